@@ -1,0 +1,62 @@
+"""Every error the bench raises on purpose: one tree, each message says what, where and what next.
+
+The command line prints the message as one line and exits with `exit_code`; a traceback reaching a user is a defect.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class BenchError(Exception):
+    """The root: something the caller can put right. Its text is one line a user can act on."""
+
+    exit_code = 2
+
+
+class TraceError(BenchError):
+    """A trace that cannot be read: missing, of no known format, or malformed at a named place."""
+
+
+class SpecError(BenchError):
+    """A name, spec string or parameter that does not exist or does not fit."""
+
+
+class ScenarioError(BenchError):
+    """A scenario file that cannot be used as it stands."""
+
+
+class ResultsError(BenchError):
+    """A run, score or baseline file that cannot be read, or results that must not be compared."""
+
+
+class StrategyError(BenchError):
+    """A strategy broke its protocol (wrong return type, input mutated). Recorded as that case's failure."""
+
+
+def one_line(text: object) -> str:
+    """The text on one line, at most 500 characters, so that hostile input cannot flood a terminal.
+
+    >>> one_line("a\\n  b")
+    'a b'
+    """
+    flat = " ".join(str(text).split())
+    return flat if len(flat) <= 500 else flat[:497] + "..."
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The clause that ends an unknown-name error: the closest known names, else all of them.
+
+    >>> nearest("keepall", ["keep_all", "drop_all"])
+    ' — did you mean keep_all?'
+    >>> nearest("zzz", ["b", "a"])
+    ' — known: a, b'
+    >>> nearest("zzz", [])
+    ''
+    """
+    names = sorted(set(known))
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    if close:
+        return f" — did you mean {' or '.join(close)}?"
+    return f" — known: {', '.join(names)}" if names else ""

@@ -1,0 +1,227 @@
+"""The five slots of a strategy and what fills them: five small protocols.
+
+A plug-in is a function, or a class whose constructor takes the settings and whose method does the work (state lives for one case).
+Settings are keyword-only parameters with types and defaults; they are what a spec string sets.
+
+| slot | function form | class method | gives |
+|---|---|---|---|
+| summarizer | `f(result, *, …)` | `summarize(result)` | text or value the model sees, a `Summary`, or None for "as stored" |
+| compactor | `f(window, *, …)` | `compact(window)` | the new history (a list of messages), `Edits`, or None for "unchanged" |
+| store | `f(result, *, …)` | `put(result)` | a `Record` (a class may add `resolve(handle)`) |
+| evaluator | `f(record, history, *, …)` | `evaluate(record, history)` | a mapping of findings, or None |
+| router | `f(state, *, …)` with an `at` | `decide(state)` | the route's name, or `(route, detail)` |
+
+Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, named by a compactor's `writer` parameter; and an extractor,
+`f(record, *, …)` → findings read back from a record, or None where it does not apply; every registered one runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..errors import SpecError, nearest
+from ..model import ContextReset, Message, Record, ToolResult, Trace
+from ..registry import Plugin, build, entries
+from ..spec import Spec, parse_spec, parse_value, split_top
+
+SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers")
+DECISION_POINTS = (
+    "user_turn",
+    "before_model",
+    "after_model",
+    "approval",
+    "after_result",
+    "after_evaluation",
+    "end",
+)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the model sees of one result, with what the summarizer wants on record (a rule that fell through, say)."""
+
+    shown: Any
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Written:
+    """One summary that a writer made: the messages it read and the text it produced, both of which cost tokens."""
+
+    read: Sequence[Message]
+    text: str
+
+
+@dataclass(frozen=True)
+class Edits:
+    """A compactor's answer. Either `messages`, the whole new history, or `replace` (message → new one, or None to remove).
+
+    Old messages are recognised by identity. `written` are the summaries made on the way; `parts` token counts to keep by name.
+    """
+
+    messages: Sequence[Message] | None = None
+    replace: Mapping[Message, Message | None] = field(default_factory=dict)
+    append: Sequence[Message] = ()
+    written: Sequence[Written] = ()
+    notes: Sequence[str] = ()
+    parts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Window:
+    """What a compactor is given before a model call: the thread's history and what it costs.
+
+    `added` joined since the last prompt; `tokens` is the whole prompt, framing and tool definitions included; `max_tokens` the model's
+    window (128,000 where unknown); `count` gives the tokens of a message or text; `resets` are the recorder's own compactions since the
+    last prompt. `trace` is the whole recording, given only to a compactor that declares `needs_future`.
+    """
+
+    step: int
+    thread: str
+    messages: Sequence[Message]
+    added: Sequence[Message]
+    tokens: int
+    max_tokens: int
+    count: Callable[[Message | str], int]
+    resets: Sequence[ContextReset] = ()
+    trace: Trace | None = None
+
+
+class Summarizer(Protocol):
+    """Decides what the model sees of one tool result; it is always given the untruncated one."""
+
+    def summarize(self, result: ToolResult) -> Any: ...
+
+
+class Compactor(Protocol):
+    """Turns a thread's history into the prompt; what it returns is the history from then on."""
+
+    def compact(self, window: Window) -> Edits | Sequence[Message] | None: ...
+
+
+class Store(Protocol):
+    """Keeps a record of a tool result for later steps."""
+
+    def put(self, result: ToolResult) -> Record: ...
+
+
+class Evaluator(Protocol):
+    """Judges one stored record; `history` are its own earlier judgements of this case."""
+
+    def evaluate(self, record: Record, history: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None: ...
+
+
+class Router(Protocol):
+    """Decides where the run goes next, on the recorded state with the strategy's own records in it."""
+
+    at: str
+
+    def decide(self, state: Mapping[str, Any]) -> str | tuple[str, Mapping[str, Any]]: ...
+
+
+def untruncated_record(result: ToolResult) -> Record:
+    """The record an empty store slot keeps: the value itself, structured where it is a mapping or a list."""
+    value = result.value
+    return Record(
+        step=result.index,
+        call_id=result.call_id,
+        function=result.function,
+        success=result.success,
+        value=value,
+        result_type="structured" if isinstance(value, dict | list) else "text",
+        error=result.error,
+        arguments=result.arguments,
+        t=result.t,
+    )
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A named composition of slots. An empty slot means untouched, so `keep_all` is the empty strategy.
+
+    `str()` gives the string that parses back to it: `NAME=SLOT=SPEC+SLOT=SPEC`, or a bare NAME for a reference.
+    """
+
+    name: str
+    plugins: dict[str, tuple[Plugin, ...]] = field(default_factory=dict)
+    reference: bool = False
+
+    @property
+    def spec(self) -> str:
+        """The slots as written: `compactor=mask_observations:keep_last=10`; `""` for the empty strategy."""
+        return "+".join(f"{slot}={_slot_text(plugins)}" for slot, plugins in self.plugins.items() if plugins)
+
+    def __str__(self) -> str:
+        return self.name if self.reference else f"{self.name}={self.spec}"
+
+    @property
+    def code(self) -> dict[str, str]:
+        """sha256 of every private file the strategy runs, by spec: what a signature needs beyond the spec string."""
+        return {str(p.spec): p.code_sha256 for ps in self.plugins.values() for p in ps if p.code_sha256}
+
+
+def _slot_text(plugins: tuple[Plugin, ...]) -> str:
+    texts = [str(plugin.spec) for plugin in plugins]
+    if len(texts) == 1:
+        return texts[0]
+    return "[" + ",".join(f'"{text}"' if set(",:") & set(text) else text for text in texts) + "]"
+
+
+def compose(name: str, slots: Mapping[str, str | Sequence[str]], base: Path | None = None) -> Strategy:
+    """A strategy from slot → spec string (for `routers`, a list of them). Raises SpecError on an unknown slot or spec.
+
+    >>> str(compose("mine", {"store": "truncate:limit=80"}))
+    'mine=store=truncate:limit=80'
+    """
+    plugins: dict[str, tuple[Plugin, ...]] = {}
+    for slot, written in slots.items():
+        if slot not in SLOTS:
+            raise SpecError(f"strategy {name!r}: unknown slot {slot!r}{nearest(slot, SLOTS)}")
+        texts = [written] if isinstance(written, str) else list(written)
+        if slot != "routers" and len(texts) != 1:
+            raise SpecError(f"strategy {name!r}: slot {slot} takes one spec, got {len(texts)}")
+        kind = "router" if slot == "routers" else slot
+        plugins[slot] = tuple(build(kind, _spec(name, slot, text), base) for text in texts)
+    for router in plugins.get("routers", ()):
+        if router.attribute("at") not in DECISION_POINTS:
+            raise SpecError(f"router {router.spec}: its `at` must be one of {', '.join(DECISION_POINTS)}")
+    return Strategy(name, {slot: plugins[slot] for slot in SLOTS if slot in plugins})
+
+
+def _spec(name: str, slot: str, text: object) -> Spec:
+    if not isinstance(text, str):
+        raise SpecError(f"strategy {name!r}: slot {slot} must be a spec string, got {type(text).__name__}")
+    return parse_spec(text)
+
+
+def parse_strategy(text: str, base: Path | None = None) -> Strategy:
+    """A strategy from the command line: `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or the bare NAME of a reference strategy."""
+    name, equals, body = text.partition("=")
+    name = name.strip()
+    if not name:
+        raise SpecError(f"strategy {text!r}: a name is missing — write NAME=SLOT=SPEC")
+    if not equals:
+        return reference(name)
+    slots: dict[str, str | Sequence[str]] = {}
+    for part in split_top(body, "+") if body.strip() else []:
+        slot, has_spec, spec = part.partition("=")
+        slot = slot.strip()
+        if not has_spec or not spec.strip():
+            raise SpecError(f"strategy {text!r}: {part!r} is not SLOT=SPEC — slots: {', '.join(SLOTS)}")
+        if slot in slots:
+            raise SpecError(f"strategy {text!r}: slot {slot} is given twice")
+        value = parse_value(spec, text) if spec.strip().startswith("[") else spec.strip()
+        slots[slot] = value
+    return compose(name, slots, base)
+
+
+def reference(name: str) -> Strategy:
+    """A reference strategy by its name; SpecError with the nearest names where there is none."""
+    known = entries("reference")
+    if name not in known:
+        raise SpecError(f"unknown strategy {name!r}{nearest(name, known)} (or write NAME=SLOT=SPEC)")
+    found = compose(name, known[name].target())
+    return Strategy(name, found.plugins, reference=True)
