@@ -1,0 +1,184 @@
+"""Atoms: the pieces of a text that mean one thing, and whether a text still holds one.
+
+An atom is a URL, a quoted string, a path, a number, a name, or the message of an error line: leftmost, longest, no overlaps, in that
+order. It is present in a text when it occurs there exactly and not inside a longer word or number.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+
+from .decode import decoded
+
+ATOMS_VERSION = "1"
+"""Version of the pattern below; part of every signature, because it changes every recall."""
+
+_ERROR_LINE = r"^[\w.]*(?:Error|Exception|Warning|error|fatal):[ \t]+(?P<error>\S[^\r\n]*)"
+_PATTERN = re.compile(
+    r"""
+      (?P<url>[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>`|\\^{}]+)
+    | (?<!\w)"(?P<quoted>[^"\r\n]{2,80})"(?!\w)
+    | (?<!\w)'(?P<quoted1>[^'\r\n]{2,80})'(?!\w)
+    | (?<![\w/])(?P<path>
+          (?:~|\.{1,2})?(?:/[\w.@%+~-]+)+/?
+        | [\w.@%+~-]+(?:/[\w.@%+~-]+){2,}/?
+        | [\w.@%+~-]+/[\w@%+~-]*\.[A-Za-z]\w{0,7}
+        | \.[A-Za-z]\w+ )
+    | (?<![\w.])(?P<number>[-+]?(?:\d+(?:\.\d+)+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+|\d{3,}))(?!\w)
+    | (?<!\w)(?P<name>(?=[\w@.]*?(?:\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]))\w[\w@]*(?:[.@-]\w[\w@]*)*)
+    """,
+    re.VERBOSE,
+)
+_ERROR = re.compile(_ERROR_LINE, re.MULTILINE)
+_TRAILING = ".,;:!?"
+_RUN = re.compile(r"\w+")
+_KINDS = {"quoted1": "quoted"}
+
+
+def find_atoms(text: str) -> list[tuple[str, str]]:
+    """The atoms of a decoded text as (kind, atom), in order, repeats included; `[]` for an empty text.
+
+    Kinds: url, quoted, path, number, name, error.
+
+    >>> find_atoms("see src/a.py:12, total 36.5 of 471")
+    [('path', 'src/a.py'), ('number', '36.5'), ('number', '471')]
+    >>> find_atoms("ValueError: no rows left")
+    [('name', 'ValueError'), ('error', 'no rows left')]
+    """
+    found: list[tuple[str, str]] = []
+    position = 0
+    for match in _ERROR.finditer(text):
+        start = match.start("error")
+        _scan(text, position, start, found)
+        message = match.group("error").strip().rstrip(_TRAILING)
+        if _RUN.search(message):
+            found.append(("error", message))
+        position = match.end()
+    _scan(text, position, len(text), found)
+    return found
+
+
+def _scan(text: str, start: int, end: int, found: list[tuple[str, str]]) -> None:
+    for match in _PATTERN.finditer(text, start, end):
+        kind = match.lastgroup or ""
+        atom = match.group(kind).strip().rstrip(_TRAILING)
+        if kind == "name" and (len(atom) < 4 or not _is_name(atom)):
+            continue
+        if _RUN.search(atom):
+            found.append((_KINDS.get(kind, kind), atom))
+
+
+_NAME_MARK = re.compile(r"\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]")
+
+
+def _is_name(word: str) -> bool:
+    """A word whose mark is still there once trailing punctuation is off; a bare number is not a name."""
+    return bool(_NAME_MARK.search(word)) and not word.replace(".", "").isdigit()
+
+
+@functools.lru_cache(maxsize=65536)
+def atoms_of(text: str) -> dict[str, str]:
+    """The distinct atoms of a text, decoded first, as atom → kind in order of first appearance. Do not change the mapping."""
+    distinct: dict[str, str] = {}
+    for kind, atom in find_atoms(decoded(text)):
+        distinct.setdefault(atom, kind)
+    return distinct
+
+
+@functools.lru_cache(maxsize=65536)
+def words_of(text: str) -> frozenset[str]:
+    """The runs of word characters of a text, decoded first: what decides quickly that an atom cannot be there."""
+    return frozenset(_RUN.findall(decoded(text)))
+
+
+@functools.lru_cache(maxsize=1 << 18)
+def anchor(atom: str) -> str:
+    """The longest run of word characters in an atom; wherever the atom is present, that run stands as a whole word.
+
+    >>> anchor("/data/run_7.csv")
+    'run_7'
+    """
+    return max(_RUN.findall(atom), key=len)
+
+
+def holds(text: str, atom: str) -> bool:
+    """Whether an atom is present in a text, decoded first.
+
+    >>> holds("a,Level 1,b", "Level 1"), holds("0.125", "125"), holds("width 1250", "125"), holds("", "125")
+    (True, False, False, False)
+    """
+    return anchor(atom) in words_of(text) and occurs(decoded(text), atom)
+
+
+def occurs(plain: str, atom: str) -> bool:
+    """Whether an atom occurs in a text as it stands, not inside a longer word or number."""
+    start = plain.find(atom)
+    while start >= 0:
+        if _free_before(plain, start, atom[0]) and _free_after(plain, start + len(atom), atom[-1]):
+            return True
+        start = plain.find(atom, start + 1)
+    return False
+
+
+def _is_word(char: str) -> bool:
+    return char == "_" or char.isalnum()
+
+
+def _free_before(plain: str, start: int, first: str) -> bool:
+    if start == 0 or not (_is_word(first) or first in "+-."):
+        return True
+    before = plain[start - 1]
+    if _is_word(before):
+        return not _is_word(first)
+    if not first.isdigit():
+        return True
+    if before == ".":  # .5 of 0.5 is half a number; a full stop and a number are two things
+        return not (start >= 2 and plain[start - 2].isdigit())
+    if before in "+-":  # the sign belongs to the number unless it joins two words
+        return start >= 2 and (_is_word(plain[start - 2]) or plain[start - 2] in "+-)]")
+    return True
+
+
+def _free_after(plain: str, end: int, last: str) -> bool:
+    if end >= len(plain) or not _is_word(last):
+        return True
+    after = plain[end]
+    if _is_word(after):
+        return False
+    return not (after == "." and last.isdigit() and end + 1 < len(plain) and plain[end + 1].isdigit())
+
+
+class Index:
+    """Which of a changing set of texts hold an atom: texts come and go, questions are answered by looking at few of them."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, int] = {}
+        self._by_word: dict[str, dict[str, None]] = {}
+
+    def add(self, text: str) -> None:
+        """Put one text in (again: it is counted)."""
+        count = self._texts.get(text, 0)
+        self._texts[text] = count + 1
+        if count == 0:
+            for word in words_of(text):
+                self._by_word.setdefault(word, {})[text] = None
+
+    def remove(self, text: str) -> None:
+        """Take one text out once; it must be in."""
+        count = self._texts[text] - 1
+        if count:
+            self._texts[text] = count
+            return
+        del self._texts[text]
+        for word in words_of(text):
+            self._by_word[word].pop(text, None)
+
+    def holds(self, atom: str) -> bool:
+        """Whether any text that is in holds the atom."""
+        return any(occurs(decoded(text), atom) for text in self._by_word.get(anchor(atom), ()))
+
+    def missing(self, atoms: Iterable[str]) -> list[str]:
+        """Those of the atoms that no text holds, in the order given."""
+        return [atom for atom in atoms if not self.holds(atom)]

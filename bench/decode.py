@@ -1,0 +1,278 @@
+"""Text that holds a value, read back as far as it goes: JSON, a Python literal, either of them cut short; and values as plain lines.
+
+Facts are looked for in decoded text, so that `\\n` inside a JSON string is a line break and `\\u00b3` is the character it stands for.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from typing import Any
+
+import msgspec
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'', re.DOTALL)
+_WORD = re.compile(r"[-+]?[A-Za-z0-9_.]+(?:(?<=[eE])[-+]\d+)?")
+_BLANK = re.compile(r"\s*")
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
+_WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None, "NaN": float("nan"),
+          "nan": float("nan"), "Infinity": float("inf"), "inf": float("inf"), "-Infinity": float("-inf"), "-inf": float("-inf")}  # fmt: skip
+_MAX_DEPTH = 100
+
+
+class NothingParsed(Exception):
+    """No value could be read from a text, not even the beginning of one."""
+
+
+def parse_json(text: str) -> Any:
+    """A whole JSON container in a text; raises NothingParsed for anything else, a bare scalar included."""
+    stripped = text.lstrip("\ufeff \t\r\n")
+    if stripped[:1] not in ("{", "["):
+        raise NothingParsed
+    try:
+        return msgspec.json.decode(stripped)
+    except msgspec.DecodeError:
+        pass
+    except RecursionError:
+        raise NothingParsed from None
+    try:
+        return json.loads(stripped)  # accepts NaN and lone surrogates, which msgspec does not
+    except (ValueError, RecursionError):
+        raise NothingParsed from None
+
+
+def parse_prefix(text: str) -> tuple[Any, int]:
+    """The value a text begins with, as far as it goes, and how many characters that took.
+
+    Understands JSON and Python literals. A container that ends early keeps what was complete: a number at the very end of the text may be half a
+    number and is dropped, a string without its closing quote is kept as cut. Raises NothingParsed where no container begins or
+    nothing in it is complete.
+
+    >>> parse_prefix('{"a": [1, 2, 34')
+    ({'a': [1, 2]}, 13)
+    >>> parse_prefix("{'ok': True, 'n': None} trailing")[0]
+    {'ok': True, 'n': None}
+    """
+    parser = _Prefix(text)
+    start = len(text) - len(text.lstrip())
+    if text[start : start + 1] not in ("{", "["):
+        raise NothingParsed
+    value = parser.container(start, 0)
+    if not value:
+        raise NothingParsed
+    return value, parser.position
+
+
+class _Cut(Exception):
+    """The text ended, or stopped making sense, at this point."""
+
+
+class _Prefix:
+    """A forgiving recursive reader over one text; `cut` once anything was incomplete."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+        self.cut = False
+
+    def _skip(self, position: int) -> int:
+        match = _BLANK.match(self.text, position)
+        return match.end() if match else position
+
+    def container(self, start: int, depth: int) -> Any:
+        """The mapping or list that opens at `start`; leaves `position` behind what was read."""
+        mapping = self.text[start] == "{"
+        result: dict[Any, Any] = {}
+        items: list[Any] = []
+        close = "}" if mapping else "]"
+        self.position = self._skip(start + 1)
+        try:
+            if depth > _MAX_DEPTH:
+                raise _Cut
+            while self.text[self.position : self.position + 1] != close:
+                if mapping:
+                    key = self._scalar()
+                    if self.cut:
+                        raise _Cut
+                    self._expect(":")
+                    result[key if isinstance(key, str) else str(key)] = self._value(depth)
+                else:
+                    items.append(self._value(depth))
+                if self.cut:
+                    raise _Cut
+                self.position = self._skip(self.position)
+                if self.text[self.position : self.position + 1] == ",":
+                    self.position = self._skip(self.position + 1)
+                elif self.text[self.position : self.position + 1] != close:
+                    raise _Cut
+            self.position += 1
+        except _Cut:
+            self.cut = True
+        return result if mapping else items
+
+    def _expect(self, char: str) -> None:
+        self.position = self._skip(self.position)
+        if self.text[self.position : self.position + 1] != char:
+            raise _Cut
+        self.position = self._skip(self.position + 1)
+
+    def _value(self, depth: int) -> Any:
+        if self.text[self.position : self.position + 1] in ("{", "["):
+            value = self.container(self.position, depth + 1)
+            if self.cut and not value:
+                raise _Cut
+            return value
+        return self._scalar()
+
+    def _scalar(self) -> Any:
+        char = self.text[self.position : self.position + 1]
+        if char in ('"', "'") and char:
+            match = _STRING.match(self.text, self.position)
+            if match:
+                self.position = match.end()
+                return unescape(match.group()[1:-1])
+            rest = self.text[self.position + 1 :]
+            self.position = len(self.text)
+            self.cut = True
+            if not rest:
+                raise _Cut
+            return unescape(rest)
+        match = _WORD.match(self.text, self.position)
+        if match is None or match.end() == len(self.text):
+            raise _Cut
+        word = match.group()
+        if word in _WORDS:
+            value: Any = _WORDS[word]
+        else:
+            try:
+                value = int(word)
+            except ValueError:
+                try:
+                    value = float(word)
+                except ValueError:
+                    raise _Cut from None
+        self.position = match.end()
+        return value
+
+
+def unescape(text: str) -> str:
+    """A text with its backslash escapes resolved, as in JSON and Python strings; a lone trailing backslash is kept.
+
+    >>> unescape('a\\\\n\\\\u00b3')
+    'a\\n³'
+    """
+    if "\\" not in text:
+        return text
+
+    def resolve(match: re.Match[str]) -> str:
+        body = match.group(1)
+        if len(body) > 1:
+            return chr(int(body[1:], 16))
+        return _ESCAPES.get(body, body)
+
+    plain = _ESCAPE.sub(resolve, text)
+    if any("\ud800" <= char <= "\udbff" for char in plain):  # a surrogate pair written as two escapes is one character
+        plain = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return plain
+
+
+def decode_strings(value: Any) -> Any:
+    """A value in which every string that is itself a JSON container is replaced by what it holds, at any depth.
+
+    >>> decode_strings({"data": '[{"a": 1}]', "note": "[x"})
+    {'data': [{'a': 1}], 'note': '[x'}
+    """
+    if isinstance(value, str):
+        try:
+            return decode_strings(parse_json(value))
+        except NothingParsed:
+            return value
+    if isinstance(value, dict):
+        return {key: decode_strings(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [decode_strings(item) for item in value]
+    return value
+
+
+@functools.lru_cache(maxsize=65536)
+def decoded(text: str) -> str:
+    """The text as facts are looked for in it: a JSON or Python container becomes one plain line a row or leaf, other text stays.
+
+    A container cut short is read as far as it goes; one that breaks off in the middle is unescaped in place.
+
+    >>> decoded('{"output": "line 1\\\\nline 2", "n": 3}')
+    'output:\\nline 1\\nline 2\\nn: 3'
+    >>> decoded("plain")
+    'plain'
+    """
+    head = text[:64].lstrip("\ufeff \t\r\n")[:1]
+    if head not in ("{", "["):
+        return text
+    try:
+        return plain_lines(parse_json(text))
+    except NothingParsed:
+        pass
+    try:
+        value, end = parse_prefix(text)
+    except NothingParsed:
+        return text
+    rest = text[end:].strip()
+    if len(rest) > 3:  # longer than an ellipsis: it did not end there, it stopped being a value
+        return unescape(text)
+    return plain_lines(value)
+
+
+def plain_lines(value: Any) -> str:
+    """A value as plain text: `key: leaf` a line, a table one row a line, a long or many-lined string on lines of its own.
+
+    A short one-line string is quoted when quoting is what makes it a fact (it holds no number, path or name of its own).
+
+    >>> plain_lines([{"Name": "Base Offset", "Value": 0}, {"Name": "Level", "Value": 12}])
+    'Name: "Base Offset", Value: 0\\nName: "Level", Value: 12'
+    """
+    lines: list[str] = []
+    _emit(decode_strings(value), "", lines)
+    return "\n".join(lines)
+
+
+_HOLDS_FACT = re.compile(r"\d{3}|\d\.\d|[/\\@_]|\w\.\w|\w\d|\d\w|\B[A-Z]")
+
+
+def _leaf(value: Any) -> str:
+    if isinstance(value, str):
+        if 2 <= len(value) <= 80 and '"' not in value and "\n" not in value and not _HOLDS_FACT.search(value):
+            return f'"{value}"'
+        return value
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return repr(value)
+
+
+def _is_scalar(value: Any) -> bool:
+    return not isinstance(value, dict | list)
+
+
+def _emit(value: Any, key: str, lines: list[str]) -> None:
+    label = f"{key}: " if key else ""
+    if isinstance(value, dict):
+        if key:
+            lines.append(f"{key}:")
+        for name, item in value.items():
+            _emit(item, str(name), lines)
+    elif isinstance(value, list):
+        if all(_is_scalar(item) for item in value):
+            lines.append(label + ", ".join(_leaf(item) for item in value))
+            return
+        if key:
+            lines.append(f"{key}:")
+        for item in value:
+            if isinstance(item, dict) and all(_is_scalar(leaf) for leaf in item.values()):
+                lines.append(", ".join(f"{name}: {_leaf(leaf)}" for name, leaf in item.items()))
+            else:
+                _emit(item, "", lines)
+    elif isinstance(value, str) and "\n" in value:
+        lines.extend([f"{key}:", value] if key else [value])
+    else:
+        lines.append(label + _leaf(value))

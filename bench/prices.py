@@ -1,0 +1,121 @@
+"""Counts into money and windows: unit prices of a model, from the dated tables of genai-prices, offline.
+
+Prices are those of the day a trace was recorded, or of `UNDATED` for a trace without times, so that the same input costs the same tomorrow.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+UNDATED = datetime(2026, 11, 1, tzinfo=UTC)
+"""The day whose prices a trace without timestamps is charged."""
+
+
+
+@dataclass(frozen=True)
+class UnitPrices:
+    """What one model charges, in US dollars a token at a given size of prompt.
+
+    `cached_read` and `cache_write` fall back to the plain input price where the provider lists none.
+    """
+
+    provider: str
+    model: str
+    _input: Any
+    _output: Any
+    _cached_read: Any
+    _cache_write: Any
+
+    def cost_usd(self, prompt_tokens: int, cached: int, written: int, output_tokens: int) -> float:
+        """Dollars of one call: `prompt_tokens` is the total, of which `cached` were read from the cache and `written` put into it.
+
+        >>> prices = unit_prices("gpt-4o")
+        >>> round(prices.cost_usd(1_000_000, 0, 0, 0), 2)
+        2.5
+        """
+        plain = prompt_tokens - cached - written
+        size = prompt_tokens
+        return (
+            plain * _at(self._input, size)
+            + cached * _at(self._cached_read or self._input, size)
+            + written * _at(self._cache_write or self._input, size)
+            + output_tokens * _at(self._output, size)
+        ) / 1e6
+
+
+def _at(price: Any, prompt_tokens: int) -> float:
+    """Dollars a million tokens at a size of prompt; a tier holds for the whole request once the prompt is larger than its start."""
+    if price is None:
+        return 0.0
+    tiers = getattr(price, "tiers", None)
+    if tiers is None:
+        return float(price)
+    reached = [tier.price for tier in tiers if prompt_tokens > tier.start]
+    return float(reached[-1] if reached else price.base)
+
+
+@functools.cache
+def _find(model: str) -> tuple[Any, Any] | None:
+    from genai_prices.data_snapshot import get_snapshot
+
+    prefix, _, name = model.rpartition("/")
+    snapshot = get_snapshot()
+    for provider in (prefix.rpartition("/")[2] or None, None):
+        try:
+            return snapshot.find_provider_model(name, None, provider, None)
+        except LookupError:
+            continue
+    return None
+
+
+@functools.lru_cache(maxsize=4096)
+def unit_prices(model: str | None, recorded_at_s: float | None = None) -> UnitPrices | None:
+    """The prices of a model on the day of a recording (seconds since the epoch); None for a model without listed token prices.
+
+    >>> unit_prices("no-such-model") is None
+    True
+    """
+    found = _find(model) if model else None
+    if found is None:
+        return None
+    provider, info = found
+    try:
+        when = UNDATED if recorded_at_s is None else datetime.fromtimestamp(recorded_at_s, UTC)
+    except (ValueError, OverflowError, OSError):
+        when = UNDATED
+    prices = info.get_prices(when)
+    if prices.input_mtok is None or prices.output_mtok is None:
+        return None
+    return UnitPrices(
+        provider.id, info.id, prices.input_mtok, prices.output_mtok, prices.cache_read_mtok, prices.cache_write_mtok
+    )
+
+
+def window_tokens(model: str | None) -> int | None:
+    """The context window of a model in tokens; None where the model is unknown or lists none.
+
+    >>> window_tokens("gpt-4o"), window_tokens(None)
+    (128000, None)
+    """
+    found = _find(model) if model else None
+    window = found[1].context_window if found else None
+    return int(window) if window else None
+
+
+def provider_of(model: str | None) -> str | None:
+    """The provider's id of a model, for the rules of its prompt cache; None where unknown.
+
+    >>> provider_of("claude-opus-4-5")
+    'anthropic'
+    """
+    found = _find(model) if model else None
+    return str(found[0].id) if found else None
+
+
+def prices_date() -> str:
+    """What fixes every price in a signature: the version of the price tables and the day used for undated traces."""
+    return f"genai-prices {importlib.metadata.version('genai-prices')}, undated traces at {UNDATED.date().isoformat()}"
