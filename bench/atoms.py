@@ -100,7 +100,8 @@ def anchor(atom: str) -> str:
     >>> anchor("/data/run_7.csv")
     'run_7'
     """
-    return max(_RUN.findall(atom), key=len)
+    runs: list[str] = _RUN.findall(atom)
+    return max(runs, key=len)
 
 
 def holds(text: str, atom: str) -> bool:

@@ -22,13 +22,13 @@ class Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 # ---------------------------------------------------------------- trace: content
 
 
-class TextPart(Value, kw_only=True, tag_field="type", tag="text"):
+class TextPart(Value, frozen=True, kw_only=True, tag_field="type", tag="text"):
     """A run of text inside a message."""
 
     text: str
 
 
-class ImagePart(Value, kw_only=True, tag_field="type", tag="image"):
+class ImagePart(Value, frozen=True, kw_only=True, tag_field="type", tag="image"):
     """An image, kept as size and hash; never priced by guessing."""
 
     media_type: str
@@ -36,7 +36,7 @@ class ImagePart(Value, kw_only=True, tag_field="type", tag="image"):
     sha256: str
 
 
-class OtherPart(Value, kw_only=True, tag_field="type", tag="other"):
+class OtherPart(Value, frozen=True, kw_only=True, tag_field="type", tag="other"):
     """Anything else that is not text (audio, file, …), kept as size and hash."""
 
     media_type: str
@@ -67,7 +67,7 @@ def non_text_parts(content: Content) -> int:
 # ---------------------------------------------------------------- trace: steps
 
 
-class ToolCall(Value, kw_only=True):
+class ToolCall(Value, frozen=True, kw_only=True):
     """A model's request to run a tool. `arguments` is the decoded JSON, or the recorded string where it is not JSON.
 
     `in_text`: the call is written in the turn's own text (a fenced command, `execute: …`), so the text already costs it.
@@ -79,7 +79,7 @@ class ToolCall(Value, kw_only=True):
     in_text: bool = False
 
 
-class Usage(Value, kw_only=True):
+class Usage(Value, frozen=True, kw_only=True):
     """What the provider itself reported for one call. `prompt_tokens` is the total, cached ones included."""
 
     prompt_tokens: int
@@ -89,7 +89,7 @@ class Usage(Value, kw_only=True):
     reasoning_tokens: int | None = None
 
 
-class Step(Value, kw_only=True, tag_field="kind"):
+class Step(Value, frozen=True, kw_only=True, tag_field="kind"):
     """One thing that happened. `index` is its position in the source, `t` seconds since the epoch where recorded."""
 
     index: int
@@ -98,19 +98,19 @@ class Step(Value, kw_only=True, tag_field="kind"):
     t: float | None = None
 
 
-class SystemTurn(Step, kw_only=True, tag="system"):
+class SystemTurn(Step, frozen=True, kw_only=True, tag="system"):
     """Instructions to the model."""
 
     content: Content
 
 
-class UserTurn(Step, kw_only=True, tag="user"):
+class UserTurn(Step, frozen=True, kw_only=True, tag="user"):
     """What a person, or a harness speaking as one, said."""
 
     content: Content
 
 
-class ModelTurn(Step, kw_only=True, tag="model"):
+class ModelTurn(Step, frozen=True, kw_only=True, tag="model"):
     """One answer of the model. `reasoning` is priced as output and not resent unless `reasoning_resent`."""
 
     content: Content = ""
@@ -122,7 +122,7 @@ class ModelTurn(Step, kw_only=True, tag="model"):
     usage: Usage | None = None
 
 
-class ToolResult(Step, kw_only=True, tag="result"):
+class ToolResult(Step, frozen=True, kw_only=True, tag="result"):
     """What a tool gave back.
 
     `seen` is the text the recorded model got (None: not recorded), `full` the untruncated text in the same envelope where
@@ -162,7 +162,7 @@ class ToolResult(Step, kw_only=True, tag="result"):
         return self.text if self.seen is None else self.seen
 
 
-class RouteDecision(Step, kw_only=True, tag="route"):
+class RouteDecision(Step, frozen=True, kw_only=True, tag="route"):
     """A recorded choice of where the run goes next: at which decision point, what was taken, out of what, on what state."""
 
     at: str
@@ -172,39 +172,30 @@ class RouteDecision(Step, kw_only=True, tag="route"):
     state: dict[str, Any] = {}
 
 
-class Approval(Step, kw_only=True, tag="approval"):
+class Approval(Step, frozen=True, kw_only=True, tag="approval"):
     """A person's yes or no to a pending call."""
 
     call_id: str
     approved: bool
 
 
-class ToolsChanged(Step, kw_only=True, tag="tools"):
+class ToolsChanged(Step, frozen=True, kw_only=True, tag="tools"):
     """The tool definitions in force from here on."""
 
     tools: tuple[Any, ...] = ()
 
 
-class ContextReset(Step, kw_only=True, tag="reset"):
+class ContextReset(Step, frozen=True, kw_only=True, tag="reset"):
     """The recorded harness compacted or cleared its history: `kept` are the step indices it kept, `summary` what it put instead."""
 
     summary: str | None = None
     kept: tuple[int, ...] = ()
 
 
-AnyStep = (
-    SystemTurn
-    | UserTurn
-    | ModelTurn
-    | ToolResult
-    | RouteDecision
-    | Approval
-    | ToolsChanged
-    | ContextReset
-)
+AnyStep = SystemTurn | UserTurn | ModelTurn | ToolResult | RouteDecision | Approval | ToolsChanged | ContextReset
 
 
-class Source(Value, kw_only=True):
+class Source(Value, frozen=True, kw_only=True):
     """Where a trace came from: format name, path as given, sha256 of the bytes read."""
 
     format: str
@@ -295,7 +286,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, eq=False, omit_defaults
     non_text: int = 0
 
 
-class Splice(Value, kw_only=True):
+class Splice(Value, frozen=True, kw_only=True):
     """One edit of a prompt against the one before: at position `at` (of the earlier prompt) take `removed` out, put `added` in."""
 
     at: int
@@ -303,7 +294,7 @@ class Splice(Value, kw_only=True):
     added: tuple[str, ...] = ()
 
 
-class Prompt(Value, kw_only=True):
+class Prompt(Value, frozen=True, kw_only=True):
     """What one model call was given, as edits against the previous prompt of its thread (the first: against nothing).
 
     `tokens` counts everything, framing and tool definitions included; `window_tokens` is the model's window, None if unknown.
@@ -321,7 +312,7 @@ class Prompt(Value, kw_only=True):
     parts: dict[str, int] = {}
 
 
-class Record(Value, kw_only=True):
+class Record(Value, frozen=True, kw_only=True):
     """What a store keeps of one tool result, and what evaluators and routers are given.
 
     `value` is the stored representation, `result_type` structured, text or visualization; `handle` names a value kept elsewhere.
@@ -341,7 +332,7 @@ class Record(Value, kw_only=True):
     t: float | None = None
 
 
-class ResultOutcome(Value, kw_only=True):
+class ResultOutcome(Value, frozen=True, kw_only=True):
     """What became of one tool result under a strategy.
 
     `shown` is the key of the message that first showed it, `stored` what a later step can read back (text of the stored record,
@@ -359,7 +350,7 @@ class ResultOutcome(Value, kw_only=True):
     extraction_untruncated: dict[str, Any] | None = None
 
 
-class Decision(Value, kw_only=True):
+class Decision(Value, frozen=True, kw_only=True):
     """One routing decision under a strategy, the same router's on untruncated records, and what was recorded or labelled."""
 
     step: int
@@ -382,7 +373,7 @@ class Decision(Value, kw_only=True):
         return "labelled" if self.labelled else "recorded" if self.recorded else "untruncated"
 
 
-class WriterCall(Value, kw_only=True):
+class WriterCall(Value, frozen=True, kw_only=True):
     """One summary written on the way to a prompt: what it read and what it produced, in tokens."""
 
     step: int
@@ -390,7 +381,7 @@ class WriterCall(Value, kw_only=True):
     produced_tokens: int
 
 
-class Note(Value, kw_only=True):
+class Note(Value, frozen=True, kw_only=True):
     """Something a strategy reported while it ran: a rule that fell through, a trigger that fired."""
 
     step: int
@@ -398,7 +389,7 @@ class Note(Value, kw_only=True):
     text: str
 
 
-class Failure(Value, kw_only=True):
+class Failure(Value, frozen=True, kw_only=True):
     """A strategy that raised: recorded as the failure of its case, not the end of the run."""
 
     step: int
@@ -447,7 +438,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, weakref=True, dict=True):
 # ---------------------------------------------------------------- scores
 
 
-class Sample(Value, kw_only=True):
+class Sample(Value, frozen=True, kw_only=True):
     """One measurement: `numerator` alone, or over `denominator` for a pooled metric; `reason` says why there is no value."""
 
     numerator: float | None
@@ -458,7 +449,7 @@ class Sample(Value, kw_only=True):
     detail: dict[str, Any] = {}
 
 
-class Row(Value, kw_only=True):
+class Row(Value, frozen=True, kw_only=True):
     """One metric of one strategy on one case (`case` None: over all cases). `value` None means not measured, for `reason`.
 
     `n` counts what was measured: denominators for pooled metrics, samples for the others.
@@ -474,7 +465,7 @@ class Row(Value, kw_only=True):
     marks: tuple[str, ...] = ()
 
 
-class Signature(Value, kw_only=True):
+class Signature(Value, frozen=True, kw_only=True):
     """The settings that made a set of scores. `compare` refuses scores whose signatures differ in anything but what is compared."""
 
     bench_version: str
@@ -487,7 +478,7 @@ class Signature(Value, kw_only=True):
     code: dict[str, str] = {}
 
 
-class Delta(Value, kw_only=True):
+class Delta(Value, frozen=True, kw_only=True):
     """One metric of one strategy against the reference, paired by case: `better` is None within the noise floor."""
 
     strategy: str
@@ -502,7 +493,7 @@ class Delta(Value, kw_only=True):
     reason: str | None = None
 
 
-class GateRule(Value, kw_only=True):
+class GateRule(Value, frozen=True, kw_only=True):
     """One declared limit. Exactly one of `min`, `max` (absolute), `max_increase`, `max_drop` (against the baseline) is set.
 
     A relative limit is `"2%"` (of the baseline) or a bare number (absolute difference). `over`: all cases pooled, or the worst one.
@@ -517,7 +508,7 @@ class GateRule(Value, kw_only=True):
     over: Literal["all", "worst_case"] = "all"
 
 
-class Verdict(Value, kw_only=True):
+class Verdict(Value, frozen=True, kw_only=True):
     """What a gate decided, in one sentence."""
 
     gate: str
@@ -530,7 +521,7 @@ class Verdict(Value, kw_only=True):
     limit: float | None = None
 
 
-class Baseline(Value, kw_only=True):
+class Baseline(Value, frozen=True, kw_only=True):
     """Accepted values, committed beside a scenario: per strategy, metric and case (`""`: over all cases)."""
 
     schema: int = SCHEMA_VERSION
@@ -553,7 +544,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     traces: dict[str, Trace]
     runs: dict[tuple[str, str], Run]
     samples: dict[tuple[str, str, str], tuple[Sample, ...]]
-    metrics: dict[str, "MetricInfo"]
+    metrics: dict[str, MetricInfo]
     skipped: tuple[tuple[str, str], ...] = ()
     baseline: Baseline | None = None
     baseline_problem: str | None = None
@@ -568,7 +559,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
         return None
 
 
-class MetricInfo(Value, kw_only=True):
+class MetricInfo(Value, frozen=True, kw_only=True):
     """What a metric declares about itself: its unit, which way is better, and how samples add up."""
 
     name: str

@@ -15,7 +15,6 @@ UNDATED = datetime(2026, 11, 1, tzinfo=UTC)
 """The day whose prices a trace without timestamps is charged."""
 
 
-
 @dataclass(frozen=True)
 class UnitPrices:
     """What one model charges, in US dollars a token at a given size of prompt.

@@ -168,7 +168,7 @@ class Plugin:
         """A new instance (or the function itself) and the callable that does its work."""
         method = KINDS[self.entry.kind][1]
         if inspect.isclass(self.entry.target):
-            instance = self.entry.target(**self.arguments)
+            instance: Any = self.entry.target(**self.arguments)
             return instance, getattr(instance, method) if method else instance
         return self.entry.target, functools.partial(self.entry.target, **self.arguments)
 
@@ -235,7 +235,9 @@ def _load_file(path: str, shown: str) -> tuple[Any, str]:
     try:
         code = hashlib.sha256(Path(path).read_bytes()).hexdigest()
     except OSError as error:
-        raise SpecError(f"{shown}: {error.strerror or error} — paths are relative to the scenario, else to this folder") from None
+        raise SpecError(
+            f"{shown}: {error.strerror or error} — paths are relative to the scenario, else to this folder"
+        ) from None
     name = f"bench_user_{hashlib.sha256(path.encode()).hexdigest()[:16]}"
     module_spec = importlib.util.spec_from_file_location(name, path)
     if module_spec is None or module_spec.loader is None:

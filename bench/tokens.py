@@ -156,7 +156,9 @@ def _cached_vocabulary(name: str) -> Path:
             return folder
         except OSError:
             continue
-    raise OSError(f"no folder to keep the vocabulary {name} in: neither {_cache_folder()} nor the temporary folder is writable")
+    raise OSError(
+        f"no folder to keep the vocabulary {name} in: neither {_cache_folder()} nor the temporary folder is writable"
+    )
 
 
 def _cache_folder() -> Path:

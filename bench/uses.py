@@ -43,10 +43,10 @@ def turn_text(turn: ModelTurn) -> str:
 
 def uses(trace: Trace) -> tuple[Use, ...]:
     """Every use of a trace, in order of the turns and of the atoms in them; computed once per trace. `()` where nothing was used."""
-    known = trace.__dict__.get("_uses")
-    if known is None:
-        known = trace.__dict__["_uses"] = tuple(_find(trace))
-    return known  # type: ignore[no-any-return]
+    if "_uses" not in trace.__dict__:
+        trace.__dict__["_uses"] = tuple(_find(trace))
+    found: tuple[Use, ...] = trace.__dict__["_uses"]
+    return found
 
 
 @dataclass
