@@ -75,9 +75,10 @@ class Document:
             raw = self._gunzip(raw)
         elif raw.startswith(_ZSTD):
             raw = self._unzstd(raw)
+        raw = raw.removeprefix(_BOM)
         if not raw.strip():
             raise self.fail("is empty — nothing was recorded; record it again")
-        return raw.removeprefix(_BOM)
+        return raw
 
     def _gunzip(self, raw: bytes) -> bytes:
         import gzip
@@ -167,7 +168,8 @@ class Document:
             number = (line or 1) + before.count(b"\n")
             column = len(before) - (before.rfind(b"\n") + 1) + 1
             raise self.fail(
-                f"byte {column} of the line is not UTF-8 (0x{data[error.start]:02x}) — save the file as UTF-8", line=number
+                f"byte {column} of the line is not UTF-8 (0x{data[error.start]:02x}) — save the file as UTF-8",
+                line=number,
             ) from None
         try:
             return json.loads(text, parse_constant=_refuse, parse_float=_finite)
@@ -275,7 +277,7 @@ def optional_zstandard(name: str) -> Any:
     try:
         return importlib.import_module("zstandard")
     except ImportError:
-        raise TraceError(f"{name}: zstd needs a further package — pip install 'bench[zstd]'") from None
+        raise TraceError(f"{name}: zstd needs the extra bench[zstd] — pip install zstandard") from None
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -291,4 +293,6 @@ def write_atomically(path: Path, data: bytes) -> None:
         finally:
             scratch.unlink(missing_ok=True)
     except OSError as error:
-        raise TraceError(f"{path.as_posix()}: cannot be written: {error.strerror or error} — check the folder") from None
+        raise TraceError(
+            f"{path.as_posix()}: cannot be written: {error.strerror or error} — check the folder"
+        ) from None

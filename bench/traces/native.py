@@ -1,0 +1,152 @@
+"""The bench's own format: JSON Lines, one header line and one line per step, optionally compressed. Round-trips exactly."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..documents import Document, optional_zstandard, write_atomically
+from ..errors import TraceError, one_line
+from ..model import SCHEMA_VERSION, AnyStep, Source, Trace, Value
+from ..registry import register
+from . import Confidence
+
+_KEY = "bench_trace"
+_PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
+
+
+class Header(Value, frozen=True, kw_only=True):
+    """The first line: the schema version and everything of a trace but its steps."""
+
+    bench_trace: int
+    id: str
+    source: Source
+    labels: dict[str, Any] = {}
+    meta: dict[str, Any] = {}
+
+
+_STEP: msgspec.json.Decoder[Any] = msgspec.json.Decoder(AnyStep)
+_HEADER = msgspec.json.Decoder(Header)
+
+
+@register("reader", "native")
+class Native:
+    """Traces in the bench's own format, one per file, with the source that they were recorded from.
+
+    Errors name the line and the path in it; another schema version is refused. Written by `write_trace`.
+
+    Source: design §2 "Native format"
+    """
+
+    def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for a header line, else NO."""
+        head = document.head
+        return Confidence.CERTAIN if isinstance(head, dict) and _KEY in head else Confidence.NO
+
+    def read(self, document: Document) -> Iterator[Trace]:
+        """The file's one trace, its recorded `source` kept."""
+        lines = document.lines()
+        header = _header(document, *next(lines))
+        steps: list[AnyStep] = []
+        for number, line in lines:
+            step = _typed(document, number, line, _STEP)
+            if steps and step.index <= steps[-1].index:
+                what = f"expected more than {steps[-1].index}, got {step.index} — steps are in order, each index once"
+                raise document.fail(what, line=number, path="$.index")
+            steps.append(step)
+        yield Trace(id=header.id, source=header.source, steps=tuple(steps), labels=header.labels, meta=header.meta)
+
+
+def _header(document: Document, number: int, line: bytes) -> Header:
+    raw = document.decode(line, number)
+    version = raw.get(_KEY) if isinstance(raw, dict) else None
+    if version is None:
+        raise document.fail(
+            f'expected a header {{"{_KEY}": {SCHEMA_VERSION}, "id": …, "source": …}} — not a native trace', line=number
+        )
+    if version != SCHEMA_VERSION or isinstance(version, bool):
+        what = f"schema {one_line(version)[:40]} is not {SCHEMA_VERSION}"
+        raise document.fail(f"{what} — write the trace again with this version of bench", line=number, path=f"$.{_KEY}")
+    header: Header = _typed(document, number, line, _HEADER)
+    if not header.id:
+        raise document.fail("expected a name, got an empty one", line=number, path="$.id")
+    return header
+
+
+def _typed(document: Document, number: int, line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+    try:
+        return decoder.decode(line)
+    except msgspec.ValidationError as error:
+        raise _misfit(document, number, error) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raw = document.decode(line, number)  # says where it is broken, unless it is merely rare (a lone surrogate)
+    try:
+        return msgspec.convert(raw, decoder.type)
+    except msgspec.ValidationError as error:
+        raise _misfit(document, number, error) from None
+
+
+def _misfit(document: Document, number: int, error: msgspec.ValidationError) -> TraceError:
+    text = str(error)
+    place = _PLACE.search(text)
+    what = text[: place.start()] if place else text
+    what = (what[:1].lower() + what[1:]).replace("`", "")
+    return document.fail(what, line=number, path=place.group(1) if place else "$")
+
+
+def encode_trace(trace: Trace) -> bytes:
+    """A trace as uncompressed native bytes; the same trace gives the same bytes.
+
+    Raises TraceError for a value that JSON would change (NaN, a tuple, a key that is no string), naming the step.
+
+    >>> encode_trace(Trace(id="a", source=Source(format="native"), steps=()))
+    b'{"bench_trace":1,"id":"a","source":{"format":"native"}}\\n'
+    """
+    header = Header(bench_trace=SCHEMA_VERSION, id=trace.id, source=trace.source, labels=trace.labels, meta=trace.meta)
+    lines = [_line(trace, "header", header, _HEADER)]
+    lines += [_line(trace, f"step {step.index}", step, _STEP) for step in trace.steps]
+    return b"".join(line + b"\n" for line in lines)
+
+
+def _line(trace: Trace, what: str, value: Header | AnyStep, decoder: msgspec.json.Decoder[Any]) -> bytes:
+    try:
+        try:
+            read_back = decoder.decode(msgspec.json.encode(value))
+            line = msgspec.json.encode(read_back)  # a whole number given for a float is written as what it is read as
+        except UnicodeEncodeError:  # a lone surrogate: legal as a JSON escape, not in UTF-8
+            read_back = msgspec.convert(
+                json.loads(json.dumps(msgspec.to_builtins(value), allow_nan=False)), decoder.type
+            )
+            line = json.dumps(msgspec.to_builtins(read_back), separators=(",", ":")).encode()
+    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
+        raise TraceError(f"trace {trace.id!r}, {what}: cannot be written: {one_line(error)}") from None
+    if read_back != value:
+        raise TraceError(
+            f"trace {trace.id!r}, {what}: holds a value that JSON would change (NaN, infinity, a tuple, a key that is "
+            "no string) — write null, a list or a string"
+        )
+    return line
+
+
+def write_trace(trace: Trace, path: str | Path) -> None:
+    """Write a trace in the native format, compressed where the name ends in `.gz` or `.zst`; whole or not at all.
+
+    The same trace gives the same bytes, no time or name inside. Raises TraceError where the trace cannot be written as JSON.
+    """
+    target = Path(path)
+    data = encode_trace(trace)
+    if target.suffix == ".gz":
+        buffer = io.BytesIO()
+        with gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=6, mtime=0) as packed:
+            packed.write(data)
+        data = buffer.getvalue()
+    elif target.suffix == ".zst":
+        data = optional_zstandard(target.as_posix()).ZstdCompressor(level=3).compress(data)
+    write_atomically(target, data)
