@@ -1,0 +1,209 @@
+"""A bench that settles arguments about agents' memory: recorded runs through alternative strategies, measured and gated.
+
+The verbs, in the order of the flow. Importing this package costs nothing: each verb imports what it needs when it is called.
+
+>>> from bench import compare, load, check
+>>> loaded = load(["native:traces/building_model/*.jsonl"])            # doctest: +SKIP
+>>> result = compare(loaded.traces, ["keep_all", "mine=store=truncate:limit=80"])  # doctest: +SKIP
+>>> check(result)                                                       # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .model import Baseline, Comparison, GateRule, Run, Sample, Trace, Verdict
+    from .scenario import Scenario
+    from .strategies import Strategy
+    from .traces import Loaded
+
+__version__ = "0.1.0"
+__all__ = ["check", "compare", "load", "render", "replay", "run_scenario", "score"]
+
+REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
+"""The reference strategies that every comparison holds beside the declared ones, as brackets."""
+
+
+def load(paths: Sequence[str], base: Path | None = None) -> Loaded:
+    """The traces of some paths (`format:path`, or a path whose format is detected) and what was skipped. Errors: TraceError."""
+    from .traces import load as read
+
+    return read(paths, base or Path())
+
+
+def replay(trace: Trace, strategy: Strategy | str) -> Run:
+    """One trace through one strategy (a Strategy, or its spec string). A strategy that raises gives a Run with a `failure`."""
+    from .replayer import replay as run
+
+    return run(trace, _strategy(strategy))
+
+
+def score(trace: Trace, run: Run) -> dict[str, tuple[Sample, ...]]:
+    """Every registered metric of one run, as samples by metric name; an old Run is scored without replaying it."""
+    from .registry import entries
+
+    if run.failure is not None:
+        return dict.fromkeys(entries("metric"), ())
+    return {name: tuple(entry.target(trace, run)) for name, entry in entries("metric").items()}
+
+
+def compare(
+    traces: Iterable[Trace],
+    strategies: Sequence[Strategy | str],
+    *,
+    title: str = "",
+    rules: Sequence[GateRule] = (),
+    seed: int = 0,
+    skipped: Sequence[tuple[str, str]] = (),
+    baseline: Baseline | None = None,
+    baseline_problem: str | None = None,
+    base: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Replay and score every trace under every strategy, the references added, and pair the results by case.
+
+    `progress` is called with (done, total). Raises SpecError for two strategies of one name, BenchError for no traces at all.
+    """
+    from .comparison import deltas
+    from .errors import BenchError, SpecError
+    from .metrics import info
+    from .model import Comparison
+    from .registry import entries
+    from .scores import all_rows
+
+    by_case = {trace.id: trace for trace in traces}
+    if not by_case:
+        raise BenchError("no traces to replay — name at least one")
+    declared = [_strategy(item, base) for item in strategies]
+    names = [item.name for item in declared]
+    for name in names:
+        if names.count(name) > 1:
+            raise SpecError(f"two strategies are called {name!r} — give each its own name")
+    for item in declared:
+        if item.name in REFERENCES and item != _strategy(item.name):
+            raise SpecError(f"strategy {item.name!r}: that name belongs to a reference strategy — choose another")
+    everyone = declared + [_strategy(name) for name in REFERENCES if name not in names]
+    runs, samples = {}, {}
+    done, total = 0, len(by_case) * len(everyone)
+    for case, trace in by_case.items():
+        for strategy in everyone:
+            runs[strategy.name, case] = run = replay(trace, strategy)
+            for metric, found in score(trace, run).items():
+                samples[strategy.name, metric, case] = found
+            done += 1
+            if progress:
+                progress(done, total)
+    infos = {name: info(entry) for name, entry in entries("metric").items()}
+    order, cases = [item.name for item in everyone], sorted(by_case)
+    rows, summary = all_rows(tuple(infos.values()), order, cases, runs, samples)
+    return Comparison(
+        title=title,
+        signature=_signature(by_case, everyone, runs, seed),
+        strategies=tuple(names),
+        references=tuple(name for name in REFERENCES if name not in names),
+        cases=tuple(cases),
+        rows=rows,
+        summary=summary,
+        deltas=deltas(infos, rows, order, "keep_all", seed),
+        rules=tuple(rules),
+        traces=by_case,
+        runs=runs,
+        samples=samples,
+        metrics=infos,
+        skipped=tuple(skipped),
+        baseline=baseline,
+        baseline_problem=baseline_problem,
+    )
+
+
+def check(comparison: Comparison) -> tuple[Verdict, ...]:
+    """What the gates of a comparison decide, one verdict a gate and strategy, in the order declared."""
+    from .gates import check as judge
+
+    return judge(comparison)
+
+
+def render(comparisons: Comparison | Sequence[Comparison], path: Path | str) -> Path:
+    """Write the report of one or more comparisons; the file's ending decides the format. Gives the path written."""
+    from .model import Comparison as One
+    from .reports import render as write
+
+    several = [comparisons] if isinstance(comparisons, One) else list(comparisons)
+    return write(several, Path(path))
+
+
+def run_scenario(scenario: Scenario | Path | str, progress: Callable[[int, int], None] | None = None) -> Comparison:
+    """A scenario from traces to verdicts: load, replay, score, compare with its baseline, check."""
+    import msgspec
+
+    from .comparison import require_comparable
+    from .errors import ResultsError
+    from .gates import require_known
+    from .results import read_baseline
+    from .scenario import Scenario, read_scenario
+
+    plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
+    strategies = [_declared(name, slots, plan.base) for name, slots in plan.strategies.items()]
+    require_known(plan.gates, [item.name for item in strategies] + list(REFERENCES), str(plan.path or plan.title))
+    loaded = load(plan.traces, plan.base)
+    traces = [_labelled(trace, plan.labels.get(trace.id)) for trace in loaded.traces]
+    baseline = read_baseline(plan.baseline_path) if plan.baseline_path else None
+    compared = compare(
+        traces,
+        strategies,
+        title=plan.title,
+        rules=plan.gates,
+        seed=plan.seed,
+        skipped=loaded.skipped,
+        baseline=baseline,
+        progress=progress,
+    )
+    if baseline is not None:
+        try:
+            require_comparable(compared.signature, baseline.signature)
+        except ResultsError as error:
+            compared = msgspec.structs.replace(compared, baseline_problem=str(error))
+    return msgspec.structs.replace(compared, verdicts=check(compared))
+
+
+def _strategy(item: Strategy | str, base: Path | None = None) -> Strategy:
+    from .strategies import parse_strategy
+
+    return parse_strategy(item, base) if isinstance(item, str) else item
+
+
+def _declared(name: str, slots: Mapping[str, Any] | str, base: Path) -> Strategy:
+    """A strategy of a scenario: a table of slots, the empty table of a reference, or the spec string of the command line."""
+    from .strategies import compose
+
+    if isinstance(slots, str):
+        return _strategy(slots, base)
+    return _strategy(name) if not slots and name in REFERENCES else compose(name, slots, base)
+
+
+def _labelled(trace: Trace, labels: Mapping[str, Any] | None) -> Trace:
+    import msgspec
+
+    return msgspec.structs.replace(trace, labels={**trace.labels, **labels}) if labels else trace
+
+
+def _signature(
+    traces: Mapping[str, Trace], strategies: Sequence[Strategy], runs: Mapping[tuple[str, str], Run], seed: int
+) -> Any:
+    from .atoms import ATOMS_VERSION
+    from .model import Signature
+    from .prices import prices_date
+
+    return Signature(
+        bench_version=__version__,
+        traces={case: traces[case].source.sha256 for case in sorted(traces)},
+        strategies={item.name: str(item) for item in strategies},
+        encodings=tuple(sorted({run.encoding for run in runs.values()})),
+        atoms_version=ATOMS_VERSION,
+        prices_date=prices_date(),
+        seed=seed,
+        code={spec: sha for item in strategies for spec, sha in item.code.items()},
+    )

@@ -1,0 +1,127 @@
+"""Strategies against a reference, paired by case: the difference, how sure it is, and a refusal to compare what does not compare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .errors import ResultsError
+from .model import Comparison, Delta, MetricInfo, Row, Signature
+from .scores import combine
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RESAMPLES = 1000
+NOISE_FLOOR = 0.001
+"""A relative difference below this is not called better or worse, however sure it is."""
+
+
+def deltas(
+    infos: Mapping[str, MetricInfo],
+    rows: Sequence[Row],
+    strategies: Sequence[str],
+    reference: str,
+    seed: int,
+) -> tuple[Delta, ...]:
+    """Every strategy against the reference, per metric, over the cases that both measured.
+
+    The interval is the 2.5th and 97.5th percentile of 1,000 seeded bootstrap resamples of the cases; with one case there is none.
+    """
+    table: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in rows:
+        if row.case is not None and row.value is not None:
+            table.setdefault((row.strategy, row.metric), {})[row.case] = row
+    found = []
+    for strategy in strategies:
+        if strategy == reference:
+            continue
+        for name, info in infos.items():
+            ours, theirs = table.get((strategy, name), {}), table.get((reference, name), {})
+            cases = sorted(ours.keys() & theirs.keys())
+            found.append(_delta(info, strategy, reference, [(ours[case], theirs[case]) for case in cases], seed))
+    return tuple(found)
+
+
+def _delta(info: MetricInfo, strategy: str, reference: str, pairs: Sequence[tuple[Row, Row]], seed: int) -> Delta:
+    ours = combine(info, [(a.value or 0.0, a.n) for a, _ in pairs])
+    theirs = combine(info, [(b.value or 0.0, b.n) for _, b in pairs])
+    if ours is None or theirs is None:
+        return Delta(strategy=strategy, reference=reference, metric=info.name, delta=None, relative=None, low=None,
+                     high=None, n=0, better=None, reason="no case was measured for both")  # fmt: skip
+    delta = ours - theirs
+    relative = delta / abs(theirs) if theirs else None
+    low, high = _interval(info, pairs, seed) if len(pairs) > 1 else (None, None)
+    better, reason = None, None
+    if delta == 0 or (relative is not None and abs(relative) < NOISE_FLOOR):
+        reason = "no difference above the noise floor"
+    elif low is None or high is None:
+        reason = "one case: no interval"
+    elif low <= 0 <= high:
+        reason = "the interval holds zero"
+    else:
+        better = (delta < 0) == (info.better == "lower")
+    return Delta(strategy=strategy, reference=reference, metric=info.name, delta=delta, relative=relative, low=low,
+                 high=high, n=len(pairs), better=better, reason=reason)  # fmt: skip
+
+
+def _interval(info: MetricInfo, pairs: Sequence[tuple[Row, Row]], seed: int) -> tuple[float, float]:
+    import numpy as np
+
+    chosen = np.random.default_rng(seed).integers(0, len(pairs), size=(RESAMPLES, len(pairs)))
+
+    def resampled(side: int) -> Any:
+        values = np.array([pair[side].value for pair in pairs], dtype=float)[chosen]
+        if info.aggregate == "max":
+            return values.max(axis=1)
+        if info.aggregate == "sum":
+            return values.sum(axis=1)
+        weights = np.array([pair[side].n for pair in pairs], dtype=float)[chosen]
+        return (values * weights).sum(axis=1) / weights.sum(axis=1)
+
+    low, high = np.percentile(resampled(0) - resampled(1), [2.5, 97.5])
+    return float(low), float(high)
+
+
+def require_comparable(ours: Signature, theirs: Signature) -> None:
+    """Raise ResultsError where two signatures differ in anything but the strategies and the set of cases being compared.
+
+    A case that both have must be the same recording.
+    """
+    for field, what in (
+        ("bench_version", "bench version"),
+        ("encodings", "token encodings"),
+        ("atoms_version", "atom pattern"),
+        ("prices_date", "price tables"),
+        ("seed", "seed"),
+    ):
+        mine, other = getattr(ours, field), getattr(theirs, field)
+        if mine != other:
+            raise ResultsError(f"not comparable: {what} differs ({_shown(mine)} against {_shown(other)})")
+    for case in sorted(ours.traces.keys() & theirs.traces.keys()):
+        if ours.traces[case] != theirs.traces[case]:
+            raise ResultsError(f"not comparable: case {case} is another recording under the same name")
+
+
+def _shown(value: object) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def frame(comparison: Comparison) -> pd.DataFrame:
+    """The rows as a pandas frame, one per strategy, metric and case, for whoever wants to look closer."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        [
+            {
+                "strategy": r.strategy,
+                "metric": r.metric,
+                "case": r.case,
+                "value": r.value,
+                "unit": r.unit,
+                "n": r.n,
+                "reason": r.reason,
+            }
+            for r in comparison.rows
+        ]
+    )

@@ -1,0 +1,113 @@
+"""One TOML file: which traces, which strategies, what must hold. Paths in it are relative to the file."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .errors import ScenarioError, nearest, one_line
+from .model import GateRule
+
+_KEYS = ("title", "traces", "strategies", "gates", "labels", "seed")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A comparison to run: `strategies` maps a name to its slots (or to a whole spec string, on the command line), `labels` a case id to
+    what is known about it.
+
+    `base` is the folder that relative paths start from; `path` the file, None for a scenario from the command line.
+    """
+
+    title: str
+    traces: tuple[str, ...]
+    strategies: dict[str, dict[str, Any] | str] = field(default_factory=dict)
+    gates: tuple[GateRule, ...] = ()
+    labels: dict[str, dict[str, Any]] = field(default_factory=dict)
+    seed: int = 0
+    base: Path = Path()
+    path: Path | None = None
+
+    @property
+    def baseline_path(self) -> Path | None:
+        """Where the accepted values are kept: beside the scenario, `<name>.baseline.json`."""
+        return None if self.path is None else self.path.with_suffix(".baseline.json")
+
+
+def read_scenario(path: Path) -> Scenario:
+    """A scenario from its file. Raises ScenarioError naming the file, the key and the nearest valid one."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ScenarioError(f"{path}: {error.strerror or error} — give the path of a scenario file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"{path}: not TOML: {one_line(error)}") from None
+    for key in table:
+        if key not in _KEYS:
+            raise ScenarioError(f"{path}: unknown key {key!r}{nearest(key, _KEYS)}")
+    traces = _typed(path, "traces", table.get("traces"), tuple[str, ...])
+    strategies = _typed(path, "strategies", table.get("strategies", {}), dict[str, dict[str, Any]])
+    if not traces or not strategies:
+        raise ScenarioError(f"{path}: `{'strategies' if traces else 'traces'}` is missing or empty — nothing to replay")
+    scenario = Scenario(
+        title=_typed(path, "title", table.get("title", path.stem), str),
+        traces=traces,
+        strategies=strategies,
+        gates=_typed(path, "gates", table.get("gates", []), tuple[GateRule, ...]),
+        labels=_typed(path, "labels", table.get("labels", {}), dict[str, dict[str, Any]]),
+        seed=_typed(path, "seed", table.get("seed", 0), int),
+        base=path.parent,
+        path=path,
+    )
+    for number, rule in enumerate(scenario.gates, 1):
+        problem = rule_problem(rule)
+        if problem:
+            raise ScenarioError(f"{path}: gates[{number}] ({rule.metric}): {problem}")
+    return scenario
+
+
+def _typed(path: Path, key: str, value: Any, wanted: Any) -> Any:
+    try:
+        return msgspec.convert(value, wanted)
+    except msgspec.ValidationError as error:
+        raise ScenarioError(f"{path}: `{key}`: {one_line(error)}") from None
+
+
+def rule_problem(rule: GateRule) -> str | None:
+    """What is wrong with a gate as declared; None for a sound one.
+
+    >>> rule_problem(GateRule(metric="needed.recall"))
+    'no limit — set min, max, max_increase or max_drop'
+    """
+    limits = [name for name in ("min", "max", "max_increase", "max_drop") if getattr(rule, name) is not None]
+    if not limits:
+        return "no limit — set min, max, max_increase or max_drop"
+    if len(limits) > 1 and set(limits) != {"min", "max"}:
+        return f"{' and '.join(limits)} in one gate — write one gate for each"
+    for name in ("max_increase", "max_drop"):
+        limit = getattr(rule, name)
+        if limit is not None and relative_limit(limit) is None:
+            return f'{name} = {limit!r}: write "2%" for a relative limit or a number for an absolute one, not negative'
+    return None
+
+
+def relative_limit(limit: str | float) -> tuple[float, bool] | None:
+    """A declared change as (amount, is it relative); None where it cannot be read or is negative.
+
+    >>> relative_limit("2%"), relative_limit(0.01), relative_limit("two")
+    ((0.02, True), (0.01, False), None)
+    """
+    if isinstance(limit, int | float):
+        return (float(limit), False) if limit >= 0 else None
+    number = limit.strip().removesuffix("%")
+    try:
+        amount = float(number)
+    except ValueError:
+        return None
+    if not 0 <= amount < float("inf") or not limit.strip().endswith("%"):
+        return None
+    return amount / 100, True
