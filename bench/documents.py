@@ -107,10 +107,26 @@ class Document:
             if line.strip():
                 yield number, line
 
-    def json_lines(self) -> Iterator[tuple[int, Any]]:
-        """Each line that is not blank as a JSON value, with its number (from 1)."""
+    @functools.cached_property
+    def _decoded_lines(self) -> tuple[list[tuple[int, Any]], TraceError | None]:
+        values: list[tuple[int, Any]] = []
         for number, line in self.lines():
-            yield number, self.decode(line, number)
+            try:
+                values.append((number, self.decode(line, number)))
+            except TraceError as error:
+                return values, error
+        return values, None
+
+    def json_lines(self) -> Iterator[tuple[int, Any]]:
+        """Each line that is not blank as a JSON value, with its number (from 1); TraceError at the first that is none."""
+        values, error = self._decoded_lines
+        yield from values
+        if error is not None:
+            raise error
+
+    def readable_lines(self) -> list[tuple[int, Any]]:
+        """The lines before the first that is no JSON value: enough to tell a format by, never to read it."""
+        return self._decoded_lines[0]
 
     @functools.cached_property
     def is_json_lines(self) -> bool:
