@@ -16,19 +16,20 @@ ATOMS_VERSION = "1"
 """Version of the pattern below; part of every signature, because it changes every recall."""
 
 _ERROR_LINE = r"^[\w.]*(?:Error|Exception|Warning|error|fatal):[ \t]+(?P<error>\S[^\r\n]*)"
+# Possessive quantifiers (`++`, `*+`) and the look-ahead at a name keep plain prose from being scanned more than once.
 _PATTERN = re.compile(
     r"""
-      (?P<url>[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>`|\\^{}]+)
-    | (?<!\w)"(?P<quoted>[^"\r\n]{2,80})"(?!\w)
-    | (?<!\w)'(?P<quoted1>[^'\r\n]{2,80})'(?!\w)
-    | (?<![\w/])(?P<path>
-          (?:~|\.{1,2})?(?:/[\w.@%+~-]+)+/?
-        | [\w.@%+~-]+(?:/[\w.@%+~-]+){2,}/?
-        | [\w.@%+~-]+/[\w@%+~-]*\.[A-Za-z]\w{0,7}
-        | \.[A-Za-z]\w+ )
-    | (?<![\w.])(?P<number>[-+]?(?:\d+(?:\.\d+)+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+|\d{3,}))(?!\w)
-    | (?<!\w)(?P<name>(?=[\w@.]*?(?:\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]))\w[\w@]*(?:[.@-]\w[\w@]*)*)
-    """,
+    (?<!\w)(?:
+      (?P<url>[A-Za-z][A-Za-z0-9+.-]*+://[^\s"'<>`|\\^{}]+)
+    | "(?P<quoted>[^"\r\n]{2,80}+)"(?!\w)
+    | '(?P<quoted1>[^'\r\n]{2,80}+)'(?!\w)
+    | (?<!/)(?P<path>
+          (?:~|\.{1,2})?(?:/[\w.@%+~-]++)++/?
+        | [\w.@%+~-]++(?:(?:/[\w.@%+~-]++){2,}+/?|/[\w@%+~.-]*\.[A-Za-z]\w{0,7}+)
+        | \.[A-Za-z]\w++ )
+    | (?<!\.)(?P<number>[-+]?(?:\d++(?:\.\d++)++(?:[eE][-+]?\d++)?|\d++[eE][-+]?\d++|\d{3,}+))(?!\w)
+    | (?P<name>(?!\d[\d.-]*+(?!\w))(?=[\d_]|\w[a-z]*+(?:[\d_@A-Z.]|[^\W\d_a-z]))(?=[\w@.]*?(?:\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]))\w[\w@]*+(?:[.@-]\w[\w@]*+)*+)
+    )""",
     re.VERBOSE,
 )
 _ERROR = re.compile(_ERROR_LINE, re.MULTILINE)
@@ -74,8 +75,8 @@ _NAME_MARK = re.compile(r"\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]")
 
 
 def _is_name(word: str) -> bool:
-    """A word whose mark is still there once trailing punctuation is off; a bare number is not a name."""
-    return bool(_NAME_MARK.search(word)) and not word.replace(".", "").isdigit()
+    """A word whose mark is still there once trailing punctuation is off."""
+    return bool(_NAME_MARK.search(word))
 
 
 @functools.lru_cache(maxsize=65536)
