@@ -1,0 +1,25 @@
+"""Record the analysis sessions again: `python traces/record_analysis.py [FOLDER]` writes analysis/*.jsonl into FOLDER.
+
+FOLDER is this one by default. Needs numpy and scipy (the `record` extra); takes about ten seconds.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from recorders.analysis_sessions import aborted, completed, empty_plan
+
+from bench.traces.native import write_trace
+
+
+def main(folder: Path) -> None:
+    target = folder / "analysis"
+    target.mkdir(parents=True, exist_ok=True)
+    for trace in (completed(whole=True), completed(whole=False), aborted(), empty_plan()):
+        write_trace(trace, target / f"{trace.id}.jsonl")
+        print(f"analysis/{trace.id}.jsonl: {len(trace.steps)} steps, {len(trace.results)} results")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent)
