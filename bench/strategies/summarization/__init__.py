@@ -1,0 +1,168 @@
+"""What the model sees: result summarizers, history compactors, and the writers of summary text.
+
+Here is what several of them share: reading a raw script result, and cutting a history into what is kept and what is old.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from ...decode import NothingParsed, parse_json
+from ...model import Message, ToolResult, as_text, lines_of
+from ...registry import build
+from .. import Summary, Window
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+"""A parameter that counts something: a whole number from 0 up."""
+
+Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
+"""A parameter that is a fraction: above 0, up to 1."""
+
+Noise = Literal["status", "markers"]
+"""Which console lines say nothing: those that report the execution itself, or every line that starts with a mark."""
+
+_NOISE = {
+    "status": re.compile(r"\s*(?:✅\ufe0f?\s*Code executed|❌\ufe0f?\s*Code execution)", re.IGNORECASE),
+    "markers": re.compile(r"\s*[✅❌]"),
+}
+
+
+# ---------------------------------------------------------------- raw script results
+
+
+@dataclass(frozen=True)
+class ScriptOutput:
+    """A raw script result as the rules read it: the console lines, and the items of its structured output."""
+
+    lines: tuple[str, ...]
+    items: tuple[Any, ...] = ()
+
+    def without(self, noise: Noise) -> tuple[str, ...]:
+        """The console lines that say something."""
+        return tuple(line for line in self.lines if not _NOISE[noise].match(line))
+
+
+def script_output(result: ToolResult) -> ScriptOutput:
+    """The script output of a tool result; the text of any other result counts as console output.
+
+    A raw script result is a mapping with `output`, `structured_output` or `structuredOutput`, as data or as JSON text. Nothing here raises.
+
+    >>> script_output(ToolResult(index=0, call_id="a", function="f", seen="one\\r\\n\\r\\ntwo")).lines
+    ('one', 'two')
+    """
+    value = result.data
+    if value is None:
+        try:
+            value = parse_json(result.text)
+        except NothingParsed:
+            value = None
+    if not isinstance(value, dict) or not {"output", "structured_output", "structuredOutput"} & value.keys():
+        return ScriptOutput(tuple(lines_of(result.text)))
+    console = value.get("output")
+    items = value.get("structured_output") or value.get("structuredOutput") or ()
+    if isinstance(items, str):
+        try:
+            items = parse_json(items)
+        except NothingParsed:
+            items = ()
+    return ScriptOutput(
+        tuple(lines_of("" if console is None else as_text(console))),
+        tuple(items) if isinstance(items, list) else (items,) if items else (),
+    )
+
+
+def tables_of(output: ScriptOutput, notes: list[str]) -> list[list[Any]]:
+    """The rows of every table item, in order. Data that is no list of rows is left out, and `notes` says so.
+
+    >>> notes = []
+    >>> tables_of(ScriptOutput((), ({"type": "table", "data": "[{\\"a\\": 1"},)), notes), notes
+    ([], ['structured_output[0].data is not JSON: rule falls through'])
+    """
+    found: list[list[Any]] = []
+    for position, item in enumerate(output.items):
+        if not isinstance(item, dict) or item.get("type") != "table":
+            continue
+        rows = item.get("data")
+        problem = "not a list"
+        if isinstance(rows, str):
+            try:
+                rows = parse_json(rows)
+            except NothingParsed:
+                problem = "not JSON"
+        if isinstance(rows, list):
+            found.append(rows)
+        else:
+            notes.append(f"structured_output[{position}].data is {problem}: rule falls through")
+    return found
+
+
+def long_table_or_console(
+    result: ToolResult,
+    max_rows: int,
+    max_lines: int,
+    noise: Noise,
+    table: Callable[[list[Any]], dict[str, Any]],
+    console: Callable[[tuple[str, ...]], dict[str, Any]],
+) -> Summary:
+    """The rules of document 000: the first table longer than `max_rows`, else a console longer than `max_lines`, else nothing.
+
+    `table` and `console` turn what was found into the summary.
+    """
+    notes: list[str] = []
+    output = script_output(result)
+    for rows in tables_of(output, notes):
+        if len(rows) > max_rows:
+            return Summary(table(rows), tuple(notes))
+    lines = output.without(noise)
+    return Summary(console(lines) if len(lines) > max_lines else None, tuple(notes))
+
+
+# ---------------------------------------------------------------- histories
+
+
+def system_count(messages: Sequence[Message]) -> int:
+    """How many system messages a history starts with."""
+    for position, message in enumerate(messages):
+        if message.kind != "system":
+            return position
+    return len(messages)
+
+
+def limit_tokens(window: Window, threshold: float, max_tokens: int | None) -> float:
+    """The prompt tokens at which summarising starts: a share of `max_tokens`, or of the model's window where that is None."""
+    return threshold * (window.max_tokens if max_tokens is None else max_tokens)
+
+
+def split_old(messages: Sequence[Message], keep_last: int) -> tuple[list[Message], list[Message], list[Message]]:
+    """A history as (system messages at its start, what is old, the last `keep_last`).
+
+    Counts messages, as document 002 does: a tool call can be cut from its result.
+
+    >>> history = [Message(role="user", text=text, kind="user") for text in "abc"]
+    >>> [len(part) for part in split_old(history, 2)]
+    [0, 1, 2]
+    """
+    start = system_count(messages)
+    cut = max(start, len(messages) - keep_last)
+    return list(messages[:start]), list(messages[start:cut]), list(messages[cut:])
+
+
+def worth_summarising(old: Sequence[Message]) -> bool:
+    """Whether anything old is more than an earlier summary: a summary alone is not summarised again."""
+    return any(message.kind != "made" for message in old)
+
+
+def summary_message(text: str) -> Message:
+    """The message that stands for older ones."""
+    return Message(role="user", kind="made", text=text)
+
+
+def writer_of(spec: str) -> Callable[[Sequence[Message]], str]:
+    """The writer that a compactor's `writer` parameter names; SpecError where there is none."""
+    write: Callable[[Sequence[Message]], str] = build("writer", spec).start()[1]
+    return write

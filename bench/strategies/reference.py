@@ -1,0 +1,65 @@
+"""The reference strategies: the brackets between which every other one is shown."""
+
+from __future__ import annotations
+
+from ..registry import register
+
+
+@register("reference", "keep_all")
+def keep_all() -> dict[str, str]:
+    """Every result untruncated, every turn kept: nothing is lost, and it costs most among strategies that only remove.
+
+    Source: strategies.md §6
+
+    >>> keep_all()
+    {}
+    """
+    return {}
+
+
+@register("reference", "recorded")
+def recorded() -> dict[str, str]:
+    """What the recorded system itself showed its model, its own context resets included: the strategy the user already has.
+
+    Source: strategies.md §6
+
+    >>> recorded()["compactor"]
+    'recorded'
+    """
+    return {"summarizer": "recorded", "compactor": "recorded"}
+
+
+@register("reference", "drop_all")
+def drop_all() -> dict[str, str]:
+    """The system turns alone: the fewest tokens, and the most lost.
+
+    Source: strategies.md §6
+
+    >>> drop_all()
+    {'compactor': 'drop_all'}
+    """
+    return {"compactor": "drop_all"}
+
+
+@register("reference", "clairvoyant")
+def clairvoyant() -> dict[str, str]:
+    """The conversation, and of each tool result only the lines that a later use needs: what a perfect selector could do.
+
+    Source: strategies.md §6
+
+    >>> clairvoyant()
+    {'compactor': 'clairvoyant'}
+    """
+    return {"compactor": "clairvoyant"}
+
+
+@register("reference", "floor")
+def floor() -> dict[str, str]:
+    """The system turns and the needed atoms alone: the fewest tokens at full recall among strategies that select verbatim.
+
+    Source: strategies.md §6
+
+    >>> floor()
+    {'compactor': 'floor'}
+    """
+    return {"compactor": "floor"}

@@ -1,0 +1,131 @@
+"""Compactor `clairvoyant`."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+import msgspec
+
+from ...atoms import occurs
+from ...decode import decoded
+from ...model import Message, Trace
+from ...registry import register
+from ...uses import uses
+from .. import Edits, Window
+
+
+@register("compactor", "clairvoyant", needs_future=True)
+class Clairvoyant:
+    """The conversation, and of each tool result only the decoded lines that a use at this or a later turn needs, until the last one.
+
+    Reads the future of the trace. One line an atom: the first that holds it. A result that nothing needs any more is `""`; where the
+    chosen lines would cost more than the untruncated text, that is shown. No uses: every result is `""`.
+
+    Source: strategies.md §6
+
+    >>> from bench.model import ModelTurn, Source, ToolResult
+    >>> got = ToolResult(index=0, call_id="a", function="f", seen="total 471\\nnothing here")
+    >>> trace = Trace(id="t", source=Source(format="native"), steps=(got, ModelTurn(index=1, content="So 471.")))
+    >>> told = [Message(role="tool", text=got.text, kind="result", step=0)]
+    >>> edits = Clairvoyant().compact(Window(1, "main", told, told, 9, 100, lambda item: len(getattr(item, "text", item)), trace=trace))
+    >>> edits.replace[told[0]].text
+    'total 471'
+    """
+
+    def __init__(self) -> None:
+        self._needs: dict[int, dict[str, int]] | None = None
+        self._selections: dict[int, _Selection] = {}
+        self._expiries: list[tuple[int, int]] = []  # (turn, result) after which a result's selection changes
+
+    def compact(self, window: Window) -> Edits | None:
+        """Show of each result what is still needed: costs what changed."""
+        if self._needs is None:
+            self._needs = last_needs(window.trace, window.thread)
+        changed: dict[int, _Selection] = {}
+        while self._expiries and self._expiries[0][0] < window.step:
+            _, step = heapq.heappop(self._expiries)
+            changed[step] = self._selections[step]
+        for message in window.added:
+            if message.kind == "result" and message.step is not None:
+                needs = self._needs.get(message.step, {})
+                selection = _Selection(message, message, spans_of(decoded(message.text), needs))
+                changed[message.step] = self._selections[message.step] = selection
+                for turn in set(needs.values()):
+                    heapq.heappush(self._expiries, (turn, message.step))
+        replace: dict[Message, Message | None] = {}
+        for selection in changed.values():
+            earlier = selection.shown
+            text = selection.text(window)
+            if text != earlier.text:
+                selection.shown = msgspec.structs.replace(selection.untruncated, text=text)
+                replace[earlier] = selection.shown
+        return Edits(replace=replace) if replace else None
+
+
+@dataclass
+class _Selection:
+    """One result: how it came, how it is shown, and each needed line as (start, end, last turn that needs it)."""
+
+    untruncated: Message
+    shown: Message
+    spans: list[tuple[int, int, int]]
+
+    def text(self, window: Window) -> str:
+        """The lines still needed at this turn, or everything where that is cheaper."""
+        alive = [(start, end) for start, end, last in self.spans if last >= window.step]
+        if not alive:
+            return ""
+        whole = self.untruncated.text
+        plain = decoded(whole)
+        text = unbracketed("\n".join(plain[start:end] for start, end in merged(alive)))
+        return text if window.count(text) <= window.count(whole) else whole
+
+
+def last_needs(trace: Trace | None, thread: str) -> dict[int, dict[str, int]]:
+    """Per tool result (by step) the atoms of it that a thread uses, each with the last turn that does. No trace: none."""
+    needs: dict[int, dict[str, int]] = {}
+    for use in uses(trace) if trace is not None else ():
+        if use.thread == thread and not use.recorded_only:
+            needs.setdefault(use.source, {})[use.atom] = use.turn  # uses come in order: the last one stays
+    return needs
+
+
+def spans_of(plain: str, needs: dict[str, int]) -> list[tuple[int, int, int]]:
+    """For each atom the line or lines of its first appearance: (start, end, last turn that needs the atom).
+
+    >>> spans_of("a\\nrow 471\\nb", {"471": 9})
+    [(2, 9, 9)]
+    """
+    found: list[tuple[int, int, int]] = []
+    for atom, last in needs.items():
+        at = plain.find(atom)
+        while at >= 0:
+            start = plain.rfind("\n", 0, at) + 1
+            end = plain.find("\n", at + len(atom))
+            end = len(plain) if end < 0 else end
+            if occurs(plain[start:end], atom):
+                found.append((start, end, last))
+                break
+            at = plain.find(atom, end)
+    return found
+
+
+def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, overlapping ones as one.
+
+    >>> merged([(5, 9), (0, 2), (5, 9), (8, 12)])
+    [(0, 2), (5, 12)]
+    """
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def unbracketed(text: str) -> str:
+    """The text so that it is read as it stands: one that would be decoded as JSON gets a mark in front."""
+    return text if decoded(text) == text else f">{text}"

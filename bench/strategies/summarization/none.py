@@ -1,0 +1,18 @@
+"""Compactor `none`."""
+
+from __future__ import annotations
+
+from ...registry import register
+from .. import Window
+
+
+@register("compactor", "none")
+def none(window: Window) -> None:
+    """The whole history, unchanged; the same as an empty slot.
+
+    Source: strategies.md §2
+
+    >>> none(Window(0, "main", [], [], 3, 100, len)) is None
+    True
+    """
+    return None
