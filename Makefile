@@ -1,0 +1,58 @@
+# `make bench` and `make test` need Python 3.11 or newer and make, nothing else; both set up .venv on first use.
+# Another interpreter: make test PYTHON=/path/to/python3.12
+
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+BIN := .venv/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+
+.PHONY: help bench test lint benchmark accept-gold docs record clean
+.DEFAULT_GOAL := help
+
+help: ## Say what each target does.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+bench: .venv/.installed ## Replay the shipped traces through the shipped scenarios; write reports/bench.html.
+	$(BIN)/bench run scenarios/*.toml -o reports/bench.html
+
+test: .venv/.installed-dev ## Run every test, the examples in docstrings included.
+	$(BIN)/python -m pytest
+
+lint: .venv/.installed-dev ## Check style, format and types.
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy --strict bench/
+
+benchmark: .venv/.installed-dev ## Time the bench, as multiples of counting the tokens once.
+	$(BIN)/python benchmarks/floor.py
+
+accept-gold: .venv/.installed-dev ## Take the reports as they are now as the gold files; read the diff before committing.
+	$(BIN)/python -m tests.accept_gold
+
+docs: .venv/.installed-dev ## Write docs/cli.md and docs/plugins.md again from the command line and the registries.
+	$(BIN)/python docs/generate.py
+
+record: .venv/.installed-dev ## Record the shipped traces again; the commands and computations really run.
+	@set -e; for recorder in traces/record_*.py; do echo "$(BIN)/python $$recorder"; $(BIN)/python $$recorder; done
+
+clean: ## Remove .venv, the caches and the generated reports.
+	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks reports/bench.html
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" && $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "error: bench needs Python 3.11 or newer, found $$($(or $(PYTHON),python3) --version 2>&1) — install one, or name it: make PYTHON=/path/to/python3.11" >&2; \
+		exit 2; }
+	@echo "setting up .venv with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; \
+		echo "error: $(PYTHON) has no working venv module — on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 2; }
+
+.venv/.installed: pyproject.toml | .venv/bin/python
+	@echo "installing bench and what it needs into .venv"
+	@$(PIP_INSTALL) .
+	@touch $@
+
+.venv/.installed-dev: pyproject.toml | .venv/bin/python
+	@echo "installing bench, what it needs and the development tools into .venv"
+	@$(PIP_INSTALL) '.[dev]'
+	@touch .venv/.installed $@
