@@ -60,6 +60,7 @@ class _Given:
     format: str | None
     documents: tuple[Document, ...]
     named: bool
+    base: Path
 
 
 def load(paths: Sequence[str], base: Path | None = None) -> Loaded:
@@ -92,10 +93,10 @@ def _given(text: str, base: Path) -> _Given:
     shown = path.replace(os.sep, "/")
     target = base / path
     if target.is_dir():
-        return _Given(text, reader, tuple(_walk(target, shown.rstrip("/") or "/")), named=False)
+        return _Given(text, reader, tuple(_walk(target, shown.rstrip("/") or "/")), named=False, base=base)
     if target.exists() or not glob.has_magic(path):
-        return _Given(text, reader, (Document(target, shown),), named=True)
-    return _Given(text, reader, tuple(_matches(base, path)), named=False)
+        return _Given(text, reader, (Document(target, shown),), named=True, base=base)
+    return _Given(text, reader, tuple(_matches(base, path)), named=False, base=base)
 
 
 def _split_format(text: str, base: Path) -> tuple[str | None, str]:
@@ -144,9 +145,9 @@ def _matches(base: Path, pattern: str) -> Iterator[Document]:
                 yield Document(document.path, document.name, below)
 
 
-def _open_reader(name: str) -> Reader:
+def _open_reader(name: str, base: Path) -> Reader:
     try:
-        plugin = build("reader", name)
+        plugin = build("reader", name, base)
     except SpecError as error:
         raise TraceError(str(error)) from None
     reader: Reader = plugin.start()[0]
@@ -156,19 +157,19 @@ def _open_reader(name: str) -> Reader:
 def _reader_for(document: Document, given: _Given, skipped: list[tuple[str, str]]) -> tuple[str, Reader] | None:
     """The reader to read a document with; None (and a line in `skipped`) where it is to be left out."""
     if given.format is not None:
-        reader = _open_reader(given.format)
+        reader = _open_reader(given.format, given.base)
         if given.named or reader.sniff(document) is not Confidence.NO:
             return given.format, reader
         reasons = f"not {given.format}"
     else:
-        sure = {name: _open_reader(name).sniff(document) for name in entries("reader")}
+        sure = {name: _open_reader(name, given.base).sniff(document) for name in entries("reader")}
         best = max(sure.values(), default=Confidence.NO)
         candidates = [name for name, confidence in sure.items() if confidence is best]
         if best is not Confidence.NO:
             if len(candidates) > 1:
                 first = f"{candidates[0]}:{document.name}"
                 raise document.fail(f"could be {' or '.join(candidates)} — name the format: {first}")
-            return candidates[0], _open_reader(candidates[0])
+            return candidates[0], _open_reader(candidates[0], given.base)
         reasons = f"not recognised as {', '.join(sure)}"
     problem = document.problem
     if problem is not None and (given.named or document.is_broken_json):

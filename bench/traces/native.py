@@ -91,6 +91,10 @@ def _typed(document: Document, number: int, line: bytes, decoder: msgspec.json.D
         return msgspec.convert(raw, decoder.type)
     except msgspec.ValidationError as error:
         raise _misfit(document, number, error) from None
+    except UnicodeEncodeError:
+        raise document.fail(
+            "a lone surrogate (\\ud800–\\udfff) stands where a number or a name belongs", line=number
+        ) from None
 
 
 def _misfit(document: Document, number: int, error: msgspec.ValidationError) -> TraceError:

@@ -1,0 +1,147 @@
+"""The native format: an exact round trip, byte for byte, and a clear line for every way a file can be wrong."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from generated import traces
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.documents import Document
+from bench.errors import TraceError
+from bench.model import ModelTurn, Source, SystemTurn, ToolResult, Trace, UserTurn
+from bench.traces.native import Native, encode_trace, write_trace
+
+HEADER = b'{"bench_trace":1,"id":"a","source":{"format":"native"}}\n'
+
+
+def read(path: Path) -> Trace:
+    (trace,) = Native().read(Document(path))
+    return trace
+
+
+def read_bytes(folder: Path, data: bytes) -> Trace:
+    path = folder / "a.jsonl"
+    path.write_bytes(data)
+    return read(path)
+
+
+@settings(max_examples=60)
+@given(trace=traces(extras=True), ending=st.sampled_from((".jsonl", ".jsonl.gz", ".jsonl.zst")))
+def test_a_trace_survives_the_file_and_the_file_the_trace(
+    tmp_path_factory: pytest.TempPathFactory, trace: Trace, ending: str
+) -> None:
+    if ending.endswith(".zst"):
+        pytest.importorskip("zstandard")
+    path = tmp_path_factory.mktemp("native") / f"a{ending}"
+    write_trace(trace, path)
+    written = path.read_bytes()
+    assert read(path) == trace
+    write_trace(read(path), path)
+    assert path.read_bytes() == written
+    assert [item.name for item in path.parent.iterdir()] == [path.name]
+
+
+def test_rare_values_survive(tmp_path: Path) -> None:
+    data = {"big": 2**70, "half": "\ud800", "separator": "\u2028", "nul": "\x00", "zero": -0.0, "small": 5e-324}
+    steps = (SystemTurn(index=3, content=""), ToolResult(index=7, call_id="c", function="f", data=data))
+    trace = Trace(id="rare", source=Source(format="native"), steps=steps, labels={"a": [None]}, meta={"b": True})
+    write_trace(trace, tmp_path / "a.jsonl")
+    assert read(tmp_path / "a.jsonl") == trace
+
+
+def test_a_whole_number_given_for_seconds_is_written_as_it_is_read() -> None:
+    trace = Trace(id="a", source=Source(format="native"), steps=(UserTurn(index=0, t=5, content="x"),))
+    assert b'"t":5.0' in encode_trace(trace)
+
+
+def test_gz_has_no_time_and_no_name_inside(tmp_path: Path) -> None:
+    trace = Trace(id="a", source=Source(format="native"), steps=())
+    write_trace(trace, tmp_path / "one.jsonl.gz")
+    write_trace(trace, tmp_path / "two.jsonl.gz")
+    packed = (tmp_path / "one.jsonl.gz").read_bytes()
+    assert packed == (tmp_path / "two.jsonl.gz").read_bytes()
+    assert packed[4:8] == bytes(4)
+    assert gzip.decompress(packed) == HEADER
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), (1, 2), {1: "a"}, object()])
+def test_what_json_would_change_is_refused_before_anything_is_written(tmp_path: Path, value: object) -> None:
+    steps = (ToolResult(index=4, call_id="c", function="f", data=[value]),)
+    with pytest.raises(TraceError, match=r"trace 'a', step 4: "):
+        write_trace(Trace(id="a", source=Source(format="native"), steps=steps), tmp_path / "a.jsonl")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_folder_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(TraceError, match=r"cannot be written: No such file or directory"):
+        write_trace(Trace(id="a", source=Source(format="native"), steps=()), tmp_path / "no" / "a.jsonl")
+
+
+def test_the_recorded_source_is_kept(tmp_path: Path) -> None:
+    source = b'{"format":"mini_swe_agent","path":"r1/trajectory.json","sha256":"ab"}'
+    trace = read_bytes(tmp_path, b'{"bench_trace":1,"id":"a","source":' + source + b"}\n")
+    assert trace.source == Source(format="mini_swe_agent", path="r1/trajectory.json", sha256="ab")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b'{"kind":"user","index":0,"content":5}', r":3 \$\.content: expected str \| array, got int"),
+        (b'{"kind":"user","index":0}', r":3 \$: object missing required field content"),
+        (b'{"kind":"usr","index":0}', r":3 \$\.kind: invalid value 'usr'"),
+        (b'{"kind":"user","index":0,"content":"a","more":1}', r":3 \$: object contains unknown field more"),
+        (b'{"kind":"user","index":0,"content":"a', r":3: ends in the middle of a JSON value — .*cut short"),
+        (b'{"kind":"user","index":0,"content":"a"} x', r":3: not JSON at column 41: Extra data"),
+        (b'{"kind":"user","index":NaN,"content":"a"}', r":3: NaN is not a JSON number — write null"),
+        (b'{"kind":"user","index":0,"content":"\xff"}', r":3: byte 37 of the line is not UTF-8 \(0xff\)"),
+        (b'{"kind":"result","index":0,"call_id":"c","function":"f","data":' + b"[" * 9000, r":3: is nested too deeply"),
+    ],
+)
+def test_a_bad_step_is_named_by_line_and_path(tmp_path: Path, line: bytes, message: str) -> None:
+    with pytest.raises(TraceError, match=r"a\.jsonl" + message) as caught:
+        read_bytes(
+            tmp_path, HEADER + b"\n" + line + b"\n"
+        )  # the blank line counts, so that editors agree on the number
+    assert "\n" not in str(caught.value)
+
+
+def test_a_lone_surrogate_does_not_hide_a_wrong_type(tmp_path: Path) -> None:
+    line = b'{"kind":"user","index":"\\ud800","content":"a"}\n'
+    with pytest.raises(TraceError, match=r":2: a lone surrogate .* where a number or a name belongs"):
+        read_bytes(tmp_path, HEADER + line)
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (
+            b'{"bench_trace":2,"id":"a","source":{"format":"x"}}',
+            r":1 \$\.bench_trace: schema 2 is not 1 — write the trace",
+        ),
+        (b'{"bench_trace":true,"id":"a","source":{"format":"x"}}', r":1 \$\.bench_trace: schema True is not 1"),
+        (b'{"bench_trace":1,"id":"","source":{"format":"x"}}', r":1 \$\.id: expected a name"),
+        (b'{"bench_trace":1,"id":"a"}', r":1 \$: object missing required field source"),
+        (b'{"bench_trace":1,"id":"a","source":{"format":7}}', r":1 \$\.source\.format: expected str, got int"),
+        (b'{"role":"user"}', r":1: expected a header .* — not a native trace"),
+        (b"[1]", r":1: expected a header"),
+    ],
+)
+def test_a_bad_header_is_named(tmp_path: Path, header: bytes, message: str) -> None:
+    with pytest.raises(TraceError, match=message):
+        read_bytes(tmp_path, header + b"\n")
+
+
+def test_indices_must_increase(tmp_path: Path) -> None:
+    lines = [{"kind": "user", "index": index, "content": "a"} for index in (0, 2, 2)]
+    with pytest.raises(TraceError, match=r":4 \$\.index: expected more than 2, got 2"):
+        read_bytes(tmp_path, HEADER + "\n".join(map(json.dumps, lines)).encode())
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_tolerated(tmp_path: Path) -> None:
+    line = b'{"kind":"model","index":0,"content":"a"}\r\n'
+    assert read_bytes(tmp_path, b"\xef\xbb\xbf" + HEADER + line).steps == (ModelTurn(index=0, content="a"),)

@@ -1,0 +1,210 @@
+"""From paths to cases: how files find their readers, what is skipped, what is refused, and what the cases are called."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from generated import traces
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.documents import Document
+from bench.errors import TraceError
+from bench.model import Source, Trace, UserTurn
+from bench.registry import entries
+from bench.traces import Confidence, load
+from bench.traces.native import write_trace
+
+CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+RUN = {"trajectory_format": "mini-swe-agent-1.1", "info": {}, "messages": CHAT}
+
+
+def put(path: Path, value: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    return path
+
+
+def native(path: Path, case: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    steps = (UserTurn(index=0, content="hi"),)
+    write_trace(Trace(id=case, source=Source(format="native"), steps=steps), path)
+    return path
+
+
+def refused(*paths: str, base: Path) -> str:
+    with pytest.raises(TraceError) as caught:
+        load(paths, base)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_a_named_file_is_recognised_by_its_content_and_named_by_its_stem(tmp_path: Path) -> None:
+    put(tmp_path / "runs" / "one.traj.json", CHAT)
+    loaded = load(["runs/one.traj.json"], tmp_path)
+    (trace,) = loaded.traces
+    assert (trace.id, trace.source.format, trace.source.path) == ("one", "openai", "one.traj.json")
+    assert loaded.sha256s == {"one": trace.source.sha256}
+    assert loaded.skipped == ()
+
+
+def test_no_paths_give_no_traces() -> None:
+    assert load([]).traces == ()
+
+
+def test_a_folder_is_read_in_order_and_lists_what_it_skipped(tmp_path: Path) -> None:
+    put(tmp_path / "runs" / "b" / "trajectory.json", RUN)
+    put(tmp_path / "runs" / "a" / "trajectory.json", RUN)
+    put(tmp_path / "runs" / "a" / "result.json", {"score": 1})
+    put(tmp_path / "runs" / "README.md", "[![badge](x)](y)\nnotes")
+    put(tmp_path / "runs" / ".git" / "config.json", CHAT)
+    native(tmp_path / "runs" / "n.jsonl.gz", "own id")
+    loaded = load(["runs"], tmp_path)
+    assert [trace.id for trace in loaded.traces] == ["a/trajectory", "b/trajectory", "own id"]
+    assert [name for name, _ in loaded.skipped] == ["runs/README.md", "runs/a/result.json"]
+    assert all(
+        reason.startswith("not recognised as mini_swe_agent, native, openai, rap") for _, reason in loaded.skipped
+    )
+
+
+def test_a_format_chooses_in_a_folder(tmp_path: Path) -> None:
+    put(tmp_path / "chat.json", CHAT)
+    native(tmp_path / "n.jsonl", "n")
+    loaded = load([f"native:{tmp_path}"])
+    assert [trace.id for trace in loaded.traces] == ["n"]
+    assert loaded.skipped == ((f"{tmp_path.as_posix()}/chat.json", "not native"),)
+
+
+def test_a_pattern_takes_its_matches_below_its_fixed_part(tmp_path: Path) -> None:
+    for run in ("r2", "r1"):
+        put(tmp_path / "runs" / run / "trajectory.json", CHAT)
+    put(tmp_path / "runs" / "r1" / "other.txt", "x")
+    assert [trace.id for trace in load(["runs/*/trajectory.json"], tmp_path).traces] == [
+        "r1/trajectory",
+        "r2/trajectory",
+    ]
+    assert [trace.id for trace in load(["runs/**"], tmp_path).traces] == ["r1/trajectory", "r2/trajectory"]
+    assert [trace.id for trace in load(["openai:runs/r[2]"], tmp_path).traces] == ["r2/trajectory"]
+
+
+def test_a_path_with_a_colon_is_a_path_when_it_exists(tmp_path: Path) -> None:
+    put(tmp_path / "run:1.json", CHAT)
+    assert [trace.id for trace in load(["run:1.json"], tmp_path).traces] == ["run:1"]
+
+
+def test_several_traces_in_one_file_are_numbered_unless_they_have_ids(tmp_path: Path) -> None:
+    put(tmp_path / "a.jsonl", "\n".join(json.dumps({"messages": CHAT}) for _ in range(2)))
+    put(tmp_path / "b.json", [{"id": "x", "messages": CHAT}, {"messages": CHAT}])
+    assert [trace.id for trace in load(["a.jsonl", "b.json"], tmp_path).traces] == ["a#0", "a#1", "x", "b#1"]
+
+
+@given(data=st.data())
+def test_written_traces_load_as_they_were(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    folder = tmp_path_factory.mktemp("load")
+    written = [data.draw(traces(id=f"case {at}", max_turns=2, extras=True)) for at in range(2)]
+    for at, trace in enumerate(written):
+        write_trace(trace, folder / f"{at}.jsonl")
+    assert list(load([str(folder)]).traces) == written
+
+
+def test_case_ids_taken_twice_name_both_files(tmp_path: Path) -> None:
+    put(tmp_path / "a" / "trajectory.json", CHAT)
+    put(tmp_path / "b" / "trajectory.json", CHAT)
+    message = refused("a/trajectory.json", "b/trajectory.json", base=tmp_path)
+    assert message.startswith("case id 'trajectory' is taken twice: by a/trajectory.json and by b/trajectory.json — ")
+    put(tmp_path / "c.json", [{"id": "x", "messages": CHAT}, {"id": "x", "messages": CHAT}])
+    assert refused("c.json", base=tmp_path).startswith("c.json: case id 'x' is used by two of its traces")
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("gone.json", "gone.json: no such file — "),
+        ("opnai:chat.json", "opnai:chat.json: unknown trace format 'opnai' — did you mean openai?"),
+        ("openai:", "'openai:': a path is missing — write openai:FILE"),
+        ("", "an empty path was given — "),
+        ("*.none", "*.none: no file matches — "),
+        ("empty", "empty: no file matches — check the folder"),
+        ("notes", "notes: none of 2 files is a trace (the first, notes/a.txt: not recognised as "),
+        ("native:notes", "native:notes: none of 2 files is a trace (the first, notes/a.txt: not native)"),
+        ("notes/a.txt", "notes/a.txt:1: not JSON at column 1: Expecting value"),
+        ("notes/b.json", "notes/b.json: not recognised as mini_swe_agent, native, openai, rap — name the format"),
+        ("zero.json", "zero.json: is empty — "),
+        ("half.json", "half.json:2: ends in the middle of a JSON value — "),
+        ("cut.json.gz", "cut.json.gz: gzip data is damaged or cut short ("),
+        ("openai:half.json", "half.json:2: ends in the middle of a JSON value — "),
+        ("openai:notes/b.json", "notes/b.json $: expected a list of messages or "),
+        ("native:chat.json", "chat.json:1: expected a header "),
+        ("broken", "broken/half.json:1: ends in the middle of a JSON value — "),
+        ("mini_swe_agent:broken", "broken/half.json:1: ends in the middle of a JSON value — "),
+        ("reader.py:Missing:chat.json", "reader.py has no function 'Missing'"),
+    ],
+)
+def test_bad_input_is_one_clear_line(tmp_path: Path, path: str, message: str) -> None:
+    put(tmp_path / "chat.json", CHAT)
+    put(tmp_path / "notes" / "a.txt", "plain words")
+    put(tmp_path / "notes" / "b.json", {"score": 1})
+    put(tmp_path / "zero.json", " \n")
+    put(tmp_path / "half.json", '{"messages": [\n{"role": "user", "con')
+    put(tmp_path / "broken" / "half.json", '{"messages": [{"role"')
+    put(tmp_path / "broken" / "z.json", CHAT)
+    (tmp_path / "reader.py").write_text("")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "cut.json.gz").write_bytes(gzip.compress(json.dumps(CHAT).encode())[:-9])
+    assert message in refused(path, base=tmp_path)
+
+
+def test_an_unreadable_place_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "chat.json", CHAT)
+
+    def deny(self: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", deny)
+    assert refused("chat.json", base=tmp_path).startswith("chat.json: cannot be read: Permission denied — ")
+
+
+def test_a_file_that_two_readers_are_equally_sure_of_names_both(tmp_path: Path) -> None:
+    messages = [*CHAT, {"role": "tool", "tool_call_id": "c", "raw_execution_result": {}, "extra": {"raw_output": ""}}]
+    put(tmp_path / "both.json", messages)
+    message = refused("both.json", base=tmp_path)
+    assert message == "both.json: could be mini_swe_agent or rap — name the format: mini_swe_agent:both.json"
+    assert refused(str(tmp_path), base=tmp_path).endswith("both.json")
+
+
+def test_a_private_reader_is_used_by_path(tmp_path: Path) -> None:
+    (tmp_path / "lines.py").write_text(
+        "from bench.model import Source, Trace, UserTurn\n"
+        "class Lines:\n"
+        "    def sniff(self, document):\n"
+        "        raise RuntimeError('a named file is not sniffed at')\n"
+        "    def read(self, document):\n"
+        "        steps = tuple(UserTurn(index=n, content=line.decode()) for n, line in document.lines())\n"
+        "        yield Trace(id='', source=Source(format='lines'), steps=steps)\n"
+    )
+    put(tmp_path / "said.txt", "one\ntwo\n")
+    (trace,) = load(["lines.py:Lines:said.txt"], tmp_path).traces
+    assert (trace.id, len(trace.steps)) == ("said.txt", 2)
+
+
+@pytest.mark.parametrize(
+    "value", ["plain words", "[]", "{}", "3", '"x"', "null", '[1, "a"]', '{"messages": 5}', '{"a": 1}\n{"a": 2}']
+)
+def test_no_reader_takes_what_is_no_trace(tmp_path: Path, value: str) -> None:
+    document = Document(put(tmp_path / "x", value))
+    assert {name: entry.target().sniff(document) for name, entry in entries("reader").items()} == dict.fromkeys(
+        entries("reader"), Confidence.NO
+    )
+
+
+def test_real_folders_are_read_without_a_format(shared_traces: Path) -> None:
+    loaded = load(["scbench", "mini-swe-agent", "rap"], shared_traces)
+    formats = [trace.source.format for trace in loaded.traces]
+    assert {name: formats.count(name) for name in set(formats)} == {"mini_swe_agent": 29, "rap": 1}
+    assert not any(trace.source.path.startswith("/") for trace in loaded.traces)
+    assert [name for name, _ in loaded.skipped if name.endswith("trajectory.json") and "claude-code" not in name] == []
