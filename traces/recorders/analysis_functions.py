@@ -18,7 +18,7 @@ from .analysis_simulation import CONDITIONS, GENES, MARKERS, SEED, Dataset, gene
 
 ALPHA = 0.05
 MIN_CELLS = 5
-PERMUTATIONS = 999
+PERMUTATIONS = 499
 
 
 def _rounded(value: Any) -> float:
