@@ -42,7 +42,9 @@ def format_value(value: RawValue) -> str:
 
 
 def _quote(text: str, special: set[str]) -> str:
-    if text and not special.intersection(text):
+    if text.split() == [text] and not special.intersection(
+        text
+    ):  # no blank of any kind: those at the ends would be stripped
         return text
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -66,6 +68,8 @@ def split_top(text: str, separator: str) -> list[str]:
             depth += 1
         elif char == "]":
             depth -= 1
+            if depth < 0:
+                raise SpecError(f"spec {text!r}: a closing bracket without an opening one")
         elif char == separator and depth == 0:
             parts.append(text[start:position])
             start = position + 1
@@ -87,6 +91,8 @@ def _unquote(text: str, whole: str) -> str:
             if char == "\\" and not escaped:
                 escaped = True
                 continue
+            if char == '"' and not escaped:
+                raise SpecError(f"spec {whole!r}: text after a closing quote in {text!r}")
             escaped = False
             yield char
 
@@ -97,6 +103,8 @@ def parse_value(text: str, whole: str) -> RawValue:
     """One parameter value as written: a bare word, a quoted string, or a `[list]`."""
     text = text.strip()
     if text.startswith("["):
+        if not text.endswith("]"):
+            raise SpecError(f"spec {whole!r}: text after a closing bracket in {text!r}")
         inner = text[1:-1].strip()
         return tuple(_unquote(item, whole) for item in split_top(inner, ",")) if inner else ()
     return _unquote(text, whole)
@@ -117,8 +125,9 @@ def parse_spec(text: str) -> Spec:
     attribute = None
     if rest and "=" not in rest[0]:
         attribute = _unquote(rest.pop(0), text)
-        if not attribute:
-            raise SpecError(f"spec {text!r}: nothing after the colon — write name:key=value or file.py:function")
+        if not attribute.isidentifier():
+            what = f"{attribute!r} is no function's name" if attribute else "nothing after the colon"
+            raise SpecError(f"spec {text!r}: {what} — write name:key=value or file.py:function")
     if len(rest) > 1:
         raise SpecError(f'spec {text!r}: too many colons — quote a value that holds one: key="a:b"')
     params: list[tuple[str, RawValue]] = []

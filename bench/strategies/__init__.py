@@ -1,4 +1,4 @@
-"""The five slots of a strategy and what fills them: five small protocols.
+"""The slots of a strategy and what fills them: six small protocols.
 
 A plug-in is a function, or a class whose constructor takes the settings and whose method does the work (state lives for one case).
 Settings are keyword-only parameters with types and defaults; they are what a spec string sets.
@@ -10,6 +10,7 @@ Settings are keyword-only parameters with types and defaults; they are what a sp
 | store | `f(result, *, …)` | `put(result)` | a `Record` (a class may add `resolve(handle)`) |
 | evaluator | `f(record, history, *, …)` | `evaluate(record, history)` | a mapping of findings, or None |
 | router | `f(state, *, …)` with an `at` | `decide(state)` | the route's name, or `(route, detail)` |
+| consumer | `f(execution, *, …)` | `consume(execution)` | a `Reply`: what the agent says next, the task state it leaves, where the run goes |
 
 Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, named by a compactor's `writer` parameter; and an extractor,
 `f(record, *, …)` → findings read back from a record, or None where it does not apply; every registered one runs.
@@ -25,9 +26,9 @@ from typing import Any, Protocol
 from ..errors import SpecError, nearest
 from ..model import ContextReset, Message, Record, ToolResult, Trace
 from ..registry import Plugin, build, entries
-from ..spec import Spec, parse_spec, parse_value, split_top
+from ..spec import Spec, format_value, parse_spec, parse_value, split_top
 
-SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers")
+SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers", "consumer")
 DECISION_POINTS = (
     "user_turn",
     "before_model",
@@ -68,6 +69,25 @@ class Edits:
     written: Sequence[Written] = ()
     notes: Sequence[str] = ()
     parts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What a consumer is given: the untruncated result, the summarizer's value (None: no summary), and the state of the task."""
+
+    result: ToolResult
+    summary: Any
+    state: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the agent says after an execution: its text, which rule made it, the task state it leaves behind, and the next node."""
+
+    text: str
+    path: str
+    state: Mapping[str, Any] = field(default_factory=dict)
+    route: str = "END"
 
 
 @dataclass(frozen=True)
@@ -122,6 +142,12 @@ class Router(Protocol):
     def decide(self, state: Mapping[str, Any]) -> str | tuple[str, Mapping[str, Any]]: ...
 
 
+class Consumer(Protocol):
+    """Turns the outcome of one execution into the agent's next reply."""
+
+    def consume(self, execution: Execution) -> Reply: ...
+
+
 def untruncated_record(result: ToolResult) -> Record:
     """The record an empty store slot keeps: the value itself, structured where it is a mapping or a list."""
     value = result.value
@@ -164,10 +190,8 @@ class Strategy:
 
 
 def _slot_text(plugins: tuple[Plugin, ...]) -> str:
-    texts = [str(plugin.spec) for plugin in plugins]
-    if len(texts) == 1:
-        return texts[0]
-    return "[" + ",".join(f'"{text}"' if set(",:") & set(text) else text for text in texts) + "]"
+    texts = tuple(str(plugin.spec) for plugin in plugins)
+    return texts[0] if len(texts) == 1 else format_value(texts)
 
 
 def compose(name: str, slots: Mapping[str, str | Sequence[str]], base: Path | None = None) -> Strategy:
