@@ -126,11 +126,11 @@ class ThreadHistory:
         self._tools_tokens = 0
         self._tools_changed = False
 
-    def join(self, message: Message) -> str:
-        """A message joins the history; gives its key."""
+    def join(self, message: Message, recorded: Message | None = None) -> str:
+        """A message joins the history; gives its key. `recorded` is what it is in the untruncated recording, where that differs."""
         key = self.ledger.key(message)
         self.messages.append(message)
-        self.recording.append(message)
+        self.recording.append(recorded or message)
         self._tokens += self.ledger.message_tokens[key]
         return key
 

@@ -35,6 +35,7 @@ KINDS: dict[str, tuple[str, str | None]] = {
     "evaluator": ("bench.strategies.evaluation", "evaluate"),
     "extractor": ("bench.strategies.evaluation", "extract"),
     "router": ("bench.strategies.routing", "decide"),
+    "consumer": ("bench.strategies.summarization", "consume"),
     "reference": ("bench.strategies", None),
     "metric": ("bench.metrics", None),
     "gate": ("bench.gates", None),

@@ -20,6 +20,7 @@ from .model import (
     ModelTurn,
     Note,
     Record,
+    ReplyMade,
     ResultOutcome,
     RouteDecision,
     Run,
@@ -35,7 +36,7 @@ from .model import (
 from .prices import window_tokens
 from .prompts import Ledger, ThreadHistory, base_message
 from .registry import Plugin, build, entries
-from .strategies import Edits, Strategy, Summary, untruncated_record
+from .strategies import Edits, Execution, Reply, Strategy, Summary, untruncated_record
 from .tokens import counter, encoding_for
 
 
@@ -90,6 +91,8 @@ class _Replay:
             (plugin.entry.name, plugin.attribute("at"), plugin.start()[1], plugin.start()[1])
             for plugin in strategy.plugins.get("routers", ())
         ]
+        self.consumer = self._start("consumer")
+        self.execution: dict[str, Any] = {}
         self.results: list[ResultOutcome] = []
         self.decisions: list[Decision] = []
         self.writer_calls: list[WriterCall] = []
@@ -140,18 +143,18 @@ class _Replay:
         before = None if step.data is None else compact_json(step.data)
         full = untruncated_record(step)
         record, stored = (full, full.value) if self.store is None else self._put(step)
-        shown = self._summary(step)
+        summary = self._summary(step)
+        shown = None if summary is None else as_text(summary)
         if shown is None:
             shown = step.text if self.store is None else as_text(record.value)
+        self.execution = {"execution_summary": summary, "raw_output": step.value}
+        reply = self._consume(step, summary)
         if before is not None and compact_json(step.data) != before:
             raise _Broken(
                 "strategy", StrategyError("the strategy changed its input — copy result.data before editing it")
             )
-        message = (
-            base_message(step)
-            if shown == step.text
-            else base_message(msgspec.structs.replace(step, seen=shown, full=None))
-        )
+        base = base_message(step)
+        message = base if shown == step.text else msgspec.structs.replace(base, text=shown)
         read_back = record if stored is record.value else msgspec.structs.replace(record, value=stored)
         if record.handle and isinstance(stored, dict | list):
             read_back = msgspec.structs.replace(read_back, result_type="structured")
@@ -159,13 +162,14 @@ class _Replay:
             ResultOutcome(
                 step=step.index,
                 call_id=step.call_id,
-                shown=thread.join(message),
+                shown=thread.join(message, base),
                 record=record,
                 stored=stored,
                 evaluation=self._evaluate(self.stored_side, read_back),
                 evaluation_untruncated=self._evaluate(self.full_side, full),
                 extraction=self._extract(read_back),
                 extraction_untruncated=self._extract(full),
+                reply=reply,
             )
         )
 
@@ -184,7 +188,7 @@ class _Replay:
             raise _Broken("store", error) from error
         return kept, stored
 
-    def _summary(self, step: ToolResult) -> str | None:
+    def _summary(self, step: ToolResult) -> Any:
         if self.summarizer is None:
             return None
         try:
@@ -192,9 +196,29 @@ class _Replay:
             if isinstance(summary, Summary):
                 self.notes.extend(Note(step=step.index, slot="summarizer", text=text) for text in summary.notes)
                 summary = summary.shown
-            return None if summary is None else as_text(summary)
+            as_text(summary)  # what cannot be written down cannot be shown
+            return summary
         except Exception as error:
             raise _Broken("summarizer", error) from error
+
+    def _consume(self, step: ToolResult, summary: Any) -> ReplyMade | None:
+        """The consumer's reply to one execution, on the state that document 003 names."""
+        if self.consumer is None:
+            return None
+        arguments = step.arguments if isinstance(step.arguments, Mapping) else {}
+        state = {
+            "selected_script": arguments.get("script_name", step.function),
+            "script_parameters": arguments.get("parameters", dict(arguments)),
+            **self.execution,
+        }
+        try:
+            reply = self.consumer(Execution(step, summary, state))
+            if not isinstance(reply, Reply):
+                raise StrategyError(f"a consumer gives a Reply, got {type(reply).__name__}")
+            compact_json(reply.state)
+            return ReplyMade(text=reply.text, path=reply.path, state=dict(reply.state), route=reply.route)
+        except Exception as error:
+            raise _Broken("consumer", error) from error
 
     def _evaluate(self, side: _Side, record: Record) -> dict[str, Any] | None:
         side.records.append(_execution(record))
@@ -272,6 +296,7 @@ class _Replay:
             "current_step_index": len(side.records),
             "execution_plan": self.trace.meta.get("execution_plan", {}),
             **self.recorded_state,
+            **self.execution,
             "execution_history": side.records,
             "step": step,
         }
@@ -312,7 +337,14 @@ class _Replay:
         )
 
 
-_NOT_LEFT = {"step", "execution_history", "step_evaluation_history", "execution_plan"}  # large, and in the Run already
+_NOT_LEFT = {
+    "step",
+    "execution_history",
+    "step_evaluation_history",
+    "execution_plan",
+    "raw_output",
+    "prompt",
+}  # large, and in the Run already
 
 
 class _Side:

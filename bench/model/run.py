@@ -1,0 +1,188 @@
+"""One trace replayed through one strategy: prompts as edits, what became of each result, decisions, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from .base import SCHEMA_VERSION, Value
+from .trace import ToolCall
+
+# ---------------------------------------------------------------- run
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, eq=False, omit_defaults=True):
+    """One message of a prompt. Compared by identity: that is how a compactor's answer is matched against the history.
+
+    `kind` is system, user, model, result, or made (written by a strategy); `step` the index of the step it shows, None for
+    a made one. A rewritten message (a placeholder for a result, say) keeps its `step`, so that loss is charged to the right result.
+    """
+
+    role: str
+    text: str
+    kind: Literal["system", "user", "model", "result", "made"]
+    step: int | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    call_id: str | None = None
+    non_text: int = 0
+
+
+class Splice(Value, frozen=True, kw_only=True):
+    """One edit of a prompt against the one before: at position `at` (of the earlier prompt) take `removed` out, put `added` in."""
+
+    at: int
+    removed: int
+    added: tuple[str, ...] = ()
+
+
+class Prompt(Value, frozen=True, kw_only=True):
+    """What one model call was given, as edits against the previous prompt of its thread (the first: against nothing).
+
+    `tokens` counts everything, framing and tool definitions included; `window_tokens` is the model's window, None if unknown.
+    `compacted` says that the strategy changed the history (more than new turns joining it).
+    """
+
+    step: int
+    thread: str
+    splices: tuple[Splice, ...]
+    tokens: int
+    tools_tokens: int = 0
+    tools_changed: bool = False
+    window_tokens: int | None = None
+    compacted: bool = False
+    parts: dict[str, int] = {}
+
+
+class Record(Value, frozen=True, kw_only=True):
+    """What a store keeps of one tool result, and what evaluators and routers are given.
+
+    `value` is the stored representation, `result_type` structured, text or visualization; `handle` names a value kept elsewhere.
+    """
+
+    step: int
+    call_id: str
+    function: str
+    success: bool
+    value: Any = None
+    result_type: str = "text"
+    summary: str = ""
+    error: str | None = None
+    arguments: Any = None
+    metadata: dict[str, Any] = {}
+    handle: str | None = None
+    t: float | None = None
+
+
+class ReplyMade(Value, frozen=True, kw_only=True):
+    """What a consumer said after one execution: by which rule, what it left of the task state, and where it sent the run."""
+
+    text: str
+    path: str
+    state: dict[str, Any]
+    route: str
+
+
+class ResultOutcome(Value, frozen=True, kw_only=True):
+    """What became of one tool result under a strategy.
+
+    `shown` is the key of the message that first showed it, `stored` what a later step can read back (text of the stored record,
+    the handle resolved), and the findings are evaluation and extraction on the stored and on the untruncated record.
+    """
+
+    step: int
+    call_id: str
+    shown: str
+    record: Record
+    stored: Any = None
+    evaluation: dict[str, Any] | None = None
+    evaluation_untruncated: dict[str, Any] | None = None
+    extraction: dict[str, Any] | None = None
+    extraction_untruncated: dict[str, Any] | None = None
+    reply: ReplyMade | None = None
+
+
+class Decision(Value, frozen=True, kw_only=True):
+    """One routing decision under a strategy, the same router's on untruncated records, and what was recorded or labelled."""
+
+    step: int
+    router: str
+    at: str
+    route: str
+    untruncated: str
+    recorded: str | None = None
+    labelled: str | None = None
+    detail: dict[str, Any] = {}
+
+    @property
+    def expected(self) -> str:
+        """The route to compare with: labelled, else recorded, else the same router's on untruncated records."""
+        return self.labelled or self.recorded or self.untruncated
+
+    @property
+    def expected_from(self) -> Literal["labelled", "recorded", "untruncated"]:
+        """Where `expected` comes from; the report says which."""
+        return "labelled" if self.labelled else "recorded" if self.recorded else "untruncated"
+
+
+class WriterCall(Value, frozen=True, kw_only=True):
+    """One summary written on the way to a prompt: what it read and what it produced, in tokens."""
+
+    step: int
+    consumed_tokens: int
+    produced_tokens: int
+
+
+class Note(Value, frozen=True, kw_only=True):
+    """Something a strategy reported while it ran: a rule that fell through, a trigger that fired."""
+
+    step: int
+    slot: str
+    text: str
+
+
+class Failure(Value, frozen=True, kw_only=True):
+    """A strategy that raised: recorded as the failure of its case, not the end of the run."""
+
+    step: int
+    slot: str
+    error: str
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True, weakref=True, dict=True):
+    """One trace replayed through one strategy: everything a metric needs, so that scoring never replays.
+
+    `messages` holds each distinct message once, by content hash; `message_tokens` their cost, framing included.
+    """
+
+    schema: int = SCHEMA_VERSION
+    trace_id: str
+    trace_sha256: str
+    strategy: str
+    spec: str
+    encoding: str
+    encoding_assumed: bool = False
+    model: str | None = None
+    messages: dict[str, Message]
+    message_tokens: dict[str, int]
+    prompts: tuple[Prompt, ...] = ()
+    results: tuple[ResultOutcome, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    writer_calls: tuple[WriterCall, ...] = ()
+    notes: tuple[Note, ...] = ()
+    final_route: str | None = None
+    final_state: dict[str, Any] = {}
+    failure: Failure | None = None
+
+    def walk(self) -> Iterator[tuple[Prompt, list[str]]]:
+        """Each prompt with the message keys it holds, in order. The list is live: read it before the next turn, never keep it.
+
+        Cost is O(changes): a prompt that only grew costs what it grew by.
+        """
+        live: dict[str, list[str]] = {}
+        for prompt in self.prompts:
+            keys = live.setdefault(prompt.thread, [])
+            for splice in reversed(prompt.splices):
+                keys[splice.at : splice.at + splice.removed] = splice.added
+            yield prompt, keys

@@ -1,0 +1,256 @@
+"""One recorded run: its steps, their content, and the one way a value becomes text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from .base import Value
+
+# ---------------------------------------------------------------- trace: content
+
+
+class TextPart(Value, frozen=True, kw_only=True, tag_field="type", tag="text"):
+    """A run of text inside a message."""
+
+    text: str
+
+
+class ImagePart(Value, frozen=True, kw_only=True, tag_field="type", tag="image"):
+    """An image, kept as size and hash; never priced by guessing."""
+
+    media_type: str
+    size_bytes: int
+    sha256: str
+
+
+class OtherPart(Value, frozen=True, kw_only=True, tag_field="type", tag="other"):
+    """Anything else that is not text (audio, file, …), kept as size and hash."""
+
+    media_type: str
+    size_bytes: int
+    sha256: str
+
+
+Part = TextPart | ImagePart | OtherPart
+Content = str | tuple[Part, ...]
+
+
+def text_of(content: Content) -> str:
+    """The text of a content: itself, or its text parts joined by line breaks; `""` where there is none.
+
+    >>> text_of((TextPart(text="a"), TextPart(text="b")))
+    'a\\nb'
+    """
+    if isinstance(content, str):
+        return content
+    return "\n".join(part.text for part in content if isinstance(part, TextPart))
+
+
+def non_text_parts(content: Content) -> int:
+    """How many parts of a content are not text: counted and reported, never turned into tokens."""
+    return 0 if isinstance(content, str) else sum(not isinstance(part, TextPart) for part in content)
+
+
+# ---------------------------------------------------------------- trace: steps
+
+
+class ToolCall(Value, frozen=True, kw_only=True):
+    """A model's request to run a tool. `arguments` is the decoded JSON, or the recorded string where it is not JSON.
+
+    `in_text`: the call is written in the turn's own text (a fenced command, `execute: …`), so the text already costs it.
+    """
+
+    id: str
+    name: str
+    arguments: Any = None
+    in_text: bool = False
+
+
+class Usage(Value, frozen=True, kw_only=True):
+    """What the provider itself reported for one call. `prompt_tokens` is the total, cached ones included."""
+
+    prompt_tokens: int
+    completion_tokens: int = 0
+    cached_prompt_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class Step(Value, frozen=True, kw_only=True, tag_field="kind"):
+    """One thing that happened. `index` is its position in the source, `t` seconds since the epoch where recorded."""
+
+    index: int
+    agent: str = "agent"
+    thread: str = "main"
+    t: float | None = None
+
+
+class SystemTurn(Step, frozen=True, kw_only=True, tag="system"):
+    """Instructions to the model."""
+
+    content: Content
+
+
+class UserTurn(Step, frozen=True, kw_only=True, tag="user"):
+    """What a person, or a harness speaking as one, said."""
+
+    content: Content
+
+
+class ModelTurn(Step, frozen=True, kw_only=True, tag="model"):
+    """One answer of the model. `reasoning` is priced as output and not resent unless `reasoning_resent`."""
+
+    content: Content = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    model: str | None = None
+    reasoning: str | None = None
+    reasoning_resent: bool = False
+    finish_reason: str | None = None
+    usage: Usage | None = None
+
+
+class ToolResult(Step, frozen=True, kw_only=True, tag="result"):
+    """What a tool gave back.
+
+    `seen` is the text the recorded model got (None: not recorded), `full` the untruncated text in the same envelope where
+    something was cut, `data` the structured value where there is one, `role` the recorded message's role.
+    """
+
+    call_id: str
+    function: str
+    arguments: Any = None
+    success: bool = True
+    role: str = "tool"
+    seen: str | None = None
+    full: str | None = None
+    data: Any = None
+    error: str | None = None
+    duration_s: float | None = None
+    truncated_at_source: bool = False
+    non_text: int = 0
+
+    @property
+    def text(self) -> str:
+        """The untruncated text: `full`, else `seen`, else `data` as compact JSON; `""` for an empty result."""
+        if self.full is not None:
+            return self.full
+        if self.seen is not None:
+            return self.seen
+        return "" if self.data is None else as_text(self.data)
+
+    @property
+    def value(self) -> Any:
+        """The untruncated value: `data` where there is one, else `text`."""
+        return self.text if self.data is None else self.data
+
+    @property
+    def shown_by_recorder(self) -> str:
+        """What the recorded model saw: `seen`, or the untruncated text where the trace does not say."""
+        return self.text if self.seen is None else self.seen
+
+
+class RouteDecision(Step, frozen=True, kw_only=True, tag="route"):
+    """A recorded choice of where the run goes next: at which decision point, what was taken, out of what, on what state."""
+
+    at: str
+    taken: str
+    router: str | None = None
+    options: tuple[str, ...] = ()
+    state: dict[str, Any] = {}
+
+
+class Approval(Step, frozen=True, kw_only=True, tag="approval"):
+    """A person's yes or no to a pending call."""
+
+    call_id: str
+    approved: bool
+
+
+class ToolsChanged(Step, frozen=True, kw_only=True, tag="tools"):
+    """The tool definitions in force from here on."""
+
+    tools: tuple[Any, ...] = ()
+
+
+class ContextReset(Step, frozen=True, kw_only=True, tag="reset"):
+    """The recorded harness compacted or cleared its history: `kept` are the step indices it kept, `summary` what it put instead."""
+
+    summary: str | None = None
+    kept: tuple[int, ...] = ()
+
+
+AnyStep = SystemTurn | UserTurn | ModelTurn | ToolResult | RouteDecision | Approval | ToolsChanged | ContextReset
+
+
+class Source(Value, frozen=True, kw_only=True):
+    """Where a trace came from: format name, path as given, sha256 of the bytes read."""
+
+    format: str
+    path: str = ""
+    sha256: str = ""
+
+
+class Trace(msgspec.Struct, frozen=True, kw_only=True, weakref=True, dict=True):
+    """One recorded run. `labels` hold what people said about it (expected routes, outcomes), `meta` what the recorder said."""
+
+    id: str
+    source: Source
+    steps: tuple[AnyStep, ...]
+    labels: dict[str, Any] = {}
+    meta: dict[str, Any] = {}
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        """The tool results in order."""
+        return tuple(step for step in self.steps if isinstance(step, ToolResult))
+
+    @property
+    def model_turns(self) -> tuple[ModelTurn, ...]:
+        """The model calls in order: one prompt each."""
+        return tuple(step for step in self.steps if isinstance(step, ModelTurn))
+
+    @property
+    def model(self) -> str | None:
+        """The model of the first turn that names one; None where none does."""
+        return next((turn.model for turn in self.model_turns if turn.model), None)
+
+
+# ---------------------------------------------------------------- values as text
+
+_ENCODER = msgspec.json.Encoder()
+
+
+def as_text(value: Any) -> str:
+    """The one way a value becomes text: a string is itself, anything else compact JSON (key order kept, UTF-8).
+
+    >>> as_text({"b": [1, 2.0], "a": "é"})
+    '{"b":[1,2.0],"a":"é"}'
+    >>> as_text("x")
+    'x'
+    """
+    return value if isinstance(value, str) else compact_json(value)
+
+
+def compact_json(value: Any) -> str:
+    """Compact JSON of any value, strings quoted too. NaN and infinities, which JSON lacks, become null.
+
+    >>> compact_json("x")
+    '"x"'
+    """
+    try:
+        return _ENCODER.encode(value).decode("utf-8", "replace")
+    except UnicodeEncodeError:  # lone surrogates: legal in JSON escapes, not in UTF-8
+        import json
+
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=str)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text without the blank ones; `[]` for an empty text.
+
+    >>> lines_of("a\\r\\n\\n b ")
+    ['a', ' b ']
+    """
+    return [line for line in text.splitlines() if line.strip()]
