@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
-import io
 import json
 import os
 import re
@@ -90,11 +89,17 @@ class Document:
 
     def _unzstd(self, raw: bytes) -> bytes:
         zstandard = optional_zstandard(self.name)
+        data = b""
         try:
-            stream = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(raw), read_across_frames=True)
-            return bytes(stream.read())
+            while raw:
+                frame = zstandard.ZstdDecompressor().decompressobj()
+                data += frame.decompress(raw)
+                if not frame.eof:  # the library's simpler interfaces take a cut file for a whole one
+                    raise self.fail("zstd data is cut short — copy or record it again")
+                raw = frame.unused_data
         except zstandard.ZstdError as error:
-            raise self.fail(f"zstd data is damaged or cut short ({error}) — copy or record it again") from None
+            raise self.fail(f"zstd data is damaged ({error}) — copy or record it again") from None
+        return data
 
     @functools.cached_property
     def json(self) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,8 +36,6 @@ def read_bytes(folder: Path, data: bytes) -> Trace:
 def test_a_trace_survives_the_file_and_the_file_the_trace(
     tmp_path_factory: pytest.TempPathFactory, trace: Trace, ending: str
 ) -> None:
-    if ending.endswith(".zst"):
-        pytest.importorskip("zstandard")
     path = tmp_path_factory.mktemp("native") / f"a{ending}"
     write_trace(trace, path)
     written = path.read_bytes()
@@ -44,6 +43,28 @@ def test_a_trace_survives_the_file_and_the_file_the_trace(
     write_trace(read(path), path)
     assert path.read_bytes() == written
     assert [item.name for item in path.parent.iterdir()] == [path.name]
+
+
+def test_without_the_extra_zstd_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = Trace(id="a", source=Source(format="native"), steps=())
+    write_trace(trace, tmp_path / "a.jsonl.zst")
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(TraceError, match=r"a\.jsonl\.zst: zstd needs the extra bench\[zstd\]"):
+        read(tmp_path / "a.jsonl.zst")
+    with pytest.raises(TraceError, match=r"b\.jsonl\.zst: zstd needs the extra"):
+        write_trace(trace, tmp_path / "b.jsonl.zst")
+
+
+def test_zstd_that_was_cut_or_damaged_is_never_read_as_whole(tmp_path: Path) -> None:
+    steps = tuple(UserTurn(index=at, content=f"said {at * at}") for at in range(400))
+    write_trace(Trace(id="a", source=Source(format="native"), steps=steps), tmp_path / "a.jsonl.zst")
+    packed = (tmp_path / "a.jsonl.zst").read_bytes()
+    for length in range(5, len(packed), 97):
+        with pytest.raises(TraceError, match=r"zstd data is cut short"):
+            read_bytes(tmp_path, packed[:length])
+    with pytest.raises(TraceError, match=r"zstd data is damaged"):
+        read_bytes(tmp_path, packed + b"rest")
+    assert len(read_bytes(tmp_path, packed).steps) == 400
 
 
 def test_rare_values_survive(tmp_path: Path) -> None:
