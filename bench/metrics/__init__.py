@@ -7,12 +7,28 @@ denominator). No samples means there was nothing to measure; a Sample with `nume
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
-from ..model import MetricInfo, Run, Sample, Trace
+from ..model import (
+    Message,
+    MetricInfo,
+    ModelTurn,
+    Prompt,
+    Record,
+    ResultOutcome,
+    Run,
+    Sample,
+    Source,
+    Splice,
+    ToolCall,
+    ToolResult,
+    Trace,
+    UserTurn,
+)
 from ..registry import Entry, register
 
 MetricFunction = Callable[[Trace, Run], Sequence[Sample]]
+_Computed = TypeVar("_Computed")
 
 
 def metric(
@@ -29,3 +45,69 @@ def metric(
 def info(entry: Entry) -> MetricInfo:
     """What a registered metric declares; its title is the first line of its docstring."""
     return MetricInfo(name=entry.name, title=entry.doc.splitlines()[0] if entry.doc else "", **entry.meta)
+
+
+def once(owner: Trace | Run, key: str, compute: Callable[[], _Computed]) -> _Computed:
+    """What several metrics of one family need from one trace or run, computed on first use and kept with it.
+
+    `key` names it among everything that is kept with its owner. A trace or run that is copied or written down loses it and computes it again.
+
+    >>> trace, _ = example()
+    >>> once(trace, "turns", lambda: len(trace.model_turns)), once(trace, "turns", lambda: 0)
+    (2, 2)
+    """
+    kept = owner.__dict__
+    if key not in kept:
+        kept[key] = compute()
+    found: _Computed = kept[key]
+    return found
+
+
+def example() -> tuple[Trace, Run]:
+    """One small trace and a run of it in which a result was shown and stored cut: what the examples of the metrics measure.
+
+    >>> trace, run = example()
+    >>> trace.results[0].text, run.messages["result"].text
+    ('{"rows": 471, "file": "a/b.csv"}', '{"rows": 471')
+    """
+    call = ToolCall(id="c1", name="count", arguments={})
+    result = ToolResult(
+        index=2,
+        call_id="c1",
+        function="count",
+        seen='{"rows": 471, "file": "a/b.csv"}',
+        data={"rows": 471, "file": "a/b.csv"},
+    )
+    trace = Trace(
+        id="example",
+        source=Source(format="native"),
+        steps=(
+            UserTurn(index=0, content="How many?"),
+            ModelTurn(index=1, tool_calls=(call,), model="gpt-4o"),
+            result,
+            ModelTurn(index=3, content="There are 471 in a/b.csv."),
+        ),
+    )
+    cut = result.text[:12]
+    messages = {
+        "user": Message(role="user", text="How many?", kind="user", step=0),
+        "call": Message(role="assistant", text="", kind="model", step=1, tool_calls=(call,)),
+        "result": Message(role="tool", text=cut, kind="result", step=2, call_id="c1"),
+    }
+    record = Record(step=2, call_id="c1", function="count", success=True, value=cut)
+    run = Run(
+        trace_id="example",
+        trace_sha256="",
+        strategy="cut",
+        spec="",
+        encoding="o200k_base",
+        model="gpt-4o",
+        messages=messages,
+        message_tokens={"user": 6, "call": 5, "result": 8},
+        prompts=(
+            Prompt(step=1, thread="main", splices=(Splice(at=0, removed=0, added=("user",)),), tokens=9),
+            Prompt(step=3, thread="main", splices=(Splice(at=1, removed=0, added=("call", "result")),), tokens=22),
+        ),
+        results=(ResultOutcome(step=2, call_id="c1", shown="result", record=record, stored=cut),),
+    )
+    return trace, run
