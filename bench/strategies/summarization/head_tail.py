@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ...decode import decoded
 from ...model import ToolResult, lines_of
 from ...registry import register
 from . import Count
@@ -15,7 +16,8 @@ def head_tail(
 ) -> str:
     """The first and the last lines (or characters) of a result, with a marker between that names how many were left out.
 
-    Blank lines are not counted, and go where something is left out; a result short enough is shown untouched, an empty one as `""`.
+    The lines of JSON are those of what it holds: a row or a leaf each, a long string's own. Blank lines are not counted, and go where
+    something is left out; a result short enough is shown untouched, an empty one as `""`.
 
     Source: strategies.md §1
 
@@ -28,7 +30,7 @@ def head_tail(
         if left_out <= 0:
             return text
         return f"{text[:head]}\n[{left_out} characters left out]\n{text[len(text) - tail :]}"
-    lines = lines_of(text)
+    lines = lines_of(decoded(text))
     left_out = len(lines) - head - tail
     if left_out <= 0:
         return text
