@@ -87,20 +87,29 @@ class Entry:
 def _parameters(target: Any) -> tuple[Parameter, ...]:
     if inspect.isclass(target) and target.__init__ is object.__init__:
         return ()
-    try:
-        signature = inspect.signature(target, eval_str=True)
-    except NameError:  # an annotation that exists for the type checker only
-        signature = inspect.signature(target)
+    scope = getattr(target.__init__ if inspect.isclass(target) else inspect.unwrap(target), "__globals__", {})
     return tuple(
         Parameter(
             item.name,
-            Any if item.annotation is inspect.Parameter.empty else item.annotation,
+            _annotation(item, scope),
             None if item.default is inspect.Parameter.empty else item.default,
             item.default is inspect.Parameter.empty,
         )
-        for item in signature.parameters.values()
+        for item in inspect.signature(target).parameters.values()
         if item.kind is inspect.Parameter.KEYWORD_ONLY
     )
+
+
+def _annotation(item: inspect.Parameter, scope: dict[str, Any]) -> Any:
+    """A parameter's declared type, else that of its default. Each alone: another's may exist for the type checker only."""
+    if item.annotation is inspect.Parameter.empty:
+        return Any if item.default in (None, inspect.Parameter.empty) else type(item.default)
+    if not isinstance(item.annotation, str):
+        return item.annotation
+    try:
+        return eval(item.annotation, scope)
+    except Exception:  # reported by `build` when the parameter is set, with its name
+        return item.annotation
 
 
 def register(kind: str, name: str, **meta: Any) -> Callable[[_Target], _Target]:
@@ -127,7 +136,7 @@ def _scan(package_name: str) -> None:
     package = importlib.import_module(package_name)
     for module in sorted(item.name for item in pkgutil.iter_modules(package.__path__)):
         if not module.startswith("_"):
-            importlib.import_module(f"{package_name}.{module}")
+            _load_module(f"{package_name}.{module}")
 
 
 @functools.cache
@@ -196,6 +205,9 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
             arguments[key] = msgspec.convert(value, known[key].type, strict=False)
         except msgspec.ValidationError as error:
             raise SpecError(f"{kind} {found.name!r} parameter {key}={value}: {one_line(error)}") from None
+        except TypeError:
+            unread = f"parameter {key} has an annotation that cannot be read: {known[key].type!r}"
+            raise SpecError(f"{kind} {found.name!r} {unread} — use int, float, str, bool or a list of them") from None
     missing = [name for name, item in known.items() if item.required and name not in arguments]
     if missing:
         raise SpecError(f"{kind} {found.name!r} needs parameter {', '.join(missing)}")
@@ -247,7 +259,7 @@ def _load_file(path: str, shown: str) -> tuple[Any, str]:
     sys.modules[name] = module
     try:
         module_spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         line = getattr(error, "lineno", None)
         where = f"{shown}:{line}" if line else shown
@@ -258,5 +270,7 @@ def _load_file(path: str, shown: str) -> tuple[Any, str]:
 def _load_module(name: str) -> Any:
     try:
         return importlib.import_module(name)
-    except Exception as error:
+    except BenchError:
+        raise
+    except (Exception, SystemExit) as error:
         raise SpecError(f"module {name!r} cannot be imported: {type(error).__name__}: {one_line(error)}") from error

@@ -1,0 +1,269 @@
+"""The registry: what is found, how a mistake is answered, and that a user's own file needs no registration."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+import types
+
+import pytest
+
+from bench import registry
+from bench.errors import SpecError
+from bench.registry import KINDS, Entry, Parameter, build, entries, entry, register
+
+
+@pytest.fixture(autouse=True)
+def same_registry_afterwards(monkeypatch):
+    """What a test registers is gone when it ends."""
+    for found in KINDS:
+        entries(found)
+    monkeypatch.setattr(registry, "_entries", {kind: dict(known) for kind, known in registry._entries.items()})
+
+
+def write(folder, text, name="mine.py"):
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_names_are_sorted_and_belong_to_their_kind(kind):
+    found = entries(kind)
+    assert list(found) == sorted(found)
+    assert all((item.kind, item.name) == (kind, name) for name, item in found.items())
+
+
+def test_a_typo_gets_the_nearest_names():
+    register("store", "full_of_care")(lambda result: None)
+    with pytest.raises(SpecError, match=r"unknown store 'full_of_car' — did you mean full_of_care\?"):
+        entry("store", "full_of_car")
+    with pytest.raises(SpecError, match=r"unknown kind 'metrics' — did you mean metric\?"):
+        register("metrics", "x")
+
+
+def test_a_name_taken_by_something_else_is_refused_and_the_same_target_is_not():
+    def one(result): ...
+    def two(result): ...
+
+    register("store", "taken")(one)
+    register("store", "taken")(one)
+    with pytest.raises(SpecError, match=r"store 'taken' is registered twice: .*one and .*two"):
+        register("store", "taken")(two)
+
+
+def test_one_name_may_exist_in_two_kinds():
+    def target(result): ...
+
+    register("store", "same")(target)
+    register("summarizer", "same")(target)
+    assert entry("store", "same").target is entry("summarizer", "same").target
+
+
+def test_an_entry_says_what_its_docstring_says():
+    def documented(result, *, limit: int = 3, name: str):
+        """First sentence.
+
+        Source: 000 §3
+        """
+
+    item = Entry("store", "documented", documented)
+    assert item.doc.splitlines()[0] == "First sentence."
+    assert item.source == "000 §3"
+    assert item.parameters == (Parameter("limit", int, 3, False), Parameter("name", str, None, True))
+    assert Entry("store", "bare", lambda result: None).doc == ""
+    assert Entry("store", "bare", lambda result: None).source == ""
+    assert Entry("store", "bare", object).parameters == ()
+
+
+# ---------------------------------------------------------------- the folder scan and entry points
+
+
+def test_a_new_file_in_a_folder_is_found(tmp_path, monkeypatch):
+    package = tmp_path / "found_by_scan"
+    package.mkdir()
+    write(package, "", "__init__.py")
+    source = "from bench.registry import register\n\n@register('gate', 'scanned')\ndef scanned(rule): ...\n"
+    write(package, source, "anything.py")
+    write(package, "raise RuntimeError('private, not imported')", "_private.py")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(KINDS, "gate", ("found_by_scan", None))
+    assert entry("gate", "scanned").target.__module__ == "found_by_scan.anything"
+
+
+def test_a_file_that_cannot_be_imported_is_an_error_and_never_skipped(tmp_path, monkeypatch):
+    package = tmp_path / "broken_by_scan"
+    package.mkdir()
+    write(package, "", "__init__.py")
+    write(package, "import no_such_module_anywhere\n", "broken.py")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(KINDS, "gate", ("broken_by_scan", None))
+    with pytest.raises(SpecError, match=r"broken_by_scan\.broken.*no_such_module_anywhere"):
+        entries("gate")
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Pretend that packages offer entry points in a group; gives the list to fill."""
+    points = []
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [p for p in points if p.group == group])
+    registry._scan_entry_points.cache_clear()
+    yield points
+    registry._scan_entry_points.cache_clear()
+
+
+def test_entry_points_add_to_their_kind(installed, monkeypatch):
+    module = types.ModuleType("installed_plugin")
+    module.keep = lambda result: result.value
+    monkeypatch.setitem(sys.modules, "installed_plugin", module)
+    installed.append(importlib.metadata.EntryPoint("from_package", "installed_plugin:keep", "bench.stores"))
+    assert build("store", "from_package").start()[0] is module.keep
+    assert "from_package" not in entries("summarizer")
+
+
+def test_an_entry_point_that_cannot_be_loaded_is_an_error(installed):
+    installed.append(importlib.metadata.EntryPoint("gone", "no_such_module_anywhere:x", "bench.stores"))
+    with pytest.raises(SpecError, match=r"entry point gone of bench\.stores cannot be loaded"):
+        entries("store")
+
+
+# ---------------------------------------------------------------- parameters
+
+SETTINGS = """
+from __future__ import annotations
+
+
+def typed(result, *, count: int = 3, share: float = 0.5, on: bool = False, name: str = "x", words: list[str] = [],
+          most: int | None = None):
+    return [count, share, on, name, words, most]
+
+
+def for_the_checker(window: OnlyForTheTypeChecker, *, count: int = 3):
+    return count
+
+
+def by_default(result, *, count=3, share=0.5, on=False, name="x", free=None):
+    return [count, share, on, name, free]
+
+
+def needs(result, *, count: int):
+    return count
+
+
+def odd(result, *, count: NoSuchType = 3):
+    return count
+
+
+class Held:
+    def __init__(self, *, limit: int = 3) -> None:
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1, got {limit}")
+        self.limit, self.seen = limit, 0
+
+    def put(self, result):
+        self.seen += 1
+        return [self.limit, self.seen]
+
+
+constant = 3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write(tmp_path, SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("spec", "gives"),
+    [
+        ("typed", [3, 0.5, False, "x", [], None]),
+        ("typed:count=7,share=1,on=true", [7, 1.0, True, "x", [], None]),
+        ('typed:name="a,b",words=[p,"q r"],most=9', [3, 0.5, False, "a,b", ["p", "q r"], 9]),
+        ("typed:most=null", [3, 0.5, False, "x", [], None]),
+        ("by_default:count=7,share=1,on=false,name=3,free=4", [7, 1.0, False, "3", "4"]),
+        ("for_the_checker:count=4", 4),
+        ("needs:count=2", 2),
+        ("Held:limit=5", [5, 1]),
+    ],
+)
+def test_settings_become_values_of_their_type(folder, spec, gives):
+    _, work = build("store", f"mine.py:{spec}", folder).start()
+    assert work(None) == gives
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("typed:cuont=7", "has no parameter 'cuont' — did you mean count"),
+        ("typed:count=many", "parameter count=many: Expected `int"),
+        ("typed:count=1.5", "parameter count=1.5: Expected `int"),
+        ("typed:on=perhaps", "parameter on=perhaps: Expected `bool"),
+        ("typed:words=p", "parameter words=p: Expected `array"),
+        ("typed:count=[1]", "parameter count=['1']: Expected `int"),
+        ("by_default:count=many", "parameter count=many: Expected `int"),
+        ("needs", "needs parameter count"),
+        ("Held:limit=0", "limit must be at least 1, got 0"),
+        ("odd:count=4", "parameter count has an annotation that cannot be read"),
+        ("constant", "has no function 'constant'"),
+        ("tyepd", "has no function 'tyepd' — did you mean typed?"),
+    ],
+)
+def test_a_setting_that_does_not_fit_is_named(folder, spec, says):
+    with pytest.raises(SpecError) as caught:
+        build("store", f"mine.py:{spec}", folder)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_each_start_is_fresh_so_that_no_state_passes_from_case_to_case(folder):
+    plugin = build("store", "mine.py:Held", folder)
+    _, first = plugin.start()
+    assert [first(None), first(None)] == [[3, 1], [3, 2]]
+    assert plugin.start()[1](None) == [3, 1]
+
+
+# ---------------------------------------------------------------- by path and by module
+
+
+def test_a_private_file_is_known_by_its_content(folder):
+    before = build("store", "mine.py:typed", folder).code_sha256
+    assert before is not None
+    assert len(before) == 64
+    assert build("store", "mine.py:needs:count=1", folder).code_sha256 == before
+
+
+def test_a_private_function_of_a_module(monkeypatch):
+    module = types.ModuleType("private_module")
+    module.keep = lambda result: "kept"
+    monkeypatch.setitem(sys.modules, "private_module", module)
+    plugin = build("store", "private_module:keep")
+    assert plugin.start()[1](None) == "kept"
+    assert plugin.code_sha256 is None
+
+
+@pytest.mark.parametrize(
+    ("text", "spec", "says"),
+    [
+        (None, "none.py:f", "none.py: No such file or directory — paths are relative to"),
+        ("def f(:\n", "bad.py:f", "bad.py:1: cannot be imported: SyntaxError"),
+        ("import nothing_like_it\n", "bad.py:f", "bad.py: cannot be imported: ModuleNotFoundError"),
+        ("raise SystemExit(9)\n", "bad.py:f", "bad.py: cannot be imported: SystemExit"),
+        ("def f(r): ...\n", "bad.py", "name the function after a colon — known: f"),
+        ("", "no_such_module_anywhere:f", "module 'no_such_module_anywhere' cannot be imported: ModuleNotFoundError"),
+    ],
+)
+def test_a_file_or_module_that_does_not_work_is_named(tmp_path, text, spec, says):
+    if text is not None:
+        write(tmp_path, text, "bad.py")
+    with pytest.raises(SpecError) as caught:
+        build("store", spec, tmp_path)
+    assert says in str(caught.value)
+
+
+def test_what_was_declared_at_registration_goes_before_what_the_target_has(folder):
+    def decide(state): ...
+
+    decide.at = "end"
+    register("router", "declared", at="user_turn")(decide)
+    assert build("router", "declared").attribute("at") == "user_turn"
+    assert build("store", "mine.py:typed", folder).attribute("at", "nothing") == "nothing"
