@@ -1,0 +1,111 @@
+"""What is lost of each tool result as text: the atoms of its untruncated self that are no longer there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..atoms import atoms_of
+from ..model import ResultOutcome, Run, Sample, ToolResult, Trace, as_text
+from ..presence import Finder, finder, missing_from, sightings
+from . import metric, once
+
+LISTED = 20
+"""How many lost atoms a sample lists."""
+
+
+@metric("loss.fact_recall.shown", unit="fraction", better="higher", aggregate="pooled")
+def shown(trace: Trace, run: Run) -> list[Sample]:
+    """Share of a tool result's atoms that the first prompt after it holds, in any of its messages.
+
+    0–1. One sample a tool result with atoms and a later prompt in its thread; its detail lists up to 20 `lost` ones, and says where the trace
+    itself recorded only cut output (`truncated_at_source`). No such result: no samples.
+
+    Source: design §4 "loss"
+
+    >>> from bench.metrics import example
+    >>> [(sample.numerator, sample.denominator, sample.detail) for sample in shown(*example())]
+    [(1.0, 2.0, {'lost': ['a/b.csv']})]
+    """
+    return _in_prompts(trace, run)["shown"]
+
+
+@metric("loss.fact_recall.end", unit="fraction", better="higher", aggregate="pooled")
+def end(trace: Trace, run: Run) -> list[Sample]:
+    """Share of a tool result's atoms that the last prompt of its thread holds, in any of its messages.
+
+    0–1. Samples as in `loss.fact_recall.shown`.
+
+    Source: design §4 "loss"
+
+    >>> from bench.metrics import example
+    >>> [(sample.step, sample.numerator, sample.denominator) for sample in end(*example())]
+    [(2, 1.0, 2.0)]
+    """
+    return _in_prompts(trace, run)["end"]
+
+
+@metric("loss.fact_recall.stored", unit="fraction", better="higher", aggregate="pooled")
+def stored(trace: Trace, run: Run) -> list[Sample]:
+    """Share of a tool result's atoms that a later step can read back from what was stored.
+
+    0–1. A record that is the untruncated value itself has lost nothing, whatever envelope its text came in. One sample a tool result with
+    atoms; detail as in `loss.fact_recall.shown`.
+
+    Source: design §4 "loss"
+
+    >>> from bench.metrics import example
+    >>> [(sample.step, sample.numerator, sample.denominator) for sample in stored(*example())]
+    [(2, 1.0, 2.0)]
+    """
+    outcomes = {outcome.step: outcome for outcome in run.results}
+    samples = []
+    for result in trace.results:
+        outcome = outcomes.get(result.index)
+        if outcome is not None:
+            samples.extend(_sample(result, _lost_in_store(result, outcome)))
+    return samples
+
+
+def _lost_in_store(result: ToolResult, outcome: ResultOutcome) -> list[str]:
+    if outcome.stored is result.value:
+        return []
+    text = as_text(outcome.stored)
+    if text in (result.text, as_text(result.value)):
+        return []
+    return missing_from(text, atoms_of(result.text))
+
+
+def _in_prompts(trace: Trace, run: Run) -> dict[str, list[Sample]]:
+    return once(run, "_facts_in_prompts", lambda: _find(trace, run))
+
+
+def _find(trace: Trace, run: Run) -> dict[str, list[Sample]]:
+    find = finder(trace)
+    samples: dict[str, list[Sample]] = {"shown": [], "end": []}
+    for place, result, prompt in sightings(trace, run):
+        lost = [] if prompt.whole(result) else _missing(find, atoms_of(result.text), prompt.findable(find))
+        samples[place].extend(_sample(result, lost))
+    return {place: sorted(found, key=lambda sample: sample.step or 0) for place, found in samples.items()}
+
+
+def _missing(find: Finder, atoms: Iterable[str], texts: set[str]) -> list[str]:
+    return [atom for atom in atoms if not find.holds(atom, texts)]
+
+
+def _sample(result: ToolResult, lost: list[str]) -> list[Sample]:
+    """One sample, or none for a result without atoms."""
+    total = len(atoms_of(result.text))
+    if not total:
+        return []
+    detail: dict[str, object] = {"lost": lost[:LISTED]} if lost else {}
+    if result.truncated_at_source:
+        detail["truncated_at_source"] = True
+    return [
+        Sample(
+            numerator=float(total - len(lost)),
+            denominator=float(total),
+            step=result.index,
+            call_id=result.call_id,
+            detail=detail,
+        )
+    ]
