@@ -1,0 +1,121 @@
+"""Reports: panels turn a Comparison into blocks, renderers show the same blocks in every format.
+
+A panel is a function `(comparison) → blocks`, registered with its place and the question it answers; a renderer is a function
+`(sections) → text`, registered with the file endings it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..blocks import Block, Prose
+from ..errors import BenchError
+from ..model import Comparison
+from ..registry import Entry, entries, register
+from ..results import write_atomically
+
+REPLAY_LIMIT = (
+    "Replay keeps the recorded actions fixed: it measures what each strategy would have exposed the model to, "
+    "not whether the task would have succeeded."
+)
+"""What replay cannot know; every report says it."""
+
+TERMINAL_PANELS = ("trust", "gates", "ranking")
+
+
+@dataclass(frozen=True)
+class PanelBlocks:
+    """What one panel had to say about one comparison, under the question it answers."""
+
+    name: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One comparison in a report: its name (unique in the report), itself, and its panels in order."""
+
+    name: str
+    comparison: Comparison
+    panels: tuple[PanelBlocks, ...]
+
+
+PanelFunction = Callable[[Comparison], Sequence[Block]]
+RendererFunction = Callable[[Sequence[Section]], str]
+
+
+def panel(name: str, *, order: int, title: str) -> Callable[[PanelFunction], PanelFunction]:
+    """Decorator that registers a panel: its place in the report, and the question that it answers."""
+    return register("panel", name, order=order, title=title)
+
+
+def renderer(name: str, *, endings: tuple[str, ...]) -> Callable[[RendererFunction], RendererFunction]:
+    """Decorator that registers a renderer for the file endings it writes (with the dot, lower case)."""
+    return register("renderer", name, endings=endings)
+
+
+def build_blocks(comparison: Comparison, names: Sequence[str] | None = None) -> tuple[PanelBlocks, ...]:
+    """Every panel's blocks in the order of the report (`names`: only these). A panel without data says so; none is left out."""
+    chosen = [entry for name, entry in entries("panel").items() if names is None or name in names]
+    chosen.sort(key=lambda entry: (entry.meta.get("order", 1000), entry.name))
+    return tuple(
+        PanelBlocks(
+            entry.name,
+            entry.meta.get("title", entry.name),
+            tuple(entry.target(comparison)) or (Prose("Nothing to show here.", "muted"),),
+        )
+        for entry in chosen
+    )
+
+
+def sections(comparisons: Sequence[Comparison], names: Sequence[str] | None = None) -> tuple[Section, ...]:
+    """The comparisons as sections of one report; two of one title are told apart by a number."""
+    found: list[Section] = []
+    taken: set[str] = set()
+    for comparison in comparisons:
+        title = name = comparison.title or "Comparison"
+        number = 1
+        while name in taken:
+            number += 1
+            name = f"{title} ({number})"
+        taken.add(name)
+        found.append(Section(name, comparison, build_blocks(comparison, names)))
+    return tuple(found)
+
+
+def require_renderer(path: Path) -> Entry:
+    """The renderer of a file's ending. Raises BenchError that lists the endings where there is none, or where the path is a folder."""
+    known = {ending: entry for entry in entries("renderer").values() for ending in entry.meta["endings"]}
+    if path.is_dir():
+        raise BenchError(f"{path}: is a folder — give a file name that ends in {', '.join(sorted(known))}")
+    ending = path.suffix.lower()
+    if ending not in known:
+        said = f"unknown ending {ending!r}" if ending else "no ending"
+        raise BenchError(f"{path}: {said}, which decides the format — known: {', '.join(sorted(known))}")
+    return known[ending]
+
+
+def rendered(comparisons: Sequence[Comparison], name: str, panels: Sequence[str] | None = None) -> str:
+    """A report as text, by the name of its renderer: html, text, markdown, junit, json, csv."""
+    found = entries("renderer").get(name)
+    if found is None:
+        raise BenchError(f"unknown renderer {name!r} — known: {', '.join(entries('renderer'))}")
+    text: str = found.target(sections(comparisons, panels))
+    return text
+
+
+def render(comparisons: Sequence[Comparison], path: Path) -> Path:
+    """Write a report, whole or not at all; the path's ending decides the format. Gives the path. Errors: BenchError."""
+    found = require_renderer(path)
+    if not comparisons:
+        raise BenchError(f"{path}: nothing to report — no comparison was made")
+    write_atomically(path, rendered(comparisons, found.name).encode("utf-8", "backslashreplace"))
+    return path
+
+
+def terminal_text(comparison: Comparison) -> str:
+    """The short report for a terminal: what was compared, what the gates said, which strategy wins."""
+    return rendered([comparison], "text", TERMINAL_PANELS).rstrip("\n")

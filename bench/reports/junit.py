@@ -1,0 +1,69 @@
+"""The verdicts as JUnit XML, which every CI system reads: one test case a verdict."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
+
+from ..blocks import visible
+from ..gates import failed_case, measured_anything
+from . import Section, renderer
+
+
+@renderer("junit", endings=(".xml",))
+def junit(sections: Sequence[Section]) -> str:
+    """A test suite per comparison. A gate that fails is a failure, an inconclusive one an error, a skipped one skipped.
+
+    Beside the gates one case says whether anything was measured, and one for each strategy that raised says so.
+
+    Source: design §6
+    """
+    root = ET.Element("testsuites", name="bench")
+    for section in sections:
+        cases = list(_cases(section))
+        suite = ET.SubElement(
+            root,
+            "testsuite",
+            name=visible(section.name),
+            tests=str(len(cases)),
+            failures=str(sum(case.find("failure") is not None for case in cases)),
+            errors=str(sum(case.find("error") is not None for case in cases)),
+            skipped=str(sum(case.find("skipped") is not None for case in cases)),
+        )
+        suite.extend(cases)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _cases(section: Section) -> Iterator[ET.Element]:
+    comparison = section.comparison
+    measured = _case(section, "bench", "measured something")
+    if not measured_anything(comparison):
+        _outcome(measured, "error", "nothing was measured", "inconclusive")
+    yield measured
+    for strategy in comparison.strategies:
+        failed = failed_case(comparison, strategy)
+        if failed:
+            _outcome(
+                raised := _case(section, strategy, "ran on every case"), "error", f"{failed[0]}: {failed[1]}", "raised"
+            )
+            yield raised
+    for verdict in comparison.verdicts:
+        case = _case(section, verdict.strategy, verdict.gate)
+        if verdict.outcome == "fail":
+            _outcome(case, "failure", verdict.sentence, "gate")
+        elif verdict.outcome == "inconclusive":
+            _outcome(case, "error", verdict.sentence, "inconclusive")
+        elif verdict.outcome == "skipped":
+            _outcome(case, "skipped", verdict.sentence)
+        yield case
+
+
+def _case(section: Section, strategy: str, name: str) -> ET.Element:
+    return ET.Element("testcase", classname=visible(f"{section.name}.{strategy}"), name=visible(name))
+
+
+def _outcome(case: ET.Element, tag: str, sentence: str, kind: str = "") -> None:
+    element = ET.SubElement(case, tag, message=visible(sentence))
+    if kind:
+        element.set("type", kind)

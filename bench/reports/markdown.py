@@ -1,0 +1,106 @@
+"""The report as Markdown, for the summary of a CI job or a pull request: what failed and what is worst comes first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ..blocks import Block, Cell, Chart, Fold, Prose, SideBySide, Span, Table, visible
+from . import Section, renderer
+
+MAX_BYTES = 900_000
+"""A job summary on GitHub holds 1 MiB; panels that would go beyond this are named instead of shown."""
+
+FIRST = ("gates", "ranking", "dropped")
+MARKS = {"good": "✅ ", "bad": "❌ ", "warn": "⚠️ ", "muted": "", "plain": ""}
+
+
+@renderer("markdown", endings=(".md", ".markdown"))
+def markdown(sections: Sequence[Section]) -> str:
+    """Every panel as GitHub Markdown: verdicts, ranking and worst cases first, then the rest, long parts folded.
+
+    Source: design §6
+    """
+    parts: list[str] = []
+    size = 0
+    for section in sections:
+        parts.append(f"# {_inline(section.name)}\n")
+        ordered = sorted(
+            section.panels, key=lambda panel: FIRST.index(panel.name) if panel.name in FIRST else len(FIRST)
+        )
+        for panel in ordered:
+            text = f"## {panel.title}\n\n" + "\n\n".join(filter(None, map(_block, panel.blocks))) + "\n"
+            size += len(text.encode("utf-8", "replace"))
+            if size > MAX_BYTES:
+                text = f"## {panel.title}\n\nToo long for this summary: see the HTML report.\n"
+            parts.append(text)
+    return "\n".join(parts)
+
+
+def _inline(text: str) -> str:
+    """Text from outside as Markdown that shows it and does nothing else."""
+    flat = " ".join(visible(text).split())
+    flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*\[\]|~$@#!]|(?<!\w)_|_(?!\w))", _escaped, flat).replace("://", ":&#47;&#47;")
+
+
+def _escaped(match: re.Match[str]) -> str:
+    char = match.group(1)
+    return f"&#{ord(char)};" if char in "|$@" else "\\" + char
+
+
+def _block(block: Block) -> str:
+    if isinstance(block, Prose):
+        return MARKS[block.tone] + _inline(block.text)
+    if isinstance(block, Table):
+        return _table(block)
+    if isinstance(block, Chart):
+        return ""  # its numbers are in the tables
+    if isinstance(block, SideBySide):
+        return _details(block.title, "\n\n".join(_side_by_side(block)))
+    inner = "\n\n".join(filter(None, map(_block, block.blocks)))
+    return _details(block.title, inner) if isinstance(block, Fold) else inner
+
+
+def _details(title: str, inner: str) -> str:
+    return f"<details><summary>{_inline(title)}</summary>\n\n{inner}\n\n</details>"
+
+
+def _table(table: Table) -> str:
+    notes = table.footnotes()
+    head = [column.title + (f" ({column.unit})" if column.unit else "") for column in table.columns]
+    lines = [_row([_inline(name) for name in head])]
+    lines.append(_row(["---:" if column.align == "right" else "---" for column in table.columns]))
+    lines += [_row([_cell(cell, notes) for cell in row]) for row in table.rows]
+    below = [f"<sup>{number}</sup> {_inline(note)}" for number, note in enumerate(notes, 1)]
+    if table.caption:
+        below.append(_inline(table.caption))
+    return "\n".join(lines) + ("\n\n" + "<br>\n".join(below) if below else "")
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _cell(cell: Cell, notes: tuple[str, ...]) -> str:
+    mark = f"<sup>{notes.index(cell.note) + 1}</sup>" if cell.note else ""
+    return _inline(cell.text) + mark
+
+
+def _side_by_side(block: SideBySide) -> Iterator[str]:
+    yield "Untruncated:"
+    yield _fenced(block.untruncated)
+    for kept in block.kept:
+        yield f"**{_inline(kept.strategy)}**, {_inline(kept.where)}:"
+        yield _fenced(kept.text)
+        if kept.lost_total:
+            yield f"Lost {kept.lost_total}: {_inline(', '.join(kept.lost))}"
+        if kept.needed_later:
+            yield "\n".join(f"- {_inline(need)}" for need in kept.needed_later)
+
+
+def _fenced(spans: Sequence[Span]) -> str:
+    text = visible("".join(span.text for span in spans))
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"

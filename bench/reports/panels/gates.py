@@ -1,0 +1,50 @@
+"""What the gates decided."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ...blocks import Block, Cell, Column, Fold, Prose, Table, Tone, listed
+from ...model import Comparison, Verdict
+from .. import panel
+
+TONES: dict[str, Tone] = {"fail": "bad", "inconclusive": "warn", "skipped": "muted", "pass": "good"}
+SHOWN_PASSES = 4
+
+
+@panel("gates", order=20, title="Do the gates hold?")
+def gates(comparison: Comparison) -> list[Block]:
+    """The verdict of every gate: what failed first, then what could not be judged, then what passed.
+
+    Source: design §5
+    """
+    if not comparison.rules:
+        return [Prose("No gates are declared, so nothing here can fail.", "muted")]
+    ordered = sorted(comparison.verdicts, key=lambda verdict: list(TONES).index(verdict.outcome))
+    if not ordered:
+        return [Prose("Gates are declared, but none was judged.", "warn")]
+    counts: Counter[str] = Counter(verdict.outcome for verdict in ordered)
+    said = listed([f"{counts[outcome]} {outcome}" for outcome in TONES if counts[outcome]])
+    blocks: list[Block] = [Prose(f"{len(ordered)} verdicts: {said}.", TONES[ordered[0].outcome])]
+    open_rows = [verdict for verdict in ordered if verdict.outcome != "pass"]
+    passed = [verdict for verdict in ordered if verdict.outcome == "pass"]
+    if len(passed) <= SHOWN_PASSES:
+        return [*blocks, _table(ordered)]
+    if open_rows:
+        blocks.append(_table(open_rows))
+    return [*blocks, Fold(f"{len(passed)} gates passed", (_table(passed),))]
+
+
+def _table(verdicts: list[Verdict]) -> Table:
+    return Table(
+        (Column("outcome"), Column("strategy"), Column("gate"), Column("verdict")),
+        tuple(
+            (
+                Cell(verdict.outcome, TONES[verdict.outcome]),
+                Cell(verdict.strategy, strategy=verdict.strategy),
+                Cell(verdict.gate),
+                Cell(verdict.sentence),
+            )
+            for verdict in verdicts
+        ),
+    )

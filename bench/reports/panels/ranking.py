@@ -1,0 +1,184 @@
+"""Which strategy wins: the table of what each costs and loses, the rule, and the chart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...blocks import Beside, Block, Cell, Chart, Column, Point, Prose, Table, change, listed, measured, quantity
+from ...model import Comparison, Delta, Verdict
+from .. import panel
+
+COST = "cost.prompt_tokens"
+KEPT = ("needed.recall", "loss.fact_recall.end", "loss.leaf_recall.end")
+ENOUGH = 0.95
+MORE = (
+    ("loss.fact_recall.end", "facts kept to the end"),
+    ("loss.leaf_recall.stored", "values kept in store"),
+    ("findings.agreement", "findings that agree"),
+    ("routing.accuracy", "routes as expected"),
+    ("cost.cost_usd", "cost"),
+)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """One strategy between tokens and what it keeps; None where that was not measured."""
+
+    name: str
+    tokens: float | None
+    kept: float | None
+
+
+@panel("ranking", order=30, title="Which strategy wins?")
+def ranking(comparison: Comparison) -> list[Block]:
+    """The strategies by prompt tokens, with differences against keep_all, gate marks, the Pareto front, and who wins by which rule.
+
+    Source: design §6
+    """
+    kept = _kept_metric(comparison)
+    places = {name: _place(comparison, name, kept) for name in (*comparison.strategies, *comparison.references)}
+    declared = sorted((places[name] for name in comparison.strategies), key=_by_tokens)
+    around = sorted((places[name] for name in comparison.references), key=_by_tokens)
+    table = _table(comparison, kept, declared + around, places)
+    said: list[Block] = [_winner(comparison, kept, declared), *_front(declared, kept)]
+    points = tuple(
+        Point(place.name, place.tokens, place.kept)
+        for place in declared + around
+        if place.tokens is not None and place.kept is not None
+    )
+    if not points:
+        return [*said, table, Prose("No chart: no strategy has both a token count and a recall.", "muted")]
+    text = f"Tokens against {kept}: up is better, left is cheaper; the references bracket what is possible."
+    chart = Chart("scatter", "Tokens against loss", "prompt tokens", str(kept), "tokens", "fraction", points, text)
+    return [*said, Beside((table, chart))]
+
+
+def _kept_metric(comparison: Comparison) -> str | None:
+    """The first recall that any declared strategy has a value of."""
+    for name in KEPT:
+        rows = [comparison.row(strategy, name) for strategy in comparison.strategies]
+        if any(row is not None and row.value is not None for row in rows):
+            return name
+    return None
+
+
+def _place(comparison: Comparison, strategy: str, kept: str | None) -> _Place:
+    tokens = comparison.row(strategy, COST)
+    recall = comparison.row(strategy, kept) if kept else None
+    return _Place(strategy, tokens.value if tokens else None, recall.value if recall else None)
+
+
+def _by_tokens(place: _Place) -> tuple[bool, float, str]:
+    return place.tokens is None, place.tokens or 0.0, place.name
+
+
+def _failing(comparison: Comparison) -> set[str]:
+    failed = {verdict.strategy for verdict in comparison.verdicts if verdict.outcome == "fail"}
+    return failed | {run.strategy for run in comparison.runs.values() if run.failure is not None}
+
+
+def _delta(comparison: Comparison, strategy: str, metric: str) -> Delta | None:
+    return next((item for item in comparison.deltas if item.strategy == strategy and item.metric == metric), None)
+
+
+def _winner(comparison: Comparison, kept: str | None, declared: list[_Place]) -> Prose:
+    """Who wins, in one sentence with its rule."""
+    if kept is None:
+        return Prose("No winner: no strategy's loss could be measured, and cost alone decides nothing.", "warn")
+    share = quantity(ENOUGH, "fraction")
+    rule = f"Rule: the cheapest declared strategy that fails no gate and keeps at least {share} by {kept}."
+    failing = _failing(comparison)
+    able = [p for p in declared if p.name not in failing and p.tokens is not None and (p.kept or 0.0) >= ENOUGH]
+    if not able:
+        measured_places = [place for place in declared if place.kept is not None]
+        best = max(measured_places, key=lambda place: (place.kept or 0.0, -(place.tokens or 0.0)))
+        most = f"{best.name} keeps most, {quantity(best.kept, 'fraction')}"
+        failed = f"; {listed(sorted(failing & set(comparison.strategies)))} failed" if failing else ""
+        return Prose(f"No winner: {most}{failed}. {rule}", "warn")
+    winner = able[0]
+    against = _delta(comparison, winner.name, COST)
+    said = f"{winner.name} wins: {quantity(winner.tokens, 'tokens')} prompt tokens"
+    keeps = f"keeps {quantity(winner.kept, 'fraction')}"
+    if against is None or against.delta is None:
+        return Prose(f"{said}, {keeps}. {rule}", "good")
+    if against.delta >= 0:
+        return Prose(f"No winner: no strategy that keeps enough is cheaper than {against.reference}. {rule}", "warn")
+    compared = f"{change(against, 'tokens').text} against {against.reference}"
+    doubt = "" if against.better is not None else f" (not certain: {against.reason})"
+    return Prose(f"{said}, {compared}{doubt}; it {keeps}. {rule}", "good")
+
+
+def _front(declared: list[_Place], kept: str | None) -> list[Block]:
+    known = [place for place in declared if place.tokens is not None and place.kept is not None]
+    if len(known) < 2:
+        return []
+    front = [place.name for place in known if not any(_beats(other, place) for other in known)]
+    return [Prose(f"On the Pareto front (no declared strategy is both cheaper and better by {kept}): {listed(front)}.")]
+
+
+def _beats(other: _Place, place: _Place) -> bool:
+    theirs, ours = (other.tokens or 0.0, -(other.kept or 0.0)), (place.tokens or 0.0, -(place.kept or 0.0))
+    return theirs != ours and theirs[0] <= ours[0] and theirs[1] <= ours[1]
+
+
+def _table(comparison: Comparison, kept: str | None, places: list[_Place], known: dict[str, _Place]) -> Table:
+    more = [
+        (name, title) for name, title in MORE if name != kept and _tells_apart(comparison, name)
+    ]  # a column that says the same of everyone is in the table of all metrics
+    reference = comparison.deltas[0].reference if comparison.deltas else "keep_all"
+    columns = [
+        Column("strategy"),
+        Column("prompt tokens", align="right"),
+        Column(f"against {reference}", align="right"),
+    ]
+    if kept:
+        columns += [Column(kept, align="right"), Column(f"against {reference}", align="right")]
+    columns += [Column(title, align="right") for _, title in more]
+    columns += [Column("floor 0% – keep_all 100%", align="right"), Column("gates")]
+    rows = []
+    for place in places:
+        is_reference = place.name in comparison.references
+        cells = [Cell(place.name, note="reference" if is_reference else "", strategy=place.name)]
+        for metric in filter(None, (COST, kept)):
+            unit = comparison.metrics[metric].unit if metric in comparison.metrics else "tokens"
+            cells += [
+                measured(comparison.row(place.name, metric)),
+                change(_delta(comparison, place.name, metric), unit),
+            ]
+        cells += [measured(comparison.row(place.name, name)) for name, _ in more]
+        cells += [_between(place, known), _gate_mark(comparison, place.name)]
+        rows.append(tuple(cells))
+    return Table(tuple(columns), tuple(rows), f"Square brackets: 95% interval over {len(comparison.cases)} cases.")
+
+
+def _tells_apart(comparison: Comparison, metric: str) -> bool:
+    rows = [comparison.row(name, metric) for name in comparison.strategies]
+    values = [row.value for row in rows if row is not None and row.value is not None]
+    return bool(values) and (len(set(values)) > 1 or (len(values) == 1 and len(rows) == 1) or len(values) < len(rows))
+
+
+def _between(place: _Place, known: dict[str, _Place]) -> Cell:
+    """Where a strategy's tokens lie between floor and keep_all."""
+    floor, top = known.get("floor"), known.get("keep_all")
+    if place.tokens is None or not floor or not top or floor.tokens is None or top.tokens is None:
+        return Cell("", "muted")
+    if top.tokens <= floor.tokens:
+        return Cell("", "muted")
+    return Cell(quantity((place.tokens - floor.tokens) / (top.tokens - floor.tokens), "fraction"))
+
+
+def _gate_mark(comparison: Comparison, strategy: str) -> Cell:
+    verdicts: list[Verdict] = [verdict for verdict in comparison.verdicts if verdict.strategy == strategy]
+    if any(run.failure for run in comparison.runs.values() if run.strategy == strategy):
+        return Cell("raised", "bad")
+    if not verdicts:
+        return Cell("none" if strategy in comparison.strategies else "", "muted")
+    failed = [verdict for verdict in verdicts if verdict.outcome == "fail"]
+    if failed:
+        return Cell(f"✗ {len(failed)} of {len(verdicts)} fail", "bad")
+    unsure = sum(verdict.outcome == "inconclusive" for verdict in verdicts)
+    if unsure:
+        return Cell(f"? {unsure} inconclusive", "warn")
+    skipped = sum(verdict.outcome == "skipped" for verdict in verdicts)
+    passed = len(verdicts) - skipped
+    return Cell(f"✓ {passed} pass" + (f", {skipped} skipped" if skipped else ""), "good" if passed else "muted")

@@ -1,0 +1,146 @@
+"""The report as plain text for a terminal or a log: aligned tables that fit 100 columns, no colour."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from ..blocks import Block, Cell, Chart, Fold, Prose, SideBySide, Span, Table, quantity, visible
+from . import Section, renderer
+
+WIDTH = 100
+MAX_CELL = 48
+MAX_LINES = 12
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+@renderer("text", endings=(".txt",))
+def text(sections: Sequence[Section]) -> str:
+    """Every panel as text: headings, sentences, aligned tables, a sparkline for each line of a chart.
+
+    Source: design §6
+    """
+    lines: list[str] = []
+    for section in sections:
+        name = _flat(section.name)
+        lines += [name, "=" * _width(name), ""]
+        for panel in section.panels:
+            lines += [panel.title, "-" * _width(panel.title)]
+            for block in panel.blocks:
+                lines += [*_block(block), ""]
+    return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
+
+
+def _flat(text: str) -> str:
+    return visible(" ".join(text.split()))
+
+
+def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _block(block: Block) -> Iterator[str]:
+    if isinstance(block, Prose):
+        yield from textwrap.wrap(_flat(block.text), WIDTH, break_long_words=False, break_on_hyphens=False)
+    elif isinstance(block, Table):
+        yield from _table(block)
+    elif isinstance(block, Chart):
+        yield from _chart(block)
+    elif isinstance(block, SideBySide):
+        yield from _side_by_side(block)
+    else:
+        if isinstance(block, Fold):
+            yield f"{_flat(block.title)}:"
+        for inner in block.blocks:
+            yield from _block(inner)
+
+
+def _table(table: Table) -> Iterator[str]:
+    notes = table.footnotes()
+    heads = [_clip(column.title + (f" ({column.unit})" if column.unit else "")) for column in table.columns]
+    rows = [[_cell(cell, notes) for cell in row] for row in table.rows]
+    widths = [max(map(_width, column)) for column in zip(heads, *rows, strict=True)]
+    for group in _groups(widths):
+        for number, row in enumerate([heads, *rows]):
+            yield "  ".join(
+                _pad(row[at], widths[at], table.columns[at].align == "right") for at in group
+            )  # fmt: skip
+            if number == 0:
+                yield "  ".join("-" * widths[at] for at in group)
+        if group[-1] != len(widths) - 1:
+            yield ""
+    for number, note in enumerate(notes, 1):
+        yield from textwrap.wrap(f"[{number}] {_flat(note)}", WIDTH, subsequent_indent="    ")
+    if table.caption:
+        yield from textwrap.wrap(_flat(table.caption), WIDTH)
+
+
+def _groups(widths: Sequence[int]) -> list[list[int]]:
+    """Columns that fit beside each other, the first one repeated in front of every group."""
+    groups, used = [[0]], widths[0]
+    for at in range(1, len(widths)):
+        if used + 2 + widths[at] > WIDTH and len(groups[-1]) > 1:
+            groups.append([0])
+            used = widths[0]
+        groups[-1].append(at)
+        used += 2 + widths[at]
+    return groups
+
+
+def _clip(text: str) -> str:
+    flat = _flat(text)
+    return flat if len(flat) <= MAX_CELL else flat[: MAX_CELL - 1] + "…"
+
+
+def _cell(cell: Cell, notes: tuple[str, ...]) -> str:
+    mark = f" [{notes.index(cell.note) + 1}]" if cell.note else ""
+    return _clip(cell.text) + mark
+
+
+def _pad(text: str, width: int, right: bool) -> str:
+    space = " " * (width - _width(text))
+    return space + text if right else text + space
+
+
+def _chart(chart: Chart) -> Iterator[str]:
+    if chart.kind == "scatter":  # the table beside it holds the same numbers
+        return
+    yield _flat(chart.title)
+    top = max(point.y for point in chart.points) or 1.0
+    names = list(dict.fromkeys(point.series for point in chart.points))
+    width = max(_width(_clip(name)) for name in names)
+    for name in names:
+        values = [point.y for point in chart.points if point.series == name]
+        every = -(-len(values) // 60)
+        peaks = [max(values[at : at + every]) for at in range(0, len(values), every)]
+        line = "".join(_BARS[min(7, int(8 * value / top))] for value in peaks)
+        yield f"  {_pad(_clip(name), width, False)}  {line}  {quantity(max(values), chart.y_unit)} at most"
+
+
+def _side_by_side(block: SideBySide) -> Iterator[str]:
+    yield _flat(block.title)
+    yield from _excerpt("untruncated", block.untruncated)
+    for kept in block.kept:
+        yield from _excerpt(f"{kept.strategy}, {kept.where}", kept.text)
+        if kept.lost_total:
+            yield f"    lost {kept.lost_total}: " + _clip_to(", ".join(kept.lost), 80)
+        for need in kept.needed_later:
+            yield f"    needed: {_clip_to(need, 80)}"
+
+
+def _excerpt(title: str, spans: Sequence[Span]) -> Iterator[str]:
+    yield f"  {_flat(title)}:"
+    lines = "".join(span.text for span in spans).splitlines()
+    for line in lines[:MAX_LINES]:
+        yield "    | " + _clip_to(line, WIDTH - 6)
+    if len(lines) > MAX_LINES:
+        yield f"    | … {len(lines) - MAX_LINES} more lines in the HTML report"
+
+
+def _clip_to(text: str, width: int) -> str:
+    shown = visible(text.replace("\t", " ").replace("\n", " "))
+    return shown if len(shown) <= width else shown[: width - 1] + "…"
