@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from bench.errors import BenchError, SpecError
 from bench.spec import Spec, format_value, parse_spec, parse_value, split_top
@@ -152,7 +151,7 @@ def test_router_specs_with_settings_survive_the_list(tmp_path):
         ("m=store=ful", "did you mean full?"),
         ("m=store=truncate:limt=3", "did you mean limit?"),
         ("m=store=truncate:limit=many", "limit=many"),
-        ("m=store=full:limit=3", "it takes none"),
+        ("m=summarizer=raw:limit=3", "it takes none"),
     ],
 )
 def test_a_mistake_in_a_strategy_is_named(text, says):
