@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from generated import traces
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from bench.documents import Document
 from bench.errors import TraceError

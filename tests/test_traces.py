@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from generated import traces
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bench.documents import Document
 from bench.errors import TraceError

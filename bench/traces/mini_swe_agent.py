@@ -49,6 +49,8 @@ class MiniSweAgent:
         messages = whole["messages"] if framed else whole
         if not messages.items():
             raise messages.fail("expected messages, got none — nothing was recorded")
+        if all(message["role"].value == _EXIT for message in messages.items()):
+            raise messages.fail("expected a turn of model or user, got none — the run ended before it began")
         run = _Run(whole["info"] if framed and whole.has("info") else None, messages.items())
         yield Trace(id="", source=source_of(document, "mini_swe_agent"), steps=tuple(run.chat.steps), meta=run.meta)
 
