@@ -203,8 +203,10 @@ class Document:
             raise self.fail(what, line=number) from None
         except RecursionError:
             raise self.fail("is nested too deeply to be read — flatten it", line=line) from None
-        except ValueError as error:
-            raise self.fail(f"{error} — write null instead", line=line) from None
+        except _NotANumber as error:
+            raise self.fail(f"{error} — write null instead", line=(line or 1) + error.lines_before(text)) from None
+        except ValueError as error:  # a whole number of thousands of digits
+            raise self.fail(one_line(error), line=line) from None
 
     def node(self) -> Node:
         """The whole file as one JSON value that knows its place."""
@@ -216,14 +218,29 @@ class Document:
             yield Node(self, number, "$", value)
 
 
+class _NotANumber(ValueError):
+    """What stands for a number and is none; the parser's hooks are told the token, not its place."""
+
+    def __init__(self, token: str, what: str) -> None:
+        super().__init__(f"{token[:30]} {what}")
+        self.token = token
+
+    def lines_before(self, text: str) -> int:
+        """How many lines end before the token's first place outside strings."""
+        for match in re.finditer(r'"(?:[^"\\]|\\.)*"|' + re.escape(self.token), text, re.DOTALL):
+            if match.group() == self.token:
+                return text.count("\n", 0, match.start())
+        return 0
+
+
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
+    raise _NotANumber(name, "is not a JSON number")
 
 
 def _finite(text: str) -> float:
     value = float(text)
     if value in (float("inf"), float("-inf")):
-        raise ValueError(f"{one_line(text)[:30]} is too large for a JSON number")
+        raise _NotANumber(text, "is too large for a JSON number")
     return value
 
 

@@ -1,0 +1,45 @@
+"""Commands in text: what counts as one, and an output that is written and read back."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from bench.commands import calls_in, commands_in, is_observation, observation, observation_text
+from bench.model import ToolCall
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("EXECUTE:   ls -la  \r\nmore", ("ls -la",)),
+        ("execute: a\nexecute: b", ("a", "b")),
+        ("so execute: a", ()),
+        ("  execute: a", ()),
+        ("execute:\nls", ()),
+        ("```mswea_bash_command\nls\n\npwd\n```", ("ls\n\npwd",)),
+        ("```bash\nfirst\n```\n```mswea_bash_command\nsecond\n```", ("second",)),
+        ("```bash\na\n```\ntext\n```bash\nb\n```", ("a", "b")),
+        ("```bash\r\nls\r\n```\r\n", ("ls",)),
+        ("```bash\n\n```", ()),
+        ("```python\nprint(1)\n```", ()),
+        ("```bash\nnever closed", ()),
+        ("```python\nx\n```\nexecute: ls", ("ls",)),
+        ("", ()),
+    ],
+)
+def test_what_counts_as_a_command(text: str, commands: tuple[str, ...]) -> None:
+    assert commands_in(text) == commands
+
+
+def test_each_command_of_a_turn_has_its_own_id() -> None:
+    assert [call.id for call in calls_in("execute: a\nexecute: b", 7)] == ["text7", "text7.1"]
+
+
+@given(code=st.integers(-300, 300), output=st.text(max_size=40))
+def test_an_output_written_is_an_output_read(code: int, output: str) -> None:
+    text = observation_text(code, output)
+    assert is_observation(text)
+    result = observation(1, ToolCall(id="c", name="bash"), text, raw_output=output)
+    assert (result.success, result.seen, result.full, result.truncated_at_source) == (code == 0, text, None, False)
+    assert (result.role, result.call_id, result.function) == ("user", "c", "bash")

@@ -1,0 +1,106 @@
+"""Input files: what can be wrong with one is said with its place, and a file is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bench.documents import Document, write_atomically
+from bench.errors import TraceError
+
+
+def document(folder: Path, data: bytes) -> Document:
+    path = folder / "a.json"
+    path.write_bytes(data)
+    return Document(path, "runs/a.json")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "runs/a.json: is empty — "),
+        (b"\xef\xbb\xbf\n", "runs/a.json: is empty — "),
+        (b'{"a": 1,\n "b": }', "runs/a.json:2: not JSON at column 7: Expecting value"),
+        (b'{"a": 1,\n "b": "x', "runs/a.json:2: ends in the middle of a JSON value — "),
+        (b"[1, 2", "runs/a.json:1: ends in the middle of a JSON value — "),
+        (b'{"a": "NaN",\n"b": NaN}', "runs/a.json:2: NaN is not a JSON number — write null instead"),
+        (b'{"a": -Infinity}', "runs/a.json:1: -Infinity is not a JSON number"),
+        (b'{"a": 1e400}', "runs/a.json:1: 1e400 is too large for a JSON number"),
+        (b'{\n"a": "\xe9"}', "runs/a.json:2: byte 7 of the line is not UTF-8 (0xe9) — save the file as UTF-8"),
+        ("[]".encode("utf-16"), "runs/a.json:1: byte 1 of the line is not UTF-8 (0xff)"),
+        (b"[" * 100_000, "runs/a.json: is nested too deeply"),
+        (b"[" + b"9" * 5000 + b"]", "runs/a.json: "),
+        (b"\x1f\x8bnothing", "runs/a.json: gzip data is damaged or cut short"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, data: bytes, message: str) -> None:
+    broken = document(tmp_path, data)
+    with pytest.raises(TraceError) as caught:
+        _ = broken.json
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+    assert broken.head is None
+    assert broken.problem is not None
+
+
+def test_a_folder_or_nothing_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(TraceError, match="is a folder"):
+        _ = Document(tmp_path).data
+    with pytest.raises(TraceError, match="no such file"):
+        _ = Document(tmp_path / "gone").data
+
+
+@pytest.mark.parametrize(
+    ("data", "is_lines", "head"),
+    [
+        (b'{"a": 1}\n{"b": 2}\n', True, {"a": 1}),
+        (b'\n{"a": 1}\r\n\r\n{"b', True, {"a": 1}),
+        (b'{"a": 1}\n', False, {"a": 1}),
+        (b'{\n"a": 1}\n', False, {"a": 1}),
+        (b'\xef\xbb\xbf["\\ud800"]', False, ["\ud800"]),
+    ],
+)
+def test_json_or_json_lines_by_the_first_line(tmp_path: Path, data: bytes, is_lines: bool, head: object) -> None:
+    found = document(tmp_path, data)
+    assert (found.is_json_lines, found.head, found.problem) == (is_lines, head, None)
+
+
+def test_the_lines_before_a_broken_one_can_be_sniffed_at_but_not_read(tmp_path: Path) -> None:
+    half = document(tmp_path, b'{"a": 1}\n\n{"b": 2}\n{"c')
+    assert half.readable_lines() == [(1, {"a": 1}), (3, {"b": 2})]
+    with pytest.raises(TraceError, match=r"runs/a\.json:4: ends in the middle"):
+        list(half.json_lines())
+
+
+@pytest.mark.parametrize(
+    ("data", "broken"),
+    [
+        (b'{"a": [', True),
+        (b'[\n {"a": 1}, {', True),
+        (b"\x1f\x8bxx", True),
+        (b'{"a": 1}', False),
+        (b"[![badge](x)](y)", False),
+        (b"[tool.ruff]\nline-length = 120", False),
+        (b"", False),
+    ],
+)
+def test_damaged_json_is_told_from_something_else(tmp_path: Path, data: bytes, broken: bool) -> None:
+    assert document(tmp_path, data).is_broken_json is broken
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "a.json"
+    write_atomically(target, b"old")
+
+    def full(source: object, destination: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(TraceError, match=r"a\.json: cannot be written: No space left on device"):
+        write_atomically(target, b"new")
+    assert target.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [target]
