@@ -75,7 +75,7 @@ class _Writer:
     def fact(self, thread: str) -> str:
         """A fact that this thread has seen, or a new one."""
         seen = self.known.setdefault(thread, [])
-        return str(self.draw(st.sampled_from(seen) | facts if seen else facts))
+        return str(self.draw(st.sampled_from(seen) if seen and self.draw(st.integers(0, 3)) else facts))
 
     def show(self, thread: str, fact: str) -> str:
         self.known.setdefault(thread, []).append(fact)
@@ -95,7 +95,7 @@ def _table(writer: _Writer, thread: str) -> list[dict[str, Any]]:
 
 
 def _log(writer: _Writer, thread: str) -> str:
-    lines = writer.draw(st.integers(0, 12))
+    lines = writer.draw(st.integers(1, 12))
     return "".join(f"{writer.draw(prose)} {writer.show(thread, writer.draw(facts))}\n" for _ in range(lines))
 
 
@@ -187,7 +187,7 @@ def traces(draw: st.DrawFn, *, max_turns: int = 6, max_threads: int = 2, extras:
         if draw(st.booleans()):
             writer.steps.append(SystemTurn(**writer.next(thread), content=f"You are {thread}. {draw(prose)}"))
         writer.steps.append(UserTurn(**writer.next(thread), content=f"{draw(prose)} {draw(facts)}"))
-    for _ in range(draw(st.integers(0, max_turns))):
+    for _ in range(draw(st.sampled_from(range(max_turns, -1, -1)))):
         thread = draw(st.sampled_from(threads))
         (_text_turn if in_text else _tool_turn)(writer, thread)
         if extras and draw(st.booleans()):
