@@ -42,6 +42,11 @@ _VOCABULARIES = {
     ),
 }
 
+# Both encodings end a token before the first character after a blank line (unless it is a slash or white space), so paragraphs may be
+# counted one by one. A history that is written anew for every prompt then costs its new paragraphs, not all of them again.
+_LONG_CHARS = 1000
+_PARAGRAPH = re.compile(r"(?<=\n\n)(?=[^\s/])")
+
 # tiktoken panics (a BaseException) on about 1,000,000 equal blanks in a row; below this it is exact.
 _BLANK_RUN_CHARS = 500_000
 _BLANK_RUN = re.compile(rf"([ \t\u00a0\u3000])\1{{{_BLANK_RUN_CHARS},}}")
@@ -84,6 +89,9 @@ class TokenCounter:
     def _count(self, text: str) -> int:
         if len(text) > _BLANK_RUN_CHARS and _BLANK_RUN.search(text):
             return sum(self._count(piece) for piece in _split_blank_runs(text))
+        paragraphs = _PARAGRAPH.split(text) if len(text) > _LONG_CHARS else []
+        if len(paragraphs) > 1:
+            return sum(map(self.text, paragraphs))
         try:
             return len(self._encode(text))
         except UnicodeEncodeError:

@@ -1,0 +1,135 @@
+"""How fast the bench is, as multiples of a floor measured in the same run: tiktoken counting every distinct text of the traces once.
+
+`python benchmarks/floor.py [[FORMAT:]PATH …]` — without paths, the traces that ship with the project. One process, nothing cached before.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import bench
+from bench import atoms, decode, prices, tokens
+from bench.metrics import info
+from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, compact_json, text_of
+from bench.registry import entries
+from bench.scores import all_rows
+from bench.strategies import Strategy, parse_strategy
+
+SHIPPED = ("traces/terminal", "traces/analysis", "traces/building_model")
+STRATEGIES = (
+    "keep_all",
+    "recorded",
+    "drop_all",
+    "clairvoyant",
+    "floor",
+    "raw=summarizer=raw",
+    "output_summary=summarizer=output_summary",
+    "table_console=summarizer=table_console",
+    "truncate_shown=summarizer=truncate",
+    "none=compactor=none",
+    "summarize_old=compactor=summarize_old:max_tokens=16000",
+    "separate_commands=compactor=separate_commands:max_tokens=16000",
+    "mask_observations=compactor=mask_observations",
+    "store_full=store=full+evaluator=step_v1+routers=[executor,step_evaluator]",
+    "store_truncate=store=truncate+evaluator=step_v1+routers=[executor,step_evaluator]",
+    "store_by_function=store=by_function+evaluator=step_v1+routers=[executor,step_evaluator]",
+)
+ONE_MORE = "one_more=compactor=mask_observations:keep_last=5"
+ROUNDS = 5
+
+
+def distinct_texts(traces: Sequence[Trace]) -> list[str]:
+    """Every distinct text that any prompt of the recording could hold: turns, untruncated and seen results, calls' arguments."""
+    texts: dict[str, None] = {}
+    for step in (step for trace in traces for step in trace.steps):
+        if isinstance(step, SystemTurn | UserTurn | ModelTurn):
+            texts[text_of(step.content)] = None
+        if isinstance(step, ModelTurn):
+            texts.update((compact_json(call.arguments), None) for call in step.tool_calls if not call.in_text)
+        if isinstance(step, ToolResult):
+            texts[step.text] = None
+            texts[step.shown_by_recorder] = None
+    return list(texts)
+
+
+def cold(traces: Sequence[Trace]) -> None:
+    """Forget everything that a run keeps for the next one, so that each round pays for all of it."""
+    for counter in map(tokens.counter, ("o200k_base", "cl100k_base")):
+        counter.__init__(counter.encoding)
+    for module in (atoms, decode):
+        for value in vars(module).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
+    for trace in traces:
+        trace.__dict__.clear()
+    gc.collect()
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds that some work takes, and what it gives."""
+    start = time.perf_counter()
+    answer = work()
+    return time.perf_counter() - start, answer
+
+
+def replay_and_score(traces: Sequence[Trace], strategies: Sequence[Strategy]) -> dict[str, float]:
+    """Seconds of each stage for all strategies on all traces: replay, each metric, adding up into rows."""
+    spent = {"replay": 0.0}
+    runs, samples = {}, {}
+    for trace in traces:
+        for strategy in strategies:
+            elapsed_s, run = timed(lambda t=trace, s=strategy: bench.replay(t, s))
+            spent["replay"] += elapsed_s
+            runs[strategy.name, trace.id] = run
+            for name, entry in entries("metric").items():
+                elapsed_s, found = timed(lambda e=entry, t=trace, r=run: e.target(t, r))
+                spent[name.partition(".")[0]] = spent.get(name.partition(".")[0], 0.0) + elapsed_s
+                samples[strategy.name, name, trace.id] = tuple(found)
+    infos = [info(entry) for entry in entries("metric").values()]
+    names, cases = [item.name for item in strategies], [trace.id for trace in traces]
+    spent["rows"], _ = timed(lambda: all_rows(infos, names, cases, runs, samples))
+    return spent
+
+
+def main(paths: Sequence[str]) -> None:
+    """Measure and print: the floor, every stage as a multiple of it, and what one more strategy adds. The median of some rounds."""
+    base = Path(__file__).parents[1]
+    loaded = bench.load(paths, Path()) if paths else bench.load(SHIPPED, base)
+    traces = list(loaded.traces)
+    strategies = [parse_strategy(text) for text in STRATEGIES]
+    texts = distinct_texts(traces)
+    print(
+        f"{len(traces)} traces, {len(texts)} distinct texts, {sum(map(len, texts)):,} characters; {len(strategies)} strategies"
+    )
+    prices.unit_prices("gpt-4o")  # the price tables and the vocabulary load once a process: not part of any multiple
+    encode = {name: tokens.counter(name)._encode for name in ("o200k_base", "cl100k_base")}
+    rounds: list[dict[str, float]] = []
+    for _ in range(ROUNDS):
+        cold(traces)
+        floor_s, counted = timed(lambda: sum(len(encode["o200k_base"](text)) for text in texts))
+        scan_s, _ = timed(lambda: [atoms.find_atoms(text) for text in texts])
+        cold(traces)
+        spent = replay_and_score(traces, strategies)
+        more = replay_and_score(traces, [parse_strategy(ONE_MORE)])
+        rounds.append(
+            {"floor_s": floor_s, "tokens": counted, "a plain scan for atoms": scan_s / floor_s}
+            | {f"{stage}": elapsed_s / floor_s for stage, elapsed_s in spent.items()}
+            | {"all of it": sum(spent.values()) / floor_s, "one more strategy": sum(more.values()) / floor_s}
+        )
+    middle = {key: statistics.median(item[key] for item in rounds) for key in rounds[0]}
+    print(
+        f"floor: {middle['floor_s']:.3f} s for {int(middle['tokens']):,} tokens (o200k_base), median of {ROUNDS} rounds"
+    )
+    for stage, multiple in middle.items():
+        if stage not in ("floor_s", "tokens"):
+            print(f"  {stage:<24} {multiple:6.2f} x floor")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
