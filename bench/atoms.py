@@ -118,7 +118,7 @@ def occurs(plain: str, atom: str) -> bool:
     """Whether an atom occurs in a text as it stands, not inside a longer word or number."""
     start = plain.find(atom)
     while start >= 0:
-        if _free_before(plain, start, atom[0]) and _free_after(plain, start + len(atom), atom[-1]):
+        if _free_before(plain, start, atom) and _free_after(plain, start + len(atom), atom[-1]):
             return True
         start = plain.find(atom, start + 1)
     return False
@@ -128,7 +128,11 @@ def _is_word(char: str) -> bool:
     return char == "_" or char.isalnum()
 
 
-def _free_before(plain: str, start: int, first: str) -> bool:
+_NUMBER = re.compile(r"[\d.]+(?:[eE][-+]?\d+)?")
+
+
+def _free_before(plain: str, start: int, atom: str) -> bool:
+    first = atom[0]
     if start == 0 or not (_is_word(first) or first in "+-."):
         return True
     before = plain[start - 1]
@@ -138,8 +142,11 @@ def _free_before(plain: str, start: int, first: str) -> bool:
         return True
     if before == ".":  # .5 of 0.5 is half a number; a full stop and a number are two things
         return not (start >= 2 and plain[start - 2].isdigit())
-    if before in "+-":  # the sign belongs to the number unless it joins two words
-        return start >= 2 and (_is_word(plain[start - 2]) or plain[start - 2] in "+-)]")
+    if before in "+-":  # the sign belongs to a number unless it joins two words, and never to a name (`+2nd_row`)
+        if start >= 3 and plain[start - 2] in "eE" and plain[start - 3].isdigit():  # 120 of 1e-120 is half a number too
+            return False
+        joins = start >= 2 and (_is_word(plain[start - 2]) or plain[start - 2] in "+-)]")
+        return joins or _NUMBER.fullmatch(atom) is None
     return True
 
 
