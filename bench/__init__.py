@@ -199,7 +199,7 @@ def _signature(
 
     return Signature(
         bench_version=__version__,
-        traces={case: traces[case].source.sha256 for case in sorted(traces)},
+        traces={case: traces[case].sha256 for case in sorted(traces)},
         strategies={item.name: str(item) for item in strategies},
         encodings=tuple(sorted({run.encoding for run in runs.values()})),
         atoms_version=ATOMS_VERSION,

@@ -51,7 +51,7 @@ def _delta(info: MetricInfo, strategy: str, reference: str, pairs: Sequence[tupl
                      high=None, n=0, better=None, reason="no case was measured for both")  # fmt: skip
     delta = ours - theirs
     relative = delta / abs(theirs) if theirs else None
-    low, high = _interval(info, pairs, seed) if len(pairs) > 1 else (None, None)
+    low, high, relative_low, relative_high = _interval(info, pairs, seed) if len(pairs) > 1 else (None,) * 4
     better, reason = None, None
     if delta == 0 or (relative is not None and abs(relative) < NOISE_FLOOR):
         reason = "no difference above the noise floor"
@@ -62,10 +62,14 @@ def _delta(info: MetricInfo, strategy: str, reference: str, pairs: Sequence[tupl
     else:
         better = (delta < 0) == (info.better == "lower")
     return Delta(strategy=strategy, reference=reference, metric=info.name, delta=delta, relative=relative, low=low,
-                 high=high, n=len(pairs), better=better, reason=reason)  # fmt: skip
+                 high=high,
+                 relative_low=relative_low, relative_high=relative_high, n=len(pairs), better=better, reason=reason)  # fmt: skip
 
 
-def _interval(info: MetricInfo, pairs: Sequence[tuple[Row, Row]], seed: int) -> tuple[float, float]:
+def _interval(
+    info: MetricInfo, pairs: Sequence[tuple[Row, Row]], seed: int
+) -> tuple[float, float, float | None, float | None]:
+    """The interval of the difference, and of the difference as a share of the reference (None where that can be zero)."""
     import numpy as np
 
     chosen = np.random.default_rng(seed).integers(0, len(pairs), size=(RESAMPLES, len(pairs)))
@@ -79,8 +83,12 @@ def _interval(info: MetricInfo, pairs: Sequence[tuple[Row, Row]], seed: int) -> 
         weights = np.array([pair[side].n for pair in pairs], dtype=float)[chosen]
         return (values * weights).sum(axis=1) / weights.sum(axis=1)
 
-    low, high = np.percentile(resampled(0) - resampled(1), [2.5, 97.5])
-    return float(low), float(high)
+    ours, theirs = resampled(0), resampled(1)
+    low, high = np.percentile(ours - theirs, [2.5, 97.5])
+    if not theirs.all():
+        return float(low), float(high), None, None
+    relative_low, relative_high = np.percentile((ours - theirs) / abs(theirs), [2.5, 97.5])
+    return float(low), float(high), float(relative_low), float(relative_high)
 
 
 def require_comparable(ours: Signature, theirs: Signature) -> None:

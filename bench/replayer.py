@@ -318,7 +318,7 @@ class _Replay:
         left = {key: value for key, value in self._state(self.stored_side, None).items() if key not in _NOT_LEFT}
         return Run(
             trace_id=self.trace.id,
-            trace_sha256=self.trace.source.sha256,
+            trace_sha256=self.trace.sha256,
             strategy=self.strategy.name,
             spec=self.strategy.spec,
             encoding=self.encoding,

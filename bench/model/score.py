@@ -63,6 +63,8 @@ class Delta(Value, frozen=True, kw_only=True):
     relative: float | None
     low: float | None
     high: float | None
+    relative_low: float | None = None
+    relative_high: float | None = None
     n: int
     better: bool | None
     reason: str | None = None

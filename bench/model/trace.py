@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -76,6 +78,9 @@ class Usage(Value, frozen=True, kw_only=True):
     cached_prompt_tokens: int | None = None
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
+
+
+_ENCODER = msgspec.json.Encoder()
 
 
 class Step(Value, frozen=True, kw_only=True, tag_field="kind"):
@@ -211,6 +216,12 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, weakref=True, dict=True):
         """The model calls in order: one prompt each."""
         return tuple(step for step in self.steps if isinstance(step, ModelTurn))
 
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of all that the trace says, whatever file it came from: what a signature keeps of it."""
+        head = _ENCODER.encode([self.id, self.labels, self.meta])
+        return hashlib.sha256(head + _ENCODER.encode(self.steps)).hexdigest()
+
     @property
     def model(self) -> str | None:
         """The model of the first turn that names one; None where none does."""
@@ -218,8 +229,6 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, weakref=True, dict=True):
 
 
 # ---------------------------------------------------------------- values as text
-
-_ENCODER = msgspec.json.Encoder()
 
 
 def as_text(value: Any) -> str:
