@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from bench.atoms import Index, anchor, atoms_of, find_atoms, holds, occurs, words_of
 from bench.decode import decoded

@@ -1,0 +1,202 @@
+"""Decoding: never an exception whatever the text, and what is read from a cut text is a part of what the whole one holds."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+
+import pytest
+from hypothesis import given, strategies as st
+
+from bench.decode import NothingParsed, decode_strings, decoded, parse_json, parse_prefix, plain_lines, unescape
+
+keys = st.text(max_size=6)
+scalars = (
+    st.none() | st.booleans() | st.integers(-(10**12), 10**12) | st.floats(allow_nan=False, allow_infinity=False) | keys
+)
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4), max_leaves=10
+)
+containers = st.lists(values, min_size=1, max_size=4) | st.dictionaries(keys, values, min_size=1, max_size=4)
+written = st.one_of(
+    containers.map(json.dumps),
+    containers.map(lambda value: json.dumps(value, ensure_ascii=False, indent=1)),
+    containers.map(lambda value: json.dumps(value, separators=(",", ":"))),
+    containers.map(repr),
+)
+
+
+def leaves(value, path=()):
+    """Every leaf with its path; an empty container is a leaf."""
+    if isinstance(value, dict) and value:
+        return [leaf for key, item in value.items() for leaf in leaves(item, (*path, key))]
+    if isinstance(value, list) and value:
+        return [leaf for at, item in enumerate(value) for leaf in leaves(item, (*path, at))]
+    return [(path, value)]
+
+
+def read(text):
+    """What a text begins with, or an empty list where nothing does."""
+    try:
+        return parse_prefix(text)[0]
+    except NothingParsed:
+        return []
+
+
+def at(value, path):
+    for key in path:
+        value = value[key]
+    return value
+
+
+@given(st.text())
+def test_any_text_is_decoded_without_an_error(text):
+    assert isinstance(decoded(text), str)
+    read(text)
+
+
+@given(st.text("{}[]\"'\\,: \n1eE.-+aNntrue\u00e9\ud83d", max_size=40))
+def test_any_broken_value_is_decoded_without_an_error(text):
+    assert isinstance(decoded(text), str)
+    read(text)
+
+
+@given(containers)
+def test_a_whole_value_is_read_exactly(value):
+    for text in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=2)):
+        assert parse_json(text) == value
+        assert parse_prefix(text) == (json.loads(text), len(text)) or not value
+    assert repr(parse_prefix(repr(value))[0]) == repr(ast.literal_eval(repr(value)))
+
+
+@given(written)
+def test_every_prefix_holds_a_part_of_the_whole_and_never_more_than_a_longer_one(text):
+    whole, shorter = read(text), 0
+    for end in range(len(text) + 1):
+        part = leaves(read(text[:end]))
+        if part == [((), [])]:
+            part = []
+        for path, leaf in part[:-1]:
+            assert at(whole, path) == leaf, "what comes before the cut is exact"
+        for path, leaf in part[-1:]:  # the leaf at the cut: exact, a string's beginning, or a container not yet filled
+            full = at(whole, path)
+            beginning = isinstance(leaf, str) and isinstance(full, str) and full.startswith(leaf.rstrip("\\\ufffd"))
+            cut_in_an_escape = isinstance(leaf, str) and isinstance(full, str) and "\\" in text
+            unfilled = leaf in ({}, []) and type(leaf) is type(full)
+            assert leaf == full or beginning or unfilled or cut_in_an_escape
+        assert len(part) >= shorter
+        shorter = len(part)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "end"),
+    [
+        ('{"a": [1, 2, 34', {"a": [1, 2]}, 13),  # 34 may be half a number
+        ('{"a": [1, 2, 34]', {"a": [1, 2, 34]}, 16),
+        ('{"a": "half a str', {"a": "half a str"}, 17),
+        ('{"a": 1, "b', {"a": 1}, 11),
+        ('{"a": 1, "b": ', {"a": 1}, 14),
+        ("{'a': True, 'b': None, 'c': nan}", {"a": True, "b": None}, None),
+        ('["it\'s", "\\u00b3 \\ud83d\\ude42"]', ["it's", "³ 🙂"], 31),
+        ("[1, 2] and so on", [1, 2], 6),
+        ("  [1]", [1], 5),
+        ("{1: 'one'}", {"1": "one"}, 10),
+    ],
+)
+def test_what_a_text_begins_with(text, value, end):
+    found, stop = parse_prefix(text)
+    if end is None:
+        assert math.isnan(found.pop("c"))
+    else:
+        assert stop == end
+    assert found == value
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "plain", "12", '"text"', "{", "[", "[]", "{}", '{"a', "[12", "(1, 2)", "[<x>]"]
+)
+def test_where_nothing_begins(text):
+    with pytest.raises(NothingParsed):
+        parse_prefix(text)
+
+
+@pytest.mark.parametrize("text", ["", "plain", "12", '"text"', "[1", "{'a': 1}", "[1] more", "[" * 100_000])
+def test_what_is_no_whole_json_container(text):
+    with pytest.raises(NothingParsed):
+        parse_json(text)
+
+
+def test_a_byte_order_mark_and_rare_json_are_read():
+    assert parse_json('\ufeff {"a": 1}') == {"a": 1}
+    assert math.isnan(parse_json('{"a": NaN}')["a"])
+    assert parse_json('{"a": "\\ud800"}') == {"a": "\ud800"}
+
+
+def test_depth_and_length_do_not_break_it():
+    assert isinstance(decoded("[" * 100_000), str)
+    assert isinstance(decoded('{"a":' * 50_000 + "1" + "}" * 50_000), str)
+    assert isinstance(decoded("[" + "9" * 10_000 + "]"), str)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("", ""),
+        ("plain [1, 2]", "plain [1, 2]"),
+        ('{"output": "line 1\\nline 2"}', "output:\nline 1\nline 2"),
+        ('[{"a": 1, "b": "x"}, {"a": 2}]', "a: 1, b: x\na: 2"),
+        ('{"a": {"b": {"c": true}}, "d": null}', "a:\nb:\nc: true\nd: null"),
+        ('{"data": "[{\\"a\\": 471}]"}', "data:\na: 471"),
+        ("{'a': 'x\\ny', 'b': 1.5}", "a:\nx\ny\nb: 1.5"),
+        ('{"a": 1, "b": ...', "a: 1"),
+        ('{"a": "x\\ny" and then it stops being JSON', '{"a": "x\ny" and then it stops being JSON'),
+        ("[1, 2.0, 1e-20]", "1, 2.0, 1e-20"),
+        ("[]", ""),
+    ],
+)
+def test_the_text_that_facts_are_looked_for_in(text, plain):
+    assert decoded(text) == plain
+
+
+def test_strings_that_are_json_are_decoded_at_any_depth():
+    inner = json.dumps({"b": json.dumps([1, 2])})
+    assert decode_strings({"a": [inner, "[x", 1, None]}) == {"a": [{"b": [1, 2]}, "[x", 1, None]}
+    assert decode_strings((1, "2")) == [1, "2"]
+    assert decode_strings("") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("", ""),
+        ("a\\tb\\\\n\\/\\'", "a\tb\\n/'"),
+        ("\\x41\\u00e9\\q", "Aéq"),
+        ("ends in \\", "ends in \\"),
+        ("\\ud83d\\ude42", "🙂"),
+    ],
+)
+def test_escapes(text, plain):
+    assert unescape(text) == plain
+
+
+@given(st.text())
+def test_escaping_is_undone(text):
+    assert unescape(json.dumps(text)[1:-1]) == text
+
+
+@given(containers)
+def test_plain_lines_show_every_number_as_a_word(value):
+    shown = plain_lines(value)
+    for _, leaf in leaves(decode_strings(value)):
+        if isinstance(leaf, int) and not isinstance(leaf, bool):
+            assert re.search(rf"(?<![\w.]){leaf}(?![\w.])", shown)
+
+
+def test_a_short_string_is_quoted_only_where_quoting_makes_it_a_fact():
+    assert plain_lines({"a": "Base Offset", "b": "/x/y", "c": "x", "d": "two\nlines"}) == (
+        'a: "Base Offset"\nb: /x/y\nc: x\nd:\ntwo\nlines'
+    )
+    assert plain_lines("plain") == '"plain"'
+    assert plain_lines([]) == ""
