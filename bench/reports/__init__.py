@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..blocks import Block, Prose
+from ..blocks import Block, Fold, Prose
 from ..errors import BenchError
 from ..model import Comparison
 from ..registry import Entry, entries, register
@@ -118,4 +118,14 @@ def render(comparisons: Sequence[Comparison], path: Path) -> Path:
 
 def terminal_text(comparison: Comparison) -> str:
     """The short report for a terminal: what was compared, what the gates said, which strategy wins."""
-    return rendered([comparison], "text", TERMINAL_PANELS).rstrip("\n")
+    short = tuple(
+        Section(section.name, comparison, tuple(_unfolded(panel) for panel in section.panels))
+        for section in sections([comparison], TERMINAL_PANELS)
+    )
+    text: str = entries("renderer")["text"].target(short)
+    return text.rstrip("\n")
+
+
+def _unfolded(shown: PanelBlocks) -> PanelBlocks:
+    """A panel without what it keeps folded: on a terminal nothing opens."""
+    return PanelBlocks(shown.name, shown.title, tuple(block for block in shown.blocks if not isinstance(block, Fold)))

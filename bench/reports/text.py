@@ -62,21 +62,32 @@ def _block(block: Block) -> Iterator[str]:
 def _table(table: Table) -> Iterator[str]:
     notes = table.footnotes()
     heads = [_clip(column.title + (f" ({column.unit})" if column.unit else "")) for column in table.columns]
-    rows = [[_cell(cell, notes) for cell in row] for row in table.rows]
+    wraps = table.columns[-1].align == "left"
+    rows = [[_cell(cell, notes, wraps and at == len(row) - 1) for at, cell in enumerate(row)] for row in table.rows]
     widths = [max(map(_width, column)) for column in zip(heads, *rows, strict=True)]
+    if wraps and sum(widths) + 2 * (len(widths) - 1) > WIDTH:
+        widths[-1] = max(24, WIDTH - sum(widths[:-1]) - 2 * (len(widths) - 1))
     for group in _groups(widths):
-        for number, row in enumerate([heads, *rows]):
-            yield "  ".join(
-                _pad(row[at], widths[at], table.columns[at].align == "right") for at in group
-            )  # fmt: skip
-            if number == 0:
-                yield "  ".join("-" * widths[at] for at in group)
+        yield from _line(heads, group, widths, table)
+        yield "  ".join("-" * widths[at] for at in group)
+        for row in rows:
+            yield from _line(row, group, widths, table)
         if group[-1] != len(widths) - 1:
             yield ""
     for number, note in enumerate(notes, 1):
         yield from textwrap.wrap(f"[{number}] {_flat(note)}", WIDTH, subsequent_indent="    ")
     if table.caption:
         yield from textwrap.wrap(_flat(table.caption), WIDTH)
+
+
+def _line(row: Sequence[str], group: Sequence[int], widths: Sequence[int], table: Table) -> Iterator[str]:
+    """One row of a table; a last cell that is too long goes on below itself."""
+    parts = [textwrap.wrap(row[at], widths[at]) if _width(row[at]) > widths[at] else [row[at]] for at in group]
+    for number in range(max(map(len, parts))):
+        cells = [part[number] if number < len(part) else "" for part in parts]
+        yield "  ".join(
+            _pad(cell, widths[at], table.columns[at].align == "right") for cell, at in zip(cells, group, strict=True)
+        )
 
 
 def _groups(widths: Sequence[int]) -> list[list[int]]:
@@ -96,13 +107,13 @@ def _clip(text: str) -> str:
     return flat if len(flat) <= MAX_CELL else flat[: MAX_CELL - 1] + "…"
 
 
-def _cell(cell: Cell, notes: tuple[str, ...]) -> str:
+def _cell(cell: Cell, notes: tuple[str, ...], whole: bool) -> str:
     mark = f" [{notes.index(cell.note) + 1}]" if cell.note else ""
-    return _clip(cell.text) + mark
+    return (_flat(cell.text) if whole else _clip(cell.text)) + mark
 
 
 def _pad(text: str, width: int, right: bool) -> str:
-    space = " " * (width - _width(text))
+    space = " " * max(0, width - _width(text))
     return space + text if right else text + space
 
 

@@ -148,7 +148,11 @@ def _table(comparison: Comparison, kept: str | None, places: list[_Place], known
         cells += [measured(comparison.row(place.name, name)) for name, _ in more]
         cells += [_between(place, known), _gate_mark(comparison, place.name)]
         rows.append(tuple(cells))
-    return Table(tuple(columns), tuple(rows), f"Square brackets: 95% interval over {len(comparison.cases)} cases.")
+    several = len(comparison.cases) > 1
+    caption = (
+        f"Square brackets: 95% interval over {len(comparison.cases)} cases." if several else "One case: no intervals."
+    )
+    return Table(tuple(columns), tuple(rows), caption)
 
 
 def _tells_apart(comparison: Comparison, metric: str) -> bool:
@@ -175,7 +179,7 @@ def _gate_mark(comparison: Comparison, strategy: str) -> Cell:
         return Cell("none" if strategy in comparison.strategies else "", "muted")
     failed = [verdict for verdict in verdicts if verdict.outcome == "fail"]
     if failed:
-        return Cell(f"✗ {len(failed)} of {len(verdicts)} fail", "bad")
+        return Cell(f"✗ {len(failed)} of {len(verdicts)}", "bad")
     unsure = sum(verdict.outcome == "inconclusive" for verdict in verdicts)
     if unsure:
         return Cell(f"? {unsure} inconclusive", "warn")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...blocks import Block, Cell, Chart, Column, Point, Prose, Table, counted, measured, quantity
+from ...blocks import NOT_MEASURED, Block, Cell, Chart, Column, Point, Prose, Table, counted, measured, quantity
 from ...model import Comparison, Prompt, Run
 from .. import panel
 
@@ -75,6 +75,7 @@ def _table(comparison: Comparison, shown: tuple[str, ...]) -> Table:
     for name in shown:
         runs = [comparison.runs[name, case] for case in comparison.cases]
         prompts = [prompt for run in runs for prompt in run.prompts]
+        windows = any(prompt.window_tokens is not None for prompt in prompts)
         over = sum(prompt.window_tokens is not None and prompt.tokens > prompt.window_tokens for prompt in prompts)
         rows.append(
             (
@@ -84,7 +85,7 @@ def _table(comparison: Comparison, shown: tuple[str, ...]) -> Table:
                 Cell(quantity(sum(prompt.compacted for prompt in prompts), "calls")),
                 Cell(quantity(sum(len(_shrank(run)) for run in runs), "calls")),
                 measured(comparison.row(name, "needed.dangling_steps")),
-                Cell(str(over), "bad" if over else "plain"),
+                Cell(str(over), "bad" if over else "plain") if windows else Cell(NOT_MEASURED, "muted"),
             )
         )
     titles = (
