@@ -182,11 +182,20 @@ class _Replay:
                     value=kept,
                     result_type="structured" if isinstance(kept, dict | list) else "text",
                 )
-            stored = kept.value if kept.handle is None else self.store_instance.resolve(kept.handle)
+            stored = kept.value if kept.handle is None else self._resolve(step, kept.handle)
             compact_json(stored)  # what cannot be written down cannot be read back
         except Exception as error:
             raise _Broken("store", error) from error
         return kept, stored
+
+    def _resolve(self, step: ToolResult, handle: str) -> Any:
+        """What a handle gives back; None, with a note, for one that resolves to nothing: a later step could read nothing either."""
+        try:
+            return self.store_instance.resolve(handle)
+        except Exception as error:
+            text = f"handle {handle} does not resolve: {type(error).__name__}: {one_line(error)}"
+            self.notes.append(Note(step=step.index, slot="store", text=text))
+            return None
 
     def _summary(self, step: ToolResult) -> Any:
         if self.summarizer is None:
