@@ -1,71 +1,84 @@
-"""What each prompt of a run holds: the texts in it, and whether a piece of text is among them. Shared by the metrics that ask what was lost.
+"""What each prompt of a run holds, asked by the metrics that tell what was lost. It follows the edits between prompts: what stays costs nothing.
 
-Nothing is looked up before it is asked for, and what was looked up for one strategy is known for the next one.
+What a text holds is found out when it is first asked for, and is then known for every strategy of the trace.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from .atoms import anchor, atoms_of, occurs, words_of
 from .decode import decoded
 from .model import Message, Prompt, Run, ToolResult, Trace
-from .uses import call_text
+from .uses import Use, call_text, uses
 
-_LONG_CHARS = 20_000  # from here on it is cheaper to find all atoms of a text once than to look for each one
+LISTED = 20
+"""How many of the facts lost of a result are listed."""
+
+_WORD = re.compile(r"\w+")
+_LONG_CHARS = 20_000  # from here on finding all atoms of a text once is cheaper than looking for each one
+
+ItemsOf = Callable[[str], Iterable[str]]
+"""What is looked for in prompts: the items that one text holds, each as often as it counts."""
 
 
-class Finder:
-    """Which of the texts of one trace's runs hold an atom; answers are kept for all strategies of the trace.
+class FactsOf:
+    """The facts of a trace that a text holds: of the atoms of its tool results and of its uses, those present in the text.
 
-    >>> find = Finder()
-    >>> find.enter({"see /data/run_7.csv", "run_71"})
-    >>> find.holds("run_7", {"see /data/run_7.csv", "run_71"}), find.holds("run_7", {"run_71"})
-    (True, False)
+    >>> from bench.model import Source
+    >>> got = ToolResult(index=0, call_id="a", function="f", seen="471 rows in a/b.csv")
+    >>> FactsOf(Trace(id="t", source=Source(format="native"), steps=(got,)))("471 of 4710")
+    ('471',)
     """
 
-    def __init__(self) -> None:
-        self._entered: set[str] = set()
-        self._by_word: dict[str, set[str]] = {}
-        self._verdicts: dict[str, dict[str, bool]] = {}
+    def __init__(self, trace: Trace) -> None:
+        atoms: dict[str, None] = {use.atom: None for use in uses(trace)}
+        self._results: set[str] = set()
+        for result in trace.results:
+            atoms.update(dict.fromkeys(atoms_of(result.text)))
+            self._results.add(result.text)
+        self._words: dict[str, frozenset[str]] = {}  # of an atom: all stand in a text that holds it
+        self._by_anchor: dict[str, list[str]] = {}
+        for atom in atoms:
+            self._by_anchor.setdefault(anchor(atom), []).append(atom)
+        self._known: dict[str, tuple[str, ...]] = {}
 
-    def enter(self, texts: Iterable[str]) -> None:
-        """Make texts findable; those that are already cost nothing."""
-        by_word = self._by_word
-        for text in texts:
-            if text in self._entered:
-                continue
-            self._entered.add(text)
-            for word in words_of(text):
-                holders = by_word.get(word)
-                if holders is None:
-                    by_word[word] = {text}
-                else:
-                    holders.add(text)
+    def __call__(self, text: str) -> tuple[str, ...]:
+        found = self._known.get(text)
+        if found is None:
+            found = self._known[text] = tuple(self._find(text))
+        return found
 
-    def candidates(self, word: str, texts: set[str]) -> set[str]:
-        """Those of the entered texts in which a run of word characters stands."""
-        holders = self._by_word.get(word)
-        return holders & texts if holders else set()
+    def _find(self, text: str) -> Iterator[str]:
+        listed = atoms_of(text) if text in self._results or len(text) > _LONG_CHARS else {}
+        plain = decoded(text)
+        words = words_of(text)
+        for word in words & self._by_anchor.keys():
+            for atom in self._by_anchor[word]:
+                if atom in listed or _is_bare(atom, word) or (self._words_of(atom) <= words and occurs(plain, atom)):
+                    yield atom
 
-    def holds(self, atom: str, texts: set[str]) -> bool:
-        """Whether any of the texts, all entered, holds the atom."""
-        holders = self._by_word.get(anchor(atom))
-        if not holders or holders.isdisjoint(texts):
-            return False
-        verdicts = self._verdicts.setdefault(atom, {})
-        for text in holders & texts:
-            verdict = verdicts.get(text)
-            if verdict is None:
-                verdict = verdicts[text] = occurs_in(text, atom)
-            if verdict:
-                return True
-        return False
+    def _words_of(self, atom: str) -> frozenset[str]:
+        found = self._words.get(atom)
+        if found is None:
+            found = self._words[atom] = frozenset(_WORD.findall(atom))
+        return found
 
 
-def occurs_in(text: str, atom: str) -> bool:
-    """Whether an atom whose anchor stands in a text occurs there; quick for long texts too."""
-    return (len(text) > _LONG_CHARS and atom in atoms_of(text)) or occurs(decoded(text), atom)
+def _is_bare(atom: str, word: str) -> bool:
+    """Whether the anchor standing in a text is already the atom: all of it is a word, and no digit at an end can belong to a longer number."""
+    return atom == word and not (atom[0].isdigit() or atom[-1].isdigit())
+
+
+def facts_of(trace: Trace) -> FactsOf:
+    """The facts of a trace, found once and kept with it."""
+    if "_facts_of" not in trace.__dict__:
+        trace.__dict__["_facts_of"] = FactsOf(trace)
+    found: FactsOf = trace.__dict__["_facts_of"]
+    return found
 
 
 def missing_from(text: str, atoms: Iterable[str]) -> list[str]:
@@ -74,14 +87,9 @@ def missing_from(text: str, atoms: Iterable[str]) -> list[str]:
     >>> missing_from("total 471", ["471", "36.5"])
     ['36.5']
     """
-    words = words_of(text)
-    return [atom for atom in atoms if anchor(atom) not in words or not occurs_in(text, atom)]
-
-
-def finder(trace: Trace) -> Finder:
-    """The finder of a trace, kept with it."""
-    found: Finder = trace.__dict__.setdefault("_finder", Finder())
-    return found
+    words, plain = words_of(text), decoded(text)
+    listed = atoms_of(text) if len(text) > _LONG_CHARS else {}
+    return [atom for atom in atoms if atom not in listed and (anchor(atom) not in words or not occurs(plain, atom))]
 
 
 def message_texts(message: Message) -> tuple[str, ...]:
@@ -97,95 +105,121 @@ def message_texts(message: Message) -> tuple[str, ...]:
 
 
 class Shown:
-    """One thread's prompt: the distinct texts in it, and the message texts that show each step. Live: changed by the next prompt."""
+    """One thread's prompt: the texts that show each step, and the items it holds. Live: changed by the next prompt."""
 
-    def __init__(self, texts_of: Callable[[str], tuple[str, ...]], messages: dict[str, Message]) -> None:
-        self._texts_of, self._messages = texts_of, messages
+    def __init__(self, messages: dict[str, Message], items_of: ItemsOf) -> None:
+        self._messages, self._items_of = messages, items_of
         self._keys: list[str] = []
-        self._counts: dict[str, int] = {}
-        self.texts: set[str] = set()
-        self._fresh: list[str] = []
-        self.of_step: dict[int, list[str]] = {}
+        self._changed: dict[
+            str, int
+        ] = {}  # by message key: how often it came or went since the items were last asked for
+        self._items: Counter[str] = Counter()
+        self._of_step: dict[int, list[str]] = {}
 
     def apply(self, prompt: Prompt) -> None:
         """Make it the next prompt of the thread; costs what changed."""
         for splice in reversed(prompt.splices):
             end = splice.at + splice.removed
             for key in self._keys[splice.at : end]:
-                self._remove(key)
+                self._change(key, -1)
             for key in splice.added:
-                self._add(key)
+                self._change(key, 1)
             self._keys[splice.at : end] = splice.added
 
-    def _add(self, key: str) -> None:
+    def _change(self, key: str, by: int) -> None:
+        self._changed[key] = self._changed.get(key, 0) + by
         message = self._messages[key]
-        for text in self._texts_of(key):
-            count = self._counts.get(text, 0)
-            self._counts[text] = count + 1
-            if not count:
-                self.texts.add(text)
-                self._fresh.append(text)
         if message.step is not None:
-            self.of_step.setdefault(message.step, []).append(message.text)
+            texts = self._of_step.setdefault(message.step, [])
+            if by > 0:
+                texts.append(message.text)
+            else:
+                texts.remove(message.text)
 
-    def _remove(self, key: str) -> None:
-        message = self._messages[key]
-        for text in self._texts_of(key):
-            self._counts[text] -= 1
-            if not self._counts[text]:
-                self.texts.discard(text)
-        if message.step is not None:
-            self.of_step[message.step].remove(message.text)
+    def texts_of(self, step: int) -> list[str]:
+        """The texts of the messages that show a step; `[]` where none does."""
+        return self._of_step.get(step, [])
 
     def whole(self, result: ToolResult) -> bool:
         """Whether the prompt shows a result's untruncated text: then nothing of it is lost."""
-        return result.text in self.of_step.get(result.index, ())
+        return result.text in self._of_step.get(result.index, ())
 
-    def findable(self, find: Finder) -> set[str]:
-        """The texts of the prompt, entered into a finder; costs what is new since it was last asked."""
-        find.enter(text for text in self._fresh if text in self.texts)
-        self._fresh.clear()
-        return self.texts
-
-
-def prompts(run: Run) -> Iterator[tuple[Prompt, Shown]]:
-    """Each prompt of a run with what it holds. Read it before the next one: it is live."""
-    texts: dict[str, tuple[str, ...]] = {}
-    threads: dict[str, Shown] = {}
-
-    def texts_of(key: str) -> tuple[str, ...]:
-        found = texts.get(key)
-        if found is None:
-            found = texts[key] = message_texts(run.messages[key])
-        return found
-
-    for prompt in run.prompts:
-        shown = threads.get(prompt.thread)
-        if shown is None:
-            shown = threads[prompt.thread] = Shown(texts_of, run.messages)
-        shown.apply(prompt)
-        yield prompt, shown
+    def items(self) -> Counter[str]:
+        """Every item that the prompt holds, with how often; costs what changed since it was last asked for."""
+        items = self._items
+        for key, by in self._changed.items():
+            texts = message_texts(self._messages[key]) if by else ()
+            for text in texts * abs(by):
+                if by > 0:
+                    items.update(self._items_of(text))
+                    continue
+                for item in self._items_of(text):
+                    items[item] -= 1
+                    if not items[item]:
+                        del items[item]
+        self._changed.clear()
+        return items
 
 
-def sightings(trace: Trace, run: Run) -> Iterator[tuple[str, ToolResult, Shown]]:
-    """Each tool result with the first prompt of its thread after it ("shown") and with the thread's last prompt ("end").
+def sightings(trace: Trace, run: Run, items_of: ItemsOf) -> Iterator[tuple[str, ToolResult | Prompt, Shown]]:
+    """Each prompt with what it holds, and each tool result at two places: ("prompt", prompt, …) for every prompt, then ("shown", result, …) for
+    each result whose first prompt this is; after the last prompt ("end", result, …) for each of these with the last prompt of its thread.
 
-    A result after which there is no prompt is not among them.
+    Read what a prompt holds before the next one: it is live. A result after which its thread has no prompt is not among them.
     """
     waiting: dict[str, list[ToolResult]] = {}
-    for result in trace.results:
+    for result in reversed(trace.results):
         waiting.setdefault(result.thread, []).append(result)
-    for results in waiting.values():
-        results.reverse()
-    seen: dict[str, list[ToolResult]] = {}
-    last: dict[str, Shown] = {}
-    for prompt, shown in prompts(run):
-        last[prompt.thread] = shown
+    threads: dict[str, Shown] = {}
+    seen: list[ToolResult] = []
+    for prompt in run.prompts:
+        if prompt.thread not in threads:
+            threads[prompt.thread] = Shown(run.messages, items_of)
+        shown = threads[prompt.thread]
+        shown.apply(prompt)
+        yield "prompt", prompt, shown
         pending = waiting.get(prompt.thread, [])
         while pending and pending[-1].index < prompt.step:
-            result = pending.pop()
-            seen.setdefault(prompt.thread, []).append(result)
-            yield "shown", result, shown
-    for thread, results in seen.items():
-        for result in results:
-            yield "end", result, last[thread]
+            seen.append(pending.pop())
+            yield "shown", seen[-1], shown
+    for result in seen:
+        yield "end", result, threads[result.thread]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What one walk through the prompts of a run found: for each result how many of its facts were lost, and for each use whether it was served.
+
+    `lost` is keyed by place, "shown" or "end": the result, how many of its atoms are gone, and the first of them.
+    """
+
+    lost: dict[str, list[tuple[ToolResult, int, list[str]]]]
+    judged: list[tuple[Use, bool]]
+
+
+def survey(trace: Trace, run: Run) -> Survey:
+    """The survey of a run, made once and kept with it. `judged` leaves out uses for which no strategy can be blamed."""
+    if "_survey" not in run.__dict__:
+        run.__dict__["_survey"] = _survey(trace, run)
+    found: Survey = run.__dict__["_survey"]
+    return found
+
+
+def _survey(trace: Trace, run: Run) -> Survey:
+    results = {result.index: result for result in trace.results}
+    needed: dict[int, list[Use]] = {}
+    for use in uses(trace):
+        if not use.recorded_only:
+            needed.setdefault(use.turn, []).append(use)
+    found = Survey({"shown": [], "end": []}, [])
+    for place, subject, shown in sightings(trace, run, facts_of(trace)):
+        if isinstance(subject, ToolResult):
+            held = None if shown.whole(subject) else shown.items()
+            lost = [] if held is None else [atom for atom in atoms_of(subject.text) if atom not in held]
+            found.lost[place].append((subject, len(lost), lost[:LISTED]))
+        else:
+            for use in needed.get(subject.step, ()):
+                found.judged.append((use, shown.whole(results[use.source]) or use.atom in shown.items()))
+    for of_place in found.lost.values():
+        of_place.sort(key=lambda entry: entry[0].index)
+    return found

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ..atoms import atoms_of
 from ..model import ResultOutcome, Run, Sample, ToolResult, Trace, as_text
-from ..presence import Finder, finder, missing_from, sightings
-from . import metric, once
-
-LISTED = 20
-"""How many lost atoms a sample lists."""
+from ..presence import LISTED, missing_from, survey
+from . import metric
 
 
 @metric("loss.fact_recall.shown", unit="fraction", better="higher", aggregate="pooled")
@@ -26,7 +21,7 @@ def shown(trace: Trace, run: Run) -> list[Sample]:
     >>> [(sample.numerator, sample.denominator, sample.detail) for sample in shown(*example())]
     [(1.0, 2.0, {'lost': ['a/b.csv']})]
     """
-    return _in_prompts(trace, run)["shown"]
+    return _in_prompts(trace, run, "shown")
 
 
 @metric("loss.fact_recall.end", unit="fraction", better="higher", aggregate="pooled")
@@ -41,7 +36,7 @@ def end(trace: Trace, run: Run) -> list[Sample]:
     >>> [(sample.step, sample.numerator, sample.denominator) for sample in end(*example())]
     [(2, 1.0, 2.0)]
     """
-    return _in_prompts(trace, run)["end"]
+    return _in_prompts(trace, run, "end")
 
 
 @metric("loss.fact_recall.stored", unit="fraction", better="higher", aggregate="pooled")
@@ -62,7 +57,8 @@ def stored(trace: Trace, run: Run) -> list[Sample]:
     for result in trace.results:
         outcome = outcomes.get(result.index)
         if outcome is not None:
-            samples.extend(_sample(result, _lost_in_store(result, outcome)))
+            lost = _lost_in_store(result, outcome)
+            samples.extend(_sample(result, len(lost), lost[:LISTED]))
     return samples
 
 
@@ -75,34 +71,21 @@ def _lost_in_store(result: ToolResult, outcome: ResultOutcome) -> list[str]:
     return missing_from(text, atoms_of(result.text))
 
 
-def _in_prompts(trace: Trace, run: Run) -> dict[str, list[Sample]]:
-    return once(run, "_facts_in_prompts", lambda: _find(trace, run))
+def _in_prompts(trace: Trace, run: Run, place: str) -> list[Sample]:
+    return [sample for found in survey(trace, run).lost[place] for sample in _sample(*found)]
 
 
-def _find(trace: Trace, run: Run) -> dict[str, list[Sample]]:
-    find = finder(trace)
-    samples: dict[str, list[Sample]] = {"shown": [], "end": []}
-    for place, result, prompt in sightings(trace, run):
-        lost = [] if prompt.whole(result) else _missing(find, atoms_of(result.text), prompt.findable(find))
-        samples[place].extend(_sample(result, lost))
-    return {place: sorted(found, key=lambda sample: sample.step or 0) for place, found in samples.items()}
-
-
-def _missing(find: Finder, atoms: Iterable[str], texts: set[str]) -> list[str]:
-    return [atom for atom in atoms if not find.holds(atom, texts)]
-
-
-def _sample(result: ToolResult, lost: list[str]) -> list[Sample]:
+def _sample(result: ToolResult, lost: int, listed: list[str]) -> list[Sample]:
     """One sample, or none for a result without atoms."""
     total = len(atoms_of(result.text))
     if not total:
         return []
-    detail: dict[str, object] = {"lost": lost[:LISTED]} if lost else {}
+    detail: dict[str, object] = {"lost": listed} if lost else {}
     if result.truncated_at_source:
         detail["truncated_at_source"] = True
     return [
         Sample(
-            numerator=float(total - len(lost)),
+            numerator=float(total - lost),
             denominator=float(total),
             step=result.index,
             call_id=result.call_id,

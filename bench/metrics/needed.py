@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..model import Run, Sample, Trace
-from ..presence import finder, prompts
+from ..presence import survey
 from ..uses import Use, uses
-from . import metric, once
+from . import metric
 
 
 @metric("needed.recall", unit="fraction", better="higher", aggregate="pooled")
@@ -56,7 +56,7 @@ def dangling_steps(trace: Trace, run: Run) -> list[Sample]:
     [(3, 1.0)]
     """
     gone: dict[int, int] = {}
-    for use, present in _judged(trace, run):
+    for use, present in survey(trace, run).judged:
         gone[use.turn] = gone.get(use.turn, 0) + (not present)
     return [Sample(numerator=float(count > 0), step=turn) for turn, count in gone.items()]
 
@@ -76,36 +76,15 @@ def age(trace: Trace, run: Run) -> list[Sample]:
     """
     return [
         Sample(numerator=float(_age(use)), denominator=1.0, step=use.turn, detail=_missed(use))
-        for use, present in _judged(trace, run)
+        for use, present in survey(trace, run).judged
         if not present
     ]
-
-
-def _judged(trace: Trace, run: Run) -> list[tuple[Use, bool]]:
-    """Every use that a strategy can be blamed for, in order, and whether its prompt held the atom."""
-    return once(run, "_judged_uses", lambda: list(_judge(trace, run)))
-
-
-def _judge(trace: Trace, run: Run) -> list[tuple[Use, bool]]:
-    by_turn: dict[int, list[Use]] = {}
-    for use in uses(trace):
-        if not use.recorded_only:
-            by_turn.setdefault(use.turn, []).append(use)
-    if not by_turn:
-        return []
-    results = {result.index: result for result in trace.results}
-    find = finder(trace)
-    judged = []
-    for prompt, shown in prompts(run):
-        for use in by_turn.get(prompt.step, ()):
-            judged.append((use, shown.whole(results[use.source]) or find.holds(use.atom, shown.findable(find))))
-    return judged
 
 
 def _recall(trace: Trace, run: Run, *, first: bool) -> list[Sample]:
     held: dict[int, int] = {}
     missed: list[Use] = []
-    for use, present in _judged(trace, run):
+    for use, present in survey(trace, run).judged:
         if use.first is not first:
             continue
         held.setdefault(use.turn, 0)
