@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from bench.model import Message, ToolCall
 from bench.tokens import (
@@ -47,6 +47,22 @@ def test_a_count_is_what_tiktoken_gives(encoding, text):
 @pytest.mark.parametrize("text", TEXTS)
 def test_special_tokens_and_odd_text_count_as_ordinary_text(encoding, text):
     assert counter(encoding).text(text) == len(_encoding(encoding).encode(text, disallowed_special=()))
+
+
+paragraphs = st.lists(
+    st.text("ab 1./\n\r\t\u00e9\u0301\u3000<|>'", max_size=8)
+    | st.sampled_from(("/* x */", "  indented", "\r\n", "'s")),
+    min_size=1,
+    max_size=8,
+)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@given(parts=paragraphs)
+@settings(max_examples=300)
+def test_a_long_text_counted_by_paragraphs_is_what_tiktoken_gives(encoding, parts):
+    text = "word " * 210 + "\n\n".join(parts)
+    assert counter(encoding).text(text) == len(_encoding(encoding).encode_ordinary(text))
 
 
 @pytest.mark.parametrize("lone", ["\ud800", "\udfff x", "a\ud83d", "\udc00\ud800"])
