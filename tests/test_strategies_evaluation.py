@@ -1,0 +1,290 @@
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from handmade import SMALL, opened, result, run_of, trace
+
+from bench.model import Decision, ModelTurn, Record, RouteDecision
+from bench.registry import build
+
+ENRICHED = {
+    "go": {"total_significant": 12, "top_terms": [f"GO {n}" for n in range(9)], "top_pvalues": [n / 100 for n in range(9)]},
+    "kegg": {"total_significant": 0, "top_terms": []},
+    "reactome": {"total_significant": 4, "top_terms": ["Cell Cycle"], "top_pvalues": [0.001]},
+    "gsea": "not run",
+}  # fmt: skip
+
+
+def record(function: str = "search", value: Any = "text", **fields: Any) -> Record:
+    """A record of one execution, structured where the value is."""
+    kind = "structured" if isinstance(value, dict | list) else "text"
+    return Record(
+        **{
+            "step": 7,
+            "call_id": "c",
+            "function": function,
+            "success": True,
+            "value": value,
+            "result_type": kind,
+            **fields,
+        }
+    )
+
+
+def judge(given: Record | None, spec: str = "step_v1") -> dict[str, Any]:
+    findings: dict[str, Any] = build("evaluator", spec).start()[1](given, ())
+    return findings
+
+
+# ---------------------------------------------------------------- step_v1
+
+
+def test_the_base_record_is_the_documents() -> None:
+    assert judge(record(t=12.5)) == {
+        "step_index": 7,
+        "function_name": "search",
+        "success": True,
+        "result_type": "text",
+        "timestamp": 12.5,
+        "evaluation_version": "v1_checking_only",
+        "critical_failure": False,
+        "data_quality": "legacy_text_parsing",
+        "data_completeness": "full",
+        "truncation_likely": False,
+        "function_evaluation": "generic_success",
+    }
+    assert judge(record())["timestamp"] is None
+
+
+def test_no_history() -> None:
+    assert judge(None) == {"status": "no_history", "critical_failure": False}
+
+
+@pytest.mark.parametrize(
+    "name", ["ImportError", "ModuleNotFoundError", "AttributeError", "FileNotFoundError", "PermissionError"]
+)
+def test_a_system_error_aborts(name: str) -> None:
+    for error in (f"{name}: no", f"Traceback …\nbuiltins.{name}: no"):
+        findings = judge(record(success=False, error=error))
+        assert findings["critical_failure"] is True
+        assert findings["failure_evaluation"] == {
+            "error_category": "system_error",
+            "error_name": name,
+            "recommendation": "abort_workflow",
+        }
+        assert "data_quality" not in findings
+
+
+@pytest.mark.parametrize("error", ["ValueError: 3 cells", "MyImportErrors: no", "", None])
+def test_any_other_error_is_an_analysis_error(error: str | None) -> None:
+    findings = judge(record(success=False, error=error))
+    assert findings["critical_failure"] is False
+    assert findings["failure_evaluation"]["error_category"] == "analysis_error"
+    assert findings["failure_evaluation"]["recommendation"] == "continue_with_caution"
+
+
+def test_which_errors_are_critical_is_a_setting() -> None:
+    failed = record(success=False, error="ValueError: no")
+    assert judge(failed, "step_v1:critical_errors=[ValueError]")["critical_failure"] is True
+
+
+def test_a_text_as_long_as_the_cut_is_probably_cut() -> None:
+    long, short = judge(record(value="x" * 500)), judge(record(value="x" * 499))
+    assert (long["data_completeness"], long["truncation_likely"]) == ("limited", True)
+    assert (short["data_completeness"], short["truncation_likely"]) == ("full", False)
+
+
+def test_enrichment_structured() -> None:
+    findings = judge(record("perform_enrichment_analyses", ENRICHED))
+    assert (findings["data_quality"], findings["data_completeness"]) == ("high_structured_access", "full")
+    assert findings["enrichment_evaluation"] == {
+        "pathway_counts": {"go": 12, "kegg": 0, "reactome": 4},
+        "total_significant_pathways": 16,
+        "successful_methods": ["GO", "REACTOME"],
+        "method_count": 2,
+        "data_quality": "high_structured_access",
+        "top_pathways": {"GO": ["GO 0", "GO 1", "GO 2"], "REACTOME": ["Cell Cycle"]},
+    }
+
+
+def test_enrichment_concerns_and_highlights() -> None:
+    none = judge(record("perform_enrichment_analyses", {"go": {"total_significant": 0}}))["enrichment_evaluation"]
+    assert (len(none["concerns"]), "highlights" in none) == (2, False)
+    rich = judge(record("perform_enrichment_analyses", {"go": {"total_significant": 101}}))["enrichment_evaluation"]
+    assert rich["highlights"][0] == "Rich pathway enrichment found (101 total)"
+    even = judge(record("perform_enrichment_analyses", {"go": {"total_significant": 100}}))["enrichment_evaluation"]
+    assert not {"highlights", "concerns"} & even.keys()
+
+
+def test_enrichment_as_text_or_not_a_mapping() -> None:
+    for value in (str(ENRICHED)[:500], [1, 2]):
+        findings = judge(record("perform_enrichment_analyses", value))
+        assert findings["enrichment_evaluation"] == {"data_quality": "legacy_text_parsing"}
+
+
+@pytest.mark.parametrize(
+    ("value", "types", "status"),
+    [
+        ("Discovered 3 cell types: T cell, NK cell.\nmore", ["T cell", "NK cell"], "discovered"),
+        ({"discovered_cell_types": ["T cell"]}, ["T cell"], "discovered"),
+        (str({"discovered_cell_types": ["T cell", "NK"], "n": 3}), ["T cell", "NK"], "discovered"),
+        (str({"discovered_cell_types": ["T cell", "NK"], "n": 3})[:38], ["T cell"], "discovered"),
+        ("Processed 400 cells", [], "none"),
+        (None, [], "none"),
+    ],
+)
+def test_process_cells(value: Any, types: list[str], status: str) -> None:
+    findings = judge(record("process_cells", value))["process_cells_evaluation"]
+    assert findings == {"discovery_status": status, "discovered_cell_types": types}
+
+
+def test_dea_and_visualizations() -> None:
+    assert judge(record("dea_split_by_condition", {"a": 1}))["dea_evaluation"] == {"status": "completed"}
+    assert judge(record("dea_split_by_condition", None))["dea_evaluation"] == {"status": "no_result"}
+    html = "<div>" + "x" * 600 + "</div>"
+    shown = judge(record("display_umap", html, result_type="visualization"))
+    assert shown["visualization_evaluation"] == {"html_generated": True, "html_chars": len(html)}
+    assert shown["truncation_likely"] is True  # the false alarm that the document's own rules raise
+    assert judge(record("display_umap", "saved"))["visualization_evaluation"]["html_generated"] is False
+
+
+def test_storage_changes_findings_and_never_an_abort() -> None:
+    recording = opened(
+        [
+            result(None, index=2, function="perform_enrichment_analyses", data=ENRICHED),
+            result("ImportError: no module", index=3, success=False, error="ImportError: no module"),
+        ]
+    )
+    run = run_of(recording, "s=store=truncate+evaluator=step_v1")
+    enriched, failed = run.results
+    assert enriched.evaluation != enriched.evaluation_untruncated
+    assert failed.evaluation == failed.evaluation_untruncated
+    kept = run_of(recording, "s=store=external+evaluator=step_v1").results[0]
+    assert kept.evaluation == kept.evaluation_untruncated
+
+
+def test_final_only_says_nothing() -> None:
+    run = run_of(SMALL["structured"], "s=evaluator=final_only")
+    assert [outcome.evaluation for outcome in run.results] == [None] * len(run.results)
+
+
+# ---------------------------------------------------------------- extractor
+
+
+def extract(given: Record) -> Any:
+    return build("extractor", "enrichment").start()[1](given)
+
+
+GO = {"top_terms": [f"GO {n}" for n in range(5)], "p_values": [n / 100 for n in range(5)], "total_significant": 12}
+
+
+def test_extraction_from_a_structured_record() -> None:
+    found = extract(record("perform_enrichment_analyses", ENRICHED))
+    assert list(found) == ["reactome", "go", "kegg"]
+    assert found["go"] == GO
+    assert found["kegg"] == {"top_terms": [], "p_values": [], "total_significant": 0}
+
+
+def test_extraction_applies_to_successful_enrichment_alone() -> None:
+    assert extract(record("process_cells", ENRICHED)) is None
+    assert extract(record("perform_enrichment_analyses", ENRICHED, success=False)) is None
+    assert extract(record("perform_enrichment_analyses", [1])) == {}
+    assert extract(record("perform_enrichment_analyses", None)) == {}
+
+
+def test_extraction_from_text_reads_as_far_as_it_goes() -> None:
+    whole = extract(record("perform_enrichment_analyses", str(ENRICHED)))
+    assert whole["go"] == GO
+    cut = extract(record("perform_enrichment_analyses", str(ENRICHED)[:60]))
+    assert cut == {"go": {"top_terms": ["GO 0", "GO 1"], "total_significant": 12}}
+    as_json = msgspec.json.encode(ENRICHED).decode()
+    assert extract(record("perform_enrichment_analyses", as_json)) == whole
+
+
+def test_extraction_from_prose_counts() -> None:
+    text = "Enrichment: GO: 12 terms, KEGG: 4 significant terms; Reactome 0 pathways, gsea failed"
+    assert extract(record("perform_enrichment_analyses", text)) == {
+        "reactome": {"total_significant": 0},
+        "go": {"total_significant": 12},
+        "kegg": {"total_significant": 4},
+    }
+
+
+def test_extraction_shows_what_storage_did_to_the_findings() -> None:
+    recording = opened([result(None, index=2, function="perform_enrichment_analyses", data=ENRICHED)])
+    outcome = run_of(recording, "s=store=truncate:limit=60").results[0]
+    assert outcome.extraction_untruncated is not None
+    assert outcome.extraction is not None
+    assert set(outcome.extraction_untruncated["enrichment"]) == {"reactome", "go", "kegg"}
+    assert set(outcome.extraction["enrichment"]) == {"go"}
+
+
+# ---------------------------------------------------------------- routers
+
+
+def route(name: str, **state: Any) -> str:
+    answer: str = build("router", name).start()[1](state)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ({}, "complete"),
+        ({"execution_history": [], "current_step_index": 0, "total_steps": 3}, "complete"),
+        ({"execution_history": [1], "current_step_index": 3, "total_steps": 3}, "step_evaluate"),
+        ({"execution_history": [1], "current_step_index": 4, "total_steps": 3}, "complete"),
+        ({"execution_history": [1], "execution_plan": {"steps": [1, 2]}, "current_step_index": 2}, "step_evaluate"),
+        ({"execution_history": [1], "execution_plan": None}, "step_evaluate"),
+        ({"execution_history": [1], "execution_plan": {}, "current_step_index": 1}, "complete"),
+    ],
+)
+def test_executor(state: dict[str, Any], expected: str) -> None:
+    assert route("executor", **state) == expected
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ({"last_step_evaluation": {"critical_failure": True}, "current_step_index": 9, "total_steps": 3}, "abort"),
+        ({"last_step_evaluation": {"critical_failure": False}, "current_step_index": 3, "total_steps": 3}, "complete"),
+        ({"last_step_evaluation": {}, "current_step_index": 2, "total_steps": 3}, "continue"),
+        ({"last_step_evaluation": None, "execution_plan": {"steps": [1]}}, "continue"),
+        ({}, "complete"),
+    ],
+)
+def test_step_evaluator(state: dict[str, Any], expected: str) -> None:
+    assert route("step_evaluator", **state) == expected
+
+
+def test_routers_run_on_the_strategys_own_findings() -> None:
+    recording = trace(
+        ModelTurn(index=0),
+        result("ok", index=1),
+        result("ImportError: x", index=2, success=False, error="ImportError: x"),
+        result("ok", index=3),
+        meta={"execution_plan": {"steps": ["a", "b", "c"]}},
+    )
+    run = run_of(recording, "s=evaluator=step_v1+routers=[executor,step_evaluator]")
+    assert [(decision.router, decision.route) for decision in run.decisions] == [
+        ("executor", "step_evaluate"),
+        ("step_evaluator", "continue"),
+        ("executor", "step_evaluate"),
+        ("step_evaluator", "abort"),
+        ("executor", "step_evaluate"),
+        ("step_evaluator", "complete"),
+    ]
+
+
+def test_routers_decide_where_the_trace_says_a_decision_fell() -> None:
+    recording = trace(
+        result("ok", index=0),
+        RouteDecision(index=1, at="after_evaluation", taken="complete", router="step_evaluator",
+                      state={"current_step_index": 1, "total_steps": 5}),
+    )  # fmt: skip
+    decisions: tuple[Decision, ...] = run_of(recording, "s=evaluator=step_v1+routers=step_evaluator").decisions
+    assert [(d.step, d.route, d.untruncated, d.recorded, d.expected) for d in decisions] == [
+        (1, "continue", "continue", "complete", "complete")
+    ]

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from handmade import SMALL, opened, prompts_of, result, run_of
+from hypothesis import given, strategies as st
+
+from bench.errors import StrategyError
+from bench.model import Record, ToolResult
+from bench.registry import build
+
+ENRICHED = {
+    "reactome": {"total_significant": 3},
+    "kegg": {"total_significant": 4, "top_terms": ["Cell cycle"]},
+    "go": {"total_significant": 12},
+    "note": "ranked by p-value",
+}
+
+
+def put(spec: str, given: ToolResult) -> Record:
+    """What a store keeps of one result."""
+    record = build("store", spec).start()[1](given)
+    assert isinstance(record, Record)
+    return record
+
+
+def ran(function: str, value: Any, **fields: Any) -> ToolResult:
+    """The result of one function: text, or data."""
+    return result(value if isinstance(value, str) else None, function=function,
+                  data=None if isinstance(value, str) else value, **fields)  # fmt: skip
+
+
+def test_full_keeps_the_value() -> None:
+    record = put("full", ran("f", ENRICHED))
+    assert record.value is not None
+    assert (record.value, record.result_type) == (ENRICHED, "structured")
+    assert record.summary == str(ENRICHED)[:100]
+    assert (put("full", ran("f", "text")).result_type, put("full", ran("f", "")).summary) == ("text", "Success")
+
+
+def test_truncate_is_str_cut_and_structure_is_gone() -> None:
+    record = put("truncate", ran("perform_enrichment_analyses", {"a": "x" * 600}))
+    assert (record.value, record.result_type) == (str({"a": "x" * 600})[:500], "text")
+    assert put("truncate", ran("f", "")).value == "Success"
+    assert put("truncate:limit=3,summary_limit=2", ran("f", "abcdef")) == put(
+        "truncate:limit=3,summary_limit=2", ran("f", "abcxyz")
+    )
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "summary"),
+    [
+        ("perform_enrichment_analyses", ENRICHED, "Enrichment: GO: 12 terms, KEGG: 4 terms, REACTOME: 3 terms"),
+        ("perform_enrichment_analyses", {"go": {}, "gsea": None}, "Enrichment: GO: 0 terms, GSEA: 0 terms"),
+        ("perform_enrichment_analyses", "GO: 12 terms", "GO: 12 terms"),
+        ("dea_split_by_condition", {"upregulated": ["CD3E"]}, "DEA: Analysis completed"),
+        ("process_cells", "Three types DISCOVERED", "Process cells: Discovery completed"),
+        ("process_cells", {"discovered": 3}, "Process cells: {'discovered': 3}"),
+        ("process_cells", "a" * 200, "Process cells: " + "a" * 100),
+        ("compare_cell_counts", ["b" * 200], "['" + "b" * 98),
+        ("compare_cell_counts", {}, "Success"),
+    ],
+)
+def test_by_function_keeps_structure_with_a_summary(function: str, value: Any, summary: str) -> None:
+    record = put("by_function", ran(function, value))
+    assert (record.value, record.result_type, record.summary) == (value, "structured", summary)
+
+
+def test_by_function_keeps_visualizations_and_gives_them_a_summary() -> None:
+    html = "<div>" + "x" * 700 + "</div>"
+    record = put("by_function", ran("display_umap", html))
+    assert (record.value, record.result_type) == (html, "visualization")
+    assert record.summary == "Visualization generated: display_umap"
+    assert record.metadata == {"function": "display_umap", "html_chars": len(html)}
+
+
+@pytest.mark.parametrize("function", ["perform_enrichment_analyses", "display_umap", "search_web"])
+def test_by_function_cuts_failures_and_other_functions(function: str) -> None:
+    success = function == "search_web"
+    record = put("by_function", ran(function, "e" * 700, success=success, error=None if success else "ValueError: no"))
+    assert (record.value, record.result_type, record.summary) == ("e" * 500, "text", "e" * 100)
+    assert record.error == (None if success else "ValueError: no")
+    assert put("by_function", ran(function, "", success=success)).value == (
+        "" if function == "display_umap" and success else "Success"
+    )
+
+
+def test_by_function_settings() -> None:
+    spec = "by_function:structured=[fetch],visualization_prefix=plot_,text_limit=4,summary_limit=2"
+    assert put(spec, ran("fetch", {"a": 1})).result_type == "structured"
+    assert put(spec, ran("plot_bars", "<p>")).result_type == "visualization"
+    record = put(spec, ran("process_cells", "abcdef"))
+    assert (record.value, record.summary) == ("abcd", "ab")
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def same(left: Any, right: Any) -> bool:
+    """Equal, type by type: NaN is NaN, 1 is not 1.0, -0.0 is not 0.0."""
+    return repr(left) == repr(right)
+
+
+@given(st.lists(VALUES, max_size=5))
+def test_external_gives_back_the_very_same_values(values: list[Any]) -> None:
+    instance, keep = build("store", "external").start()
+    results = [result(None, data=value) for value in values]
+    records = [keep(item) for item in results]
+    assert all(same(instance.resolve(record.handle), item.value) for record, item in zip(records, results, strict=True))
+    handles = {record.handle for record in records}
+    assert len(handles) == len({repr(item.value) for item in results})
+
+
+def test_external_shows_a_handle_and_a_preview() -> None:
+    record = put("external", ran("f", "y" * 12345))
+    assert record.value == f"[stored as {record.handle}: 12345 characters] " + "y" * 200
+    assert str(record.handle).startswith("mem://")
+    assert put("external", ran("f", "")).value.endswith(": 0 characters]")
+    assert put("external:preview_chars=0", ran("f", "abc")).value.endswith(": 3 characters]")
+
+
+def test_external_keeps_apart_what_json_makes_equal() -> None:
+    instance, keep = build("store", "external").start()
+    nan, none = keep(result(None, data=[math.nan])), keep(result(None, data=[None]))
+    assert nan.handle != none.handle
+    assert math.isnan(instance.resolve(nan.handle)[0])
+
+
+def test_external_refuses_a_handle_it_never_gave() -> None:
+    with pytest.raises(StrategyError, match="mem://no"):
+        build("store", "external").start()[0].resolve("mem://no")
+
+
+def test_what_is_stored_is_shown_where_there_is_no_summary() -> None:
+    recording = opened([result("abc", index=2)])
+    assert prompts_of(run_of(recording, "s=store=truncate:limit=2"))[0][-1].text == "ab"
+    run = run_of(recording, "s=store=external")
+    assert prompts_of(run)[0][-1].text == run.results[0].record.value
+    assert run.results[0].stored == "abc"
+
+
+@pytest.mark.parametrize("store", ["full", "truncate", "by_function", "external"])
+def test_every_record_has_a_summary(store: str) -> None:
+    for recording in SMALL.values():
+        for outcome in run_of(recording, f"s=store={store}").results:
+            assert outcome.record.summary, (recording.results, outcome)

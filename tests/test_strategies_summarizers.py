@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from handmade import LOG, SMALL, TABLE, opened, prompts_of, result, run_of
+
+from bench.errors import SpecError
+from bench.model import ToolResult
+from bench.registry import build
+from bench.strategies import Summary
+
+
+def summary(spec: str, given: ToolResult) -> Summary:
+    """What a summarizer makes of one result."""
+    shown = build("summarizer", spec).start()[1](given)
+    return shown if isinstance(shown, Summary) else Summary(shown)
+
+
+def shown(spec: str, given: ToolResult) -> Any:
+    return summary(spec, given).shown
+
+
+def rows(count: int) -> dict[str, Any]:
+    return {"type": "table", "data": json.dumps([{"n": number} for number in range(count)])}
+
+
+def script(output: str = "", *items: Any, key: str = "structured_output") -> ToolResult:
+    return result(None, data={"is_success": True, "output": output, key: list(items)})
+
+
+def log(lines: int) -> str:
+    return "".join(f"line {number}\r\n" for number in range(lines))
+
+
+FIRST_FIVE = [{"n": number} for number in range(5)]
+
+
+def test_output_summary_takes_any_table_and_ignores_the_console() -> None:
+    assert shown("output_summary", script(log(9), rows(36))) == {
+        "type": "table",
+        "message": "Showing 5 of 36 rows",
+        "table": {"row_count": 36, "truncated_rows": FIRST_FIVE},
+    }
+    assert shown("output_summary", script(log(9), rows(3)))["message"] == "Showing 3 of 3 rows"
+    assert shown("output_summary", script(log(9), rows(0)))["table"] == {"row_count": 0, "truncated_rows": []}
+
+
+def test_output_summary_of_a_console() -> None:
+    assert shown("output_summary", script(log(5))) is None
+    assert shown("output_summary", script(log(6))) == {
+        "type": "console",
+        "message": "Showing 5 of 6 lines",
+        "console": {"line_count": 6, "truncated_lines": [f"line {number}" for number in range(5)]},
+    }
+
+
+def test_table_console_needs_more_than_five_rows() -> None:
+    assert shown("table_console", script(log(9), rows(6))) == {
+        "type": "table",
+        "message": "Table with 6 rows; first 5 shown.",
+        "table": {"row_count": 6, "truncated_rows_json": FIRST_FIVE},
+    }
+    assert shown("table_console", script(log(9), rows(5)))["type"] == "console"  # a short table falls through
+    assert shown("table_console", script(log(2), rows(5))) is None
+    assert shown("table_console", script("", rows(2), rows(8)))["table"]["row_count"] == 8
+
+
+def test_table_console_takes_status_lines_out_before_it_counts() -> None:
+    status = "✅ Code executed successfully | Monday\n❌ Code execution failed: no\n"
+    assert shown("table_console", script(status + log(5))) is None
+    assert shown("table_console", script(status + log(6))) == {
+        "type": "console",
+        "message": "6 console lines; first 5 shown.",
+        "console": {"line_count": 6, "truncated_lines": [f"line {number}" for number in range(5)]},
+    }
+
+
+def test_noise_markers_loses_answers_as_first_deployed() -> None:
+    given = script(log(6) + "✅ Wall created.\n")
+    assert shown("table_console:max_lines=6", given)["console"]["line_count"] == 7
+    assert shown("table_console:noise=markers", given)["console"]["line_count"] == 6
+    assert shown("table_console:max_lines=6,noise=markers", given) is None
+    with pytest.raises(SpecError, match="noise"):
+        build("summarizer", "table_console:noise=all")
+
+
+def test_count_only_has_the_conditions_of_table_console() -> None:
+    assert shown("count_only", script(log(9), rows(50))) == {"type": "table", "row_count": 50}
+    assert shown("count_only", script(log(12), rows(5))) == {"type": "console", "line_count": 12}
+    assert shown("count_only", script(log(5), rows(5))) is None
+
+
+BY_TABLE = ("output_summary", "table_console", "count_only")
+
+
+@pytest.mark.parametrize("spec", BY_TABLE)
+@pytest.mark.parametrize(
+    ("data", "note"),
+    [
+        ("[{", "structured_output[0].data is not JSON: rule falls through"),
+        ('{"a": 1}', "structured_output[0].data is not a list: rule falls through"),
+        (None, "structured_output[0].data is not a list: rule falls through"),
+        (7, "structured_output[0].data is not a list: rule falls through"),
+    ],
+)
+def test_malformed_table_data_falls_through_with_a_note(spec: str, data: Any, note: str) -> None:
+    bad = {"type": "table", "data": data}
+    assert summary(spec, script("", bad)) == Summary(None, (note,))
+    assert summary(spec, script(log(9), bad)).shown["type"] == "console"
+    assert summary(spec, script(log(9), bad, rows(7))).shown["type"] == "table"
+
+
+def test_the_run_records_that_a_rule_fell_through() -> None:
+    run = run_of(SMALL["malformed"], "s=summarizer=table_console")
+    assert [(note.step, note.slot, note.text.partition(":")[0]) for note in run.notes] == [
+        (2, "summarizer", "structured_output[0].data is not JSON"),
+        (3, "summarizer", "structured_output[0].data is not a list"),
+    ]
+
+
+@pytest.mark.parametrize("spec", BY_TABLE)
+def test_both_spellings_rows_as_a_list_and_script_results_as_json_text(spec: str) -> None:
+    wanted = shown(spec, script("", rows(7)))
+    plain = {"type": "table", "data": [{"n": number} for number in range(7)]}
+    assert shown(spec, script("", rows(7), key="structuredOutput")) == wanted
+    assert shown(spec, script("", plain)) == wanted
+    assert shown(spec, result(json.dumps({"output": "", "structured_output": [rows(7)]}))) == wanted
+    assert shown(spec, result(None, data={"structured_output": json.dumps([rows(7)])})) == wanted
+
+
+@pytest.mark.parametrize("spec", BY_TABLE)
+def test_plain_text_counts_as_console_output(spec: str) -> None:
+    assert shown(spec, result(log(6)))["type"] == "console"
+    assert shown(spec, result(log(5))) is None
+    assert shown(spec, result("")) is None
+    assert shown(spec, result(None, data=[1, 2, 3])) is None
+
+
+def test_a_failed_script_is_summarised_by_the_same_rules() -> None:
+    failed = result(None, success=False, data={"is_success": False, "output": log(6), "error_message": "no"})
+    assert shown("table_console", failed)["type"] == "console"
+
+
+def test_no_summary_shows_the_result_or_what_is_stored() -> None:
+    recording = opened([result("short", index=2)])
+    assert prompts_of(run_of(recording, "s=summarizer=table_console"))[0][-1].text == "short"
+    stored = run_of(recording, "s=summarizer=table_console+store=truncate:limit=2")
+    assert prompts_of(stored)[0][-1].text == "sh"
+
+
+def test_truncate_is_str_cut() -> None:
+    data = {"a": [True, None, "é"]}
+    assert shown("truncate", result("ignored", data=data)) == str(data)
+    assert shown("truncate", result("x" * 501)) == "x" * 500
+    assert [shown("truncate", result(None, data=empty)) for empty in (None, {}, [], "")] == ["Success"] * 4
+
+
+def test_raw_and_recorded() -> None:
+    given = result("cut", full="cut no more")
+    assert (shown("raw", given), shown("recorded", given)) == ("cut no more", "cut")
+
+
+def test_head_tail_by_lines_and_characters() -> None:
+    lines = [f"row {number}" for number in range(50)]
+    assert shown("head_tail", result("\n".join(lines))) == "\n".join([*lines[:20], "[10 lines left out]", *lines[30:]])
+    assert shown("head_tail:head=2,tail=0", result("a\nb\n\nc\nd")) == "a\nb\n[2 lines left out]"
+    assert shown("head_tail:head=2,tail=1,unit=characters", result("abcdef")) == "ab\n[3 characters left out]\nf"
+    assert shown("head_tail:head=3,tail=3,unit=characters", result("abcdef")) == "abcdef"
+    assert shown("head_tail", result("a\r\n\r\nb")) == "a\r\n\r\nb"
+
+
+def test_head_tail_cuts_the_lines_that_json_holds() -> None:
+    given = result(json.dumps({"returncode": 0, "output": "\n".join(f"row {number}" for number in range(9))}))
+    assert shown("head_tail:head=2,tail=1", given) == "returncode: 0\noutput:\n[8 lines left out]\nrow 8"
+
+
+def test_the_shipped_examples_trigger() -> None:
+    assert shown("table_console", script("", TABLE))["table"]["row_count"] == 36
+    assert shown("table_console", script(LOG))["console"]["line_count"] == 12
