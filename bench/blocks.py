@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -178,27 +179,26 @@ def signed(value: float, text: str) -> str:
 def change(delta: Delta | None, unit: str) -> Cell:
     """A difference against the reference: relative where it can be, in points for fractions, with its interval and how sure it is.
 
-    >>> change(Delta(strategy="a", reference="b", metric="m", delta=-5, relative=-0.5, low=-6, high=-4, n=3, better=True), "tokens").text
-    '−50% [−60%, −40%]'
+    >>> half = Delta(strategy="a", reference="b", metric="m", delta=-5, relative=-0.5, low=-6, high=-4, relative_low=-0.6,
+    ...     relative_high=-0.4, n=3, better=True)
+    >>> change(half, "tokens").text, change(half, "tokens").tone
+    ('−50% [−60%, −40%]', 'good')
     """
     if delta is None or delta.delta is None:
         return Cell("", "muted", delta.reason or "" if delta else "")
-    low, high = delta.low, delta.high
     if unit == "fraction":
-        text = f"{_points(delta.delta)} points"
-        interval = f" [{_points(low)}, {_points(high)}]" if low is not None and high is not None else ""
+        text, interval = f"{_points(delta.delta)} points", _interval(delta.low, delta.high, _points)
     elif delta.relative is not None and delta.delta:
-        base = abs(delta.delta / delta.relative)
-        text = _relative(delta.relative)
-        interval = (
-            f" [{_relative(low / base)}, {_relative(high / base)}]" if low is not None and high is not None else ""
-        )
+        text, interval = _relative(delta.relative), _interval(delta.relative_low, delta.relative_high, _relative)
     else:
         text, interval = signed(delta.delta, quantity(abs(delta.delta), unit)), ""
-    if low == high:
-        interval = ""
     tone: Tone = "plain" if delta.better is None else "good" if delta.better else "bad"
-    return Cell(text + interval, tone)
+    doubt = f"no sure difference: {delta.reason}" if delta.delta and delta.n > 1 and delta.better is None else ""
+    return Cell(text + interval, tone, doubt)
+
+
+def _interval(low: float | None, high: float | None, shown: Callable[[float], str]) -> str:
+    return "" if low is None or high is None or low == high else f" [{shown(low)}, {shown(high)}]"
 
 
 def _points(value: float) -> str:

@@ -16,35 +16,38 @@ VEGA_LITE = "6.1"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#B8A60C")
 """Okabe and Ito's colours, which most colour-blind readers can tell apart; the yellow is darker, to be seen on white."""
 
-GREY = "#7d7d7d"
+GREYS = ("#6a6a6a", "#8f8f8f", "#7d7d7d", "#a3a3a3", "#858585")
 _SHAPES = ("circle", "square", "diamond", "triangle-up", "cross")
 _REFERENCE_SHAPES = ("square", "diamond", "triangle-down", "triangle-up", "cross")
-_DASHES = ([1, 0], [6, 3], [2, 3], [8, 3, 2, 3], [1, 4])
+STROKES = {"solid": [1, 0], "dashed": [6, 3], "dotted": [2, 3]}
+"""Dash patterns of lines by the name that CSS has for them."""
+
 _SIZES = {"scatter": (400, 270), "line": (620, 190)}
 
 
 @dataclass(frozen=True)
 class Style:
-    """How a strategy looks everywhere in a report: colour, point shape, dash pattern of its lines."""
+    """How a strategy looks everywhere in a report: colour, point shape, and how its lines are stroked."""
 
     colour: str
     shape: str
-    dash: tuple[int, ...]
+    stroke: str
 
 
 def styles(strategies: Sequence[str], references: Sequence[str]) -> dict[str, Style]:
-    """One style a strategy: declared ones in colour, references in grey told apart by shape and dash.
+    """One style a strategy: declared ones in colour, references in grey told apart by shade, shape and stroke.
 
     >>> styles(["a"], ["keep_all"])["a"].colour
     '#0072B2'
     """
     found = {}
+    strokes = list(STROKES)
     for number, name in enumerate(strategies):
         turn = number // len(PALETTE) % len(_SHAPES)
-        found[name] = Style(PALETTE[number % len(PALETTE)], _SHAPES[turn], tuple(_DASHES[turn]))
+        found[name] = Style(PALETTE[number % len(PALETTE)], _SHAPES[turn], strokes[turn % len(strokes)])
     for number, name in enumerate(references):
         turn = number % len(_REFERENCE_SHAPES)
-        found[name] = Style(GREY, _REFERENCE_SHAPES[turn], tuple(_DASHES[turn]))
+        found[name] = Style(GREYS[turn], _REFERENCE_SHAPES[turn], strokes[turn % len(strokes)])
     return found
 
 
@@ -58,7 +61,7 @@ def svg(chart: Chart, looks: Mapping[str, Style], prefix: str) -> str:
     import vl_convert
 
     names = list(dict.fromkeys(point.series for point in chart.points))
-    shown = [looks.get(name, Style(GREY, "circle", (1, 0))) for name in names]
+    shown = [looks.get(name, Style(GREYS[0], "circle", "solid")) for name in names]
     drawn: str = vl_convert.vegalite_to_svg(
         _specification(chart, names, shown), vl_version=VEGA_LITE, allowed_base_urls=[]
     )
@@ -155,7 +158,7 @@ def _lines(ids: Sequence[str], shown: Sequence[Style], chart: Chart) -> list[dic
     return [
         {
             "mark": {"type": "line", "strokeWidth": 2, "interpolate": "linear"},
-            "encoding": {"strokeDash": _encoded(ids, [list(style.dash) for style in shown])},
+            "encoding": {"strokeDash": _encoded(ids, [STROKES[style.stroke] for style in shown])},
         },
         {
             "transform": [{"filter": "datum.m !== ''"}],

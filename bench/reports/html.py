@@ -37,7 +37,7 @@ def html(sections: Sequence[Section]) -> str:
         draw=draw,
         kind=_kind,
         classes=classes,
-        colours=[style.colour for style in looks.values()],
+        looks=[(style.colour, style.stroke) for style in looks.values()],
         title=" · ".join(section.name for section in sections),
         style=Markup(_environment().get_template("style.css").render()),
     )

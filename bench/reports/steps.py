@@ -37,9 +37,9 @@ def step_lines(trace: Trace) -> Iterator[str]:
     """
     encoding, assumed = encoding_for(trace.model)
     count = counter(encoding).text
-    named = f"model {visible(trace.model)}" if trace.model else "no model named"
+    named = f"model {_flat(trace.model)}" if trace.model else "no model named"
     yield (
-        f"{visible(trace.id)} ({trace.source.format}): {counted(len(trace.steps), 'step')}, "
+        f"{_flat(trace.id)} ({trace.source.format}): {counted(len(trace.steps), 'step')}, "
         f"{counted(len(trace.model_turns), 'model call')}, {counted(len(trace.results), 'tool result')}; "
         f"{named}, tokens by {encoding}{' (assumed)' if assumed else ''}"
     )
@@ -50,14 +50,18 @@ def step_lines(trace: Trace) -> Iterator[str]:
         kind, text, extra = _described(step)
         tokens = count(text)
         total += tokens
-        where = f"[{visible(step.thread)}] " if len(threads) > 1 else ""
+        where = f"[{_flat(step.thread)}] " if len(threads) > 1 else ""
         shown = quantity(tokens, "tokens").rjust(8)
         yield f"{step.index:>{max(4, wide)}}  {kind:<10} {shown}  {where}{extra}{_beginning(text)}"
     yield f"{counted(total, 'token')} of text"
 
 
+def _flat(text: str) -> str:
+    return visible(" ".join(text.split()))
+
+
 def _beginning(text: str) -> str:
-    flat = visible(" ".join(text[: 4 * WIDTH].split()))
+    flat = _flat(text[: 4 * WIDTH])
     return flat if len(flat) <= WIDTH else flat[: WIDTH - 1] + "…"
 
 
@@ -73,11 +77,11 @@ def _described(step: AnyStep) -> tuple[str, str, str]:
         cut = ", recorded cut" if step.truncated_at_source else ""
         seen = ", shown cut" if step.seen is not None and step.full not in (None, step.seen) else ""
         failed = "" if step.success else ", failed"
-        return "result", step.text, f"{visible(step.function)}{failed}{seen}{cut}: "
+        return "result", step.text, f"{_flat(step.function)}{failed}{seen}{cut}: "
     if isinstance(step, RouteDecision):
-        return "route", "", f"{visible(step.router or step.at)} → {visible(step.taken)}"
+        return "route", "", f"{_flat(step.router or step.at)} → {_flat(step.taken)}"
     if isinstance(step, Approval):
-        return "approval", "", f"{visible(step.call_id)}: {'approved' if step.approved else 'rejected'}"
+        return "approval", "", f"{_flat(step.call_id)}: {'approved' if step.approved else 'rejected'}"
     if isinstance(step, ToolsChanged):
         return "tools", "".join(map(compact_json, step.tools)), f"{counted(len(step.tools), 'tool')}: "
     if isinstance(step, ContextReset):

@@ -40,6 +40,12 @@ def dropped(comparison: Comparison) -> list[Block]:
     """
     found = _damages(comparison)
     if not found:
+        looked_at = any(
+            comparison.samples.get((strategy, metric, case))
+            for strategy in comparison.strategies for metric in LOST for case in comparison.cases
+        )  # fmt: skip
+        if not looked_at:
+            return [Prose("Not measured: no tool result of a finished run holds a fact.", "warn")]
         return [Prose("Nothing: no declared strategy lost a fact of any tool result.", "good")]
     ordered = sorted(found, key=lambda place: (_badness(found[place]), place))
     a_case = max(MAX_RESULTS_A_CASE, -(-MAX_RESULTS // len(comparison.cases)))

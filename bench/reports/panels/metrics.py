@@ -25,7 +25,7 @@ def metrics(comparison: Comparison) -> list[Block]:
     )  # fmt: skip
     columns = (Column("metric"), Column("direction"), *(Column(name, align="right") for name in everyone))
     return [
-        Table(columns, rows, f"Over all {counted(len(comparison.cases), 'case')}."),
+        Table(columns, rows, f"Over {counted(len(comparison.cases), 'case')}."),
         *_per_case(comparison, everyone),
     ]
 

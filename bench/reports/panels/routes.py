@@ -65,7 +65,7 @@ def _confusion(decisions: list[Decision]) -> Table:
                 for taken in names
             ),
         )
-        for expected in names
+        for expected in sorted({decision.expected for decision in decisions})
     )  # fmt: skip
     return Table((Column("expected ↓ taken →"), *(Column(name, align="right") for name in names)), rows)
 

@@ -22,7 +22,7 @@ def trust(comparison: Comparison) -> list[Block]:
     blocks: list[Block] = [
         Prose(
             f"{counted(len(comparison.strategies), 'strategy', 'strategies')} ({listed(comparison.strategies)}) and "
-            f"{counted(len(comparison.references), 'reference')} on {counted(len(comparison.cases), 'case')}: "
+            f"{counted(len(comparison.references), 'reference strategy', 'reference strategies')} on {counted(len(comparison.cases), 'case')}: "
             f"{counted(calls, 'model call')}, {counted(results, 'tool result')}. {REPLAY_LIMIT}"
         )
     ]

@@ -25,9 +25,7 @@ def window(comparison: Comparison) -> list[Block]:
     blocks: list[Block] = [_table(comparison, shown)]
     by_size = sorted(comparison.cases, key=lambda case: (-_size(comparison, case), case))[:MAX_CASES]
     for case in by_size:
-        points = tuple(
-            point for name in shown for point in _points(name, comparison.runs[name, case], _dangling(comparison, name, case))
-        )  # fmt: skip
+        points = tuple(point for name in shown for point in _points(comparison, name, case))
         if not points:
             continue
         text = f"Prompt tokens of each model call of {case}. Triangles: history was cut. Crosses: a turn leaned on something gone."
@@ -59,10 +57,14 @@ def _dangling(comparison: Comparison, strategy: str, case: str) -> set[int]:
     return {sample.step for sample in samples if sample.numerator and sample.step is not None}
 
 
-def _points(strategy: str, run: Run, dangling: set[int]) -> list[Point]:
-    shrank = {id(prompt) for prompt in _shrank(run)}
+def _points(comparison: Comparison, strategy: str, case: str) -> list[Point]:
+    """One line: every prompt, or every so many of a long run; only a declared strategy's marks, the brackets are there for scale."""
+    run = comparison.runs[strategy, case]
+    declared = strategy in comparison.strategies
+    dangling = _dangling(comparison, strategy, case) if declared else set()
+    shrank = {id(prompt) for prompt in _shrank(run)} if declared else set()
     every = -(-len(run.prompts) // MAX_POINTS) or 1
-    points = []
+    points: list[Point] = []
     for number, prompt in enumerate(run.prompts, 1):
         mark = DANGLING if prompt.step in dangling else EVICTED if id(prompt) in shrank else ""
         if mark or number == len(run.prompts) or (number - 1) % every == 0:

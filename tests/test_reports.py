@@ -1,0 +1,423 @@
+"""Reports: what every format must carry, and what none may do."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+
+import msgspec
+import pytest
+from compared import HOSTILE, LOG, comparison, hostile, unmeasured
+from hypothesis import given, strategies as st
+
+from bench.blocks import Cell, Chart, Column, Fold, Point, Prose, Table, change, quantity, visible
+from bench.charts import styles, svg
+from bench.errors import BenchError
+from bench.excerpts import excerpt
+from bench.model import Comparison, Delta
+from bench.registry import entries
+from bench.reports import REPLAY_LIMIT, build_blocks, render, rendered, require_renderer, terminal_text
+from bench.reports.steps import step_lines
+
+
+class _Page(HTMLParser):
+    """Every tag of a page with its attributes, and the text between them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(params=[comparison, hostile, unmeasured])
+def compared(request: pytest.FixtureRequest) -> Comparison:
+    found: Comparison = request.param()
+    return found
+
+
+# ---------------------------------------------------------------- the page
+
+
+def test_page_loads_nothing(compared: Comparison) -> None:
+    page = _Page(rendered([compared], "html"))
+    policy = next(found["content"] for tag, found in page.tags if tag == "meta" and "http-equiv" in found)
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+    for tag, found in page.tags:
+        assert tag not in ("script", "iframe", "object", "embed", "link", "base", "form", "image", "use"), tag
+        for name, value in found.items():
+            assert not name.startswith("on"), (tag, name)
+            if name in ("href", "src", "srcset", "data", "action", "xlink:href", "poster"):
+                assert value is not None
+                assert value.startswith("#"), (tag, name, value)
+            if name in ("style", "fill", "clip-path"):
+                assert "url(" not in (value or "").replace("url(#", ""), (tag, name, value)
+
+
+def test_page_is_well_formed_and_closes_what_it_opens(compared: Comparison) -> None:
+    assert _Page(rendered([compared], "html")).open == []
+
+
+def test_page_ids_are_unique() -> None:
+    page = _Page(rendered([comparison(), comparison()], "html"))
+    ids = [found["id"] for _, found in page.tags if "id" in found]
+    assert len(ids) == len(set(ids))
+    links = {found["href"] for tag, found in page.tags if tag == "a"}
+    assert links <= {f"#{name}" for name in ids}
+
+
+def test_style_loads_nothing() -> None:
+    style = rendered([comparison()], "html").partition("<style>")[2].partition("</style>")[0]
+    assert "prefers-color-scheme: dark" in style
+    assert "@media print" in style
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_first_screen_holds_verdicts_ranking_and_chart() -> None:
+    page = rendered([comparison()], "html")
+    heads = [
+        "<h2>What was compared",
+        "<h2>Do the gates hold",
+        "<h2>Which strategy wins",
+        "<svg",
+        "<h2>What was dropped",
+    ]
+    places = [page.index(text) for text in ["1 fail", *heads]]
+    assert places == sorted(places)
+
+
+def test_chart_shows_every_strategy_as_escaped_text() -> None:
+    page = rendered([hostile()], "html")
+    drawing = page[page.index("<svg") : page.index("</svg>")]
+    assert "<script" not in page
+    assert "&lt;script&gt;" in drawing
+    assert "keep_all" in drawing
+
+
+def test_side_by_side_marks_what_was_lost_and_what_was_needed() -> None:
+    page = rendered([comparison()], "html")
+    assert '<mark class="lost">4711</mark>' in page
+    assert '<mark class="needed">Level_12</mark>' in page
+    assert "step 3 needed Level_12" in page
+
+
+# ---------------------------------------------------------------- hostile content
+
+
+@pytest.mark.parametrize("name", ["html", "text", "markdown", "junit"])
+def test_hidden_characters_are_shown_not_sent(name: str) -> None:
+    text = rendered([hostile()], name)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "U+202E" in text
+    assert all(char.isprintable() or char in "\n\u202f" for char in text)
+
+
+def test_markdown_keeps_hostile_text_inert() -> None:
+    text = re.sub(r"(?s)(`{3,})text\n.*?\n\1", "", rendered([hostile()], "markdown"))
+    assert "<script" not in text
+    assert "](" not in text.replace("\\](", "")
+    assert "http://evil" not in text
+    table = next(line for line in text.splitlines() if line.startswith("| fail"))
+    assert table.count("|") == 5
+
+
+def test_markdown_fence_is_longer_than_any_in_the_text() -> None:
+    text = rendered([comparison(LOG + "\n````\n# out\n````\n")], "markdown")
+    assert "`````text" in text
+
+
+def test_terminal_lines_fit_100_columns() -> None:
+    wide = comparison(name="a_rather_long_strategy_name_of_an_engineer")
+    for line in terminal_text(wide).splitlines():
+        assert len(line) <= 100, line
+
+
+# ---------------------------------------------------------------- the other formats
+
+
+def test_json_rows_are_the_comparisons_rows() -> None:
+    compared = comparison()
+    document = json.loads(rendered([compared], "json"), parse_constant=pytest.fail)
+    assert {"rows", "signature", "verdicts", "summary"} <= set(document)
+    assert [list(row) for row in document["rows"]] == [
+        ["strategy", "metric", "case", "value", "unit", "n", "reason"] for _ in compared.rows
+    ]
+    assert [(r["strategy"], r["metric"], r["case"], r["value"]) for r in document["rows"]] == [
+        (row.strategy, row.metric, row.case, row.value) for row in compared.rows
+    ]
+    assert {row["case"] for row in document["summary"]} == {None}
+    assert document["signature"]["seed"] == 0
+    assert [verdict["outcome"] for verdict in document["verdicts"]] == ["fail", "pass", "inconclusive", "skipped"]
+
+
+def test_json_has_no_nan_and_says_why_a_value_is_missing() -> None:
+    compared = comparison()
+    broken = msgspec.structs.replace(compared.rows[0], value=math.nan, n=math.inf)
+    document = json.loads(
+        rendered([msgspec.structs.replace(compared, rows=(broken,))], "json"), parse_constant=pytest.fail
+    )
+    assert document["rows"][0]["value"] is None
+    assert "not a finite number" in document["rows"][0]["reason"]
+
+
+def test_json_and_csv_agree() -> None:
+    rows = json.loads(rendered([hostile()], "json"))["rows"]
+    table = list(csv.DictReader(io.StringIO(rendered([hostile()], "csv"), newline="")))
+    assert len(rows) == len(table)
+    for row, line in zip(rows, table, strict=True):
+        assert (row["strategy"], row["metric"], row["case"]) == (line["strategy"], line["metric"], line["case"])
+        assert (row["value"] is None) == (line["value"] == "")
+        assert row["value"] is None or float(line["value"]) == row["value"]
+
+
+def test_junit_tells_outcomes_apart() -> None:
+    suite = ET.fromstring(rendered([comparison()], "junit")).find("testsuite")
+    assert suite is not None
+    assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "5", "failures": "1", "errors": "1", "skipped": "1",
+    }  # fmt: skip
+
+
+def test_junit_without_gates_says_whether_anything_was_measured() -> None:
+    quiet = msgspec.structs.replace(comparison(), rules=(), verdicts=())
+    good = ET.fromstring(rendered([quiet], "junit"))
+    assert [case.get("name") for case in good.iter("testcase")] == ["measured something"]
+    assert good.find(".//error") is None
+    bad = ET.fromstring(rendered([unmeasured()], "junit"))
+    assert {error.get("type") for error in bad.iter("error")} == {"inconclusive", "raised"}
+
+
+def test_markdown_names_failing_gates_before_anything_else() -> None:
+    text = rendered([comparison()], "markdown")
+    assert (
+        text.index("needed.recall is 0.75, the limit is")
+        < text.index("Which strategy wins")
+        < text.index("What was compared")
+    )
+    assert "❌ 4 verdicts: 1 fail" in text
+
+
+def test_markdown_stays_below_what_a_job_summary_holds() -> None:
+    many = [comparison("x_1 " * 4000 + str(number), title=str(number)) for number in range(90)]
+    text = rendered(many, "markdown")
+    assert len(text.encode()) < 1 << 20
+    assert text.count("see the HTML report") > 1
+    assert "# 89" in text
+
+
+@pytest.mark.parametrize("name", ["html", "text", "markdown"])
+def test_every_report_says_what_replay_cannot_know(name: str) -> None:
+    assert " ".join(REPLAY_LIMIT.split()) in " ".join(rendered([comparison()], name).split())
+
+
+# ---------------------------------------------------------------- panels
+
+
+def test_every_panel_answers_with_something(compared: Comparison) -> None:
+    panels = build_blocks(compared)
+    assert [panel.name for panel in panels] == [
+        "trust", "gates", "ranking", "dropped", "window", "routes", "notes", "metrics",
+    ]  # fmt: skip
+    assert all(panel.blocks for panel in panels)
+
+
+def test_every_panel_and_renderer_has_a_source() -> None:
+    assert all(entry.source for kind in ("panel", "renderer") for entry in entries(kind).values())
+
+
+def _sentence(compared: Comparison, panel: str) -> str:
+    block = build_blocks(compared, [panel])[0].blocks[0]
+    assert isinstance(block, Prose)
+    return block.text
+
+
+def test_winner_is_the_cheapest_that_passes_and_keeps_enough() -> None:
+    assert _sentence(comparison(), "ranking").startswith(
+        "mask wins: 1\u202f500 prompt tokens, −50% [−55%, −40%] against keep_all"
+    )
+
+
+def test_no_winner_where_a_gate_fails_everywhere() -> None:
+    compared = comparison()
+    failing = tuple(msgspec.structs.replace(verdict, outcome="fail") for verdict in compared.verdicts)
+    said = _sentence(msgspec.structs.replace(compared, verdicts=failing), "ranking")
+    assert said.startswith("No winner: mask keeps most, 100%; cut and mask failed.")
+
+
+def test_no_winner_where_nothing_is_cheaper_than_keep_all() -> None:
+    compared = comparison()
+    dearer = tuple(msgspec.structs.replace(delta, delta=5.0, relative=0.01) for delta in compared.deltas)
+    assert "cheaper than keep_all" in _sentence(msgspec.structs.replace(compared, deltas=dearer), "ranking")
+
+
+def test_an_unsure_win_says_so() -> None:
+    compared = comparison()
+    unsure = tuple(msgspec.structs.replace(d, better=None, reason="the interval holds zero") for d in compared.deltas)
+    assert "not certain: the interval holds zero" in _sentence(
+        msgspec.structs.replace(compared, deltas=unsure), "ranking"
+    )
+
+
+def test_nothing_dropped_and_nothing_measured_are_two_things() -> None:
+    assert _sentence(unmeasured(), "dropped").startswith("Not measured")
+    compared = comparison()
+    whole = {key: tuple(msgspec.structs.replace(s, numerator=s.denominator, detail={}) for s in samples)
+             for key, samples in compared.samples.items()}  # fmt: skip
+    assert _sentence(msgspec.structs.replace(compared, samples=whole), "dropped").startswith("Nothing")
+
+
+def test_a_panel_of_ones_own_needs_no_edit_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from bench.blocks import Prose\n"
+        "from bench.reports import panel, rendered\n"
+        "@panel('mine', order=15, title='Mine?')\n"
+        "def mine(comparison):\n"
+        "    return [Prose(f'{len(comparison.cases)} cases of mine')]\n"
+        "from compared import comparison\n"
+        "print(rendered([comparison()], 'text'))\n"
+    )
+    path = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
+    code = f"import sys, runpy; sys.path[:0] = {path!r}; runpy.run_path({str(tmp_path / 'mine.py')!r})"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "2 cases of mine" in ran.stdout
+
+
+# ---------------------------------------------------------------- writing
+
+
+def test_ending_decides(tmp_path: Path) -> None:
+    for ending in (".html", ".txt", ".md", ".xml", ".json", ".csv"):
+        path = render([comparison()], tmp_path / "deep" / f"report{ending.upper()}")
+        assert path.read_text(encoding="utf-8")
+    assert len(list((tmp_path / "deep").iterdir())) == 6
+
+
+@pytest.mark.parametrize("name", ["report.pdf", "report", "."])
+def test_unknown_ending_lists_the_known_ones(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BenchError, match=r"\.csv, \.htm, \.html, \.json") as caught:
+        require_renderer(tmp_path / name)
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_comparison_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(BenchError, match="nothing to report"):
+        render([], tmp_path / "r.html")
+
+
+def test_lone_surrogates_are_written(tmp_path: Path) -> None:
+    compared = comparison("value \ud800 here run_77", "odd \udfff")
+    for ending in ("html", "txt", "md", "xml", "json", "csv"):
+        render([compared], tmp_path / f"r.{ending}")
+
+
+# ---------------------------------------------------------------- numbers, texts, charts
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0.99999, "fraction", ">99.9%"), (0.00001, "fraction", "<0.1%"), (0.0, "fraction", "0%"),
+        (0.123, "fraction", "12.3%"), (-0.009, "fraction", "−0.9%"), (1.5, "fraction", "150%"),
+        (0.00001234, "usd", "$0.0000123"), (1234.5, "usd", "$1\u202f234.50"), (0, "usd", "$0.00"),
+        (1e6, "tokens", "1\u202f000\u202f000"), (2.345, "turns", "2.345"), (-3, "turns", "−3"), (math.nan, "x", "not measured"),
+    ],
+)  # fmt: skip
+def test_quantity(value: float, unit: str, text: str) -> None:
+    assert quantity(value, unit) == text
+
+
+@given(st.floats(0, 1, allow_nan=False))
+def test_a_share_reads_whole_only_where_it_is(share: float) -> None:
+    assert (quantity(share, "fraction") == "100%") == (share == 1.0)
+    assert (quantity(share, "fraction") == "0%") == (share == 0.0)
+
+
+def test_change_of_nothing_measured_says_why() -> None:
+    missing = Delta(strategy="a", reference="b", metric="m", delta=None, relative=None, low=None, high=None, n=0,
+                    better=None, reason="no case was measured for both")  # fmt: skip
+    assert change(missing, "tokens") == Cell("", "muted", "no case was measured for both")
+
+
+@given(st.text())
+def test_visible_text_hides_nothing_and_is_stable(text: str) -> None:
+    shown = visible(text)
+    assert visible(shown) == shown
+    shown.encode("utf-8")
+    assert all(char.isprintable() or char in "\n\t" or char.isspace() for char in shown)
+
+
+@given(st.text(alphabet="ab_1 \n", max_size=3000), st.integers(40, 900))
+def test_excerpt_is_the_text_in_order_and_counts_what_it_leaves_out(text: str, limit: int) -> None:
+    spans = excerpt(text, ["a_1", "b1"], ["ab_1"], limit)
+    shown = [span.text for span in spans if span.kind != "gap"]
+    left_out = sum(int(re.sub(r"\D", "", span.text)) for span in spans if span.kind == "gap")
+    assert sum(map(len, shown)) + left_out == len(text)
+    assert "".join(shown) == text or left_out
+    at = 0
+    for part in shown:
+        at = text.index(part, at) + len(part)
+
+
+def test_series_keep_their_look_and_references_have_no_colour() -> None:
+    looks = styles([f"s{number}" for number in range(20)], ["keep_all", "floor"])
+    assert len({(look.colour, look.shape) for look in looks.values()}) == 22
+    assert len({look.colour[1:3] + look.colour[3:5] for name, look in looks.items() if name == "floor"}) == 1
+
+
+@pytest.mark.parametrize("kind", ["scatter", "line"])
+def test_chart_is_the_same_bytes_and_names_nothing_remote(kind: str) -> None:
+    points = tuple(Point(HOSTILE, at, at / 10, "history cut" if at == 3 else "") for at in range(10))
+    chart = Chart(kind, HOSTILE, "calls", "share", "calls", "fraction", points, "text")  # type: ignore[arg-type]
+    drawn = svg(chart, {}, "c1-")
+    assert drawn == svg(chart, {}, "c1-")
+    assert "http" not in drawn.replace("http://evil.example", "").replace("https://evil.example", "")
+    ET.fromstring(drawn)
+
+
+def test_chart_without_points_is_nothing() -> None:
+    assert svg(Chart("line", "t", "x", "y", "calls", "tokens", (), "text"), {}, "c1-") == ""
+
+
+def test_footnotes_are_numbered_once() -> None:
+    table = Table(
+        (Column("a"), Column("b")), ((Cell("1", note="why"), Cell("2", note="why")), (Cell("3"), Cell("4", note="z")))
+    )
+    assert table.footnotes() == ("why", "z")
+
+
+def test_terminal_folds_are_left_out() -> None:
+    folds = [block for block in build_blocks(comparison(), ["trust"])[0].blocks if isinstance(block, Fold)]
+    assert len(folds) == 2
+    assert all(fold.title in rendered([comparison()], "text") for fold in folds)
+    assert all(fold.title not in terminal_text(comparison()) for fold in folds)
+
+
+def test_steps_of_a_hostile_trace_are_one_line_each() -> None:
+    trace = next(iter(hostile().traces.values()))
+    lines = list(step_lines(trace))
+    assert len(lines) == len(trace.steps) + 2
+    assert all("\x1b" not in line and "\n" not in line for line in lines)
