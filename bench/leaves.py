@@ -1,0 +1,310 @@
+"""Structured values leaf by leaf, and how much of one value another still holds.
+
+A leaf is a scalar or an empty container, at a path of mapping keys; positions in lists are not part of a path. JSON inside strings is decoded
+first. A mapping inside a list is a row: its leaves belong together and their paths start at the row, wherever the row stands.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .decode import NothingParsed, parse_json, parse_prefix
+
+Path = tuple[str, ...]
+Typed = tuple[type, Any]
+"""A value with its type, so that 1, True, 1.0 and "1" are four values and NaN is equal to itself."""
+
+Leaf = tuple[Path, Typed]
+
+CANDIDATES = 16
+"""How many rows a changed row is compared with at most."""
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """A value taken apart: the leaves of each row, and the others."""
+
+    rows: list[list[Leaf]] = field(default_factory=list)
+    others: list[Leaf] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        """How many leaves there are."""
+        return len(self.others) + sum(map(len, self.rows))
+
+    def __iter__(self) -> Iterator[Leaf]:
+        for row in self.rows:
+            yield from row
+        yield from self.others
+
+
+@dataclass(frozen=True)
+class Match:
+    """How many of a value's leaves are still held, out of how many, and which ones are lost."""
+
+    kept: int
+    total: int
+    lost: list[Leaf]
+
+
+def flatten(value: Any) -> Leaves:
+    """The leaves of a value.
+
+    >>> flatten({"n": 2, "table": '[{"id": 1, "tags": ["a", "b"]}, {"id": 2, "tags": []}]'}).rows[0]
+    [(('id',), (<class 'int'>, 1)), (('tags',), (<class 'str'>, 'a')), (('tags',), (<class 'str'>, 'b'))]
+    >>> flatten({"n": 2, "empty": {}}).others
+    [(('n',), (<class 'int'>, 2)), (('empty',), (<class 'dict'>, None))]
+    """
+    rows: list[list[Leaf]] = []
+    others: list[Leaf] = []
+    waiting: list[tuple[Any, Path, list[Leaf]]] = [(_decoded(value), (), others)]
+    while waiting:
+        node, path, into = waiting.pop()
+        nested: list[tuple[Any, Path, list[Leaf]]] = []
+        if isinstance(node, dict) and node:
+            for key, item in node.items():
+                below = (*path, key if isinstance(key, str) else str(key))
+                item = _decoded(item)
+                if isinstance(item, dict | list):
+                    nested.append((item, below, into))
+                else:
+                    into.append((below, _typed(item)))
+        elif isinstance(node, list) and node:
+            for item in node:
+                item = _decoded(item)
+                if isinstance(item, dict) and item:
+                    rows.append([])
+                    nested.append((item, (), rows[-1]))
+                elif isinstance(item, dict | list):
+                    nested.append((item, path, into))
+                else:
+                    into.append((path, _typed(item)))
+        else:
+            into.append((path, (type(node), None) if isinstance(node, dict | list) else _typed(node)))
+        waiting.extend(reversed(nested))
+    return Leaves([row for row in rows if row], others)
+
+
+def together(parts: Sequence[Leaves]) -> Leaves:
+    """The leaves of several values as one."""
+    return Leaves([row for part in parts for row in part.rows], [leaf for part in parts for leaf in part.others])
+
+
+def _decoded(item: Any) -> Any:
+    """What a string holds that is itself a JSON container; a tuple as a list; anything else unchanged."""
+    if isinstance(item, str):
+        if not item or item[0] not in "{[ \t\r\n\ufeff":
+            return item
+        try:
+            return parse_json(item)
+        except NothingParsed:
+            return item
+    return list(item) if isinstance(item, tuple) else item
+
+
+def _typed(item: Any) -> Typed:
+    if isinstance(item, float) and item != item:
+        return float, "NaN"
+    if item is None or isinstance(item, str | int | float):
+        return type(item), item
+    return type(item), repr(item)
+
+
+def read_leaves(text: str) -> Leaves | None:
+    """The leaves of a text that holds JSON or a Python literal, whole or cut: as far as it goes. None where nothing can be read.
+
+    >>> read_leaves('[{"id": 1}, {"id": 2}, {"i').rows
+    [[(('id',), (<class 'int'>, 1))], [(('id',), (<class 'int'>, 2))]]
+    >>> read_leaves("two rows") is None
+    True
+    """
+    try:
+        return flatten(parse_json(text))
+    except NothingParsed:
+        pass
+    try:
+        return flatten(parse_prefix(text)[0])
+    except NothingParsed:
+        return None
+
+
+def match(untruncated: Leaves, held: Leaves) -> Match:
+    """How much of a value another one still holds; each held leaf serves once.
+
+    Rows first: equal ones as a multiset, then each remaining one with the row it shares most leaves with (of at most 16 candidates a row, so that the
+    work stays bounded). Then the other leaves: equal value and equal path, else equal value and last key. A leaf of a row counts outside a row only
+    under its whole path, and a leaf of no row may be found in a row.
+
+    >>> table = flatten([{"id": 1, "level": "a"}, {"id": 2, "level": "b"}])
+    >>> found = match(table, flatten({"shown": [{"id": 2}, {"id": 1, "level": "b"}]}))
+    >>> found.kept, found.total, found.lost
+    (2, 4, [(('level',), (<class 'str'>, 'a')), (('level',), (<class 'str'>, 'b'))])
+    """
+    row_lost, row_left = _match_rows(untruncated.rows, held.rows)
+    lost, others_left = _match_leaves(untruncated.others, held.others, _by_path)
+    lost, others_left = _match_leaves(lost, others_left, _by_last_key)
+    lost, _ = _match_leaves(lost, row_left, _by_last_key)
+    row_lost = _match_suffix(row_lost, others_left)
+    lost = row_lost + lost
+    return Match(untruncated.total - len(lost), untruncated.total, lost)
+
+
+# ---------------------------------------------------------------- rows
+
+
+class _Row:
+    """One row to be paired: its leaves in order, those that repeat numbered, so that sets of them compare as multisets."""
+
+    __slots__ = ("leaves", "set")
+
+    def __init__(self, leaves: list[Leaf]) -> None:
+        self.leaves: list[tuple[Any, ...]] = list(leaves)
+        self.set = frozenset(self.leaves)
+        if len(self.set) < len(leaves):
+            seen: Counter[Leaf] = Counter()
+            for place, leaf in enumerate(leaves):
+                seen[leaf] += 1
+                if seen[leaf] > 1:
+                    self.leaves[place] = (*leaf, seen[leaf])
+            self.set = frozenset(self.leaves)
+
+    def without(self, other: frozenset[Any]) -> list[Leaf]:
+        """Its leaves that are not among others."""
+        return [(leaf[0], leaf[1]) for leaf in self.leaves if leaf not in other]
+
+
+_Rows = dict[int, _Row]  # by place
+
+
+def _match_rows(rows: list[list[Leaf]], held: list[list[Leaf]]) -> tuple[list[Leaf], list[Leaf]]:
+    """The leaves of rows that no held row gives, and the leaves of held rows that are left."""
+    ours, theirs = dict(enumerate(map(_Row, rows))), dict(enumerate(map(_Row, held)))
+    _pair_equal(ours, theirs, lambda row: row.set)
+    pairs: list[tuple[_Row, _Row]] = []
+    columns = {frozenset(leaf[0] for leaf in row.leaves) for row in theirs.values()}
+    if len(columns) == 1:  # one set of columns: a row that agrees in all of them cannot be paired better
+        (kept,) = columns
+        pairs += _pair_equal(ours, theirs, lambda row: frozenset(leaf for leaf in row.leaves if leaf[0] in kept))
+    pairs += _pair_overlapping(ours, theirs)
+    nothing: frozenset[Any] = frozenset()
+    pairs_left = [(mine.without(other.set), other.without(mine.set)) for mine, other in pairs]
+    lost = [leaf for leaves, _ in pairs_left for leaf in leaves]
+    left = [leaf for _, leaves in pairs_left for leaf in leaves]
+    lost += [leaf for row in ours.values() for leaf in row.without(nothing)]
+    left += [leaf for row in theirs.values() for leaf in row.without(nothing)]
+    return lost, left
+
+
+def _pair_equal(ours: _Rows, theirs: _Rows, shape: Callable[[_Row], frozenset[Any]]) -> list[tuple[_Row, _Row]]:
+    """Take out of both every pair that is equal once ours is brought into shape."""
+    pool: dict[frozenset[Any], list[int]] = {}
+    for place in reversed(theirs):
+        pool.setdefault(theirs[place].set, []).append(place)
+    pairs = []
+    for place, row in list(ours.items()) if pool else ():
+        same = pool.get(shape(row))
+        if same:
+            pairs.append((ours.pop(place), theirs.pop(same.pop())))
+    return pairs
+
+
+def _pair_overlapping(ours: _Rows, theirs: _Rows) -> list[tuple[_Row, _Row]]:
+    """Take out pairs of rows that share leaves, those that share most first; first come first served where several share as many."""
+    holders: dict[tuple[Any, ...], list[int]] = {}
+    for place, row in theirs.items():
+        for leaf in row.leaves:
+            holders.setdefault(leaf, []).append(place)
+    pairs = []
+    for _, mine, other in sorted(_candidates(ours, theirs, holders)):
+        if mine in ours and other in theirs:
+            pairs.append((ours.pop(mine), theirs.pop(other)))
+    for places in holders.values():
+        places.reverse()
+    for mine in list(
+        ours
+    ):  # whose candidates were all taken: the first row left that shares a leaf, the rarest leaf first
+        for leaf in _rarest_first(ours[mine], holders):
+            places = holders[leaf]
+            while places and places[-1] not in theirs:
+                places.pop()
+            if places:
+                pairs.append((ours.pop(mine), theirs.pop(places.pop())))
+                break
+    return pairs
+
+
+def _rarest_first(row: _Row, holders: dict[tuple[Any, ...], list[int]]) -> list[tuple[Any, ...]]:
+    return sorted((leaf for leaf in row.leaves if leaf in holders), key=lambda leaf: len(holders[leaf]))
+
+
+def _candidates(
+    ours: _Rows, theirs: _Rows, holders: dict[tuple[Any, ...], list[int]]
+) -> Iterator[tuple[int, int, int]]:
+    """(−shared leaves, our place, their place) of rows that may be the same: by their rarest leaves, near the same place among the holders."""
+    asked: Counter[tuple[Any, ...]] = Counter()
+    for place, row in ours.items():
+        found: dict[int, None] = {}
+        for leaf in _rarest_first(row, holders):
+            places = holders[leaf]
+            start = max(0, min(asked[leaf] - CANDIDATES // 2, len(places) - CANDIDATES))
+            asked[leaf] += 1
+            found.update(dict.fromkeys(places[start : start + CANDIDATES - len(found)]))
+            if len(found) >= CANDIDATES:
+                break
+        for other in found:
+            yield -len(row.set & theirs[other].set), place, other
+
+
+# ---------------------------------------------------------------- other leaves
+
+
+def _by_path(leaf: Leaf) -> Any:
+    return leaf
+
+
+def _by_last_key(leaf: Leaf) -> Any:
+    path, typed = leaf
+    return path[-1:], typed
+
+
+def _match_leaves(ours: list[Leaf], held: list[Leaf], key: Callable[[Leaf], Any]) -> tuple[list[Leaf], list[Leaf]]:
+    """Ours that no held leaf of the same key serves, and the held ones that are left."""
+    if not ours or not held:
+        return ours, held
+    pool: dict[Any, list[Leaf]] = {}
+    for leaf in held:
+        pool.setdefault(key(leaf), []).append(leaf)
+    lost = []
+    for leaf in ours:
+        same = pool.get(key(leaf))
+        if same:
+            same.pop()
+        else:
+            lost.append(leaf)
+    return lost, [leaf for leaves in pool.values() for leaf in leaves]
+
+
+def _match_suffix(ours: list[Leaf], held: list[Leaf]) -> list[Leaf]:
+    """Leaves of rows that no held leaf serves whose path ends in their whole path."""
+    if not ours or not held:
+        return ours
+    lengths = {len(path) for path, _ in ours}
+    pool: dict[tuple[Path, Typed], list[int]] = {}
+    for place, (path, typed) in enumerate(held):
+        for length in lengths:
+            if 0 < length <= len(path):
+                pool.setdefault((path[-length:], typed), []).append(place)
+    taken: set[int] = set()
+    lost = []
+    for leaf in ours:
+        same = pool.get(leaf, [])
+        while same and same[-1] in taken:
+            same.pop()
+        if same:
+            taken.add(same.pop())
+        else:
+            lost.append(leaf)
+    return lost
