@@ -219,8 +219,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, weakref=True, dict=True):
     @cached_property
     def sha256(self) -> str:
         """The hash of all that the trace says, whatever file it came from: what a signature keeps of it."""
-        head = _ENCODER.encode([self.id, self.labels, self.meta])
-        return hashlib.sha256(head + _ENCODER.encode(self.steps)).hexdigest()
+        said = compact_json([self.id, self.labels, self.meta]) + compact_json(self.steps)
+        return hashlib.sha256(said.encode()).hexdigest()
 
     @property
     def model(self) -> str | None:
@@ -253,7 +253,8 @@ def compact_json(value: Any) -> str:
     except UnicodeEncodeError:  # lone surrogates: legal in JSON escapes, not in UTF-8
         import json
 
-        return json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=str)
+        plain = json.loads(json.dumps(value, default=msgspec.to_builtins), parse_constant=lambda name: None)
+        return json.dumps(plain, separators=(",", ":"))
 
 
 def lines_of(text: str) -> list[str]:

@@ -1,0 +1,205 @@
+"""The values that flow: frozen, exact as JSON, one way to become text, and the small questions they answer."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import msgspec
+import pytest
+from generated import json_values, traces
+from hypothesis import given, strategies as st
+
+from bench.model import (
+    Comparison,
+    Decision,
+    ImagePart,
+    ModelTurn,
+    OtherPart,
+    Prompt,
+    Row,
+    Run,
+    Signature,
+    Source,
+    Splice,
+    SystemTurn,
+    TextPart,
+    ToolResult,
+    Trace,
+    UserTurn,
+    as_text,
+    compact_json,
+    lines_of,
+    non_text_parts,
+    text_of,
+)
+
+
+@given(json_values)
+def test_compact_json_says_what_the_standard_library_says(value):
+    assert json.loads(compact_json(value)) == value
+    assert compact_json(value) == compact_json(json.loads(compact_json(value)))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("x", '"x"'),
+        (None, "null"),
+        ({"b": [1, 2.0], "a": "é"}, '{"b":[1,2.0],"a":"é"}'),
+        ([math.nan, math.inf, -math.inf], "[null,null,null]"),
+        (["\ud800", math.nan, (1,)], '["\\ud800",null,[1]]'),
+        ([], "[]"),
+    ],
+)
+def test_compact_json(value, text):
+    assert compact_json(value) == text
+
+
+def test_a_string_is_its_own_text():
+    assert as_text("[1]") == "[1]"
+    assert as_text("") == ""
+    assert as_text([1, "a"]) == '[1,"a"]'
+
+
+def test_lines_are_split_everywhere_and_blank_ones_left_out():
+    assert lines_of("a\r\n\n b \u2028c\x0bd\n") == ["a", " b ", "c", "d"]
+    assert lines_of("") == []
+    assert lines_of(" \n\t\n") == []
+
+
+def test_the_text_of_a_content_and_what_is_not_text():
+    image = ImagePart(media_type="image/png", size_bytes=3, sha256="0" * 64)
+    other = OtherPart(media_type="audio/wav", size_bytes=3, sha256="0" * 64)
+    parts = (TextPart(text="a"), image, TextPart(text="b"), other)
+    assert (text_of(parts), non_text_parts(parts)) == ("a\nb", 2)
+    assert (text_of("a"), non_text_parts("a")) == ("a", 0)
+    assert (text_of(()), non_text_parts(())) == ("", 0)
+
+
+# ---------------------------------------------------------------- results
+
+
+@pytest.mark.parametrize(
+    ("fields", "text", "value", "shown"),
+    [
+        ({}, "", "", ""),
+        ({"seen": "cut"}, "cut", "cut", "cut"),
+        ({"seen": "cut", "full": "whole"}, "whole", "whole", "cut"),
+        ({"full": "whole"}, "whole", "whole", "whole"),
+        ({"data": {"a": 1}}, '{"a":1}', {"a": 1}, '{"a":1}'),
+        ({"data": {"a": 1}, "seen": "a is 1"}, "a is 1", {"a": 1}, "a is 1"),
+        ({"seen": "", "full": "whole"}, "whole", "whole", ""),
+        ({"data": 0}, "0", 0, "0"),
+    ],
+)
+def test_a_result_and_its_untruncated_self(fields, text, value, shown):
+    result = ToolResult(index=0, call_id="c", function="f", **fields)
+    assert (result.text, result.value, result.shown_by_recorder) == (text, value, shown)
+
+
+# ---------------------------------------------------------------- traces and runs
+
+
+@given(traces(extras=True))
+def test_a_trace_is_the_same_after_json(trace):
+    assert msgspec.json.decode(msgspec.json.encode(trace), type=Trace) == trace
+
+
+@given(traces(extras=True))
+def test_the_hash_is_of_what_a_trace_says_and_not_of_where_it_came_from(trace):
+    moved = msgspec.structs.replace(trace, source=Source(format="openai", path="elsewhere.json", sha256="f" * 64))
+    assert moved.sha256 == trace.sha256
+    others = [
+        msgspec.structs.replace(trace, id=trace.id + "x"),
+        msgspec.structs.replace(trace, labels={"routes": {"0": "abort"}}),
+        msgspec.structs.replace(trace, meta={"other": 1}),
+        msgspec.structs.replace(trace, steps=(*trace.steps, UserTurn(index=10_000, content=""))),
+    ]
+    assert trace.sha256 not in {other.sha256 for other in others}
+
+
+def test_a_trace_with_text_that_utf_8_cannot_hold_has_a_hash():
+    trace = Trace(id="t", source=Source(format="native"), steps=(UserTurn(index=0, content="\ud800"),))
+    other = Trace(id="t", source=Source(format="native"), steps=(UserTurn(index=0, content="\ud801"),))
+    assert trace.sha256 != other.sha256
+
+
+def test_what_a_trace_gives_by_kind():
+    steps = (
+        SystemTurn(index=0, content="s"),
+        ModelTurn(index=1),
+        ToolResult(index=2, call_id="c", function="f"),
+        ModelTurn(index=3, model="gpt-4o"),
+        ModelTurn(index=4, model="gpt-4"),
+    )
+    trace = Trace(id="t", source=Source(format="native"), steps=steps)
+    assert trace.results == (steps[2],)
+    assert trace.model_turns == (steps[1], steps[3], steps[4])
+    assert trace.model == "gpt-4o"
+    empty = Trace(id="t", source=Source(format="native"), steps=())
+    assert (empty.results, empty.model_turns, empty.model) == ((), (), None)
+
+
+def test_values_are_frozen_and_unknown_fields_refused():
+    turn = UserTurn(index=0, content="x")
+    with pytest.raises(AttributeError):
+        turn.content = "y"
+    with pytest.raises(msgspec.ValidationError, match="unknown field `colour`"):
+        msgspec.json.decode(b'{"kind":"user","index":0,"content":"x","colour":1}', type=UserTurn)
+
+
+# the second thread's first prompt comes between two of the first one's
+PROMPTS = (
+    Prompt(step=1, thread="a", tokens=0, splices=(Splice(at=0, removed=0, added=("k1", "k2", "k3")),)),
+    Prompt(step=2, thread="b", tokens=0, splices=(Splice(at=0, removed=0, added=("m1",)),)),
+    Prompt(step=3, thread="a", tokens=0, splices=(
+        Splice(at=0, removed=1), Splice(at=2, removed=1, added=("k4", "k5")), Splice(at=3, removed=0, added=("k6",)))),
+    Prompt(step=4, thread="a", tokens=0, splices=()),
+    Prompt(step=5, thread="a", tokens=0, splices=(Splice(at=0, removed=4),)),
+)  # fmt: skip
+
+
+def test_walking_a_run_gives_each_prompt_of_each_thread():
+    run = Run(trace_id="t", trace_sha256="", strategy="s", spec="", encoding="o200k_base", messages={},
+              message_tokens={}, prompts=PROMPTS)  # fmt: skip
+    assert [(prompt.step, list(keys)) for prompt, keys in run.walk()] == [
+        (1, ["k1", "k2", "k3"]),
+        (2, ["m1"]),
+        (3, ["k2", "k4", "k5", "k6"]),
+        (4, ["k2", "k4", "k5", "k6"]),
+        (5, []),
+    ]
+
+
+# ---------------------------------------------------------------- decisions and rows
+
+
+@given(*[st.none() | st.sampled_from(("next", "abort"))] * 2)
+def test_what_a_decision_is_compared_with(labelled, recorded):
+    made = Decision(
+        step=0, router="r", at="end", route="next", untruncated="stop", recorded=recorded, labelled=labelled
+    )
+    expected, where = next(
+        (value, name)
+        for value, name in ((labelled, "labelled"), (recorded, "recorded"), ("stop", "untruncated"))
+        if value
+    )
+    assert (made.expected, made.expected_from) == (expected, where)
+
+
+def test_a_comparison_gives_the_row_of_a_case_or_of_all():
+    def row(case, value):
+        return Row(strategy="s", metric="m", case=case, value=value, unit="tokens", n=1)
+
+    signature = Signature(
+        bench_version="", traces={}, strategies={}, encodings=(), atoms_version="", prices_date="", seed=0
+    )
+    compared = Comparison(
+        title="", signature=signature, strategies=("s",), references=(), cases=("a",), rows=(row("a", 1.0),),
+        summary=(row(None, 2.0),), deltas=(), rules=(), traces={}, runs={}, samples={}, metrics={},
+    )  # fmt: skip
+    assert compared.row("s", "m").value == 2.0
+    assert compared.row("s", "m", "a").value == 1.0
+    assert compared.row("s", "m", "b") is None
+    assert compared.row("t", "m") is None
