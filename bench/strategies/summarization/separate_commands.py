@@ -99,7 +99,7 @@ class SeparateCommands:
             messages=[*system, *summary, *recent, *([] if self._history is None else [self._history])],
             written=written,
             notes=(
-                f"{window.tokens} tokens: {len(talk)} of {len(old)} old messages summarised, the rest are commands",
+                f"{window.tokens} tokens: {len(old)} old messages left, {len(talk) if written else 0} of them summarised",
             ),
             parts=_parts(window, conversation, self._history),
         )
