@@ -27,6 +27,7 @@ from .score import (
     Delta as Delta,
     GateRule as GateRule,
     MetricInfo as MetricInfo,
+    Moment as Moment,
     Row as Row,
     Sample as Sample,
     Signature as Signature,

@@ -86,7 +86,7 @@ class GateRule(Value, frozen=True, kw_only=True):
 
 
 class Verdict(Value, frozen=True, kw_only=True):
-    """What a gate decided, in one sentence."""
+    """What a gate decided, in one sentence. `detail` names what was dropped, a line a result, for a gate that failed."""
 
     gate: str
     metric: str
@@ -96,6 +96,24 @@ class Verdict(Value, frozen=True, kw_only=True):
     case: str | None = None
     value: float | None = None
     limit: float | None = None
+    detail: tuple[str, ...] = ()
+
+
+class Moment(Value, frozen=True, kw_only=True):
+    """One metric of one strategy over all cases, as a history kept it from an earlier run.
+
+    `run` numbers the runs of the scenario in the order kept, `commit` is the git commit it ran at (None outside a repository), `dirty` says
+    that files differed from it. `changed` names what but strategies differs from the run before: such values do not compare.
+    """
+
+    run: int
+    commit: str | None
+    dirty: bool
+    at: str
+    strategy: str
+    metric: str
+    value: float | None
+    changed: tuple[str, ...] = ()
 
 
 class Baseline(Value, frozen=True, kw_only=True):
@@ -107,7 +125,11 @@ class Baseline(Value, frozen=True, kw_only=True):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that gates and panels may see: the scores, the paired deltas, and the Runs and Traces behind them."""
+    """Everything that gates and panels may see: the scores, the paired deltas, and the Runs and Traces behind them.
+
+    `baseline_name` says in words what `baseline` is; where that is another revision of the code, `before` maps a strategy to the one here
+    that is its earlier self. `history` are earlier runs, oldest first. `allow_inconclusive`: such a verdict does not fail the whole.
+    """
 
     title: str
     signature: Signature
@@ -125,6 +147,10 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     skipped: tuple[tuple[str, str], ...] = ()
     baseline: Baseline | None = None
     baseline_problem: str | None = None
+    baseline_name: str = "the baseline"
+    before: dict[str, str] = {}
+    history: tuple[Moment, ...] = ()
+    allow_inconclusive: bool = False
     verdicts: tuple[Verdict, ...] = ()
 
     def row(self, strategy: str, metric: str, case: str | None = None) -> Row | None:
