@@ -5,6 +5,7 @@ Here is what several of them share: reading a raw script result, and cutting a h
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -44,7 +45,8 @@ class ScriptOutput:
 
     def without(self, noise: Noise) -> tuple[str, ...]:
         """The console lines that say something."""
-        return tuple(line for line in self.lines if not _NOISE[noise].match(line))
+        is_noise = _NOISE[noise].match
+        return tuple(line for line in self.lines if not (line.lstrip()[:1] in ("✅", "❌") and is_noise(line)))
 
 
 def script_output(result: ToolResult) -> ScriptOutput:
@@ -55,14 +57,20 @@ def script_output(result: ToolResult) -> ScriptOutput:
     >>> script_output(ToolResult(index=0, call_id="a", function="f", seen="one\\r\\n\\r\\ntwo")).lines
     ('one', 'two')
     """
-    value = result.data
-    if value is None:
-        try:
-            value = parse_json(result.text)
-        except NothingParsed:
-            value = None
+    return _text_output(result.text) if result.data is None else _value_output(result.data, result.text)
+
+
+@functools.lru_cache(maxsize=4096)  # several strategies ask this of the same results
+def _text_output(text: str) -> ScriptOutput:
+    try:
+        return _value_output(parse_json(text), text)
+    except NothingParsed:
+        return ScriptOutput(tuple(lines_of(text)))
+
+
+def _value_output(value: Any, text: str) -> ScriptOutput:
     if not isinstance(value, dict) or not {"output", "structured_output", "structuredOutput"} & value.keys():
-        return ScriptOutput(tuple(lines_of(result.text)))
+        return ScriptOutput(tuple(lines_of(text)))
     console = value.get("output")
     items = value.get("structured_output") or value.get("structuredOutput") or ()
     if isinstance(items, str):
