@@ -46,18 +46,14 @@ def replay(trace: Trace, strategy: Strategy) -> Run:
     A trace without model turns gives a Run without prompts: nothing to cost, though its results are still stored and judged.
     """
     state = _Replay(trace, strategy)
-    failure = None
-    for step in trace.steps:
-        try:
+    failure, step = None, None
+    try:
+        for step in trace.steps:
             state.take(step)
-        except _Broken as broken:
-            failure = Failure(step=step.index, slot=broken.slot, error=broken.text)
-            break
-    else:
-        try:
-            state.route_at("end", trace.steps[-1] if trace.steps else None)
-        except _Broken as broken:
-            failure = Failure(step=trace.steps[-1].index, slot=broken.slot, error=broken.text)
+        state.route_at("end", step)
+    except (_Broken, SystemExit) as error:  # a strategy that exits must not end the bench with an exit code of its own
+        broken = error if isinstance(error, _Broken) else _Broken("strategy", StrategyError(f"exited with {error}"))
+        failure = Failure(step=-1 if step is None else step.index, slot=broken.slot, error=broken.text)
     return state.run(failure)
 
 

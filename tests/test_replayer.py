@@ -1,0 +1,400 @@
+"""Replay: sequential, the same twice, both sides judged alike, and a strategy that raises is a row and not the end."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+from generated import traces
+from handmade import SMALL, opened, prompts_of, result, run_of, shell, trace
+from hypothesis import given, settings, strategies as st
+
+from bench.model import (
+    Approval,
+    ModelTurn,
+    RouteDecision,
+    Run,
+    SystemTurn,
+    ToolResult,
+    ToolsChanged,
+    UserTurn,
+    compact_json,
+)
+from bench.replayer import replay
+from bench.strategies import compose, parse_strategy
+from bench.tokens import PROMPT_TOKENS, counter
+
+STRATEGIES = (
+    "keep_all",
+    "recorded",
+    "drop_all",
+    "clairvoyant",
+    "floor",
+    "cut=summarizer=truncate:limit=40+store=by_function+evaluator=step_v1+routers=[executor,step_evaluator]",
+    "old=compactor=summarize_old:max_tokens=300,keep_last=3+store=truncate",
+    "apart=compactor=separate_commands:max_tokens=300+store=external",
+    "mask=compactor=mask_observations:keep_last=1+summarizer=table_console",
+)
+
+
+@settings(max_examples=25)
+@given(traces(extras=True), st.sampled_from(STRATEGIES))
+def test_replaying_twice_gives_the_same_bytes(trace, spec):
+    first, second = replay(trace, parse_strategy(spec)), replay(trace, parse_strategy(spec))
+    assert msgspec.json.encode(first) == msgspec.json.encode(second)
+    assert first.failure is None
+
+
+@settings(max_examples=25)
+@given(traces(extras=True), st.sampled_from(STRATEGIES))
+def test_a_run_is_the_same_after_json_and_its_tokens_are_those_of_its_messages(trace, spec):
+    run = replay(trace, parse_strategy(spec))
+    kept = msgspec.json.decode(msgspec.json.encode(run), type=Run)
+    assert msgspec.json.encode(kept) == msgspec.json.encode(run)
+    assert [prompt.step for prompt in run.prompts] == [turn.index for turn in trace.model_turns]
+    assert len(run.results) == len(trace.results)
+    count = counter(run.encoding)
+    assert run.message_tokens == {key: count.message(message) for key, message in run.messages.items()}
+    for prompt, keys in kept.walk():
+        assert prompt.tokens == PROMPT_TOKENS + prompt.tools_tokens + sum(run.message_tokens[key] for key in keys)
+
+
+@settings(max_examples=25)
+@given(traces(extras=True))
+def test_keep_all_gives_every_turn_the_whole_thread_before_it(trace):
+    run = replay(trace, parse_strategy("keep_all"))
+    shown = {}
+    for prompt, keys in run.walk():
+        shown[prompt.step] = [run.messages[key].step for key in keys]
+    for turn in trace.model_turns:
+        before = [
+            step.index
+            for step in trace.steps
+            if step.thread == turn.thread
+            and step.index < turn.index
+            and isinstance(step, SystemTurn | UserTurn | ModelTurn | ToolResult)
+        ]
+        assert shown[turn.index] == before
+    assert all(
+        compact_json(outcome.stored) == compact_json(item.value)
+        for outcome, item in zip(run.results, trace.results, strict=True)
+    )
+
+
+# ---------------------------------------------------------------- what is shown and what is stored
+
+
+def texts(run, at=-1):
+    return [message.text for message in prompts_of(run)[at]]
+
+
+DATA = {"rows": [{"a": 471}] * 20}
+RECORDED = opened([result("seen, cut", index=2, full="the whole text", role="user"), result(None, index=3, data=DATA)])
+
+
+def test_the_summarizer_is_given_the_untruncated_result_and_the_prompt_shows_its_summary():
+    run = run_of(RECORDED, "s=summarizer=truncate:limit=9")
+    assert texts(run)[2:] == ["the whole", str(DATA)[:9]]
+    assert prompts_of(run)[0][2].role == "user"
+    assert run.results[1].stored == DATA
+
+
+def test_without_a_summary_the_prompt_shows_what_is_stored():
+    run = run_of(RECORDED, "s=store=truncate:limit=9")
+    assert texts(run)[2:] == ["the whole", str(DATA)[:9]]
+    assert [outcome.stored for outcome in run.results] == ["the whole", str(DATA)[:9]]
+
+
+def test_a_summarizer_that_has_none_leaves_what_is_stored(tmp_path):
+    (tmp_path / "mine.py").write_text("def none(result):\n    return None\n")
+    run = replay(RECORDED, compose("s", {"summarizer": "mine.py:none", "store": "truncate:limit=9"}, tmp_path))
+    assert texts(run)[2] == "the whole"
+
+
+def test_recorded_shows_what_the_recorder_showed():
+    assert texts(run_of(RECORDED, "recorded"))[2:] == ["seen, cut", compact_json(DATA)]
+
+
+def test_a_handle_is_read_back_as_the_value_it_stands_for():
+    (_, outcome) = run_of(RECORDED, "s=store=external").results
+    assert outcome.record.handle
+    assert outcome.stored == DATA
+    assert outcome.record.value != DATA
+
+
+# ---------------------------------------------------------------- sequential
+
+GROWS = """
+from bench.model import Message
+
+
+class Grows:
+    '''Writes on each prompt how many of its own notes it finds there.'''
+
+    def __init__(self, *, most: int = 100):
+        self.most = most
+
+    def compact(self, window):
+        own = sum(message.kind == "made" for message in window.messages)
+        note = Message(role="user", kind="made", text=f"note {own}")
+        return [*window.messages, note][-self.most:]
+"""
+
+
+def test_what_a_strategy_did_is_what_it_finds_next(tmp_path):
+    (tmp_path / "grows.py").write_text(GROWS)
+    run = replay(opened(shell(3, start=2)), compose("s", {"compactor": "grows.py:Grows"}, tmp_path))
+    notes = [[message.text for message in messages if message.kind == "made"] for messages in prompts_of(run)]
+    assert notes == [[f"note {number}" for number in range(prompt + 1)] for prompt in range(4)]
+    assert all(prompt.compacted for prompt in run.prompts)
+
+
+def test_each_thread_has_a_compactor_of_its_own(tmp_path):
+    (tmp_path / "grows.py").write_text(GROWS)
+    run = replay(SMALL["threads"], compose("s", {"compactor": "grows.py:Grows"}, tmp_path))
+    counts = {}
+    for prompt, keys in run.walk():
+        counts.setdefault(prompt.thread, []).append(sum(run.messages[key].kind == "made" for key in keys))
+    assert counts == {"main": [1, 2, 3, 4, 5, 6], "critic": [1, 2, 3, 4, 5, 6]}
+
+
+def test_state_lives_for_one_case_only(tmp_path):
+    (tmp_path / "counting.py").write_text(
+        "class Counting:\n    seen = 0\n\n    def summarize(self, result):\n"
+        "        self.seen += 1\n        return f'result {self.seen}'\n"
+    )
+    strategy = compose("s", {"summarizer": "counting.py:Counting"}, tmp_path)
+    assert texts(replay(RECORDED, strategy)) == texts(replay(RECORDED, strategy))
+
+
+def test_the_future_is_given_only_to_who_declares_it(tmp_path):
+    (tmp_path / "peeks.py").write_text(
+        "def peeks(window):\n    raise ValueError(str(window.trace))\n\n\n"
+        "def declares(window):\n    raise ValueError(window.trace.id)\n\n\ndeclares.needs_future = True\n"
+    )
+    recorded = opened([])
+    blind = replay(recorded, compose("s", {"compactor": "peeks.py:peeks"}, tmp_path))
+    sees = replay(recorded, compose("s", {"compactor": "peeks.py:declares"}, tmp_path))
+    assert blind.failure.error == "ValueError: None"
+    assert sees.failure.error == "ValueError: t"
+
+
+# ---------------------------------------------------------------- strategies that break
+
+BREAKS = """
+def boom(*given):
+    raise KeyError("it\\nbroke")
+
+
+def route(state):
+    return 7
+
+
+def odd(*given):
+    return object()
+
+
+def leaves(*given):
+    raise SystemExit(0)
+
+
+def mutates(result):
+    if isinstance(result.data, dict):
+        result.data["rows"].clear()
+    return "shown"
+
+
+boom.at = route.at = odd.at = leaves.at = "after_result"
+"""
+
+
+@pytest.mark.parametrize(
+    ("slot", "function", "at", "says"),
+    [
+        ("summarizer", "boom", 2, "KeyError: 'it\\nbroke'"),
+        ("store", "boom", 2, "KeyError"),
+        ("evaluator", "boom", 2, "KeyError"),
+        ("compactor", "boom", 4, "KeyError"),
+        ("consumer", "boom", 2, "KeyError"),
+        ("routers", "boom", 2, "KeyError"),
+        ("routers", "route", 2, "a router gives a route's name or (name, detail), got int"),
+        ("compactor", "odd", 4, "a compactor gives a list of messages, Edits or None, got object"),
+        ("consumer", "odd", 2, "a consumer gives a Reply, got object"),
+        ("summarizer", "odd", 2, "TypeError"),
+        ("store", "odd", 2, "TypeError"),
+        ("evaluator", "odd", 2, "TypeError"),
+        ("summarizer", "leaves", 2, "exited with 0"),
+        ("compactor", "leaves", 4, "exited with 0"),
+        ("summarizer", "mutates", 3, "the strategy changed its input"),
+        ("store", "mutates", 3, "the strategy changed its input"),
+    ],
+)
+def test_a_strategy_that_breaks_is_the_failure_of_its_case(tmp_path, slot, function, at, says):
+    (tmp_path / "breaks.py").write_text(BREAKS)
+    recorded = opened([result("text", index=2), result(None, index=3, data={"rows": [1, 2]})])
+    run = replay(recorded, compose("s", {slot: f"breaks.py:{function}"}, tmp_path))
+    assert run.failure.step == at
+    assert run.failure.slot.split()[0] in (slot, "router", "strategy")
+    assert says in run.failure.error
+    assert "\n" not in run.failure.error
+    assert run.failure.error.count("Traceback") == 0
+
+
+def test_a_router_that_breaks_at_the_end_is_a_failure_too(tmp_path):
+    (tmp_path / "mine.py").write_text("def end(state):\n    raise ValueError('no')\n\n\nend.at = 'end'\n")
+    run = replay(opened([]), compose("s", {"routers": "mine.py:end"}, tmp_path))
+    assert (run.failure.slot, run.failure.error) == ("router mine.py:end", "ValueError: no")
+    assert len(run.prompts) == 1, "what was replayed before is kept"
+
+
+def test_a_router_that_breaks_on_an_empty_trace_is_a_failure_too(tmp_path):
+    (tmp_path / "mine.py").write_text("def end(state):\n    raise ValueError('no')\n\n\nend.at = 'end'\n")
+    run = replay(trace(), compose("s", {"routers": "mine.py:end"}, tmp_path))
+    assert run.failure.error == "ValueError: no"
+
+
+# ---------------------------------------------------------------- both sides
+
+JUDGE = """
+def long(record, history, *, limit: int = 100):
+    return {"long": len(str(record.value)) > limit, "judged_before": len(history)}
+
+
+def abort_when_short(state):
+    judged = state["last_step_evaluation"]
+    return ("continue" if judged["long"] else "abort"), {"records": len(state["execution_history"])}
+
+
+abort_when_short.at = "after_evaluation"
+"""
+
+
+def test_evaluators_and_routers_see_the_stored_and_the_untruncated_records(tmp_path):
+    (tmp_path / "judge.py").write_text(JUDGE)
+    slots = {"store": "truncate:limit=9", "evaluator": "judge.py:long", "routers": "judge.py:abort_when_short"}
+    run = replay(RECORDED, compose("s", slots, tmp_path))
+    second = run.results[1]
+    assert second.evaluation == {"long": False, "judged_before": 1}
+    assert second.evaluation_untruncated == {"long": True, "judged_before": 1}
+    assert [(made.route, made.untruncated) for made in run.decisions] == [("abort", "abort"), ("abort", "continue")]
+    assert [made.detail for made in run.decisions] == [{"records": 1}, {"records": 2}]
+    assert run.final_route == "abort"
+
+
+def test_a_divergence_is_recorded_and_not_followed(tmp_path):
+    (tmp_path / "judge.py").write_text(JUDGE)
+    recorded = opened(
+        [
+            result("short", index=2),
+            RouteDecision(index=3, at="after_evaluation", taken="continue", state={"current_step_index": 1}),
+            result("short again", index=4),
+            RouteDecision(index=5, at="after_evaluation", taken="abort"),
+        ]
+    )
+    slots = {"evaluator": "judge.py:long", "routers": "judge.py:abort_when_short"}
+    run = replay(recorded, compose("s", slots, tmp_path))
+    assert [(made.step, made.route, made.recorded, made.expected_from) for made in run.decisions] == [
+        (3, "abort", "continue", "recorded"),
+        (5, "abort", "abort", "recorded"),
+    ]
+    assert len(run.results) == 2
+
+
+def test_a_label_goes_before_what_was_recorded(tmp_path):
+    (tmp_path / "judge.py").write_text(JUDGE)
+    recorded = msgspec.structs.replace(
+        opened([result("short", index=2), RouteDecision(index=3, at="after_evaluation", taken="continue")]),
+        labels={"routes": {"3": "abort"}},
+    )
+    slots = {"evaluator": "judge.py:long", "routers": "judge.py:abort_when_short"}
+    (made,) = replay(recorded, compose("s", slots, tmp_path)).decisions
+    assert (made.expected, made.expected_from) == ("abort", "labelled")
+
+
+def test_a_recorded_decision_of_another_router_is_not_this_ones(tmp_path):
+    (tmp_path / "judge.py").write_text(JUDGE)
+    recorded = opened(
+        [result("short", index=2), RouteDecision(index=3, at="after_evaluation", taken="x", router="someone_else")]
+    )
+    slots = {"evaluator": "judge.py:long", "routers": "judge.py:abort_when_short"}
+    assert replay(recorded, compose("s", slots, tmp_path)).decisions == ()
+
+
+EVERYWHERE = "".join(
+    f"\n\ndef {point}(state):\n    return '{point}'\n\n\n{point}.at = '{point}'\n"
+    for point in ("user_turn", "before_model", "after_model", "approval", "after_result", "after_evaluation", "end")
+)
+
+
+def test_routers_decide_at_their_points_in_the_order_of_the_run(tmp_path):
+    (tmp_path / "all.py").write_text(EVERYWHERE)
+    points = ["user_turn", "before_model", "after_model", "approval", "after_result", "after_evaluation", "end"]
+    recorded = trace(
+        UserTurn(index=0, content="go"),
+        ModelTurn(index=1),
+        Approval(index=2, call_id="c", approved=True),
+        result("done", index=3),
+    )
+    run = replay(recorded, compose("s", {"routers": [f"all.py:{point}" for point in points]}, tmp_path))
+    assert [(made.step, made.at) for made in run.decisions] == [
+        (0, "user_turn"),
+        (1, "before_model"),
+        (1, "after_model"),
+        (2, "approval"),
+        (3, "after_result"),
+        (3, "after_evaluation"),
+        (3, "end"),
+    ]
+    assert run.final_route == "end"
+
+
+# ---------------------------------------------------------------- the rest of a run
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("spec", STRATEGIES)
+def test_every_odd_trace_gets_through(name, spec):
+    run = run_of(SMALL[name], spec)
+    assert msgspec.json.decode(msgspec.json.encode(run))["trace_id"] == "t"
+
+
+def test_an_empty_trace_gives_an_empty_run():
+    run = run_of(trace(), "keep_all")
+    assert (run.prompts, run.results, run.decisions, run.final_route) == ((), (), (), None)
+    assert run.messages == {}
+
+
+def test_the_model_of_the_trace_decides_encoding_and_window():
+    known = replay(trace(ModelTurn(index=0, model="gpt-4")), parse_strategy("keep_all"))
+    unknown = replay(trace(ModelTurn(index=0, model="somebodys-own")), parse_strategy("keep_all"))
+    assert (known.encoding, known.encoding_assumed, known.prompts[0].window_tokens) == ("cl100k_base", False, 8192)
+    assert (unknown.encoding, unknown.encoding_assumed, unknown.prompts[0].window_tokens) == ("o200k_base", True, None)
+
+
+def test_tool_definitions_are_part_of_each_prompt_of_their_thread():
+    tools = ({"name": "query"},)
+    run = run_of(
+        trace(
+            ToolsChanged(index=0, thread="a", tools=tools),
+            ModelTurn(index=1, thread="a"),
+            ModelTurn(index=2, thread="b"),
+        ),
+        "keep_all",
+    )
+    assert [prompt.tools_tokens for prompt in run.prompts] == [counter().tools(tools), 0]
+
+
+def test_what_a_writer_read_and_wrote_is_on_record():
+    run = run_of(SMALL["long"], "s=compactor=summarize_old:max_tokens=2000,keep_last=4")
+    assert run.writer_calls
+    assert all(call.consumed_tokens > call.produced_tokens > 0 for call in run.writer_calls)
+
+
+def test_the_final_state_is_what_is_left_of_the_recorded_one():
+    recorded = opened(
+        [RouteDecision(index=2, at="end", taken="END", state={"selected_script": "A.cs", "pending": None})]
+    )
+    state = run_of(recorded, "keep_all").final_state
+    assert (state["selected_script"], state["pending"]) == ("A.cs", None)
+    assert json.loads(msgspec.json.encode(state)) == state
