@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,7 +50,7 @@ def read_scenario(path: Path) -> Scenario:
     for key in table:
         if key not in _KEYS:
             raise ScenarioError(f"{path}: unknown key {key!r}{nearest(key, _KEYS)}")
-    traces = _typed(path, "traces", table.get("traces"), tuple[str, ...])
+    traces = _typed(path, "traces", table.get("traces", []), tuple[str, ...])
     strategies = _typed(path, "strategies", table.get("strategies", {}), dict[str, dict[str, Any]])
     if not traces or not strategies:
         raise ScenarioError(f"{path}: `{'strategies' if traces else 'traces'}` is missing or empty — nothing to replay")
@@ -88,6 +89,11 @@ def rule_problem(rule: GateRule) -> str | None:
         return "no limit — set min, max, max_increase or max_drop"
     if len(limits) > 1 and set(limits) != {"min", "max"}:
         return f"{' and '.join(limits)} in one gate — write one gate for each"
+    for name in ("min", "max"):
+        if not math.isfinite(getattr(rule, name) or 0):  # every comparison with NaN is false, so it would always pass
+            return f"{name} = {getattr(rule, name)}: write a number"
+    if rule.min is not None and rule.max is not None and rule.min > rule.max:
+        return f"min is above max ({rule.min:g} > {rule.max:g}): no value can pass"
     for name in ("max_increase", "max_drop"):
         limit = getattr(rule, name)
         if limit is not None and relative_limit(limit) is None:
@@ -102,12 +108,12 @@ def relative_limit(limit: str | float) -> tuple[float, bool] | None:
     ((0.02, True), (0.01, False), None)
     """
     if isinstance(limit, int | float):
-        return (float(limit), False) if limit >= 0 else None
+        return (float(limit), False) if 0 <= limit < math.inf else None
     number = limit.strip().removesuffix("%")
     try:
         amount = float(number)
     except ValueError:
         return None
-    if not 0 <= amount < float("inf") or not limit.strip().endswith("%"):
+    if not 0 <= amount < math.inf or not limit.strip().endswith("%"):
         return None
     return amount / 100, True

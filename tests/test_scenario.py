@@ -1,0 +1,144 @@
+"""Scenario files: what they say, and one line for every way in which they cannot be used."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from bench.errors import ScenarioError
+from bench.model import GateRule
+from bench.scenario import read_scenario, relative_limit, rule_problem
+
+WHOLE = """
+title = "A title"
+traces = ["native:runs/*.jsonl", "b.json"]
+seed = 7
+
+[strategies]
+keep_all = {}
+mine = { store = "truncate:limit=80", routers = ["executor", "step_evaluator"] }
+
+[[gates]]
+metric = "needed.recall"
+strategy = "mine"
+min = 0.95
+
+[[gates]]
+metric = "cost.prompt_tokens"
+max_increase = "2%"
+over = "worst_case"
+
+[labels.case-1]
+routes = { "3" = "abort" }
+"""
+
+
+def written(folder, text):
+    path = folder / "one.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_a_whole_scenario(tmp_path):
+    scenario = read_scenario(written(tmp_path, WHOLE))
+    assert scenario.title == "A title"
+    assert scenario.traces == ("native:runs/*.jsonl", "b.json")
+    assert scenario.seed == 7
+    assert list(scenario.strategies) == ["keep_all", "mine"]
+    assert scenario.strategies["mine"]["routers"] == ["executor", "step_evaluator"]
+    assert scenario.gates == (
+        GateRule(metric="needed.recall", strategy="mine", min=0.95),
+        GateRule(metric="cost.prompt_tokens", strategy="*", max_increase="2%", over="worst_case"),
+    )
+    assert scenario.labels == {"case-1": {"routes": {"3": "abort"}}}
+    assert (scenario.base, scenario.path) == (tmp_path, tmp_path / "one.toml")
+    assert scenario.baseline_path == tmp_path / "one.baseline.json"
+
+
+def test_what_may_be_left_out(tmp_path):
+    scenario = read_scenario(written(tmp_path, 'traces = ["a"]\n[strategies]\nkeep_all = {}\n'))
+    assert (scenario.title, scenario.gates, scenario.labels, scenario.seed) == ("one", (), {}, 0)
+
+
+SOUND = 'traces = ["a"]\n[strategies]\nkeep_all = {}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "`traces` is missing or empty"),
+        ('traces = ["a"]', "`strategies` is missing or empty"),
+        ("traces = []\n[strategies]\nkeep_all = {}", "`traces` is missing or empty"),
+        ('traces = "a"\n[strategies]\nkeep_all = {}', "`traces`: Expected `array`, got `str`"),
+        ('traces = [1]\n[strategies]\nkeep_all = {}', "`traces`: Expected `str`, got `int` - at `$[0]`"),
+        ('traces = ["a"]\nstrategies = ["keep_all"]', "`strategies`: Expected `object`, got `array`"),
+        ('traces = ["a"]\n[strategies]\nkeep_all = "x"', "`strategies`: Expected `object`, got `str`"),
+        ("title = 3\n" + SOUND, "`title`: Expected `str`, got `int`"),
+        ('seed = "x"\n' + SOUND, "`seed`: Expected `int`, got `str`"),
+        ("tarces = []\n" + SOUND, "unknown key 'tarces' — did you mean traces?"),
+        ("title = \n" + SOUND, "not TOML"),
+        (b"\xff\xfe", "not TOML"),
+        (SOUND + '[[gates]]\nmin = 1\n', "`gates`: Object missing required field `metric`"),
+        (SOUND + '[[gates]]\nmetric = "m"\nmni = 1\n', "`gates`: Object contains unknown field `mni`"),
+        (SOUND + '[[gates]]\nmetric = "m"\nmin = "x"\n', "`gates`: Expected `float | null`"),
+        (SOUND + '[[gates]]\nmetric = "m"\nmin = 1\nover = "some"\n', "`gates`: Invalid enum value 'some'"),
+        (SOUND + '[[gates]]\nmetric = "m"\n', "gates[1] (m): no limit"),
+        (SOUND + '[[gates]]\nmetric = "m"\nmin = 1\nmax_drop = 1\n', "gates[1] (m): min and max_drop in one gate"),
+        (SOUND + '[[gates]]\nmetric = "m"\nmax_drop = "2"\n', "gates[1] (m): max_drop = '2': write \"2%\""),
+        (SOUND + '[[gates]]\nmetric = "m"\nmax_increase = -1\n', "not negative"),
+        (SOUND + "labels = 3\n", "`strategies`: Expected `object`, got `int`"),  # a key below [strategies] is one
+        ("labels = 3\n" + SOUND, "`labels`: Expected `object`, got `int`"),
+    ],
+)  # fmt: skip
+def test_a_scenario_that_cannot_be_used_says_why(tmp_path, text, says):
+    with pytest.raises(ScenarioError) as caught:
+        read_scenario(written(tmp_path, text))
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'one.toml'}: ")
+    assert says in message
+    assert "\n" not in message
+
+
+def test_a_scenario_that_is_not_there(tmp_path):
+    with pytest.raises(ScenarioError, match=r"none\.toml: No such file or directory"):
+        read_scenario(tmp_path / "none.toml")
+    with pytest.raises(ScenarioError, match="Is a directory"):
+        read_scenario(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"min": 0.5}, None),
+        ({"min": 0.5, "max": 1.0}, None),
+        ({"max_drop": 0}, None),
+        ({"max_increase": "0%"}, None),
+        ({}, "no limit"),
+        ({"max": 1.0, "max_increase": "2%"}, "max and max_increase in one gate"),
+        ({"max_drop": "two"}, "max_drop = 'two'"),
+        ({"max_drop": -0.1}, "not negative"),
+        ({"min": 2.0, "max": 1.0}, "min is above max"),
+        ({"min": float("nan")}, "min = nan"),
+        ({"max": float("nan")}, "max = nan"),
+        ({"max_drop": float("nan")}, "max_drop = nan"),
+        ({"max_increase": float("inf")}, "max_increase = inf"),
+    ],
+)
+def test_a_rule_is_sound_or_says_what_is_wrong(fields, problem):
+    found = rule_problem(GateRule(metric="m", **fields))
+    assert (found is None) if problem is None else problem in str(found)
+
+
+@given(st.floats(0, 1e6))
+def test_a_relative_limit_is_a_share_and_a_number_is_an_amount(amount):
+    assert relative_limit(f"{amount!r}%") == (amount / 100, True)
+    assert relative_limit(amount) == (amount, False)
+
+
+@pytest.mark.parametrize("limit", ["2", "", "%", "-1%", "nan%", "inf%", "2 %%", -1, -0.5, float("nan"), float("inf")])
+def test_a_limit_that_is_none(limit):
+    assert relative_limit(limit) is None
+
+
+def test_blanks_around_a_limit_are_forgiven():
+    assert relative_limit(" 2 % ") == (0.02, True)
