@@ -163,7 +163,8 @@ def run_scenario(scenario: Scenario | Path | str, progress: Callable[[int, int],
     )
     if baseline is not None:
         try:
-            require_comparable(compared.signature, baseline.signature)
+            priced = any(compared.metrics[rule.metric].unit == "usd" for rule in plan.gates)
+            require_comparable(compared.signature, baseline.signature, priced=priced)
         except ResultsError as error:
             compared = msgspec.structs.replace(compared, baseline_problem=str(error))
     return msgspec.structs.replace(compared, verdicts=check(compared))

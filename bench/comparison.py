@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from .errors import ResultsError
 from .model import Comparison, Delta, MetricInfo, Row, Signature
 from .scores import combine
@@ -41,6 +43,27 @@ def deltas(
             cases = sorted(ours.keys() & theirs.keys())
             found.append(_delta(info, strategy, reference, [(ours[case], theirs[case]) for case in cases], seed))
     return tuple(found)
+
+
+def change(
+    info: MetricInfo, rows: Sequence[Row], before: Mapping[str, float | None], seed: int, name: str
+) -> Delta | None:
+    """The rows of one strategy and metric against accepted values of the same cases, paired; None for no rows.
+
+    An accepted value weighs what its row weighs: how much there is to measure depends on the trace, not on the strategy.
+
+    >>> info = MetricInfo(name="cost.prompt_tokens", unit="tokens", better="lower", aggregate="sum")
+    >>> row = Row(strategy="a", metric=info.name, case="x", value=110.0, unit="tokens", n=1)
+    >>> found = change(info, [row], {"x": 100.0}, 0, "the baseline")
+    >>> found.delta, found.relative, found.n, found.reason
+    (10.0, 0.1, 1, 'one case: no interval')
+    """
+    pairs = []
+    for row in rows:
+        earlier = before.get(row.case) if row.case is not None else None
+        if row.value is not None and earlier is not None:
+            pairs.append((row, msgspec.structs.replace(row, value=earlier)))
+    return _delta(info, rows[0].strategy, name, pairs, seed) if rows else None
 
 
 def _delta(info: MetricInfo, strategy: str, reference: str, pairs: Sequence[tuple[Row, Row]], seed: int) -> Delta:
@@ -91,10 +114,10 @@ def _interval(
     return float(low), float(high), float(relative_low), float(relative_high)
 
 
-def require_comparable(ours: Signature, theirs: Signature) -> None:
+def require_comparable(ours: Signature, theirs: Signature, *, priced: bool = True) -> None:
     """Raise ResultsError where two signatures differ in anything but the strategies and the set of cases being compared.
 
-    A case that both have must be the same recording.
+    A case that both have must be the same recording. `priced` False: nothing in dollars is compared, so new price tables do not matter.
     """
     for field, what in (
         ("bench_version", "bench version"),
@@ -103,6 +126,8 @@ def require_comparable(ours: Signature, theirs: Signature) -> None:
         ("prices_date", "price tables"),
         ("seed", "seed"),
     ):
+        if field == "prices_date" and not priced:
+            continue
         mine, other = getattr(ours, field), getattr(theirs, field)
         if mine != other:
             raise ResultsError(f"not comparable: {what} differs ({_shown(mine)} against {_shown(other)})")

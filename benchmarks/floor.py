@@ -19,7 +19,7 @@ from bench.metrics import info
 from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, compact_json, text_of
 from bench.registry import entries
 from bench.scores import all_rows
-from bench.strategies import Strategy, parse_strategy
+from bench.strategies import Strategy, parse_strategy, summarization
 
 SHIPPED = ("traces/terminal", "traces/analysis", "traces/building_model")
 STRATEGIES = (
@@ -62,7 +62,7 @@ def cold(traces: Sequence[Trace]) -> None:
     """Forget everything that a run keeps for the next one, so that each round pays for all of it."""
     for counter in map(tokens.counter, ("o200k_base", "cl100k_base")):
         counter.__init__(counter.encoding)
-    for module in (atoms, decode):
+    for module in (atoms, decode, summarization):
         for value in vars(module).values():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()
