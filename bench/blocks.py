@@ -40,12 +40,18 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell. `note` says why (shown as a footnote), `strategy` names the strategy it stands for (shown in its colour)."""
+    """One cell. `detail` goes on after the text (an interval), `note` says why (a footnote), `strategy` names the strategy it stands for."""
 
     text: str
     tone: Tone = "plain"
     note: str = ""
     strategy: str | None = None
+    detail: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The text with its detail, for formats that have one line."""
+        return f"{self.text} {self.detail}" if self.detail else self.text
 
 
 @dataclass(frozen=True)
@@ -181,7 +187,7 @@ def change(delta: Delta | None, unit: str) -> Cell:
 
     >>> half = Delta(strategy="a", reference="b", metric="m", delta=-5, relative=-0.5, low=-6, high=-4, relative_low=-0.6,
     ...     relative_high=-0.4, n=3, better=True)
-    >>> change(half, "tokens").text, change(half, "tokens").tone
+    >>> change(half, "tokens").whole, change(half, "tokens").tone
     ('−50% [−60%, −40%]', 'good')
     """
     if delta is None or delta.delta is None:
@@ -194,11 +200,11 @@ def change(delta: Delta | None, unit: str) -> Cell:
         text, interval = signed(delta.delta, quantity(abs(delta.delta), unit)), ""
     tone: Tone = "plain" if delta.better is None else "good" if delta.better else "bad"
     doubt = f"no sure difference: {delta.reason}" if delta.delta and delta.n > 1 and delta.better is None else ""
-    return Cell(text + interval, tone, doubt)
+    return Cell(text, tone, doubt, detail=interval)
 
 
 def _interval(low: float | None, high: float | None, shown: Callable[[float], str]) -> str:
-    return "" if low is None or high is None or low == high else f" [{shown(low)}, {shown(high)}]"
+    return "" if low is None or high is None or low == high else f"[{shown(low)}, {shown(high)}]"
 
 
 def _points(value: float) -> str:

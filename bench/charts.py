@@ -121,32 +121,56 @@ def _scatter(chart: Chart, names: Sequence[str], ids: Sequence[str], shown: Sequ
             "encoding": {"shape": _encoded(ids, [style.shape for style in shown])},
         }
     ]
-    for x, y, label, left in _labels(chart.points):
+    for group, align, dx, dy in _labels(chart.points):
+        label = visible(", ".join(_short(point.series) for point in group))
         layers.append(
             {
-                "data": {"values": [{"x": x, "y": y, "label": label}]},
-                "mark": {"type": "text", "align": "right" if left else "left", "dx": -10 if left else 10, "fontSize": 12},
+                "data": {"values": [{"x": group[0].x, "y": group[0].y, "label": label}]},
+                "mark": {"type": "text", "align": align, "dx": dx, "dy": dy, "fontSize": 12},
                 "encoding": {"text": {"field": "label", "type": "nominal"}, "color": {"value": "#000"}},
             }
-        )  # fmt: skip
+        )
     return layers
 
 
-def _labels(points: Sequence[Point]) -> list[tuple[float, float, str, bool]]:
-    """Where each name is written: points that nearly coincide share one label, and those on the right have it on their left."""
+_PLACES = (("left", 10, 0), ("right", -10, 0), ("left", 6, 14), ("right", -6, 14), ("left", 6, -14), ("right", -6, -14))
+
+
+def _labels(points: Sequence[Point]) -> list[tuple[list[Point], str, int, int]]:
+    """Where each name is written (align, dx, dy): the first place beside its point that is free, else the first. Near points share a label."""
+    width, height = _SIZES["scatter"]
     widest = max((point.x for point in points), default=0.0) or 1.0
     groups: list[list[Point]] = []
     for point in sorted(points, key=lambda item: (item.x, item.y, item.series)):
-        near = (g for g in groups if abs(g[0].x - point.x) < 0.04 * widest and abs(g[0].y - point.y) < 0.04)
+        near = (g for g in groups if abs(g[0].x - point.x) < 0.03 * widest and abs(g[0].y - point.y) < 0.03)
         group = next(near, None)
         if group is None:
             groups.append([point])
         else:
             group.append(point)
-    return [
-        (group[0].x, group[0].y, visible(", ".join(_short(point.series) for point in group)), group[0].x > 0.6 * widest)
-        for group in groups
-    ]
+    at = {id(group): (group[0].x / widest * width, (1 - group[0].y) * height) for group in groups}
+    taken = [(x - 6, x + 6, y - 6, y + 6) for x, y in at.values()]
+    found = []
+    for group in groups:
+        x, y = at[id(group)]
+        long = 7 * len(", ".join(_short(point.series) for point in group))
+        boxes = []
+        for align, dx, dy in _PLACES:
+            start = x + dx if align == "left" else x + dx - long
+            boxes.append((start, start + long, y + dy - 6, y + dy + 6))
+        free = (
+            n
+            for n, box in enumerate(boxes)
+            if box[0] > -20 and box[1] < width + 40 and not any(_meet(box, t) for t in taken)
+        )
+        chosen = next(free, 0)
+        taken.append(boxes[chosen])
+        found.append((group, *_PLACES[chosen]))
+    return found
+
+
+def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
 def _short(name: str) -> str:

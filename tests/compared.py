@@ -59,6 +59,7 @@ TOTALS = {
     "keep_all": {"cost.prompt_tokens": 3000.0, "needed.recall": 1.0, "loss.fact_recall.end": 1.0},
     "floor": {"cost.prompt_tokens": 300.0, "needed.recall": 1.0, "loss.fact_recall.end": 0.1},
 }
+CHANGE = {"path": "extraction.rows", "kind": "values_changed", "before": "4711", "after": "47"}
 UNPRICED = "no prices for model 'm-1'"
 
 
@@ -226,6 +227,10 @@ def _samples(cut: str, case: str) -> dict[tuple[str, str, str], tuple[Sample, ..
         (cut, "needed.recall", case): (missed,),
         (cut, "needed.dangling_steps", case): (Sample(numerator=1.0, step=3),),
         (cut, "loss.fact_recall.end", case): (lost,),
+        (cut, "findings.agreement", case): (
+            Sample(numerator=0.0, denominator=1.0, step=2, detail={"changes": [dict(CHANGE)]}),
+        ),
+        ("mask", "findings.agreement", case): (Sample(numerator=1.0, denominator=1.0, step=2),),
         ("mask", "loss.fact_recall.end", case): (msgspec.structs.replace(lost, numerator=2.0),),
     }
 

@@ -22,7 +22,7 @@ def current() -> dict[str, str]:
     }
     made["unmeasured.txt"] = rendered([unmeasured()], "text")
     made["unmeasured.xml"] = rendered([unmeasured()], "junit")
-    made["terminal.txt"] = terminal_text(comparison()) + "\n"
+    made["terminal.txt"] = terminal_text(comparison())
     return {name: without_drawings(text) for name, text in sorted(made.items())}
 
 

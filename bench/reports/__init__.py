@@ -123,7 +123,7 @@ def terminal_text(comparison: Comparison) -> str:
         for section in sections([comparison], TERMINAL_PANELS)
     )
     text: str = entries("renderer")["text"].target(short)
-    return text.rstrip("\n")
+    return text
 
 
 def _unfolded(shown: PanelBlocks) -> PanelBlocks:

@@ -84,7 +84,7 @@ def _row(cells: Sequence[str]) -> str:
 
 def _cell(cell: Cell, notes: tuple[str, ...]) -> str:
     mark = f"<sup>{notes.index(cell.note) + 1}</sup>" if cell.note else ""
-    return _inline(cell.text) + mark
+    return _inline(cell.whole) + mark
 
 
 def _side_by_side(block: SideBySide) -> Iterator[str]:

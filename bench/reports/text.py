@@ -66,7 +66,7 @@ def _table(table: Table) -> Iterator[str]:
     rows = [[_cell(cell, notes, wraps and at == len(row) - 1) for at, cell in enumerate(row)] for row in table.rows]
     widths = [max(map(_width, column)) for column in zip(heads, *rows, strict=True)]
     if wraps and sum(widths) + 2 * (len(widths) - 1) > WIDTH:
-        widths[-1] = max(24, WIDTH - sum(widths[:-1]) - 2 * (len(widths) - 1))
+        widths[-1] = min(widths[-1], max(24, WIDTH - sum(widths[:-1]) - 2 * (len(widths) - 1)))
     for group in _groups(widths):
         yield from _line(heads, group, widths, table)
         yield "  ".join("-" * widths[at] for at in group)
@@ -109,7 +109,7 @@ def _clip(text: str) -> str:
 
 def _cell(cell: Cell, notes: tuple[str, ...], whole: bool) -> str:
     mark = f" [{notes.index(cell.note) + 1}]" if cell.note else ""
-    return (_flat(cell.text) if whole else _clip(cell.text)) + mark
+    return (_flat(cell.whole) if whole else _clip(cell.whole)) + mark
 
 
 def _pad(text: str, width: int, right: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...blocks import Beside, Block, Cell, Chart, Column, Point, Prose, Table, change, listed, measured, quantity
 from ...model import Comparison, Delta, Verdict
@@ -40,7 +40,10 @@ def ranking(comparison: Comparison) -> list[Block]:
     declared = sorted((places[name] for name in comparison.strategies), key=_by_tokens)
     around = sorted((places[name] for name in comparison.references), key=_by_tokens)
     table = _table(comparison, kept, declared + around, places)
-    said: list[Block] = [_winner(comparison, kept, declared), *_front(declared, kept)]
+    said: list[Block] = [
+        _winner(comparison, kept, declared),
+        Prose(" ".join([_rule(kept), *_front(declared, kept)]), "muted"),
+    ]
     points = tuple(
         Point(place.name, place.tokens, place.kept)
         for place in declared + around
@@ -82,11 +85,9 @@ def _delta(comparison: Comparison, strategy: str, metric: str) -> Delta | None:
 
 
 def _winner(comparison: Comparison, kept: str | None, declared: list[_Place]) -> Prose:
-    """Who wins, in one sentence with its rule."""
+    """Who wins, in one sentence."""
     if kept is None:
         return Prose("No winner: no strategy's loss could be measured, and cost alone decides nothing.", "warn")
-    share = quantity(ENOUGH, "fraction")
-    rule = f"Rule: the cheapest declared strategy that fails no gate and keeps at least {share} by {kept}."
     failing = _failing(comparison)
     able = [p for p in declared if p.name not in failing and p.tokens is not None and (p.kept or 0.0) >= ENOUGH]
     if not able:
@@ -94,26 +95,31 @@ def _winner(comparison: Comparison, kept: str | None, declared: list[_Place]) ->
         best = max(measured_places, key=lambda place: (place.kept or 0.0, -(place.tokens or 0.0)))
         most = f"{best.name} keeps most, {quantity(best.kept, 'fraction')}"
         failed = f"; {listed(sorted(failing & set(comparison.strategies)))} failed" if failing else ""
-        return Prose(f"No winner: {most}{failed}. {rule}", "warn")
+        return Prose(f"No winner: {most}{failed}.", "warn")
     winner = able[0]
     against = _delta(comparison, winner.name, COST)
     said = f"{winner.name} wins: {quantity(winner.tokens, 'tokens')} prompt tokens"
     keeps = f"keeps {quantity(winner.kept, 'fraction')}"
     if against is None or against.delta is None:
-        return Prose(f"{said}, {keeps}. {rule}", "good")
+        return Prose(f"{said}, {keeps}.", "good")
     if against.delta >= 0:
-        return Prose(f"No winner: no strategy that keeps enough is cheaper than {against.reference}. {rule}", "warn")
-    compared = f"{change(against, 'tokens').text} against {against.reference}"
+        return Prose(f"No winner: no strategy that keeps enough is cheaper than {against.reference}.", "warn")
+    compared = f"{change(against, 'tokens').whole} against {against.reference}"
     doubt = "" if against.better is not None else f" (not certain: {against.reason})"
-    return Prose(f"{said}, {compared}{doubt}; it {keeps}. {rule}", "good")
+    return Prose(f"{said}, {compared}{doubt}; it {keeps}.", "good")
 
 
-def _front(declared: list[_Place], kept: str | None) -> list[Block]:
+def _rule(kept: str | None) -> str:
+    share = quantity(ENOUGH, "fraction")
+    return f"The winner is the cheapest declared strategy that fails no gate and keeps at least {share} by {kept or KEPT[0]}."
+
+
+def _front(declared: list[_Place], kept: str | None) -> list[str]:
     known = [place for place in declared if place.tokens is not None and place.kept is not None]
     if len(known) < 2:
         return []
     front = [place.name for place in known if not any(_beats(other, place) for other in known)]
-    return [Prose(f"On the Pareto front (no declared strategy is both cheaper and better by {kept}): {listed(front)}.")]
+    return [f"On the Pareto front (no declared strategy is both cheaper and better by {kept}): {listed(front)}."]
 
 
 def _beats(other: _Place, place: _Place) -> bool:
@@ -141,10 +147,10 @@ def _table(comparison: Comparison, kept: str | None, places: list[_Place], known
         cells = [Cell(place.name, note="reference" if is_reference else "", strategy=place.name)]
         for metric in filter(None, (COST, kept)):
             unit = comparison.metrics[metric].unit if metric in comparison.metrics else "tokens"
-            cells += [
-                measured(comparison.row(place.name, metric)),
-                change(_delta(comparison, place.name, metric), unit),
-            ]
+            against = change(_delta(comparison, place.name, metric), unit)
+            if is_reference:  # a bracket is neither good nor bad
+                against = replace(against, tone="plain", note="")
+            cells += [measured(comparison.row(place.name, metric)), against]
         cells += [measured(comparison.row(place.name, name)) for name, _ in more]
         cells += [_between(place, known), _gate_mark(comparison, place.name)]
         rows.append(tuple(cells))

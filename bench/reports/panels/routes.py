@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...blocks import Block, Cell, Column, Fold, Prose, Table, counted, listed
+from ...confusion import confusion
 from ...model import Comparison, Decision
 from .. import panel
 
@@ -36,38 +37,27 @@ def routes(comparison: Comparison) -> list[Block]:
     blocks: list[Block] = [Prose(said, "bad" if wrong else "good"), *_divergences(comparison, decided)]
     for strategy in (*comparison.strategies, *comparison.references):
         of_strategy = [d for (name, _), decisions in decided.items() if name == strategy for d in decisions]
-        for router in sorted({decision.router for decision in of_strategy}):
-            chosen = [decision for decision in of_strategy if decision.router == router]
-            right = sum(decision.route == decision.expected for decision in chosen)
-            title = f"{strategy}, router {router}: {right} of {len(chosen)} as expected"
-            matrix = _confusion(chosen)
-            blocks.append(_matrix(title, matrix, right == len(chosen)))
+        for router, counts in confusion(of_strategy).items():
+            blocks.append(_matrix(strategy, router, counts))
     return blocks
 
 
-def _matrix(title: str, matrix: Table, all_right: bool) -> Block:
-    """A matrix folded away, named so that one without mistakes need not be opened."""
-    return Fold(title if all_right else f"✗ {title}", (matrix,))
-
-
-def _confusion(decisions: list[Decision]) -> Table:
-    """Expected routes down, taken routes across; the diagonal is right."""
-    names = sorted({name for decision in decisions for name in (decision.expected, decision.route)})
-    counts: dict[tuple[str, str], int] = {}
-    for decision in decisions:
-        place = decision.expected, decision.route
-        counts[place] = counts.get(place, 0) + 1
+def _matrix(strategy: str, router: str, counts: dict[str, dict[str, int]]) -> Block:
+    """Expected routes down, taken routes across; the diagonal is right. The title of one with mistakes is marked."""
+    total = sum(sum(taken.values()) for taken in counts.values())
+    right = sum(taken.get(expected, 0) for expected, taken in counts.items())
+    names = sorted({*counts, *(name for taken in counts.values() for name in taken)})
     rows = tuple(
-        (
-            Cell(expected),
-            *(
-                Cell(str(count), "good" if expected == taken else "bad") if (count := counts.get((expected, taken), 0)) else Cell("·", "muted")
-                for taken in names
-            ),
-        )
-        for expected in sorted({decision.expected for decision in decisions})
-    )  # fmt: skip
-    return Table((Column("expected ↓ taken →"), *(Column(name, align="right") for name in names)), rows)
+        (Cell(expected), *(_count(taken.get(name, 0), expected == name) for name in names))
+        for expected, taken in counts.items()
+    )
+    title = f"{strategy}, router {router}: {right} of {total} as expected"
+    columns = (Column("expected ↓ taken →"), *(Column(name, align="right") for name in names))
+    return Fold(title if right == total else f"✗ {title}", (Table(columns, rows),))
+
+
+def _count(count: int, right: bool) -> Cell:
+    return Cell(str(count), "good" if right else "bad") if count else Cell("·", "muted")
 
 
 def _divergences(comparison: Comparison, decided: dict[tuple[str, str], tuple[Decision, ...]]) -> list[Block]:

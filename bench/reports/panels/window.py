@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...blocks import NOT_MEASURED, Block, Cell, Chart, Column, Point, Prose, Table, counted, measured, quantity
+from ...blocks import NOT_MEASURED, Beside, Block, Cell, Chart, Column, Point, Prose, Table, counted, measured, quantity
 from ...model import Comparison, Prompt, Run
 from .. import panel
 
@@ -23,13 +23,16 @@ def window(comparison: Comparison) -> list[Block]:
     if not any(run.prompts for run in comparison.runs.values()):
         return [Prose("The traces hold no model call, so there is no prompt to follow.", "muted")]
     blocks: list[Block] = [_table(comparison, shown)]
+    charts: list[Block] = []
     by_size = sorted(comparison.cases, key=lambda case: (-_size(comparison, case), case))[:MAX_CASES]
     for case in by_size:
         points = tuple(point for name in shown for point in _points(comparison, name, case))
         if not points:
             continue
         text = f"Prompt tokens of each model call of {case}. Triangles: history was cut. Crosses: a turn leaned on something gone."
-        blocks.append(Chart("line", case, "model call", "prompt tokens", "calls", "tokens", points, text))
+        charts.append(Chart("line", case, "model call", "prompt tokens", "calls", "tokens", points, text))
+    if charts:
+        blocks.append(Beside(tuple(charts)))
     if len(comparison.cases) > len(by_size):
         blocks.append(Prose(f"Charts: the {len(by_size)} cases of most tokens, of {len(comparison.cases)}.", "muted"))
     return blocks
