@@ -73,11 +73,13 @@ def _require_schema(path: Path, data: bytes, line: int = 1) -> None:
 
 
 def baseline_of(comparison: Comparison, rules: Sequence[GateRule]) -> Baseline:
-    """The values that relative gates need, of every declared strategy, per case and over all cases (`""`)."""
-    metrics = sorted({rule.metric for rule in rules if rule.max_increase is not None or rule.max_drop is not None})
+    """The values that relative gates need, of every declared strategy and reference a gate names, per case and over all (`""`)."""
+    relative = [rule for rule in rules if rule.max_increase is not None or rule.max_drop is not None]
+    metrics = {rule.metric for rule in relative}
+    strategies = {*comparison.strategies, *(rule.strategy for rule in relative)}
     values: dict[str, dict[str, dict[str, float | None]]] = {}
     for row in (*comparison.summary, *comparison.rows):
-        if row.metric in metrics and row.strategy in comparison.strategies:
+        if row.metric in metrics and row.strategy in strategies:
             values.setdefault(row.strategy, {}).setdefault(row.metric, {})[row.case or ""] = row.value
     return Baseline(signature=comparison.signature, values=values)
 

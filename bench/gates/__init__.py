@@ -5,14 +5,19 @@ A gate is a function `(rule, comparison, strategy) → Verdict`, registered with
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from ..dropped import Dropped, dropped
 from ..errors import ScenarioError, nearest
 from ..model import Comparison, GateRule, Row, Verdict
 from ..registry import entries, register
 
 GateFunction = Callable[[GateRule, Comparison, str], Verdict]
+RELATIVE = ("max_increase", "max_drop")
+"""The fields of a rule that compare with a baseline."""
 
 
 def gate(name: str, handles: tuple[str, ...]) -> Callable[[GateFunction], GateFunction]:
@@ -20,24 +25,45 @@ def gate(name: str, handles: tuple[str, ...]) -> Callable[[GateFunction], GateFu
     return register("gate", name, handles=handles)
 
 
+# ---------------------------------------------------------------- judging
+
+
 def check(comparison: Comparison) -> tuple[Verdict, ...]:
-    """Every rule on every strategy it names; `*` means every declared strategy, not the references added as brackets."""
-    verdicts = []
-    for rule in comparison.rules:
-        judge = next(
-            entry.target
-            for entry in entries("gate").values()
-            if any(getattr(rule, field) is not None for field in entry.meta["handles"])
-        )
-        for strategy in _matching(rule.strategy, comparison):
-            verdicts.append(judge(rule, comparison, strategy))
-    return tuple(verdicts)
+    """Every rule on every strategy it names, in the order declared; `*` means every declared strategy, not the references.
+
+    A strategy that the baseline knows and the scenario no longer declares is judged too, as inconclusive: nothing leaves silently.
+    """
+    return tuple(judge(rule, comparison, name) for rule in comparison.rules for name in judged(rule, comparison))
 
 
-def _matching(pattern: str, comparison: Comparison) -> list[str]:
-    if pattern in comparison.references:
-        return [pattern]
-    return [name for name in comparison.strategies if fnmatchcase(name, pattern)]
+def judged(rule: GateRule, comparison: Comparison) -> list[str]:
+    """The strategies a rule is about."""
+    if rule.strategy in comparison.references:
+        return [rule.strategy]
+    known = [name for name in comparison.strategies if fnmatchcase(name, rule.strategy)]
+    if comparison.baseline is not None and is_relative(rule):
+        gone = comparison.baseline.values.keys() - {*comparison.strategies, *comparison.references}
+        known += [name for name in sorted(gone) if fnmatchcase(name, rule.strategy)]
+    return known
+
+
+def judge(rule: GateRule, comparison: Comparison, strategy: str) -> Verdict:
+    """What one rule says of one strategy."""
+    function: GateFunction = next(
+        entry.target
+        for entry in entries("gate").values()
+        if any(getattr(rule, field) is not None for field in entry.meta["handles"])
+    )
+    return function(rule, comparison, strategy)
+
+
+def is_relative(rule: GateRule) -> bool:
+    """Whether a rule compares with a baseline.
+
+    >>> is_relative(GateRule(metric="needed.recall", max_drop=0.01)), is_relative(GateRule(metric="needed.recall", min=0.9))
+    (True, False)
+    """
+    return any(getattr(rule, field) is not None for field in RELATIVE)
 
 
 def require_known(rules: Sequence[GateRule], strategies: Sequence[str], where: str) -> None:
@@ -54,47 +80,103 @@ def require_known(rules: Sequence[GateRule], strategies: Sequence[str], where: s
             )
 
 
+# ---------------------------------------------------------------- what gates share
+
+
 def judged_rows(rule: GateRule, comparison: Comparison, strategy: str) -> list[Row]:
     """The rows a rule looks at: the one over all cases, or every case's."""
-    if rule.over == "all":
-        return [row for row in comparison.summary if row.strategy == strategy and row.metric == rule.metric]
-    return [row for row in comparison.rows if row.strategy == strategy and row.metric == rule.metric]
+    pool = comparison.summary if rule.over == "all" else comparison.rows
+    return [row for row in pool if row.strategy == strategy and row.metric == rule.metric]
+
+
+def value_of(row: Row) -> float | None:
+    """What was measured; None for nothing, and for what is no finite number, which no limit can judge."""
+    return row.value if row.value is not None and math.isfinite(row.value) else None
+
+
+def why_not(row: Row) -> str:
+    """Why a row has no value to judge."""
+    return row.reason or (f"{row.value} is no finite number" if row.value is not None else "no reason was given")
 
 
 def failed_case(comparison: Comparison, strategy: str) -> tuple[str, str] | None:
     """The first case on which a strategy raised, with what it raised; None where it finished everywhere."""
     for case in comparison.cases:
-        failure = comparison.runs[strategy, case].failure
-        if failure is not None:
-            return case, f"{failure.slot} at step {failure.step}: {failure.error}"
+        run = comparison.runs.get((strategy, case))
+        if run is not None and run.failure is not None:
+            return case, f"{run.failure.slot} at step {run.failure.step}: {run.failure.error}"
     return None
+
+
+def number(value: float) -> str:
+    """A value in a verdict: whole numbers whole, others to six digits.
+
+    >>> number(1234567.0), number(0.98765432)
+    ('1234567', '0.987654')
+    """
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+
+
+def cases(count: int) -> str:
+    """How many cases a verdict rests on.
+
+    >>> cases(1), cases(3)
+    ('1 case', '3 cases')
+    """
+    return f"{count} case{'s' * (count != 1)}"
+
+
+def dropped_on(comparison: Comparison, strategy: str, metric: str, case: str | None) -> Dropped:
+    """What was dropped on a case, for a verdict to name; nothing for no case."""
+    return dropped(comparison, strategy, metric, case) if case else Dropped()
+
+
+# ---------------------------------------------------------------- the whole
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What several comparisons come to: the process's exit code, and the one line that says what it means."""
+
+    exit_code: int
+    sentence: str
+
+
+def conclude(comparisons: Sequence[Comparison], allow_inconclusive: bool = False) -> Conclusion:
+    """1 a gate failed, 3 nothing measured or a gate inconclusive, else 0. Bad input (2) raises before.
+
+    A strategy that raised fails its own gates; without gates its missing numbers are rows with a reason, and the report says so. Nothing
+    measured is never 0, whatever is allowed.
+    """
+    counts: dict[str, int] = {}
+    undecided = False
+    for comparison in comparisons:
+        for verdict in comparison.verdicts:
+            counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
+            allowed = allow_inconclusive or comparison.allow_inconclusive
+            undecided = undecided or (verdict.outcome == "inconclusive" and not allowed)
+    said = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "no gates declared"
+    if "fail" in counts:
+        code, meaning = 1, "a gate failed"
+    elif not comparisons or not all(map(measured_anything, comparisons)):
+        code, meaning = 3, "nothing was measured"
+    elif undecided:
+        code, meaning = 3, "not everything could be judged"
+    else:
+        code, meaning = 0, "nothing failed"
+    return Conclusion(code, f"gates: {said}: {meaning} (exit {code})")
 
 
 def measured_anything(comparison: Comparison) -> bool:
     """Whether any declared strategy has any value at all."""
-    return any(row.value is not None and row.strategy in comparison.strategies for row in comparison.summary)
+    return any(value_of(row) is not None and row.strategy in comparison.strategies for row in comparison.summary)
 
 
 def exit_code(comparisons: Sequence[Comparison], allow_inconclusive: bool = False) -> int:
-    """The process's exit code: 1 a gate failed, 3 nothing measured or a gate inconclusive, else 0. Bad input (2) raises before.
-
-    A strategy that raised fails its own gates; without gates its missing numbers are rows with a reason, and the report says so.
-    """
-    outcomes = {verdict.outcome for comparison in comparisons for verdict in comparison.verdicts}
-    if "fail" in outcomes:
-        return 1
-    if not all(measured_anything(comparison) for comparison in comparisons):
-        return 3
-    return 3 if "inconclusive" in outcomes and not allow_inconclusive else 0
+    """The exit code of `conclude`."""
+    return conclude(comparisons, allow_inconclusive).exit_code
 
 
 def closing_sentence(comparisons: Sequence[Comparison], allow_inconclusive: bool = False) -> str:
-    """The one line that says what the exit code means."""
-    counts: dict[str, int] = {}
-    for comparison in comparisons:
-        for verdict in comparison.verdicts:
-            counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
-    code = exit_code(comparisons, allow_inconclusive)
-    said = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "no gates declared"
-    meaning = {0: "nothing failed", 1: "a gate failed", 3: "not everything could be measured or judged"}[code]
-    return f"gates: {said}: {meaning} (exit {code})"
+    """The sentence of `conclude`."""
+    return conclude(comparisons, allow_inconclusive).sentence
