@@ -74,7 +74,10 @@ def compare(
     from .registry import entries
     from .scores import all_rows
 
-    by_case = {trace.id: trace for trace in traces}
+    by_case: dict[str, Trace] = {}
+    for trace in traces:
+        if by_case.setdefault(trace.id, trace) is not trace:
+            raise BenchError(f"two traces are called {trace.id!r} — give each its own id")
     if not by_case:
         raise BenchError("no traces to replay — name at least one")
     declared = [_strategy(item, base) for item in strategies]
@@ -140,7 +143,7 @@ def run_scenario(scenario: Scenario | Path | str, progress: Callable[[int, int],
     import msgspec
 
     from .comparison import require_comparable
-    from .errors import ResultsError
+    from .errors import ResultsError, ScenarioError, nearest
     from .gates import require_known
     from .results import read_baseline
     from .scenario import Scenario, read_scenario
@@ -149,6 +152,9 @@ def run_scenario(scenario: Scenario | Path | str, progress: Callable[[int, int],
     strategies = [_declared(name, slots, plan.base) for name, slots in plan.strategies.items()]
     require_known(plan.gates, [item.name for item in strategies] + list(REFERENCES), str(plan.path or plan.title))
     loaded = load(plan.traces, plan.base)
+    for case in plan.labels:
+        if case not in (known := [trace.id for trace in loaded.traces]):
+            raise ScenarioError(f"{plan.path or plan.title}: labels for unknown case {case!r}{nearest(case, known)}")
     traces = [_labelled(trace, plan.labels.get(trace.id)) for trace in loaded.traces]
     baseline = read_baseline(plan.baseline_path) if plan.baseline_path else None
     compared = compare(
