@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from .decode import decoded
 from .leaves import Leaves, Match, Typed
+from .model import compact_json
 
 _WORD = re.compile(r"\w+")
 _LONG_CHARS = (
@@ -15,25 +16,29 @@ _LONG_CHARS = (
 )
 
 
-def token_of(typed: Typed) -> str:
-    """How a leaf stands in a text.
+def tokens_of(typed: Typed) -> tuple[str, ...]:
+    """The ways in which a leaf may stand in a text: as JSON and as Python write it.
 
     >>> from bench.leaves import flatten
-    >>> [token_of(leaf) for _, leaf in flatten([True, None, 1e-20, "a b", "", []]).others]
-    ['true', 'null', '1e-20', 'a b', '""', '[]']
+    >>> [tokens_of(leaf) for _, leaf in flatten([True, None, 1e-9, "a b", "", []]).others]
+    [('true', 'True'), ('null', 'None'), ('1e-9', '1e-09'), ('a b',), ('""', "''"), ('[]',)]
     """
     kind, value = typed
     if kind is dict:
-        return "{}"
+        return ("{}",)
     if kind is list:
-        return "[]"
-    if kind is bool:
-        return "true" if value else "false"
-    return "null" if value is None else str(value) or '""'
+        return ("[]",)
+    if kind is str:
+        return (value,) if value else ('""', "''")
+    if kind is float and value == "NaN":
+        return "NaN", "nan", "null"
+    if kind in (bool, float, type(None)):
+        return tuple(dict.fromkeys((compact_json(value), str(value))))
+    return (str(value),)
 
 
 def match_tokens(untruncated: Leaves, count_of: Callable[[str], int]) -> Match:
-    """How many leaves a text may still hold: each value counts at most as often as it occurs as a whole token.
+    """How many leaves a text may still hold: a value counts at most as often as it occurs as a whole token.
 
     >>> from bench.leaves import flatten
     >>> match_tokens(flatten([1, 1, 2]), {"1": 1, "2": 5}.__getitem__).kept
@@ -42,11 +47,12 @@ def match_tokens(untruncated: Leaves, count_of: Callable[[str], int]) -> Match:
     left: dict[str, int] = {}
     lost = []
     for leaf in untruncated:
-        token = token_of(leaf[1])
-        if token not in left:
-            left[token] = count_of(token)
-        if left[token]:
-            left[token] -= 1
+        for token in tokens_of(leaf[1]):
+            if token not in left:
+                left[token] = count_of(token)
+            if left[token]:
+                left[token] -= 1
+                break
         else:
             lost.append(leaf)
     return Match(untruncated.total - len(lost), untruncated.total, lost)

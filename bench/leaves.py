@@ -6,6 +6,7 @@ first. A mapping inside a list is a row: its leaves belong together and their pa
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -134,9 +135,9 @@ def read_leaves(text: str) -> Leaves | None:
 def match(untruncated: Leaves, held: Leaves) -> Match:
     """How much of a value another one still holds; each held leaf serves once.
 
-    Rows first: equal ones as a multiset, then each remaining one with the row it shares most leaves with (of at most 16 candidates a row, so that the
-    work stays bounded). Then the other leaves: equal value and equal path, else equal value and last key. A leaf of a row counts outside a row only
-    under its whole path, and a leaf of no row may be found in a row.
+    Rows first: equal ones as a multiset, then each remaining one with the row it shares most leaves with (of at most 16 candidates a row, so that
+    the work stays bounded). Then the other leaves: equal value, and the longest common end of their paths, at least the last key. A leaf of no
+    row may be found in a row; a leaf of a row counts outside rows only where the path there ends in its whole path.
 
     >>> table = flatten([{"id": 1, "level": "a"}, {"id": 2, "level": "b"}])
     >>> found = match(table, flatten({"shown": [{"id": 2}, {"id": 1, "level": "b"}]}))
@@ -144,10 +145,9 @@ def match(untruncated: Leaves, held: Leaves) -> Match:
     (2, 4, [(('level',), (<class 'str'>, 'a')), (('level',), (<class 'str'>, 'b'))])
     """
     row_lost, row_left = _match_rows(untruncated.rows, held.rows)
-    lost, others_left = _match_leaves(untruncated.others, held.others, _by_path)
-    lost, others_left = _match_leaves(lost, others_left, _by_last_key)
-    lost, _ = _match_leaves(lost, row_left, _by_last_key)
-    row_lost = _match_suffix(row_lost, others_left)
+    lost, others_left = _match_others(untruncated.others, held.others)
+    lost, _ = _match_others(lost, row_left)
+    row_lost, _ = _match_where_path_ends(row_lost, others_left)
     lost = row_lost + lost
     return Match(untruncated.total - len(lost), untruncated.total, lost)
 
@@ -260,51 +260,56 @@ def _candidates(
 
 # ---------------------------------------------------------------- other leaves
 
-
-def _by_path(leaf: Leaf) -> Any:
-    return leaf
+_LEVELS = 8  # how many keys of a path are told apart where the whole paths differ
 
 
-def _by_last_key(leaf: Leaf) -> Any:
+def _match_others(ours: list[Leaf], held: list[Leaf]) -> tuple[list[Leaf], list[Leaf]]:
+    """Ours that no held leaf serves, and the held ones that are left: equal path first, then ever fewer of its last keys, then, for a leaf
+    under no key at all, the value alone.
+    """
+    ours, held = _serve(ours, held, lambda leaf: leaf, lambda leaf: leaf)
+    longest = min(max((len(path) for path, _ in leaves), default=0) for leaves in (ours, held))
+    for keys in range(min(_LEVELS, longest), 0, -1):
+        last = functools.partial(_last_keys, keys=keys)
+        ours, held = _serve(ours, held, last, last)
+    return _serve(ours, held, lambda leaf: None if leaf[0] else leaf[1], lambda leaf: leaf[1])
+
+
+def _last_keys(leaf: Leaf, keys: int) -> Any:
     path, typed = leaf
-    return path[-1:], typed
+    return None if len(path) < keys else (path[-keys:], typed)
 
 
-def _match_leaves(ours: list[Leaf], held: list[Leaf], key: Callable[[Leaf], Any]) -> tuple[list[Leaf], list[Leaf]]:
-    """Ours that no held leaf of the same key serves, and the held ones that are left."""
+def _match_where_path_ends(ours: list[Leaf], held: list[Leaf]) -> tuple[list[Leaf], list[Leaf]]:
+    """As above for leaves of rows: the whole path of ours must be the end of the held one."""
+    for keys in sorted({len(path) for path, _ in ours}, reverse=True):
+        own = functools.partial(_whole_path, keys=keys)
+        ours, held = _serve(ours, held, own, functools.partial(_last_keys, keys=keys))
+    return ours, held
+
+
+def _whole_path(leaf: Leaf, keys: int) -> Any:
+    return leaf if len(leaf[0]) == keys else None
+
+
+def _serve(
+    ours: list[Leaf], held: list[Leaf], our_key: Callable[[Leaf], Any], held_key: Callable[[Leaf], Any]
+) -> tuple[list[Leaf], list[Leaf]]:
+    """Serve each of ours by one held leaf of the same key, in order; a key of None takes no part. Gives what is left of both."""
     if not ours or not held:
         return ours, held
-    pool: dict[Any, list[Leaf]] = {}
-    for leaf in held:
-        pool.setdefault(key(leaf), []).append(leaf)
-    lost = []
-    for leaf in ours:
-        same = pool.get(key(leaf))
-        if same:
-            same.pop()
-        else:
-            lost.append(leaf)
-    return lost, [leaf for leaves in pool.values() for leaf in leaves]
-
-
-def _match_suffix(ours: list[Leaf], held: list[Leaf]) -> list[Leaf]:
-    """Leaves of rows that no held leaf serves whose path ends in their whole path."""
-    if not ours or not held:
-        return ours
-    lengths = {len(path) for path, _ in ours}
-    pool: dict[tuple[Path, Typed], list[int]] = {}
-    for place, (path, typed) in enumerate(held):
-        for length in lengths:
-            if 0 < length <= len(path):
-                pool.setdefault((path[-length:], typed), []).append(place)
+    pool: dict[Any, list[int]] = {}
+    for place in range(len(held) - 1, -1, -1):
+        key = held_key(held[place])
+        if key is not None:
+            pool.setdefault(key, []).append(place)
     taken: set[int] = set()
     lost = []
     for leaf in ours:
-        same = pool.get(leaf, [])
-        while same and same[-1] in taken:
-            same.pop()
+        key = our_key(leaf)
+        same = pool.get(key) if key is not None else None
         if same:
             taken.add(same.pop())
         else:
             lost.append(leaf)
-    return lost
+    return lost, [leaf for place, leaf in enumerate(held) if place not in taken]

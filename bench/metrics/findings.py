@@ -75,10 +75,10 @@ def _comparable(findings: Any) -> Any:
 def _changes(before: dict[str, Any], after: dict[str, Any]) -> list[dict[str, str]]:
     from deepdiff import DeepDiff
 
-    diff = DeepDiff(before, after, view="tree", ignore_nan_inequality=True)
+    diff = DeepDiff(before, after, view="tree", ignore_nan_inequality=True, threshold_to_diff_deeper=0)
     changes = [
         {
-            "path": change.path(),
+            "path": ".".join(map(str, change.path(output_format="list"))),
             "kind": kind,
             "before": _shortened(change.t1),
             "after": _shortened(change.t2),

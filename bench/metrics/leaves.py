@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..leaf_tokens import TokensOf, match_tokens, token_of
+from ..leaf_tokens import TokensOf, match_tokens, tokens_of
 from ..leaves import Leaf, Leaves, Match, flatten, match, read_leaves, together
 from ..model import ResultOutcome, Run, Sample, ToolResult, Trace, as_text
 from ..presence import LISTED, Shown, sightings
@@ -83,7 +83,7 @@ def _tokens_of(trace: Trace) -> TokensOf:
 
     def tokens() -> TokensOf:
         structured = [_leaves_of(trace, result) for result in trace.results if _is_structured(result)]
-        return TokensOf(token_of(typed) for leaves in structured for _, typed in leaves)
+        return TokensOf(token for leaves in structured for _, typed in leaves for token in tokens_of(typed))
 
     return once(trace, "_leaf_tokens", tokens)
 
@@ -96,7 +96,7 @@ def _match_stored(leaves: Leaves, result: ToolResult, outcome: ResultOutcome) ->
     if held is not None:
         return match(leaves, held), False
     text = "" if value is None else as_text(value)
-    found = Counter(TokensOf(token_of(typed) for _, typed in leaves)(text))
+    found = Counter(TokensOf(token for _, typed in leaves for token in tokens_of(typed))(text))
     return match_tokens(leaves, found.__getitem__), True
 
 
@@ -148,5 +148,5 @@ def _sample(result: ToolResult, found: Match, upper_bound: bool) -> Sample:
 
 def _text(leaf: Leaf) -> str:
     path, typed = leaf
-    text = f"{'.'.join(path)}: {token_of(typed)}" if path else token_of(typed)
+    text = f"{'.'.join(path)}: {tokens_of(typed)[0]}" if path else tokens_of(typed)[0]
     return text if len(text) <= _LISTED_CHARS else text[: _LISTED_CHARS - 1] + "…"
