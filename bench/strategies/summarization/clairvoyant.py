@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -11,6 +12,7 @@ from ...atoms import occurs
 from ...decode import decoded
 from ...model import Message, Trace
 from ...registry import register
+from ...selection_curve import Atom, Bundle, Need, Recall, given_up
 from ...uses import uses
 from .. import Edits, Window
 
@@ -21,6 +23,8 @@ class Clairvoyant:
 
     Reads the future of the trace. One line an atom: the first that holds it. A result that nothing needs any more is `""`; where the
     chosen lines would cost more than the untruncated text, that is shown. No uses: every result is `""`.
+
+    `recall` is the share of first uses to reach: below 1 the lines are given up that cost most for each first use they serve.
 
     Source: strategies.md §6
 
@@ -33,7 +37,8 @@ class Clairvoyant:
     'total 471'
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, recall: Recall = 1.0) -> None:
+        self.recall = recall
         self._needs: dict[int, dict[str, int]] | None = None
         self._selections: dict[int, _Selection] = {}
         self._expiries: list[tuple[int, int]] = []  # (turn, result) after which a result's selection changes
@@ -41,7 +46,8 @@ class Clairvoyant:
     def compact(self, window: Window) -> Edits | None:
         """Show of each result what is still needed: costs what changed."""
         if self._needs is None:
-            self._needs = last_needs(window.trace, window.thread)
+            gone = frozenset() if window.trace is None else lines_given_up(window.trace, self.recall, window.count)
+            self._needs = last_needs(window.trace, window.thread, gone)
         changed: dict[int, _Selection] = {}
         while self._expiries and self._expiries[0][0] < window.step:
             _, step = heapq.heappop(self._expiries)
@@ -82,11 +88,31 @@ class _Selection:
         return text if window.count(text) <= window.count(whole) else whole
 
 
-def last_needs(trace: Trace | None, thread: str) -> dict[int, dict[str, int]]:
-    """Per tool result (by step) the atoms of it that a thread uses, each with the last turn that does. No trace: none."""
+def lines_given_up(trace: Trace, recall: float, count: Callable[[str], int]) -> frozenset[Atom]:
+    """The atoms whose lines are given up to reach a share of first uses: atoms of one line, or of lines that overlap, go together."""
+    results = {result.index: result for result in trace.results}
+
+    def bundles(needs: Sequence[Need]) -> list[Bundle]:
+        of_result: dict[int, list[Need]] = {}
+        for need in needs:
+            of_result.setdefault(need.source, []).append(need)
+        found = []
+        for source, group in of_result.items():
+            plain = decoded(results[source].text)
+            spans = {need: spans_of(plain, {need.atom: need.last}) for need in group}
+            for start, end in merged([span[:2] for places in spans.values() for span in places]):
+                inside = tuple(need for need in group if any(start <= span[0] < end for span in spans[need]))
+                found.append(Bundle(inside, count(plain[start:end]) * max(need.prompts for need in inside)))
+        return found
+
+    return given_up(trace, recall, bundles)
+
+
+def last_needs(trace: Trace | None, thread: str, gone: frozenset[Atom] = frozenset()) -> dict[int, dict[str, int]]:
+    """Per tool result (by step) the atoms of it that a thread uses and does not give up, each with its last turn. No trace: none."""
     needs: dict[int, dict[str, int]] = {}
     for use in uses(trace) if trace is not None else ():
-        if use.thread == thread and not use.recorded_only:
+        if use.thread == thread and not use.recorded_only and (use.thread, use.atom) not in gone:
             needs.setdefault(use.source, {})[use.atom] = use.turn  # uses come in order: the last one stays
     return needs
 

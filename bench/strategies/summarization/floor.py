@@ -8,6 +8,7 @@ from ...atoms import anchor, holds, occurs, words_of
 from ...decode import decoded
 from ...model import Message
 from ...registry import register
+from ...selection_curve import Atom, Bundle, Recall, given_up
 from ...uses import uses
 from .. import Edits, Window
 from . import summary_message
@@ -20,6 +21,9 @@ class Floor:
     Reads the future of the trace. The fewest tokens at full recall among strategies that select verbatim: an atom that another one or a
     system turn already holds is left out, and of the separators the cheapest is taken. Nothing needed: the system turns alone.
 
+    `recall` is the share of first uses to reach: below 1 the atoms are given up that cost most (their tokens times the prompts they are in),
+    with all of their uses, and so is what is only reused.
+
     Source: strategies.md §6
 
     >>> from bench.model import ModelTurn, Source, ToolResult, Trace
@@ -30,7 +34,8 @@ class Floor:
     ['471 36.5']
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, recall: Recall = 1.0) -> None:
+        self.recall = recall
         self._born: dict[int, list[str]] | None = None  # atoms by the result they come from
         self._dies: dict[str, int] = {}  # the last turn that needs an atom
         self._alive: dict[str, None] = {}
@@ -57,12 +62,23 @@ class Floor:
 
     def _foresee(self, window: Window) -> dict[int, list[str]]:
         born: dict[int, list[str]] = {}
+        gone = self._given_up(window)
         for use in uses(window.trace) if window.trace is not None else ():
-            if use.thread == window.thread and not use.recorded_only:
+            if use.thread == window.thread and not use.recorded_only and (use.thread, use.atom) not in gone:
                 if use.atom not in self._dies:
                     born.setdefault(use.source, []).append(use.atom)
                 self._dies[use.atom] = use.turn  # uses come in order: the last one stays
         return born
+
+    def _given_up(self, window: Window) -> frozenset[Atom]:
+        if window.trace is None or self.recall >= 1:
+            return frozenset()
+        count = window.count
+        return given_up(
+            window.trace,
+            self.recall,
+            lambda needs: [Bundle((need,), count(f" {need.atom}") * need.prompts) for need in needs],
+        )
 
 
 def densest(atoms: tuple[str, ...], count: Callable[[str], int]) -> str:
