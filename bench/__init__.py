@@ -10,6 +10,7 @@ The verbs, in the order of the flow. Importing this package costs nothing: each 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,9 +70,9 @@ def compare(
     """
     from .comparison import deltas
     from .errors import BenchError, SpecError
-    from .metrics import info
+    from .metrics import info, measured
     from .model import Comparison
-    from .registry import entries
+    from .regret import RECALL, paired_samples
     from .scores import all_rows
 
     by_case: dict[str, Trace] = {}
@@ -99,7 +100,11 @@ def compare(
             done += 1
             if progress:
                 progress(done, total)
-    infos = {name: info(entry) for name, entry in entries("metric").items()}
+        own = {item.name: runs[item.name, case] for item in everyone}
+        recalls = {name: samples[name, RECALL, case] for name in own}
+        for (name, metric), found in paired_samples(trace, own, recalls, functools.partial(replay, trace)).items():
+            samples[name, metric, case] = found
+    infos = {name: info(entry) for name, entry in measured().items()}
     order, cases = [item.name for item in everyone], sorted(by_case)
     rows, summary = all_rows(tuple(infos.values()), order, cases, runs, samples)
     return Comparison(
@@ -138,42 +143,67 @@ def render(comparisons: Comparison | Sequence[Comparison], path: Path | str) -> 
     return write(several, Path(path))
 
 
-def run_scenario(scenario: Scenario | Path | str, progress: Callable[[int, int], None] | None = None) -> Comparison:
-    """A scenario from traces to verdicts: load, replay, score, compare with its baseline, check."""
+def run_scenario(
+    scenario: Scenario | Path | str,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    against: str | None = None,
+    accepting: bool = False,
+) -> Comparison:
+    """A scenario from traces to verdicts: load, replay, score, compare with its baseline, check.
+
+    `against` names a git revision: the strategies' files as they were there are replayed too, and are the baseline. `accepting` says that
+    the baseline is about to be written anew, so that one that cannot be read is taken for none.
+    """
     import msgspec
 
-    from .comparison import require_comparable
-    from .errors import ResultsError, ScenarioError, nearest
+    from .earlier import as_baseline, strategies_at
     from .gates import require_known
-    from .results import read_baseline
     from .scenario import Scenario, read_scenario
 
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     strategies = [_declared(name, slots, plan.base) for name, slots in plan.strategies.items()]
     require_known(plan.gates, [item.name for item in strategies] + list(REFERENCES), str(plan.path or plan.title))
     loaded = load(plan.traces, plan.base)
-    for case in plan.labels:
-        if case not in (known := [trace.id for trace in loaded.traces]):
-            raise ScenarioError(f"{plan.path or plan.title}: labels for unknown case {case!r}{nearest(case, known)}")
     traces = [_labelled(trace, plan.labels.get(trace.id)) for trace in loaded.traces]
-    baseline = read_baseline(plan.baseline_path) if plan.baseline_path else None
-    compared = compare(
-        traces,
-        strategies,
-        title=plan.title,
-        rules=plan.gates,
-        seed=plan.seed,
-        skipped=loaded.skipped,
-        baseline=baseline,
-        progress=progress,
-    )
-    if baseline is not None:
-        try:
-            priced = any(compared.metrics[rule.metric].unit == "usd" for rule in plan.gates)
-            require_comparable(compared.signature, baseline.signature, priced=priced)
-        except ResultsError as error:
-            compared = msgspec.structs.replace(compared, baseline_problem=str(error))
+
+    def run(everyone: Sequence[Strategy], baseline: Baseline | None = None) -> Comparison:
+        return compare(traces, everyone, title=plan.title, rules=plan.gates, seed=plan.seed, skipped=loaded.skipped,
+                       baseline=baseline, progress=progress)  # fmt: skip
+
+    if against is not None:
+        with strategies_at(against, strategies, plan.base) as earlier:
+            compared = as_baseline(run([*strategies, *earlier.strategies.values()]), earlier)
+    else:
+        compared = _with_problem(run(strategies, _baseline(plan, accepting)))
     return msgspec.structs.replace(compared, verdicts=check(compared))
+
+
+def _baseline(plan: Scenario, accepting: bool) -> Baseline | None:
+    from .errors import ResultsError
+    from .results import read_baseline
+
+    try:
+        return read_baseline(plan.baseline_path) if plan.baseline_path else None
+    except ResultsError:
+        if accepting:
+            return None
+        raise
+
+
+def _with_problem(compared: Comparison) -> Comparison:
+    """The comparison with the reason why its baseline does not compare with it, where it does not."""
+    import msgspec
+
+    from .comparison import require_comparable
+    from .errors import ResultsError
+
+    if compared.baseline is not None:
+        try:
+            require_comparable(compared.signature, compared.baseline.signature)
+        except ResultsError as error:
+            return msgspec.structs.replace(compared, baseline_problem=str(error))
+    return compared
 
 
 def _strategy(item: Strategy | str, base: Path | None = None) -> Strategy:

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 
 from ..dropped import Dropped, dropped
 from ..errors import ScenarioError, nearest
+from ..metrics import measured
 from ..model import Comparison, GateRule, Row, Verdict
 from ..registry import entries, register
 
@@ -68,7 +69,7 @@ def is_relative(rule: GateRule) -> bool:
 
 def require_known(rules: Sequence[GateRule], strategies: Sequence[str], where: str) -> None:
     """Raise ScenarioError for a gate on a metric or strategy that does not exist: a gate that matches nothing would always pass."""
-    metrics = entries("metric")
+    metrics = measured()
     for number, rule in enumerate(rules, 1):
         if rule.metric not in metrics:
             raise ScenarioError(

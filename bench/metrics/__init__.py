@@ -25,7 +25,8 @@ from ..model import (
     Trace,
     UserTurn,
 )
-from ..registry import Entry, register
+from ..registry import Entry, entries, register
+from ..regret import PAIRED
 
 MetricFunction = Callable[[Trace, Run], Sequence[Sample]]
 _Computed = TypeVar("_Computed")
@@ -40,6 +41,15 @@ def metric(
 ) -> Callable[[MetricFunction], MetricFunction]:
     """Decorator that registers a metric. `unit` is what one value is counted in: tokens, usd, fraction, turns, results, …"""
     return register("metric", name, unit=unit, better=better, aggregate=aggregate)
+
+
+def measured() -> dict[str, Entry]:
+    """Every metric that a comparison has rows of, by name, sorted: the registered ones and those that pair two runs.
+
+    >>> {"needed.recall", "needed.regret"} <= measured().keys()
+    True
+    """
+    return dict(sorted((entries("metric") | PAIRED).items()))
 
 
 def info(entry: Entry) -> MetricInfo:
