@@ -125,12 +125,13 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
 @click.argument("what", metavar="|".join(LISTED))
 def list_(what: str) -> None:
     """Print what is registered, with parameters, defaults and sources."""
+    from .metrics import measured
     from .registry import entries
 
     if what not in LISTED:
         raise SpecError(f"nothing is listed under {what!r}{nearest(what, LISTED)}")
     for kind in LISTED[what]:
-        found = entries(kind)
+        found = measured() if kind == "metric" else entries(kind)
         if not found:
             continue
         click.echo(f"{kind}s")
