@@ -212,7 +212,7 @@ def _points(value: float) -> str:
 
 
 def _relative(value: float) -> str:
-    return signed(value, _percent(abs(value)))
+    return signed(value, "99.9%" if 0.999 < abs(value) < 1 else _percent(abs(value)))
 
 
 def measured(row: Row | None) -> Cell:

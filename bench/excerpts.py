@@ -8,6 +8,7 @@ from typing import Literal
 
 from .blocks import Span, counted
 
+_BEFORE = r"(?:(?<!\w)|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{4}))"  # a fact may follow an escape in JSON text
 AROUND = 160
 """Characters kept on each side of a marked fact."""
 
@@ -32,7 +33,7 @@ def _marks(text: str, lost: Collection[str], needed: Collection[str]) -> Iterato
     atoms = sorted({*lost, *needed}, key=lambda atom: (-len(atom), atom))
     if not atoms:
         return
-    for match in re.finditer(r"(?<!\w)(?:" + "|".join(map(re.escape, atoms)) + r")(?!\w)", text):
+    for match in re.finditer(_BEFORE + "(?:" + "|".join(map(re.escape, atoms)) + r")(?!\w)", text):
         yield match.start(), match.end(), "needed" if match.group() in needed else "lost"
 
 

@@ -273,6 +273,11 @@ def test_no_winner_where_nothing_is_cheaper_than_keep_all() -> None:
     assert "cheaper than keep_all" in _sentence(msgspec.structs.replace(compared, deltas=dearer), "ranking")
 
 
+def test_a_declared_reference_never_wins_and_is_no_contender() -> None:
+    compared = msgspec.structs.replace(comparison(), strategies=("keep_all", "cut"), references=("mask", "floor"))
+    assert _sentence(compared, "ranking").startswith("No winner: cut keeps most, 75%; cut failed.")
+
+
 def test_an_unsure_win_says_so() -> None:
     compared = comparison()
     unsure = tuple(msgspec.structs.replace(d, better=None, reason="the interval holds zero") for d in compared.deltas)
@@ -380,6 +385,15 @@ def test_excerpt_is_the_text_in_order_and_counts_what_it_leaves_out(text: str, l
     at = 0
     for part in shown:
         at = text.index(part, at) + len(part)
+
+
+@pytest.mark.parametrize("text", ["a run_7 b", '["x\\nrun_7\\n"]', "\\u0027run_7\\u0027", "(run_7)"])
+def test_excerpt_marks_a_fact_also_after_an_escape(text: str) -> None:
+    assert [span.text for span in excerpt(text, ["run_7"], [], 99) if span.kind == "lost"] == ["run_7"]
+
+
+def test_excerpt_marks_no_part_of_a_longer_word() -> None:
+    assert all(span.kind == "plain" for span in excerpt("rerun_7 run_71", ["run_7"], [], 99))
 
 
 def test_series_keep_their_look_and_references_have_no_colour() -> None:

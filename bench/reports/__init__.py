@@ -47,6 +47,19 @@ PanelFunction = Callable[[Comparison], Sequence[Block]]
 RendererFunction = Callable[[Sequence[Section]], str]
 
 
+def contenders(comparison: Comparison) -> tuple[str, ...]:
+    """The strategies that a report is about: the declared ones that are no references; all declared ones where there is no other."""
+    known = entries("reference")
+    return tuple(name for name in comparison.strategies if name not in known) or comparison.strategies
+
+
+def brackets(comparison: Comparison) -> tuple[str, ...]:
+    """The strategies that say what is possible: references, whether declared or added."""
+    return tuple(
+        name for name in (*comparison.strategies, *comparison.references) if name not in contenders(comparison)
+    )
+
+
 def panel(name: str, *, order: int, title: str) -> Callable[[PanelFunction], PanelFunction]:
     """Decorator that registers a panel: its place in the report, and the question that it answers."""
     return register("panel", name, order=order, title=title)

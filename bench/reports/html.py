@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..blocks import Beside, Block, Chart, Fold, Prose, SideBySide, Table, visible
 from ..charts import Style, styles, svg
-from . import Section, renderer
+from . import Section, brackets, contenders, renderer
 
 if TYPE_CHECKING:
     import jinja2
@@ -46,8 +46,8 @@ def html(sections: Sequence[Section]) -> str:
 
 def _looks(sections: Sequence[Section]) -> dict[str, Style]:
     """One look a strategy name over the whole page, also where several comparisons have it."""
-    declared = dict.fromkeys(name for section in sections for name in section.comparison.strategies)
-    references = dict.fromkeys(name for section in sections for name in section.comparison.references)
+    declared = dict.fromkeys(name for section in sections for name in contenders(section.comparison))
+    references = dict.fromkeys(name for section in sections for name in brackets(section.comparison))
     return styles(list(declared), [name for name in references if name not in declared])
 
 

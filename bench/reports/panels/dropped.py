@@ -10,7 +10,7 @@ from ...blocks import Block, Kept, Prose, SideBySide, Span, counted
 from ...excerpts import excerpt
 from ...model import Comparison, Message, Run, Sample, ToolResult, as_text
 from ...uses import call_text
-from .. import panel
+from .. import contenders, panel
 
 MAX_RESULTS = 6
 MAX_RESULTS_A_CASE = 2
@@ -42,7 +42,7 @@ def dropped(comparison: Comparison) -> list[Block]:
     if not found:
         looked_at = any(
             comparison.samples.get((strategy, metric, case))
-            for strategy in comparison.strategies for metric in LOST for case in comparison.cases
+            for strategy in contenders(comparison) for metric in LOST for case in comparison.cases
         )  # fmt: skip
         if not looked_at:
             return [Prose("Not measured: no tool result of a finished run holds a fact.", "warn")]
@@ -57,7 +57,7 @@ def dropped(comparison: Comparison) -> list[Block]:
     needed = sum(any(damage.missed for damage in damages) for damages in found.values())
     said = (
         f"Some strategy lost something of {counted(len(found), 'tool result')} out of {results}; "
-        f"what later turns needed was lost of {needed}. Shown: the worst {len(chosen)}, at most "
+        f"of {needed} later turns needed what was lost. Shown: the worst {len(chosen)}, at most "
         f"{a_case} of a case and {MAX_STRATEGIES} strategies each, long texts in excerpts."
     )
     return [Prose(said), *(_side_by_side(comparison, case, step, found[case, step]) for case, step in chosen)]
@@ -73,7 +73,7 @@ def _badness(damages: Sequence[_Damage]) -> tuple[float, float]:
 def _damages(comparison: Comparison) -> dict[tuple[str, int], list[_Damage]]:
     """Per case and result: what each declared strategy lost of it, as the metrics' own samples say; results without loss are left out."""
     found: dict[tuple[str, int], list[_Damage]] = {}
-    for strategy in comparison.strategies:
+    for strategy in contenders(comparison):
         for case in comparison.cases:
             missed: dict[int, list[tuple[int, str]]] = {}
             for metric in NEEDED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...blocks import Block, Cell, Column, Fold, Prose, Table, counted
 from ...model import Comparison, Sample
-from .. import panel
+from .. import contenders, panel
 
 METRIC = "findings.agreement"
 MAX_RESULTS = 8
@@ -19,7 +19,7 @@ def findings(comparison: Comparison) -> list[Block]:
     """
     judged = 0
     changed: list[tuple[str, str, Sample]] = []
-    for strategy in comparison.strategies:
+    for strategy in contenders(comparison):
         for case in comparison.cases:
             samples = comparison.samples.get((strategy, METRIC, case), ())
             judged += len(samples)

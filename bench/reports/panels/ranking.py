@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ...blocks import Beside, Block, Cell, Chart, Column, Point, Prose, Table, change, listed, measured, quantity
 from ...model import Comparison, Delta, Verdict
-from .. import panel
+from .. import brackets, contenders, panel
 
 COST = "cost.prompt_tokens"
 KEPT = ("needed.recall", "loss.fact_recall.end", "loss.leaf_recall.end")
@@ -37,8 +37,8 @@ def ranking(comparison: Comparison) -> list[Block]:
     """
     kept = _kept_metric(comparison)
     places = {name: _place(comparison, name, kept) for name in (*comparison.strategies, *comparison.references)}
-    declared = sorted((places[name] for name in comparison.strategies), key=_by_tokens)
-    around = sorted((places[name] for name in comparison.references), key=_by_tokens)
+    declared = sorted((places[name] for name in contenders(comparison)), key=_by_tokens)
+    around = sorted((places[name] for name in brackets(comparison)), key=_by_tokens)
     table = _table(comparison, kept, declared + around, places)
     said: list[Block] = [
         _winner(comparison, kept, declared),
@@ -94,7 +94,7 @@ def _winner(comparison: Comparison, kept: str | None, declared: list[_Place]) ->
         measured_places = [place for place in declared if place.kept is not None]
         best = max(measured_places, key=lambda place: (place.kept or 0.0, -(place.tokens or 0.0)))
         most = f"{best.name} keeps most, {quantity(best.kept, 'fraction')}"
-        failed = f"; {listed(sorted(failing & set(comparison.strategies)))} failed" if failing else ""
+        failed = f"; {listed(sorted(failing & set(contenders(comparison))))} failed" if failing else ""
         return Prose(f"No winner: {most}{failed}.", "warn")
     winner = able[0]
     against = _delta(comparison, winner.name, COST)
@@ -140,10 +140,12 @@ def _table(comparison: Comparison, kept: str | None, places: list[_Place], known
     if kept:
         columns += [Column(kept, align="right"), Column(f"against {reference}", align="right")]
     columns += [Column(title, align="right") for _, title in more]
-    columns += [Column("floor 0% – keep_all 100%", align="right"), Column("gates")]
+    columns += [Column("floor 0% – keep_all 100%", align="right")]
+    if comparison.rules:
+        columns.append(Column("gates"))
     rows = []
     for place in places:
-        is_reference = place.name in comparison.references
+        is_reference = place.name in brackets(comparison)
         cells = [Cell(place.name, note="reference" if is_reference else "", strategy=place.name)]
         for metric in filter(None, (COST, kept)):
             unit = comparison.metrics[metric].unit if metric in comparison.metrics else "tokens"
@@ -152,7 +154,9 @@ def _table(comparison: Comparison, kept: str | None, places: list[_Place], known
                 against = replace(against, tone="plain", note="")
             cells += [measured(comparison.row(place.name, metric)), against]
         cells += [measured(comparison.row(place.name, name)) for name, _ in more]
-        cells += [_between(place, known), _gate_mark(comparison, place.name)]
+        cells.append(_between(place, known))
+        if comparison.rules:
+            cells.append(_gate_mark(comparison, place.name))
         rows.append(tuple(cells))
     several = len(comparison.cases) > 1
     caption = (
@@ -162,9 +166,9 @@ def _table(comparison: Comparison, kept: str | None, places: list[_Place], known
 
 
 def _tells_apart(comparison: Comparison, metric: str) -> bool:
-    rows = [comparison.row(name, metric) for name in comparison.strategies]
-    values = [row.value for row in rows if row is not None and row.value is not None]
-    return bool(values) and (len(set(values)) > 1 or (len(values) == 1 and len(rows) == 1) or len(values) < len(rows))
+    """Whether any two of the contenders and keep_all differ by a metric."""
+    rows = [comparison.row(name, metric) for name in dict.fromkeys((*contenders(comparison), "keep_all"))]
+    return len({row.value for row in rows if row is not None and row.value is not None}) > 1
 
 
 def _between(place: _Place, known: dict[str, _Place]) -> Cell:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ...blocks import NOT_MEASURED, Beside, Block, Cell, Chart, Column, Point, Prose, Table, counted, measured, quantity
 from ...model import Comparison, Prompt, Run
-from .. import panel
+from .. import brackets, contenders, panel
 
 MAX_CASES = 4
 MAX_POINTS = 300
-BRACKETS = ("keep_all", "recorded", "floor")
+SHOWN = ("keep_all", "recorded", "floor")
 EVICTED = "history cut"
 DANGLING = "needs what is gone"
 
@@ -19,7 +19,7 @@ def window(comparison: Comparison) -> list[Block]:
 
     Source: design §6
     """
-    shown = (*comparison.strategies, *(name for name in BRACKETS if name in comparison.references))
+    shown = (*contenders(comparison), *(name for name in brackets(comparison) if name in SHOWN))
     if not any(run.prompts for run in comparison.runs.values()):
         return [Prose("The traces hold no model call, so there is no prompt to follow.", "muted")]
     blocks: list[Block] = [_table(comparison, shown)]
@@ -63,7 +63,7 @@ def _dangling(comparison: Comparison, strategy: str, case: str) -> set[int]:
 def _points(comparison: Comparison, strategy: str, case: str) -> list[Point]:
     """One line: every prompt, or every so many of a long run; only a declared strategy's marks, the brackets are there for scale."""
     run = comparison.runs[strategy, case]
-    declared = strategy in comparison.strategies
+    declared = strategy in contenders(comparison)
     dangling = _dangling(comparison, strategy, case) if declared else set()
     shrank = {id(prompt) for prompt in _shrank(run)} if declared else set()
     every = -(-len(run.prompts) // MAX_POINTS) or 1
