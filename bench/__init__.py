@@ -158,6 +158,7 @@ def run_scenario(
     import msgspec
 
     from .earlier import as_baseline, strategies_at
+    from .errors import ScenarioError, nearest
     from .gates import require_known
     from .scenario import Scenario, read_scenario
 
@@ -165,6 +166,9 @@ def run_scenario(
     strategies = [_declared(name, slots, plan.base) for name, slots in plan.strategies.items()]
     require_known(plan.gates, [item.name for item in strategies] + list(REFERENCES), str(plan.path or plan.title))
     loaded = load(plan.traces, plan.base)
+    for case in plan.labels:
+        if case not in (known := [trace.id for trace in loaded.traces]):
+            raise ScenarioError(f"{plan.path or plan.title}: labels for unknown case {case!r}{nearest(case, known)}")
     traces = [_labelled(trace, plan.labels.get(trace.id)) for trace in loaded.traces]
 
     def run(everyone: Sequence[Strategy], baseline: Baseline | None = None) -> Comparison:
@@ -200,7 +204,8 @@ def _with_problem(compared: Comparison) -> Comparison:
 
     if compared.baseline is not None:
         try:
-            require_comparable(compared.signature, compared.baseline.signature)
+            priced = any(compared.metrics[rule.metric].unit == "usd" for rule in compared.rules)
+            require_comparable(compared.signature, compared.baseline.signature, priced=priced)
         except ResultsError as error:
             return msgspec.structs.replace(compared, baseline_problem=str(error))
     return compared
