@@ -29,7 +29,7 @@ def window(comparison: Comparison) -> list[Block]:
         points = tuple(point for name in shown for point in _points(comparison, name, case))
         if not points:
             continue
-        text = f"Prompt tokens of each model call of {case}. Triangles: history was cut. Crosses: a turn leaned on something gone."
+        text = "Prompt tokens of each model call. Triangles: history was cut. Crosses: a turn leaned on something gone."
         charts.append(Chart("line", case, "model call", "prompt tokens", "calls", "tokens", points, text))
     if charts:
         blocks.append(Beside(tuple(charts)))
