@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from ...decode import NothingParsed, parse_json
+from ...decode import NothingParsed, decode_strings, parse_json
 from ...model import Message, ToolResult, as_text, lines_of
 from ...registry import build
 from .. import Summary, Window
@@ -128,6 +128,23 @@ def long_table_or_console(
             return Summary(table(rows), tuple(notes))
     lines = output.without(noise)
     return Summary(console(lines) if len(lines) > max_lines else None, tuple(notes))
+
+
+# ---------------------------------------------------------------- lossless re-encodings
+
+
+def structured_value(result: ToolResult, unpack: bool) -> Any:
+    """The mapping or list that a result holds, as data or as JSON text; with `unpack` JSON inside its strings is a value too.
+
+    Raises NothingParsed for any other result: there is nothing to write in another way.
+
+    >>> structured_value(ToolResult(index=0, call_id="a", function="f", data={"data": "[1, 2]"}), unpack=True)
+    {'data': [1, 2]}
+    """
+    value = parse_json(result.text) if result.data is None else result.data
+    if not isinstance(value, dict | list):
+        raise NothingParsed
+    return decode_strings(value) if unpack else value
 
 
 # ---------------------------------------------------------------- histories
