@@ -1,0 +1,91 @@
+"""What a verbatim selection costs, and the best one, the slow way: every prompt written anew, every choice tried."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from itertools import combinations
+
+from bench.decode import decoded
+from bench.model import ModelTurn, SystemTurn, ToolResult, ToolsChanged, Trace, compact_json, text_of
+from bench.tokens import counter
+from bench.uses import uses
+
+from . import rebuilt
+
+Atom = tuple[str, str]
+
+
+def needed(trace: Trace) -> dict[Atom, tuple[int, int, bool]]:
+    """Every needed atom by thread: the result it came from, the last turn that uses it, and whether a use is a first one."""
+    found: dict[Atom, tuple[int, int, bool]] = {}
+    for use in uses(trace):
+        if not use.recorded_only:
+            source, _, first = found.get((use.thread, use.atom), (use.source, 0, False))
+            found[use.thread, use.atom] = source, use.turn, first or use.first
+    return found
+
+
+def tokens(trace: Trace, encoding: str, gone: Collection[Atom] = ()) -> int:
+    """Tokens of all prompts that hold the system turns and the needed atoms alone, but for those that are gone."""
+    return sum(_prompt(trace, step, encoding, gone) for step in trace.steps if isinstance(step, ModelTurn))
+
+
+def _prompt(trace: Trace, turn: ModelTurn, encoding: str, gone: Collection[Atom]) -> int:
+    count = counter(encoding).text
+    before = [step for step in trace.steps if step.thread == turn.thread and step.index < turn.index]
+    system = [text_of(step.content) for step in before if isinstance(step, SystemTurn)]
+    tools = [step.tools for step in before if isinstance(step, ToolsChanged)]
+    results = {step.index: step.text for step in before if isinstance(step, ToolResult)}
+    alive = [
+        (source, decoded(results[source]).find(atom), atom)
+        for (thread, atom), (source, last, _) in needed(trace).items()
+        if thread == turn.thread and source in results and turn.index <= last and (thread, atom) not in gone
+    ]
+    shown = [atom for *_, atom in sorted(alive) if not rebuilt.present(atom, system)]
+    total = 3 + sum(3 + count(text) for text in system)
+    total += count(compact_json(list(tools[-1]))) if tools and tools[-1] else 0
+    return total + (3 + min(count(text) for text in _written(shown)) if shown else 0)
+
+
+def _written(atoms: list[str]) -> Iterable[str]:
+    """The text that holds the atoms, with either separator; what a longer one holds is not written twice."""
+    for separator in (" ", "\n"):
+        longest = [atom for atom in atoms if not any(_inside(atom, other) for other in atoms)]
+        text = separator.join(longest)
+        if decoded(text) != text:
+            text = f">{text}"
+        missing = [atom for atom in atoms if not rebuilt.present(atom, [text])]
+        yield separator.join([text, *missing])
+
+
+def _inside(atom: str, other: str) -> bool:
+    return len(other) > len(atom) and rebuilt.stands(other, atom)
+
+
+def greedy(trace: Trace, encoding: str, miss: int) -> set[Atom]:
+    """The atoms to give up: one at a time, always the one that costs most; what is only reused goes with the first."""
+    left = {key: _cost(trace, key, encoding) for key, (_, _, first) in needed(trace).items() if first}
+    gone = {key for key, (_, _, first) in needed(trace).items() if not first} if miss else set()
+    for _ in range(miss):
+        dearest = max(left, key=lambda key: left[key])
+        gone.add(dearest)
+        del left[dearest]
+    return gone
+
+
+def _cost(trace: Trace, key: Atom, encoding: str) -> int:
+    source, last, _ = needed(trace)[key]
+    prompts = [step for step in trace.model_turns if step.thread == key[0] and source < step.index <= last]
+    return counter(encoding).text(f" {key[1]}") * len(prompts)
+
+
+def fewest(trace: Trace, encoding: str, miss: int) -> int:
+    """The fewest tokens of all choices of at most so many first uses, what is only reused given up with them."""
+    if not miss:
+        return tokens(trace, encoding)
+    found = needed(trace)
+    reused = [key for key, (_, _, first) in found.items() if not first]
+    once = [key for key, (_, _, first) in found.items() if first]
+    return min(
+        tokens(trace, encoding, {*reused, *chosen}) for size in range(miss + 1) for chosen in combinations(once, size)
+    )
