@@ -1,0 +1,194 @@
+"""Structured values leaf by leaf: what counts as a leaf, what is still held, and that the work stays bounded."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import time
+from typing import Any
+
+from generated import json_values
+from hypothesis import given, settings, strategies as st
+from reference import loss
+
+from bench.leaf_tokens import TokensOf, match_tokens, tokens_of
+from bench.leaves import flatten, match, read_leaves, together
+
+
+def kept(untruncated: Any, held: Any) -> tuple[int, int]:
+    found = match(flatten(untruncated), flatten(held))
+    assert len(found.lost) == found.total - found.kept
+    return found.kept, found.total
+
+
+def test_types_are_told_apart() -> None:
+    for one in (1, True, 1.0, "1"):
+        for other in (1, True, 1.0, "1"):
+            assert kept({"a": one}, {"a": other}) == (int(type(one) is type(other)), 1)
+    assert kept({"p": 1e-20}, {"p": 2e-20}) == (0, 1)
+    assert kept({"p": float("nan")}, {"p": float("nan")}) == (1, 1)
+    assert kept({"p": float("nan")}, {"p": None}) == (0, 1)
+
+
+def test_empty_containers_are_leaves() -> None:
+    assert kept({"a": {}, "b": [], "c": ""}, {"a": {}, "b": {}}) == (1, 3)
+    assert kept([], []) == (1, 1)
+
+
+def test_json_in_strings_is_decoded_at_any_depth() -> None:
+    rows = [{"id": 1}, {"id": 2}]
+    assert kept({"data": json.dumps(rows)}, {"data": rows}) == (2, 2)
+    assert kept([{"outer": json.dumps({"inner": json.dumps([1, 2])})}], [{"outer": {"inner": [1, 2]}}]) == (2, 2)
+
+
+def test_rows_may_move_and_change_order_but_stay_a_multiset() -> None:
+    rows = [{"id": 1, "n": "x"}, {"id": 2, "n": "x"}, {"id": 2, "n": "x"}]
+    assert kept({"table": {"rows": rows}}, [rows[2], rows[0]]) == (4, 6)
+    assert kept(rows, [{"id": 2, "n": "x"}] * 5) == (5, 6)  # two rows, and of the third the name alone
+
+
+def test_a_value_counts_only_in_its_own_row() -> None:
+    # the levels are swapped: each row keeps its id, no row its level
+    assert kept([{"id": 1, "level": "a"}, {"id": 2, "level": "b"}], [{"id": 1, "level": "b"}, {"id": 2, "level": "a"}]) == (2, 4)  # fmt: skip
+
+
+def test_dropped_columns_lose_those_columns() -> None:
+    rows = [{"id": number, "kind": "wall", "x": number / 7} for number in range(100)]
+    assert kept(rows, [{"kind": row["kind"], "x": row["x"]} for row in rows]) == (200, 300)
+    assert kept(rows, [{"kind": row["kind"]} for row in rows]) == (100, 300)
+
+
+def test_changed_values_lose_those_values() -> None:
+    rows = [{"id": number, "kind": "wall", "x": number + 0.25} for number in range(100)]
+    assert kept(rows, [{**row, "x": round(row["x"], 1)} for row in rows]) == (200, 300)
+
+
+def test_other_leaves_need_their_last_key() -> None:
+    assert kept({"go": {"total": 12}}, {"summary": {"go": {"total": 12}}}) == (1, 1)
+    assert kept({"go": {"total": 12}}, {"kegg_total": 12}) == (0, 1)
+    # both totals are 12; one held leaf serves one of them
+    assert kept({"go": {"total": 12}, "kegg": {"total": 12}}, {"kegg": {"total": 12}}) == (1, 2)
+    assert kept({"tags": ["a", "b", "b"]}, {"tags": ["b", "a"]}) == (2, 3)
+    assert kept([1, 2, 3], {"first": [1, 2]}) == (2, 3)  # a value under no key needs none
+
+
+def test_the_longest_common_end_of_a_path_is_served_first() -> None:
+    lost = match(flatten({"a": {"x": {"n": 1}}, "b": {"x": {"n": 1}}}), flatten({"q": {"b": {"x": {"n": 1}}}})).lost
+    assert lost == [(("a", "x", "n"), (int, 1))]
+
+
+def test_what_leaves_a_row_needs_its_whole_path() -> None:
+    rows = [{"id": 7, "size": {"x": 2}}]
+    assert kept(rows, {"first": {"id": 7, "size": {"x": 2}}}) == (2, 2)
+    assert kept(rows, {"id": 7, "x": 2}) == (1, 2)
+
+
+def test_cut_text_is_read_as_far_as_it_goes() -> None:
+    value = {"rows": [{"id": number, "name": f"n{number}"} for number in range(3)]}
+    whole = json.dumps(value)
+    assert match(flatten(value), read_leaves(whole)).kept == 6
+    cut = read_leaves(whole[: whole.index('"n1"') + 3])  # … {"id": 1, "name": "n1 — without its closing quote
+    assert cut is not None
+    assert match(flatten(value), cut).kept == 4  # the cut name is kept as cut, which is n1
+    python = read_leaves(str(value)[: str(value).index("'n1'")])  # … {'id': 1, 'name': and no name
+    assert python is not None
+    assert match(flatten(value), python).kept == 3
+    assert read_leaves("Showing 5 of 36 rows") is None
+    assert read_leaves("") is None
+
+
+def test_several_texts_count_together() -> None:
+    parts = together([flatten([{"id": 1}]), flatten({"n": 2})])
+    assert match(flatten({"n": 2, "rows": [{"id": 1}]}), parts).kept == 2
+
+
+def test_deeply_nested_values_are_read() -> None:
+    deep: Any = 1
+    for _ in range(5000):
+        deep = {"a": deep}
+    assert flatten(deep).total == 1
+
+
+small_rows = st.lists(
+    st.dictionaries(
+        st.sampled_from("abc"), st.sampled_from([0, 1, True, 1.0, "1", None]) | st.just({"x": 1}), max_size=3
+    ),
+    max_size=6,
+)
+tables = st.fixed_dictionaries({"t": small_rows, "a": st.sampled_from([0, 1, "1"])}) | small_rows
+
+
+@given(untruncated=tables, held=tables)
+@settings(max_examples=400)
+def test_small_tables_match_as_the_obvious_way_does(untruncated: Any, held: Any) -> None:
+    expected = loss.kept(*loss.taken_apart(untruncated), *loss.taken_apart(held))
+    assert kept(untruncated, held)[0] == expected
+
+
+@given(value=json_values)
+@settings(max_examples=200)
+def test_everything_holds_itself_and_nothing_holds_more(value: Any) -> None:
+    own, total = kept(value, copy.deepcopy(value))
+    assert own == total
+    assert kept(value, [value, value]) <= (total, total)
+
+
+@given(
+    value=st.lists(st.dictionaries(st.sampled_from("ab"), st.integers(0, 3), min_size=1), min_size=1, max_size=8),
+    data=st.data(),
+)
+@settings(max_examples=200)
+def test_fewer_rows_never_hold_more(value: list[Any], data: st.DataObject) -> None:
+    some = data.draw(st.integers(0, len(value)))
+    assert kept(value, value[:some])[0] <= kept(value, value)[0]
+    assert kept(value, value[:some])[0] == sum(map(len, value[:some]))
+
+
+def test_a_hundred_thousand_leaves_stay_bounded() -> None:
+    chance = random.Random(1)
+    rows = [
+        {"id": n, "kind": f"k{n % 50}", "level": n % 7, "x": chance.random(), "ok": n % 2 == 0}
+        | {c: c for c in "abcde"}
+        for n in range(10_000)
+    ]
+    whole = flatten(rows)
+    assert whole.total == 100_000
+    variants: dict[str, tuple[list[Any], int]] = {
+        "identical": (rows, 100_000),
+        "shuffled": (chance.sample(rows, len(rows)), 100_000),
+        "rounded": ([{**row, "x": round(row["x"], 3)} for row in rows], 90_000),
+        "one common value": ([{"a": "a", "z": n} for n in range(10_000)], 10_000),
+    }
+    for name, (held, expected) in variants.items():
+        start = time.process_time()
+        assert match(whole, flatten(held)).kept == expected, name
+        assert time.process_time() - start < 8, name  # a second here; quadratic work would take minutes
+
+
+# ---------------------------------------------------------------- whole tokens
+
+
+def test_tokens_count_whole_and_at_most_as_often_as_they_occur() -> None:
+    value = {"n": 125, "again": 125, "name": "Basic Wall", "ok": True, "none": None, "p": 1e-9, "e": []}
+    tokens = TokensOf(token for _, typed in flatten(value) for token in tokens_of(typed))
+
+    def held(text: str) -> int:
+        found = list(tokens(text))
+        return match_tokens(flatten(value), found.count).kept
+
+    assert held("125") == 1
+    assert held("125 and 125 and 125") == 2
+    assert held("1250, 0.125, 125.5, x125") == 0
+    assert held("a Basic Wall, True, None, 1e-9, []") == 5
+    assert held("a Basic Walls, true, null, 1e-09") == 3
+    assert held("") == 0
+
+
+def test_a_long_text_counts_a_token_at_least_as_often_as_a_short_one() -> None:
+    tokens = TokensOf(["level 2", "125"])
+    text = "level 2, 125. "
+    assert list(tokens(text)).count("level 2") == 1
+    long = text * 2000
+    assert list(tokens(long)).count("level 2") == 2000
+    assert list(tokens(long)).count("125") == 2000

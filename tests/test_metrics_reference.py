@@ -1,0 +1,143 @@
+"""Every metric against its slow and obvious twin, on hand-made and generated traces under strategies of every kind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+from generated import traces
+from handmade import SMALL, run_of
+from hypothesis import given, settings, strategies as st
+from reference import cost, loss
+
+from bench.metrics import info
+from bench.model import ContextReset, Run, Sample, Trace
+from bench.registry import entries
+from bench.scores import aggregate
+
+STRATEGIES = (
+    "keep_all",
+    "recorded",
+    "drop_all",
+    "clairvoyant",
+    "floor",
+    "cut=summarizer=truncate:limit=60+store=truncate:limit=60",
+    "console=summarizer=output_summary+store=by_function+evaluator=step_v1",
+    "table=summarizer=table_console+store=external",
+    "mask=compactor=mask_observations:keep_last=1",
+    "old=compactor=summarize_old:keep_last=2,max_tokens=150",
+    "window=compactor=window:keep_last=3",
+)
+
+
+def measured(name: str, trace: Trace, run: Run) -> Sequence[Sample]:
+    return entries("metric")[name].target(trace, run)
+
+
+def by_step(samples: Sequence[Sample]) -> dict[int, tuple[float, float]]:
+    """Samples of one step added up."""
+    found: dict[int, tuple[float, float]] = {}
+    for sample in samples:
+        above, below = found.get(sample.step, (0.0, 0.0))
+        found[sample.step] = above + sample.numerator, below + (sample.denominator or 0.0)
+    return found
+
+
+def values(samples: Sequence[Sample]) -> dict[int, float | None]:
+    return {sample.step: sample.numerator for sample in samples}
+
+
+def check(trace: Trace, strategy: str) -> None:
+    run = run_of(trace, strategy)
+    check_cost(trace, run)
+    check_loss(trace, run)
+    check_needs(trace, run)
+
+
+def check_cost(trace: Trace, run: Run) -> None:
+    tokens = cost.prompt_tokens(trace, run)
+    assert values(measured("cost.prompt_tokens", trace, run)) == tokens
+    assert values(measured("cost.peak_prompt_tokens", trace, run)) == tokens
+    models = {turn.index: turn.model or run.model for turn in trace.model_turns}
+    shared = cost.shared_tokens(trace, run)
+    cached = {step: cost.cached(cost.provider_of(models[step]), kept) for step, kept in shared.items()}
+    assert values(measured("cost.cached_prompt_tokens", trace, run)) == cached
+    dollars = cost.cost_usd(trace, run)
+    ours = values(measured("cost.cost_usd", trace, run))
+    assert ours.keys() == dollars.keys()
+    for step, expected in dollars.items():
+        assert ours[step] == expected or math.isclose(ours[step], expected)
+    over = {p.step: None if p.window_tokens is None else float(tokens[p.step] > p.window_tokens) for p in run.prompts}
+    assert values(measured("cost.window_overflows", trace, run)) == over
+    written = sum(call.consumed_tokens + call.produced_tokens for call in run.writer_calls)
+    assert sum(sample.numerator for sample in measured("cost.writer_tokens", trace, run)) == written
+    if not any(isinstance(step, ContextReset) for step in trace.steps):
+        errors = {
+            turn.index: (
+                abs(cost.recorded_prompt_tokens(trace, run, turn) - turn.usage.prompt_tokens),
+                turn.usage.prompt_tokens,
+            )
+            for turn in trace.model_turns
+            if turn.usage is not None
+        }
+        assert by_step(measured("cost.token_count_error", trace, run)) == errors
+
+
+def check_loss(trace: Trace, run: Run) -> None:
+    for place in ("shown", "end", "stored"):
+        assert by_step(measured(f"loss.fact_recall.{place}", trace, run)) == loss.facts(trace, run, place)
+        samples = measured(f"loss.leaf_recall.{place}", trace, run)
+        ours = {s.step: (s.numerator, s.denominator, bool(s.detail.get("upper_bound"))) for s in samples}
+        assert ours == loss.leaves(trace, run, place)
+
+
+def check_needs(trace: Trace, run: Run) -> None:
+    first, again = loss.needs(trace, run, True), loss.needs(trace, run, False)
+    assert by_step(measured("needed.recall", trace, run)) == first
+    assert by_step(measured("needed.reuse_recall", trace, run)) == again
+    turns = first.keys() | again.keys()
+    gone = {turn: any(kept < of for kept, of in (x.get(turn, (0, 0)) for x in (first, again))) for turn in turns}
+    assert values(measured("needed.dangling_steps", trace, run)) == gone
+    ages = sorted(sample.numerator for sample in measured("needed.age", trace, run))
+    assert ages == sorted(loss.ages(trace, run))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("name", SMALL)
+def test_small_traces(name: str, strategy: str) -> None:
+    check(SMALL[name], strategy)
+
+
+@given(trace=traces(extras=True), strategy=st.sampled_from(STRATEGIES))
+@settings(max_examples=120)
+def test_generated_traces(trace: Trace, strategy: str) -> None:
+    check(trace, strategy)
+
+
+RECALLS = [name for name in entries("metric") if name.startswith(("loss.", "needed.")) and "recall" in name]
+
+
+@given(trace=traces(extras=True))
+@settings(max_examples=60)
+def test_keep_all_loses_nothing_and_drop_all_keeps_least(trace: Trace) -> None:
+    kept, dropped = run_of(trace, "keep_all"), run_of(trace, "drop_all")
+    for name in RECALLS:
+        declared = info(entries("metric")[name])
+        best, n = aggregate(declared, measured(name, trace, kept))
+        least, dropped_n = aggregate(declared, measured(name, trace, dropped))
+        assert n == dropped_n
+        assert best is None or (best == 1.0 and least is not None and least <= best)
+    assert sum(s.numerator for s in measured("needed.dangling_steps", trace, kept)) == 0
+    assert measured("needed.age", trace, kept) == []
+
+
+@given(trace=traces(), strategy=st.sampled_from(STRATEGIES[1:]))
+@settings(max_examples=60)
+def test_no_strategy_holds_more_facts_at_the_end_than_keep_all_or_fewer_than_drop_all(
+    trace: Trace, strategy: str
+) -> None:
+    def kept(name: str) -> float:
+        return sum(s.numerator for s in measured("loss.fact_recall.end", trace, run_of(trace, name)))
+
+    assert kept("drop_all") <= kept(strategy) <= kept("keep_all")

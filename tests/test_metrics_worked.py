@@ -1,0 +1,345 @@
+"""Each metric on a case small enough to be worked by hand; the arithmetic is in the comments."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from handmade import opened, result, run_of, trace
+
+from bench.confusion import confusion
+from bench.metrics import info
+from bench.model import (
+    Decision,
+    Message,
+    ModelTurn,
+    Prompt,
+    Record,
+    ResultOutcome,
+    Run,
+    Sample,
+    Splice,
+    ToolResult,
+    ToolsChanged,
+    Trace,
+    Usage,
+    UserTurn,
+    WriterCall,
+)
+from bench.registry import entries
+from bench.scores import aggregate
+
+
+def measured(name: str, recording: Trace, run: Run) -> list[Sample]:
+    return list(entries("metric")[name].target(recording, run))
+
+
+def value(name: str, recording: Trace, run: Run) -> tuple[float | None, float]:
+    return aggregate(info(entries("metric")[name]), measured(name, recording, run))
+
+
+# ---------------------------------------------------------------- cost
+
+
+def two_calls(model: str | None, *, tools_changed: bool = False, **turn: Any) -> tuple[Trace, Run]:
+    """Two model calls. The first prompt: one message of 2,000 tokens and 50 of tools. The second: the same, then 300 tokens more."""
+    recording = trace(
+        UserTurn(index=0, content="long", t=1_760_000_000.0),
+        ModelTurn(index=1, content="hello world", model=model, **turn),
+        ModelTurn(index=2, content="hello world", model=model, **turn),
+    )
+    keys = {"long": 2000, "more": 300}
+    run = Run(
+        trace_id="t",
+        trace_sha256="",
+        strategy="s",
+        spec="",
+        encoding="o200k_base",
+        model=model,
+        messages={key: Message(role="user", text=key, kind="made") for key in keys},
+        message_tokens=keys,
+        prompts=(
+            Prompt(
+                step=1, thread="main", splices=(Splice(at=0, removed=0, added=("long",)),), tokens=2053, tools_tokens=50
+            ),
+            Prompt(
+                step=2,
+                thread="main",
+                splices=(Splice(at=1, removed=0, added=("more",)),),
+                tokens=2353,
+                tools_tokens=50,
+                tools_changed=tools_changed,
+                window_tokens=2352,
+            ),
+        ),
+    )
+    return recording, run
+
+
+def test_prompt_tokens() -> None:
+    assert value("cost.prompt_tokens", *two_calls("gpt-4o")) == (2053 + 2353, 2)
+    assert value("cost.peak_prompt_tokens", *two_calls("gpt-4o")) == (2353, 2)
+
+
+def test_cached_prompt_tokens_by_provider() -> None:
+    # the second prompt shares 50 of tools and the message of 2,000: 2,050
+    assert value("cost.cached_prompt_tokens", *two_calls("gpt-4o")) == (16 * 128, 2)  # 2,048 of 2,050
+    assert value("cost.cached_prompt_tokens", *two_calls("claude-sonnet-4-5")) == (2050, 2)
+    samples = measured("cost.cached_prompt_tokens", *two_calls("deepseek-chat"))
+    assert samples[0].reason == "the cache rule of deepseek is not known; known are openai and anthropic"
+    assert "an unnamed model" in (measured("cost.cached_prompt_tokens", *two_calls(None))[0].reason or "")
+
+
+def test_nothing_is_cached_after_the_tools_changed_or_by_another_model() -> None:
+    assert value("cost.cached_prompt_tokens", *two_calls("gpt-4o", tools_changed=True)) == (0, 2)
+    recording, run = two_calls("gpt-4o")
+    first, last = recording.steps[1], recording.steps[2]
+    assert isinstance(first, ModelTurn)
+    other = trace(recording.steps[0], ModelTurn(index=1, model="gpt-4o-mini"), last)
+    assert value("cost.cached_prompt_tokens", other, run) == (0, 2)
+
+
+def test_a_message_replaced_by_its_equal_stays_cached() -> None:
+    recording, run = two_calls("claude-sonnet-4-5")
+    again = Splice(at=0, removed=1, added=("long", "more"))
+    prompts = (
+        run.prompts[0],
+        Prompt(step=2, thread="main", splices=(again,), tokens=2353, tools_tokens=50, compacted=True),
+    )
+    same = Run(**{field: getattr(run, field) for field in run.__struct_fields__ if field != "prompts"}, prompts=prompts)
+    assert value("cost.cached_prompt_tokens", recording, same) == (2050, 2)
+
+
+def test_cost_usd_of_openai() -> None:
+    # gpt-4o: $2.50 a million in, $1.25 cached, $10 out; "hello world" is 2 tokens
+    # first call 2,053 × 2.5 + 2 × 10 = 5,152.5; second (2,353 − 2,048) × 2.5 + 2,048 × 1.25 + 20 = 3,342.5
+    dollars, n = value("cost.cost_usd", *two_calls("gpt-4o"))
+    assert (dollars, n) == (pytest.approx((5152.5 + 3342.5) / 1e6), 2)
+
+
+def test_cost_usd_of_anthropic_writes_the_cache() -> None:
+    # claude-opus-4-5: $5 in, $0.50 cached read, $6.25 cache write, $25 out; the recorded 7 output tokens
+    # first: all but the 3 framing tokens are written: 2,050 × 6.25 + 3 × 5 + 7 × 25 = 13,002.5
+    # second: 2,050 read, 2,350 − 2,050 = 300 written, 3 plain: 1,025 + 1,875 + 15 + 175 = 3,090
+    usage = Usage(prompt_tokens=1, completion_tokens=7)
+    dollars, _ = value("cost.cost_usd", *two_calls("claude-opus-4-5", usage=usage))
+    assert dollars == pytest.approx((13002.5 + 3090) / 1e6)
+
+
+def test_cost_usd_counts_reasoning_and_summaries_and_says_where_no_cache_is_assumed() -> None:
+    # gemini-2.5-pro: $1.25 in, $10 out; answers of 2 + 1 ("hello") tokens; a summary reads 100 and writes 10 at the second call
+    recording, run = two_calls("gemini-2.5-pro", reasoning="hello")
+    kept = {field: getattr(run, field) for field in run.__struct_fields__ if field != "writer_calls"}
+    run = Run(**kept, writer_calls=(WriterCall(step=2, consumed_tokens=100, produced_tokens=10),))
+    first, second = measured("cost.cost_usd", recording, run)
+    assert first.numerator == pytest.approx((2053 * 1.25 + 3 * 10) / 1e6)
+    assert second.numerator == pytest.approx((2353 * 1.25 + 3 * 10 + 100 * 1.25 + 10 * 10) / 1e6)
+    assert first.detail == {"cache": "none assumed: no known rule for google"}
+    assert value("cost.writer_tokens", recording, run) == (110, 1)
+
+
+def test_cost_usd_of_an_unpriced_model_is_not_measured() -> None:
+    assert value("cost.cost_usd", *two_calls("no-such-model")) == (None, 0)
+    assert measured("cost.cost_usd", *two_calls("no-such-model"))[0].reason == "no prices are listed for no-such-model"
+
+
+def test_window_overflows() -> None:
+    recording, run = two_calls("gpt-4o")
+    first, second = measured("cost.window_overflows", recording, run)
+    assert (first.numerator, second.numerator) == (None, 1.0)  # 2,353 tokens in a window of 2,352
+    assert value("cost.window_overflows", recording, run)[0] is None  # one unknown makes the sum unknown
+
+
+def test_token_count_error_on_what_the_recorded_model_saw() -> None:
+    # tools [{"name":"bash"}] are 7 tokens, the user turn 3 + 1, the result as seen 3 + 1, the prompt 3
+    recording = trace(
+        ToolsChanged(index=0, tools=({"name": "bash"},)),
+        UserTurn(index=1, content="hello"),
+        ModelTurn(index=2, content="", usage=Usage(prompt_tokens=10)),
+        result("hello", full="hello hello hello hello", index=3),
+        ModelTurn(index=4, content="done", usage=Usage(prompt_tokens=20)),
+    )
+    samples = measured("cost.token_count_error", recording, run_of(recording, "keep_all"))
+    tools = 7
+    assert [s.detail["ours_tokens"] for s in samples] == [3 + tools + 4, 3 + tools + 4 + 3 + 4]
+    # |14 − 10| + |21 − 20| over 30
+    assert value("cost.token_count_error", recording, run_of(recording, "drop_all")) == (pytest.approx(5 / 30), 30)
+
+
+def test_no_model_calls_means_nothing_to_measure() -> None:
+    recording = trace(UserTurn(index=0, content="hi"), result("total 471", index=1))
+    run = run_of(recording, "keep_all")
+    for name in entries("metric"):
+        if not name.endswith(".stored") and name != "findings.agreement":
+            assert value(name, recording, run) == (None, 0), name
+            assert measured(name, recording, run) == []
+    assert value("loss.fact_recall.stored", recording, run) == (1.0, 1)
+
+
+# ---------------------------------------------------------------- loss
+
+LINES = "wrote run_7.csv\n4711 rows\n0.125 is the rate\n"  # facts: run_7.csv, 4711, 0.125
+LOST_TABLE = {"table": [{"id": 1, "level": "a"}, {"id": 2, "level": "b"}], "note": "two"}
+
+
+def session(*results: ToolResult, last: str = "Done.") -> Trace:
+    """System, user, the results, and a model turn at the end."""
+    return opened([*results, ModelTurn(index=2 + len(results), content=last)])
+
+
+def test_fact_recall() -> None:
+    recording = session(result(LINES, index=2))
+    # the first 29 characters end in the middle of 0.125: run_7.csv and 4711 are left of three
+    run = run_of(recording, "cut=summarizer=truncate:limit=29+store=truncate:limit=20")
+    (shown,) = measured("loss.fact_recall.shown", recording, run)
+    assert (shown.numerator, shown.denominator, shown.detail["lost"]) == (2, 3, ["0.125"])
+    # stored: "wrote run_7.csv\n4711": both are there
+    assert value("loss.fact_recall.stored", recording, run) == (pytest.approx(2 / 3), 3)
+    assert value("loss.fact_recall.end", recording, run_of(recording, "drop_all")) == (0, 3)
+
+
+def test_a_fact_repeated_elsewhere_in_the_prompt_is_still_there() -> None:
+    recording = opened(
+        [result(LINES, index=2), ModelTurn(index=3, content="4711 rows."), UserTurn(index=4, content="and?")]
+    )
+    run = run_of(recording, "mask=compactor=mask_observations:keep_last=0")
+    assert value("loss.fact_recall.shown", recording, run)[0] == 0
+    assert value("loss.fact_recall.end", recording, run)[0] == pytest.approx(1 / 3)  # the model had said 4711
+
+
+def test_a_result_cut_at_the_source_says_so() -> None:
+    recording = session(result(LINES, index=2, truncated_at_source=True))
+    (sample,) = measured("loss.fact_recall.shown", recording, run_of(recording, "keep_all"))
+    assert sample.detail == {"truncated_at_source": True}
+
+
+def test_leaf_recall() -> None:
+    recording = session(result(None, index=2, data=LOST_TABLE))
+    run = run_of(recording, "cut=summarizer=truncate:limit=42+store=truncate:limit=42")
+    text = str(LOST_TABLE)[:42]
+    assert text == "{'table': [{'id': 1, 'level': 'a'}, {'id':"
+    for place in ("shown", "end", "stored"):
+        (sample,) = measured(f"loss.leaf_recall.{place}", recording, run)
+        assert (sample.numerator, sample.denominator) == (2, 5), place  # the first row
+        assert sample.detail["lost"] == ["id: 2", "level: b", "note: two"]
+        assert "upper_bound" not in sample.detail
+
+
+def test_leaf_recall_without_structure_is_an_upper_bound() -> None:
+    recording = opened([result(None, index=2, data=LOST_TABLE), ModelTurn(index=3, content="Level a, two of id 1.")])
+    run = run_of(recording, "mask=compactor=mask_observations:keep_last=0")
+    (sample,) = measured("loss.leaf_recall.end", recording, run)
+    # 1, a and two stand in the model's text; 2 and b nowhere (the placeholder says "66 characters, 1 lines": a second 1, not needed)
+    assert (sample.numerator, sample.denominator, sample.detail["upper_bound"]) == (3, 5, True)
+
+
+def test_text_results_have_no_leaves() -> None:
+    recording = session(result(json.dumps(LOST_TABLE), index=2))
+    assert measured("loss.leaf_recall.shown", recording, run_of(recording, "keep_all")) == []
+
+
+# ---------------------------------------------------------------- needed
+
+
+def test_needed() -> None:
+    # turn 3 uses run_7.csv for the first time, right after its result: age 0. Turn 5 uses it again, and 4711 for the first time, a turn
+    # later: age 1. Level_12 was the harness's own: it is not in the untruncated result, so no strategy is to blame
+    recording = opened(
+        [
+            result("found run_7.csv and 4711\n", index=2),
+            ModelTurn(index=3, content="Reading run_7.csv"),
+            result("level Level_12", index=4, full="nothing"),
+            ModelTurn(index=5, content="Level_12: run_7.csv has 4711"),
+        ]
+    )
+    kept = run_of(recording, "keep_all")
+    assert value("needed.recall", recording, kept) == (1.0, 2)
+    assert measured("needed.recall", recording, kept)[0].detail == {"recorded_only": 1}
+    assert value("needed.reuse_recall", recording, kept) == (1.0, 1)
+    assert value("needed.dangling_steps", recording, kept) == (0, 2)
+    assert value("needed.age", recording, kept) == (None, 0)
+    masked = run_of(recording, "mask=compactor=mask_observations:keep_last=1")
+    # at turn 5 the first result is masked: 4711 is gone; run_7.csv stands in the model's own turn
+    assert value("needed.recall", recording, masked) == (0.5, 2)
+    assert value("needed.reuse_recall", recording, masked) == (1.0, 1)
+    assert value("needed.dangling_steps", recording, masked) == (1, 2)
+    assert value("needed.age", recording, masked) == (1.0, 1)
+    missed = [s.detail for s in measured("needed.recall", recording, masked) if not s.numerator]
+    assert missed == [{"atom": "4711", "kind": "number", "source": 2, "age": 1}]
+
+
+# ---------------------------------------------------------------- findings and routes
+
+
+def judged(**sides: Any) -> ResultOutcome:
+    record = Record(step=1, call_id="c", function="f", success=True)
+    return ResultOutcome(step=1, call_id="c", shown="", record=record, **sides)
+
+
+def run_with(**fields: Any) -> Run:
+    return Run(
+        trace_id="t",
+        trace_sha256="",
+        strategy="s",
+        spec="",
+        encoding="o200k_base",
+        messages={},
+        message_tokens={},
+        **fields,
+    )
+
+
+def test_findings_agreement() -> None:
+    same = {"count": 1, "timestamp": 1.0}
+    outcomes = (
+        judged(
+            evaluation={"timestamp": 2.0, "count": 1}, evaluation_untruncated=same
+        ),  # time and key order do not count
+        judged(evaluation={"count": 1.0}, evaluation_untruncated={"count": 1}),  # the type does
+        judged(extraction=None, extraction_untruncated={"go": {"top": ["a", "b"]}}),
+        judged(extraction={"only": "stored"}),  # nothing on the untruncated side: not measured
+    )
+    recording = trace(UserTurn(index=0, content="hi"))
+    samples = measured("findings.agreement", recording, run_with(results=outcomes))
+    assert [sample.numerator for sample in samples] == [1, 0, 0]
+    assert samples[2].detail["changes"] == [
+        {"path": "extraction", "kind": "type_changes", "before": '{"go":{"top":["a","b"]}}', "after": "null"}
+    ]
+    assert value("findings.agreement", recording, run_with(results=outcomes)) == (pytest.approx(1 / 3), 3)
+
+
+def test_findings_of_a_cut_store_disagree_and_of_a_whole_one_agree() -> None:
+    terms = [{"term": f"T{number}", "p_value": number / 1000} for number in range(40)]
+    data = {"go": {"total_significant": 40, "top_terms": terms}}
+    recording = session(result(None, index=2, function="perform_enrichment_analyses", data=data))
+    whole = run_of(recording, "whole=store=full+evaluator=step_v1")
+    cut = run_of(recording, "cut=store=truncate+evaluator=step_v1")
+    assert value("findings.agreement", recording, whole) == (1.0, 1)
+    assert value("findings.agreement", recording, cut) == (0.0, 1)
+
+
+def decision(route: str, **expected: str) -> Decision:
+    return Decision(step=1, router="r", at="after_result", route=route, **{"untruncated": "continue", **expected})
+
+
+def test_routing() -> None:
+    decisions = (
+        decision("continue"),
+        decision("abort"),  # expected: continue, by the untruncated record
+        decision("abort", labelled="abort", recorded="continue"),
+        decision("continue", recorded="abort"),
+    )
+    recording, run = trace(UserTurn(index=0, content="hi")), run_with(decisions=decisions)
+    assert value("routing.accuracy", recording, run) == (0.5, 4)
+    assert value("routing.missed_aborts", recording, run) == (1, 2)
+    assert value("routing.false_aborts", recording, run) == (1, 2)
+    assert [s.detail["expected_from"] for s in measured("routing.accuracy", recording, run)] == [
+        "untruncated",
+        "untruncated",
+        "labelled",
+        "recorded",
+    ]
+    assert confusion(decisions) == {
+        "r": {"abort": {"abort": 1, "continue": 1}, "continue": {"abort": 1, "continue": 1}}
+    }
