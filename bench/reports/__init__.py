@@ -1,11 +1,12 @@
 """Reports: panels turn a Comparison into blocks, renderers show the same blocks in every format.
 
 A panel is a function `(comparison) → blocks`, registered with its place and the question it answers; a renderer is a function
-`(sections) → text`, registered with the file endings it writes.
+`(sections) → text` (or bytes), registered with the file endings it writes.
 """
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +45,7 @@ class Section:
 
 
 PanelFunction = Callable[[Comparison], Sequence[Block]]
-RendererFunction = Callable[[Sequence[Section]], str]
+RendererFunction = Callable[[Sequence[Section]], str | bytes]
 
 
 def contenders(comparison: Comparison) -> tuple[str, ...]:
@@ -65,9 +66,14 @@ def panel(name: str, *, order: int, title: str) -> Callable[[PanelFunction], Pan
     return register("panel", name, order=order, title=title)
 
 
-def renderer(name: str, *, endings: tuple[str, ...]) -> Callable[[RendererFunction], RendererFunction]:
-    """Decorator that registers a renderer for the file endings it writes (with the dot, lower case)."""
-    return register("renderer", name, endings=endings)
+def renderer(
+    name: str, *, endings: tuple[str, ...], extra: tuple[str, str] | None = None
+) -> Callable[[RendererFunction], RendererFunction]:
+    """Decorator that registers a renderer for the file endings it writes (with the dot, lower case).
+
+    `extra`: the package it cannot do without, and the extra of the bench that brings it.
+    """
+    return register("renderer", name, endings=endings, extra=extra)
 
 
 def build_blocks(comparison: Comparison, names: Sequence[str] | None = None) -> tuple[PanelBlocks, ...]:
@@ -108,32 +114,39 @@ def require_renderer(path: Path) -> Entry:
     if ending not in known:
         said = f"unknown ending {ending!r}" if ending else "no ending"
         raise BenchError(f"{path}: {said}, which decides the format — known: {', '.join(sorted(known))}")
+    extra = known[ending].meta.get("extra")
+    if extra is not None and importlib.util.find_spec(extra[0]) is None:
+        raise BenchError(f"{path}: {ending} files need {extra[0]} — pip install 'agent-memory-bench[{extra[1]}]'")
     return known[ending]
 
 
-def rendered(comparisons: Sequence[Comparison], name: str, panels: Sequence[str] | None = None) -> str:
-    """A report as text, by the name of its renderer: html, text, markdown, junit, json, csv."""
+def rendered(comparisons: Sequence[Comparison], name: str, panels: Sequence[str] | None = None) -> str | bytes:
+    """A report by the name of its renderer: html, text, markdown, junit, json, csv, parquet (the only one that is bytes, not text)."""
     found = entries("renderer").get(name)
     if found is None:
         raise BenchError(f"unknown renderer {name!r} — known: {', '.join(entries('renderer'))}")
-    text: str = found.target(sections(comparisons, panels))
-    return text
+    document: str | bytes = found.target(sections(comparisons, panels))
+    return document
 
 
-def render(comparisons: Sequence[Comparison], path: Path) -> Path:
-    """Write a report, whole or not at all; the path's ending decides the format. Gives the path. Errors: BenchError."""
+def render(comparisons: Sequence[Comparison], path: Path, panels: Sequence[str] | None = None) -> Path:
+    """Write a report, whole or not at all; the path's ending decides the format. Gives the path. Errors: BenchError.
+
+    `panels`: only these; None for all.
+    """
     found = require_renderer(path)
     if not comparisons:
         raise BenchError(f"{path}: nothing to report — no comparison was made")
-    write_atomically(path, rendered(comparisons, found.name).encode("utf-8", "backslashreplace"))
+    document = rendered(comparisons, found.name, panels)
+    write_atomically(path, document if isinstance(document, bytes) else document.encode("utf-8", "backslashreplace"))
     return path
 
 
-def terminal_text(comparison: Comparison) -> str:
+def terminal_text(comparison: Comparison, panels: Sequence[str] = TERMINAL_PANELS) -> str:
     """The short report for a terminal: what was compared, what the gates said, which strategy wins."""
     short = tuple(
         Section(section.name, comparison, tuple(_unfolded(panel) for panel in section.panels))
-        for section in sections([comparison], TERMINAL_PANELS)
+        for section in sections([comparison], panels)
     )
     text: str = entries("renderer")["text"].target(short)
     return text
