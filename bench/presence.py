@@ -101,7 +101,17 @@ def message_texts(message: Message) -> tuple[str, ...]:
     ('Looking.', 'pattern: run_7')
     """
     calls = (call_text(call) for call in message.tool_calls)
-    return tuple(text for text in (message.text, *calls) if text)
+    own = _paragraphs(message.text) if message.kind == "made" else [message.text]
+    return tuple(text for text in (*own, *calls) if text)
+
+
+def _paragraphs(text: str) -> list[str]:
+    """A strategy's own text in pieces that no atom spans. A history written anew for every prompt is then looked through once, not every time.
+
+    Text that would be decoded, whole or as a piece of it, stays whole.
+    """
+    pieces = text.split("\n\n")
+    return [text] if any(piece.lstrip()[:1] in ("{", "[") for piece in pieces) else pieces
 
 
 class Shown:
