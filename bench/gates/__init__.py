@@ -39,9 +39,9 @@ def check(comparison: Comparison) -> tuple[Verdict, ...]:
 
 def judged(rule: GateRule, comparison: Comparison) -> list[str]:
     """The strategies a rule is about."""
-    if rule.strategy in comparison.references:
-        return [rule.strategy]
     known = [name for name in comparison.strategies if fnmatchcase(name, rule.strategy)]
+    if not known:  # `rec*` means the reference then: a gate that judges nothing would always pass
+        known = [name for name in comparison.references if fnmatchcase(name, rule.strategy)]
     if comparison.baseline is not None and is_relative(rule):
         gone = comparison.baseline.values.keys() - {*comparison.strategies, *comparison.references}
         known += [name for name in sorted(gone) if fnmatchcase(name, rule.strategy)]
