@@ -8,6 +8,10 @@ from .base import (
     SCHEMA_VERSION as SCHEMA_VERSION,
     Value as Value,
 )
+from .probe import (
+    AskedProbe as AskedProbe,
+    Probe as Probe,
+)
 from .run import (
     Decision as Decision,
     Failure as Failure,

@@ -1,0 +1,36 @@
+"""Questions that a scenario asks of every strategy: an answer, where it comes from, and where it must survive."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from .base import Value
+
+Where = Literal["prompt", "store", "reply"]
+
+
+class Probe(Value, frozen=True, kw_only=True):
+    """One question as a scenario declares it. Its answer is what the JMESPath `path` finds in a tool result, or `expected` as written.
+
+    `case` is an id or a glob; `result` names the tool result by step, call id or function. `where`: the answer must be held in a `prompt` (the
+    last one; `at` a step: the first one from there on), in the `store`, or in the `reply` that follows the result.
+    """
+
+    question: str
+    case: str = "*"
+    result: int | str | None = None
+    path: str | None = None
+    expected: Any = None
+    where: Where = "prompt"
+    at: int | None = None
+
+
+class AskedProbe(Value, frozen=True, kw_only=True):
+    """A probe on one trace, its answer known: what a trace's `labels["probes"]` hold. `step` is the tool result it reads, where it reads one."""
+
+    question: str
+    expected: Any
+    where: Where = "prompt"
+    step: int | None = None
+    path: str | None = None
+    at: int | None = None
