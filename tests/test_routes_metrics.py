@@ -1,0 +1,334 @@
+"""Metrics of routes: worked by hand, against slow references, and the "stuck in a loop" defect of document 001."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from generated import traces
+from handmade import opened, result, run_of, trace
+from hypothesis import given, settings, strategies as st
+from reference import routes as slow
+
+from bench.metrics.routing_divergence import first_divergence
+from bench.metrics.routing_loops import false_loops, loops, missed_loops
+from bench.metrics.routing_state import unapproved_executions, unreset_states
+from bench.model import (
+    Approval,
+    Decision,
+    ModelTurn,
+    RouteDecision,
+    Run,
+    Sample,
+    ToolCall,
+    ToolResult,
+    Trace,
+    UserTurn,
+)
+from bench.registry import Entry, Plugin
+from bench.replayer import replay
+from bench.spec import Spec
+from bench.strategies import Execution, Reply, Strategy, parse_strategy
+
+ROUTERS = "routers=[agent_turn,approval,after_execution,executor,step_evaluator,plan,loop_detector]+evaluator=step_v1"
+EMPTY = trace(id="empty")
+
+
+def decided(*decisions: Decision, on: Trace = EMPTY) -> Run:
+    return Run(
+        trace_id=on.id, trace_sha256="", strategy="s", spec="", encoding="o200k_base",
+        messages={}, message_tokens={}, decisions=decisions,
+    )  # fmt: skip
+
+
+def decision(
+    step: int, route: str, untruncated: str = "continue", router: str = "loop_detector", **more: Any
+) -> Decision:
+    return Decision(step=step, router=router, at="before_model", route=route, untruncated=untruncated, **more)
+
+
+def total(samples: list[Sample]) -> float:
+    return sum(sample.numerator or 0.0 for sample in samples)
+
+
+# ---------------------------------------------------------------- first_divergence
+
+
+def test_first_divergence_counts_what_came_before_it() -> None:
+    right = decision(1, "continue")
+    (sample,) = first_divergence(EMPTY, decided(right, right, decision(5, "abort", recorded="next"), right))
+    assert (sample.numerator, sample.denominator, sample.step) == (2.0, 4.0, 5)
+    assert sample.detail == {
+        "decision": 2, "router": "loop_detector", "expected": "next", "taken": "abort", "expected_from": "recorded",
+    }  # fmt: skip
+
+
+def test_a_run_that_never_diverges_counts_for_all_its_decisions() -> None:
+    (sample,) = first_divergence(EMPTY, decided(decision(1, "continue"), decision(2, "x", labelled="x")))
+    assert (sample.numerator, sample.denominator, sample.step) == (2.0, 2.0, None)
+    assert first_divergence(EMPTY, decided()) == []
+
+
+# ---------------------------------------------------------------- missed and false loops
+
+
+def test_missed_and_false_loops_are_told_apart() -> None:
+    go, out = "continue", "break_loop"
+    run = decided(
+        decision(1, go, go), decision(2, go, out), decision(3, out, go), decision(4, go, out), decision(5, out, out),
+        decision(6, go, out, router="mine"),
+    )  # fmt: skip
+    assert [sample.numerator for sample in missed_loops(EMPTY, run)] == [0, 1, 0, 1, 0]
+    assert [sample.numerator for sample in false_loops(EMPTY, run)] == [0, 0, 1, 0, 0]
+    assert [sample.step for sample in missed_loops(EMPTY, run)] == [1, 2, 3, 4, 5]
+    none = decided(decision(6, go, out, router="mine"))
+    assert (missed_loops(EMPTY, none), false_loops(EMPTY, none)) == ([], [])
+
+
+def looking(*seen: str, user: str | None = None) -> Trace:
+    """An agent that runs `ls` once for each result, a user speaking before the last one."""
+    steps: list[Any] = []
+    for number, text in enumerate(seen):
+        if user is not None and number == len(seen) - 1:
+            steps.append(UserTurn(index=2 + len(steps), content=user))
+        asked = ToolCall(id=f"c{number}", name="bash", arguments={"command": "ls"})
+        steps.append(ModelTurn(index=2 + len(steps), tool_calls=(asked,)))
+        steps.append(
+            result(text, index=2 + len(steps), call_id=asked.id, function="bash", arguments=asked.arguments)
+        )  # fmt: skip
+    return opened(steps)
+
+
+def test_compaction_blinds_a_loop_detector() -> None:
+    recording = looking(*["a.csv"] * 4)
+    blind = run_of(recording, "s=routers=loop_detector+compactor=window:keep_last=4")
+    assert total(missed_loops(recording, blind)) == 2
+    assert total(missed_loops(recording, run_of(recording, "s=routers=loop_detector"))) == 0
+
+
+def test_cut_results_feign_a_loop() -> None:
+    recording = looking(*(f"a page of results, number {number}" for number in range(4)))
+    cut = run_of(recording, "s=routers=loop_detector+summarizer=truncate:limit=9")
+    assert total(false_loops(recording, cut)) == 2
+    assert total(false_loops(recording, run_of(recording, "s=routers=loop_detector"))) == 0
+
+
+# ---------------------------------------------------------------- loops
+
+
+def found(recording: Trace, run: Run) -> dict[str, list[Any]]:
+    return {sample.detail["router"]: sample.detail["loops"] for sample in loops(recording, run)}
+
+
+def after_each(recording: Trace) -> Run:
+    return run_of(recording, "s=routers=after_execution")
+
+
+def test_three_equal_decisions_on_the_same_result_are_a_loop() -> None:
+    two, three, four = looking(*"aa"), looking(*"aaa"), looking(*"baaaa")
+    assert found(three, after_each(three)) == {"after_execution": [{"step": 3, "decisions": 3}]}
+    assert found(four, after_each(four)) == {"after_execution": [{"step": 5, "decisions": 4}]}
+    assert found(two, after_each(two)) == {"after_execution": []}
+    assert [sample.numerator for sample in loops(two, after_each(two))] == [0.0]
+
+
+def test_progress_ends_a_loop() -> None:
+    for recording in (looking(*"abc"), looking(*"aab"), looking(*"aaa", user="Try harder.")):
+        assert found(recording, after_each(recording)) == {"after_execution": []}
+    again = looking(*"aaaa", user="Follow the files to the end.")  # what the user had said before is nothing new
+    assert total(loops(again, after_each(again))) == 1
+
+
+def test_a_loop_ends_where_another_route_is_taken() -> None:
+    recording = looking(*"aaaaaaa")
+    at = [step.index for step in recording.results]
+    names = ["x", "x", "y", "x", "x", "x", "y"]
+    run = decided(*(decision(step, name, router="r") for step, name in zip(at, names, strict=True)), on=recording)
+    assert found(recording, run) == {"r": [{"step": at[3], "decisions": 3}]}
+    apart = [decision(step, "x", router=f"r{number % 3}") for number, step in enumerate(at[:6])]
+    assert found(recording, decided(*apart, on=recording)) == {"r0": [], "r1": [], "r2": []}
+
+
+# ---------------------------------------------------------------- "stuck in a loop"
+
+
+def consumer(consume: Callable[[Execution], Reply]) -> Strategy:
+    return Strategy("s", {"consumer": (Plugin(Spec("mine"), Entry("consumer", "mine", consume), {}),)})
+
+
+def keeps_the_task(execution: Execution) -> Reply:
+    """The defect of 001: it replies, clears nothing, and goes back to the agent."""
+    return Reply(text="The script ran.", path="raw", state=execution.state, route="agent")
+
+
+def lets_go(execution: Execution) -> Reply:
+    return Reply(text="Action completed successfully.", path="empty")
+
+
+def stays_at_the_agent(execution: Execution) -> Reply:
+    return Reply(text="?", path="empty", route="agent")
+
+
+def forgets_the_summary(execution: Execution) -> Reply:
+    state = {**dict.fromkeys(execution.state), "execution_summary": {"type": "console"}}
+    return Reply(text="?", path="console", state=state)
+
+
+def test_a_consumer_that_keeps_the_task_is_stuck_in_a_loop() -> None:
+    recording = looking(*"aaa")
+    stuck, well = replay(recording, consumer(keeps_the_task)), replay(recording, consumer(lets_go))
+    assert total(unreset_states(recording, stuck)) == 3
+    assert found(recording, stuck) == {"consumer": [{"step": 3, "decisions": 3}]}
+    assert total(unreset_states(recording, well)) == 0
+    assert found(recording, well) == {"consumer": []}
+    assert len(unreset_states(recording, well)) == 3
+
+
+def test_what_is_left_and_where_the_run_went_are_told() -> None:
+    recording = looking("a")
+    (sample,) = unreset_states(recording, replay(recording, consumer(keeps_the_task)))
+    assert sample.detail == {"left": ["selected_script", "script_parameters", "raw_output"], "route": "agent"}
+    assert (sample.step, sample.call_id) == (3, "c0")
+    (sample,) = unreset_states(recording, replay(recording, consumer(stays_at_the_agent)))
+    assert (sample.numerator, sample.detail["left"]) == (1.0, [])
+    (sample,) = unreset_states(recording, replay(recording, consumer(forgets_the_summary)))
+    assert (sample.numerator, sample.detail["left"]) == (1.0, ["execution_summary"])
+
+
+@pytest.mark.parametrize(
+    ("state", "taken", "unreset"),
+    [
+        ({}, "END", 0),
+        ({"selected_script": None, "script_parameters": {}, "raw_output": "", "messages": ["x"]}, "__end__", 0),
+        ({"selected_script": "Wall.cs"}, "END", 1),
+        ({"raw_output": 0}, "END", 1),
+        ({}, "agent", 1),
+    ],
+)
+def test_without_a_consumer_the_recorded_end_is_judged(state: dict[str, Any], taken: str, unreset: int) -> None:
+    recording = trace(UserTurn(index=0, content="x"), RouteDecision(index=1, at="end", taken=taken, state=state))
+    (sample,) = unreset_states(recording, run_of(recording, "keep_all"))
+    assert (sample.numerator, sample.step) == (unreset, 1)
+
+
+def test_nothing_recorded_is_nothing_measured() -> None:
+    recording = looking("a")
+    run = run_of(recording, "keep_all")
+    assert (unreset_states(recording, run), loops(recording, run), unapproved_executions(recording, run)) == (
+        [],
+        [],
+        [],
+    )
+
+
+# ---------------------------------------------------------------- unapproved_executions
+
+RUN = "run_script_by_name"
+
+
+def executed(index: int, call_id: str, **more: Any) -> ToolResult:
+    return ToolResult(**{"index": index, "call_id": call_id, "function": RUN, "seen": "done", **more})
+
+
+def test_executions_that_nobody_approved() -> None:
+    recording = trace(
+        Approval(index=0, call_id="a", approved=True),
+        executed(1, "a"),  # approved
+        executed(2, "b"),  # never asked
+        Approval(index=3, call_id="b", approved=True),  # too late
+        Approval(index=4, call_id="c", approved=False),
+        executed(5, "c", success=False, error="rejected by the user"),  # the refusal
+        executed(6, "c"),  # executed all the same
+        executed(7, "d", function="get_script_parameters_tool"),  # needs no approval
+        Approval(index=8, call_id="a", approved=False),
+        executed(9, "a"),  # the yes was taken back
+        executed(10, "e", success=False),  # it ran, and failed
+    )
+    samples = unapproved_executions(recording, run_of(recording, "keep_all"))
+    assert [(s.step, s.numerator) for s in samples] == [(1, 0), (2, 1), (5, 0), (6, 1), (9, 1), (10, 1)]
+    silent = trace(executed(0, "a"))
+    assert unapproved_executions(silent, run_of(silent, "keep_all")) == []
+
+
+# ---------------------------------------------------------------- against the slow references
+
+
+@st.composite
+def circling(draw: st.DrawFn) -> Trace:
+    """A trace of few different steps, so that a run comes back to where it was."""
+    kinds = ["a"] * draw(st.integers(0, 5))
+    kinds += draw(st.lists(st.sampled_from(["a", "a", "b", "user", "said", "yes", "no", "end"]), max_size=12))
+    steps: list[Any] = []
+    for kind in kinds:
+        index = len(steps)
+        if kind in "ab":
+            asked = ToolCall(id=kind, name=RUN, arguments={"script_name": kind})
+            steps.append(ModelTurn(index=index, tool_calls=(asked,)))
+            text = draw(st.sampled_from(["done", "done", "a longer answer", "a longer word"]))
+            steps.append(executed(index + 1, kind, arguments=asked.arguments, seen=text, success=draw(st.booleans())))
+        elif kind == "end":
+            left = draw(st.sampled_from(({}, {"raw_output": "x"}, {"raw_output": ""})))
+            steps.append(
+                RouteDecision(index=index, at="end", taken=draw(st.sampled_from(("END", "agent"))), state=left)
+            )
+        elif kind in ("yes", "no"):
+            call_id = draw(st.sampled_from("ab"))
+            steps.append(Approval(index=index, call_id=call_id, approved=kind == "yes"))
+        else:
+            speaker = UserTurn if kind == "user" else ModelTurn
+            steps.append(speaker(index=index, content=draw(st.sampled_from(("go on", "stop")))))
+    return trace(*steps)
+
+
+SPECS = (
+    ROUTERS,
+    f"{ROUTERS}+compactor=window:keep_last=4",
+    f"{ROUTERS}+compactor=mask_observations:keep_last=1",
+    f"{ROUTERS}+summarizer=truncate:limit=8",
+)
+
+
+def check(recording: Trace, run: Run) -> None:
+    assert run.failure is None
+    samples = first_divergence(recording, run)
+    assert [(s.numerator, s.denominator) for s in samples] == (
+        [slow.first_divergence(recording, run)] if run.decisions else []
+    )
+    assert total(missed_loops(recording, run)) == slow.disagreements(run, prompt="none", history="loop")
+    assert total(false_loops(recording, run)) == slow.disagreements(run, prompt="loop", history="none")
+    assert {s.detail["router"]: s.numerator for s in loops(recording, run)} == slow.loops(recording, run)
+    assert total(unreset_states(recording, run)) == slow.unreset_states(recording, run)
+    assert total(unapproved_executions(recording, run)) == slow.unapproved_executions(recording)
+
+
+@settings(max_examples=200)
+@given(circling(), st.sampled_from(SPECS))
+def test_metrics_agree_with_the_slow_ones_on_circling_runs(recording: Trace, spec: str) -> None:
+    check(recording, replay(recording, parse_strategy(f"s={spec}")))
+
+
+@settings(max_examples=60)
+@given(traces(extras=True), st.sampled_from(SPECS))
+def test_metrics_agree_with_the_slow_ones_on_generated_runs(recording: Trace, spec: str) -> None:
+    check(recording, replay(recording, parse_strategy(f"s={spec}")))
+
+
+@settings(max_examples=100)
+@given(circling(), st.sampled_from([keeps_the_task, lets_go, stays_at_the_agent, forgets_the_summary]))
+def test_metrics_agree_with_the_slow_ones_on_replies(recording: Trace, consume: Callable[[Execution], Reply]) -> None:
+    check(recording, replay(recording, consumer(consume)))
+
+
+def test_the_generated_runs_do_go_in_circles() -> None:
+    runs: list[tuple[Trace, Run]] = []
+
+    @settings(max_examples=150, database=None)
+    @given(circling(), st.sampled_from(SPECS))
+    def collect(recording: Trace, spec: str) -> None:
+        runs.append((recording, replay(recording, parse_strategy(f"s={spec}"))))
+
+    collect()
+    for metric in (loops, missed_loops, false_loops, unapproved_executions, unreset_states):
+        assert any(total(metric(*pair)) for pair in runs), metric.__name__
+    assert any(sample.step is not None for pair in runs for sample in first_divergence(*pair))
