@@ -96,7 +96,8 @@ class Window:
 
     `added` joined since the last prompt; `tokens` is the whole prompt, framing and tool definitions included; `max_tokens` the model's
     window (128,000 where unknown); `count` gives the tokens of a message or text; `resets` are the recorder's own compactions since the
-    last prompt. `trace` is the whole recording, given only to a compactor that declares `needs_future`.
+    last prompt, `recorded_summary` is the summary of its latest one so far. `trace` is the whole recording, given only to a compactor that
+    declares `needs_future`.
     """
 
     step: int
@@ -108,6 +109,7 @@ class Window:
     count: Callable[[Message | str], int]
     resets: Sequence[ContextReset] = ()
     trace: Trace | None = None
+    recorded_summary: str | None = None
 
 
 class Summarizer(Protocol):

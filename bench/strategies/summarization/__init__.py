@@ -187,7 +187,15 @@ def summary_message(text: str) -> Message:
     return Message(role="user", kind="made", text=text)
 
 
-def writer_of(spec: str) -> Callable[[Sequence[Message]], str]:
-    """The writer that a compactor's `writer` parameter names; SpecError where there is none."""
-    write: Callable[[Sequence[Message]], str] = build("writer", spec).start()[1]
-    return write
+Write = Callable[[Sequence[Message], Window], str]
+"""What summarises messages for a compactor, which also gives what it was given itself."""
+
+
+def writer_of(spec: str) -> Write:
+    """The writer that a compactor's `writer` parameter names; SpecError where there is none.
+
+    A writer is a function of the messages; one registered with `needs_window=True` is given the window too.
+    """
+    plugin = build("writer", spec)
+    write: Callable[..., str] = plugin.start()[1]
+    return write if plugin.attribute("needs_window", False) else lambda messages, window: write(messages)

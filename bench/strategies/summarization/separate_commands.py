@@ -1,18 +1,12 @@
-"""Compactor `separate_commands`."""
+"""Compactors `separate_commands`, as documented, and `separate_commands_deployed`, as it was built."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-from ...model import Message, ToolCall, compact_json
+from ...command_history import CommandHistory
+from ...model import Message
 from ...registry import register
 from .. import Edits, Window, Written
 from . import Count, Share, limit_tokens, split_old, summary_message, worth_summarising, writer_of
-
-_EXECUTE = re.compile(r"execute:\s*(.+?)(?:\n|$)")
-_FENCE = re.compile(r"```\w*")
 
 
 @register("compactor", "separate_commands")
@@ -29,6 +23,7 @@ class SeparateCommands:
 
     Source: 002 Proposed Smart Strategy
 
+    >>> from bench.model import ToolCall
     >>> call = ToolCall(id="c", name="bash", arguments={"command": "ls"})
     >>> told = [Message(role="assistant", text="", kind="model", step=0, tool_calls=(call,)),
     ...     Message(role="tool", text="a.txt", kind="result", step=1, call_id="c")]
@@ -53,11 +48,12 @@ class SeparateCommands:
     ) -> None:
         self.threshold, self.keep_last, self.max_tokens = threshold, keep_last, max_tokens
         self.full_below, self.last, self.result_chars = full_below, last, result_chars
-        self._commands = _Commands(reasoning_chars)
+        self._commands = CommandHistory(reasoning_chars)
         self._write = writer_of(writer)
         self._triggered = False
         self._full_fits = True
         self._history: Message | None = None  # the command history of the last prompt
+        self._written: list[Written] = []  # on the way to the next prompt
 
     def compact(self, window: Window) -> Edits | None:
         """The history as it is before the first trigger; after it, with the command history rewritten at its end."""
@@ -79,6 +75,7 @@ class SeparateCommands:
         return Edits(
             replace={} if earlier is None else {earlier: None},
             append=() if shown is None else (shown,),
+            written=self._take_written(),
             notes=notes,
             parts=_parts(window, conversation, shown),
         )
@@ -88,21 +85,29 @@ class SeparateCommands:
     ) -> Edits:
         self._triggered = True
         talk = [message for message in old if message not in self._commands.messages]
-        written: tuple[Written, ...] = ()
         summary = [message for message in talk if message.kind == "made"]
-        if worth_summarising(talk):
-            written = (Written(talk, self._write(talk)),)
-            summary = [summary_message(written[0].text)]
+        summarised = worth_summarising(talk)
+        if summarised:
+            summary = [summary_message(self._summary_of(talk, window))]
         self._history = self._formatted(window)
         conversation += sum(window.count(item) for item in summary) - sum(window.count(item) for item in old)
         return Edits(
             messages=[*system, *summary, *recent, *([] if self._history is None else [self._history])],
-            written=written,
+            written=self._take_written(),
             notes=(
-                f"{window.tokens} tokens: {len(old)} old messages left, {len(talk) if written else 0} of them summarised",
+                f"{window.tokens} tokens: {len(old)} old messages left, {len(talk) if summarised else 0} of them summarised",
             ),
             parts=_parts(window, conversation, self._history),
         )
+
+    def _summary_of(self, messages: list[Message], window: Window) -> str:
+        text = self._write(messages, window)
+        self._written.append(Written(messages, text))
+        return text
+
+    def _take_written(self) -> tuple[Written, ...]:
+        written, self._written = tuple(self._written), []
+        return written
 
     def _formatted(self, window: Window) -> Message | None:
         """The command history as the next prompt shows it; None where nothing was executed."""
@@ -117,6 +122,74 @@ class SeparateCommands:
         return _history([entry.text(self.result_chars) for entry in entries[max(0, len(entries) - self.last) :]])
 
 
+@register("compactor", "separate_commands_deployed")
+class SeparateCommandsDeployed(SeparateCommands):
+    """`separate_commands` as deployed: the last 5 commands are shown, each result cut at 300 characters, the older ones are summarised.
+
+    The writer that summarises the conversation also summarises the older commands: each time another command becomes old it reads its own
+    earlier summary and that command, so what a summary once left out is gone. A command message with more than `reasoning_chars` characters
+    around its command is conversation, and is summarised with it.
+
+    Source: 002 Proposed Smart Strategy; strategies.md §2 "Facts about real deployments of 002"
+
+    >>> from bench.model import ToolCall
+    >>> told = []
+    >>> for step in range(3):
+    ...     call = ToolCall(id=str(step), name="bash", arguments={"command": f"ls run_{step}"})
+    ...     told.append(Message(role="assistant", text="", kind="model", tool_calls=(call,)))
+    ...     told.append(Message(role="tool", text="a.txt", kind="result", call_id=str(step)))
+    >>> deployed = SeparateCommandsDeployed(keep_last=1, last=1)
+    >>> edits = deployed.compact(Window(6, "main", told, told, 90, 100, lambda item: 4))
+    >>> print(edits.messages[-1].text)
+    Command History:
+    Summary of 2 earlier messages:
+    user: Step 1: ls run_0
+    user: Result: a.txt
+    user: Step 2: ls run_1
+    <BLANKLINE>
+    Step 3: ls run_2
+    Result: a.txt...
+    """
+
+    def __init__(
+        self,
+        *,
+        threshold: Share = 0.8,
+        keep_last: Count = 8,
+        max_tokens: Count | None = None,
+        writer: str = "extractive",
+        last: Count = 5,
+        result_chars: Count = 300,
+        reasoning_chars: Count | None = 50,
+    ) -> None:
+        super().__init__(
+            threshold=threshold,
+            keep_last=keep_last,
+            max_tokens=max_tokens,
+            writer=writer,
+            last=last,
+            result_chars=result_chars,
+            reasoning_chars=reasoning_chars,
+        )
+        self._older_count = 0
+        self._older: Message | None = None  # the summary of that many commands
+
+    def _formatted(self, window: Window) -> Message | None:
+        """The summary of the older commands, then the last ones; None where nothing was executed."""
+        entries = self._commands.entries
+        if not entries:
+            return None
+        cut = max(0, len(entries) - self.last)
+        if cut > self._older_count:
+            newly = [
+                Message(role="user", kind="result", text=entry.text(None)) for entry in entries[self._older_count : cut]
+            ]
+            read = newly if self._older is None else [self._older, *newly]
+            self._older, self._older_count = summary_message(self._summary_of(read, window)), cut
+        older = [] if self._older is None else [self._older.text]
+        return _history([*older, *(entry.text(self.result_chars) for entry in entries[cut:])])
+
+
 def _history(entries: list[str]) -> Message:
     return summary_message("Command History:\n" + "\n\n".join(entries))
 
@@ -124,64 +197,3 @@ def _history(entries: list[str]) -> Message:
 def _parts(window: Window, conversation: int, history: Message | None) -> dict[str, int]:
     commands = 0 if history is None else window.count(history)
     return {"conversation": conversation, "command_history": commands, "total": conversation + commands}
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """One executed command: its number, itself, and what it gave."""
-
-    number: int
-    command: str
-    result: str
-
-    def text(self, result_chars: int | None) -> str:
-        result = self.result if result_chars is None else f"{self.result[:result_chars]}..."
-        return f"Step {self.number}: {self.command}\nResult: {result}"
-
-
-class _Commands:
-    """What was executed so far, and which messages say so."""
-
-    def __init__(self, reasoning_chars: int | None) -> None:
-        self.entries: list[_Entry] = []
-        self.messages: set[Message] = set()
-        self._reasoning_chars = reasoning_chars
-        self._by_call: dict[str, str] = {}
-        self._pending: str | None = None  # a command in text whose result is the next message
-
-    def take(self, message: Message) -> None:
-        """One message that joined the history, in order."""
-        pending, self._pending = self._pending, None
-        if message.kind == "result" or (pending is not None and message.kind == "user"):
-            command = self._by_call.get(message.call_id or "", pending or "(not recorded)")
-            self.entries.append(_Entry(len(self.entries) + 1, command, message.text))
-            self.messages.add(message)
-        elif message.kind == "model":
-            spoken = _EXECUTE.search(message.text)
-            for call in message.tool_calls:
-                self._by_call[call.id] = command_of(call)
-            if spoken and not message.tool_calls:
-                self._pending = spoken.group(1).strip()
-            if (spoken or message.tool_calls) and not self._is_talk(message):
-                self.messages.add(message)
-
-    def _is_talk(self, message: Message) -> bool:
-        if self._reasoning_chars is None:
-            return False
-        around = _FENCE.sub("", _EXECUTE.sub("", message.text))
-        for call in message.tool_calls:
-            if call.in_text:
-                around = around.replace(command_of(call), "")
-        return len(around.strip()) > self._reasoning_chars
-
-
-def command_of(call: ToolCall) -> str:
-    """A tool call as one command: its `command` argument where that is all it has, else its name and arguments.
-
-    >>> command_of(ToolCall(id="c", name="get", arguments={"id": 3}))
-    'get {"id":3}'
-    """
-    arguments = call.arguments
-    if isinstance(arguments, Mapping) and len(arguments) == 1 and isinstance(arguments.get("command"), str):
-        return str(arguments["command"])
-    return call.name if arguments is None else f"{call.name} {compact_json(arguments)}"

@@ -44,7 +44,7 @@ class SummarizeOld:
             return Edits(
                 notes=(f"{window.tokens} tokens, but nothing is older than the last {self.keep_last} messages",)
             )
-        text = self._write(old)
+        text = self._write(old, window)
         return Edits(
             messages=[*system, summary_message(text), *recent],
             written=(Written(old, text),),
