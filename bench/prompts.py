@@ -121,6 +121,7 @@ class ThreadHistory:
         self.recording: list[Message] = []
         self.prompts: list[Prompt] = []
         self.resets: list[ContextReset] = []
+        self._recorded_summary: str | None = None
         self._prompted = 0  # how many of `messages` the last prompt already held
         self._tokens = PROMPT_TOKENS
         self._tools_tokens = 0
@@ -164,6 +165,8 @@ class ThreadHistory:
         return edits
 
     def _window(self, turn: ModelTurn) -> Window:
+        told = [reset.summary for reset in self.resets if reset.summary is not None]
+        self._recorded_summary = told[-1] if told else self._recorded_summary
         return Window(
             step=turn.index,
             thread=self.thread,
@@ -174,6 +177,7 @@ class ThreadHistory:
             count=self.ledger.count,
             resets=tuple(self.resets),
             trace=self.trace,
+            recorded_summary=self._recorded_summary,
         )
 
     def _apply(self, edits: Edits | None) -> tuple[tuple[Splice, ...], bool]:
