@@ -160,6 +160,7 @@ def run_scenario(
     from .earlier import as_baseline, strategies_at
     from .errors import ScenarioError, nearest
     from .gates import require_known
+    from .probes import asked
     from .scenario import Scenario, read_scenario
 
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
@@ -169,7 +170,8 @@ def run_scenario(
     for case in plan.labels:
         if case not in (known := [trace.id for trace in loaded.traces]):
             raise ScenarioError(f"{plan.path or plan.title}: labels for unknown case {case!r}{nearest(case, known)}")
-    traces = [_labelled(trace, plan.labels.get(trace.id)) for trace in loaded.traces]
+    questions = asked(plan.probes, loaded.traces, str(plan.path or plan.title))
+    traces = [_labelled(trace, plan.labels.get(trace.id), questions.get(trace.id)) for trace in loaded.traces]
 
     def run(everyone: Sequence[Strategy], baseline: Baseline | None = None) -> Comparison:
         return compare(traces, everyone, title=plan.title, rules=plan.gates, seed=plan.seed, skipped=loaded.skipped,
@@ -226,10 +228,13 @@ def _declared(name: str, slots: Mapping[str, Any] | str, base: Path) -> Strategy
     return _strategy(name) if not slots and name in REFERENCES else compose(name, slots, base)
 
 
-def _labelled(trace: Trace, labels: Mapping[str, Any] | None) -> Trace:
+def _labelled(trace: Trace, labels: Mapping[str, Any] | None, probes: Sequence[Mapping[str, Any]] | None) -> Trace:
     import msgspec
 
-    return msgspec.structs.replace(trace, labels={**trace.labels, **labels}) if labels else trace
+    from .probes import LABEL
+
+    added = {**(labels or {}), **({LABEL: probes} if probes else {})}
+    return msgspec.structs.replace(trace, labels={**trace.labels, **added}) if added else trace
 
 
 def _signature(

@@ -11,15 +11,16 @@ from typing import Any
 import msgspec
 
 from .errors import ScenarioError, nearest, one_line
-from .model import GateRule
+from .model import GateRule, Probe
+from .probes import problem_of
 
-_KEYS = ("title", "traces", "strategies", "gates", "labels", "seed")
+_KEYS = ("title", "traces", "strategies", "gates", "labels", "probes", "budgets", "seed")
 
 
 @dataclass(frozen=True)
 class Scenario:
     """A comparison to run: `strategies` maps a name to its slots (or to a whole spec string, on the command line), `labels` a case id to
-    what is known about it.
+    what is known about it. `probes` are questions asked of every strategy, `budgets` windows in tokens that each strategy is run at.
 
     `base` is the folder that relative paths start from; `path` the file, None for a scenario from the command line.
     """
@@ -29,6 +30,8 @@ class Scenario:
     strategies: dict[str, dict[str, Any] | str] = field(default_factory=dict)
     gates: tuple[GateRule, ...] = ()
     labels: dict[str, dict[str, Any]] = field(default_factory=dict)
+    probes: tuple[Probe, ...] = ()
+    budgets: tuple[int, ...] = ()
     seed: int = 0
     base: Path = Path()
     path: Path | None = None
@@ -60,6 +63,8 @@ def read_scenario(path: Path) -> Scenario:
         strategies=strategies,
         gates=_typed(path, "gates", table.get("gates", []), tuple[GateRule, ...]),
         labels=_typed(path, "labels", table.get("labels", {}), dict[str, dict[str, Any]]),
+        probes=_probes(path, table.get("probes", [])),
+        budgets=_budgets(path, table.get("budgets", [])),
         seed=_typed(path, "seed", table.get("seed", 0), int),
         base=path.parent,
         path=path,
@@ -69,6 +74,31 @@ def read_scenario(path: Path) -> Scenario:
         if problem:
             raise ScenarioError(f"{path}: gates[{number}] ({rule.metric}): {problem}")
     return scenario
+
+
+def _probes(path: Path, tables: Any) -> tuple[Probe, ...]:
+    found = []
+    for number, table in enumerate(_typed(path, "probes", tables, list[dict[str, Any]]), 1):
+        where = f"{path}: probes[{number}]"
+        for key in table:
+            if key not in Probe.__struct_fields__:
+                raise ScenarioError(f"{where}: unknown key {key!r}{nearest(key, Probe.__struct_fields__)}")
+        try:
+            probe = msgspec.convert(msgspec.to_builtins(table), Probe)  # a date of TOML becomes its text
+        except msgspec.ValidationError as error:
+            raise ScenarioError(f"{where}: {one_line(error)}") from None
+        problem = problem_of(probe)
+        if problem:
+            raise ScenarioError(f"{where} ({one_line(probe.question)[:60]}): {problem}")
+        found.append(probe)
+    return tuple(found)
+
+
+def _budgets(path: Path, numbers: Any) -> tuple[int, ...]:
+    found = _typed(path, "budgets", numbers, tuple[int, ...])
+    if any(number < 1 for number in found):
+        raise ScenarioError(f"{path}: `budgets`: {min(found)} tokens hold no prompt — write whole numbers from 1 up")
+    return tuple(dict.fromkeys(found))
 
 
 def _typed(path: Path, key: str, value: Any, wanted: Any) -> Any:
