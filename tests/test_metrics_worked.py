@@ -199,6 +199,12 @@ def test_fact_recall() -> None:
     assert value("loss.fact_recall.end", recording, run_of(recording, "drop_all")) == (0, 3)
 
 
+@pytest.mark.parametrize("store", ["full", "external"])
+def test_a_store_that_keeps_the_value_has_lost_nothing_of_its_envelope(store: str) -> None:
+    recording = session(result("exit code 137, see data", index=2, data={"rows": 471}))
+    assert value("loss.fact_recall.stored", recording, run_of(recording, f"s=store={store}")) == (1.0, 1)
+
+
 def test_a_fact_repeated_elsewhere_in_the_prompt_is_still_there() -> None:
     recording = opened(
         [result(LINES, index=2), ModelTurn(index=3, content="4711 rows."), UserTurn(index=4, content="and?")]
