@@ -1,0 +1,212 @@
+"""Writes docs/cli.md and docs/plugins.md from the command line and the registries: `python docs/generate.py`, or `make docs`.
+
+tests/test_docs.py says when the pages are older than the code.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import click
+
+FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER.parent))
+
+from bench.cli import cli  # noqa: E402
+from bench.metrics import measured  # noqa: E402
+from bench.registry import KINDS, Entry, entries  # noqa: E402
+from bench.spec import format_value  # noqa: E402
+
+NOTICE = "<!-- written by docs/generate.py: change the code, then `make docs` -->"
+
+SECTIONS = {
+    "reader": ("Trace formats", "A path may name its format, `openai:run.jsonl`; otherwise it is recognised from the content."),
+    "reference": ("Reference strategies", "A bare name on the command line. Every comparison holds them beside its own strategies."),
+    "summarizer": ("Slot `summarizer`", "What the model sees of one tool result."),
+    "compactor": ("Slot `compactor`", "What the model sees of the conversation."),
+    "writer": ("Writers", "Who writes the summaries of a compactor: its `writer` parameter."),
+    "store": ("Slot `store`", "What is kept of a tool result for later steps."),
+    "evaluator": ("Slot `evaluator`", "What is concluded about a step."),
+    "extractor": ("Extractors", "What is read back from a record. Every one runs on the stored and on the untruncated record."),
+    "router": ("Slot `routers`", "Where the run goes next; a list of them, each at its own decision point."),
+    "consumer": ("Slot `consumer`", "What the agent says after an execution."),
+    "metric": ("Metrics", "Fractions are 0–1. Pooled: Σ numerator / Σ denominator, within a case and over all cases."),
+    "gate": ("Gates", "What a `[[gates]]` table of a scenario may set."),
+    "panel": ("Panels", "The sections of a report, in its order."),
+    "renderer": ("Report formats", "`-o FILE`: the ending decides."),
+}  # fmt: skip
+
+
+def first_sentence(text: str) -> str:
+    """The first paragraph's first sentence on one line; `""` for an empty text.
+
+    >>> first_sentence("What it is, e.g. 1.5 of it.\\n\\nMore.")
+    'What it is, e.g. 1.5 of it.'
+    >>> first_sentence("One. Two.")
+    'One.'
+    """
+    paragraph = " ".join(text.split("\n\n")[0].split())
+    position = paragraph.find(". ")
+    while position >= 0 and not paragraph[position + 2].isupper():
+        position = paragraph.find(". ", position + 1)
+    return paragraph if position < 0 else paragraph[: position + 1]
+
+
+def cell(text: object) -> str:
+    """A text as one cell of a Markdown table."""
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def table(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> Iterator[str]:
+    """A Markdown table, and a blank line after it."""
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(map(cell, row))} |"
+    yield ""
+
+
+def shown_default(value: Any) -> str:
+    """A default as it is written in a spec."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return format_value(tuple(map(str, value)) if isinstance(value, list | tuple) else str(value))
+
+
+BOUNDS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
+
+
+def shown_type(kind: Any) -> str:
+    """A type in words: `int ≥ 0`, `status or markers`, `list[str]`.
+
+    >>> shown_type(Literal["a", "b"]), shown_type(int | None)
+    ('a or b', 'int or null')
+    """
+    if get_origin(kind) is Annotated:
+        base, *metas = get_args(kind)
+        bounds = [f"{sign} {getattr(meta, name)}" for meta in metas for name, sign in BOUNDS.items()
+                  if getattr(meta, name, None) is not None]  # fmt: skip
+        return " ".join((shown_type(base), *bounds))
+    if get_origin(kind) is Literal:
+        return " or ".join(map(str, get_args(kind)))
+    if isinstance(kind, UnionType) or get_origin(kind) is Union:
+        return " or ".join(map(shown_type, get_args(kind)))
+    if kind is NoneType:
+        return "null"
+    named = isinstance(kind, type) and not hasattr(kind, "__args__")
+    return kind.__name__ if named else str(kind).replace("typing.", "")
+
+
+def parameters(entry: Entry) -> str:
+    """The settings of a plug-in with types and defaults, each as it is written in a spec."""
+    return ", ".join(
+        f"`{item.name}`: {shown_type(item.type)}, required"
+        if item.required
+        else f"`{item.name}={shown_default(item.default)}`: {shown_type(item.type)}"
+        for item in entry.parameters
+    )
+
+
+def declared(entry: Entry) -> str:
+    """What a plug-in declared of itself beside its settings."""
+    meta = entry.meta
+    if entry.kind == "metric":
+        return f"{meta['unit']}, {meta['better']} is better, {meta['aggregate']}"
+    if entry.kind == "router":
+        return f"at `{meta.get('at', getattr(entry.target, 'at', ''))}`"
+    return ", ".join(f"`{item}`" for item in meta.get("handles", meta.get("endings", ())))
+
+
+def found(kind: str) -> list[Entry]:
+    """The plug-ins of a kind: by name, panels in the order of the report."""
+    if kind == "metric":
+        return list(measured().values())
+    known = list(entries(kind).values())
+    return sorted(known, key=lambda entry: entry.meta.get("order", 0)) if kind == "panel" else known
+
+
+def plugins_page() -> str:
+    """docs/plugins.md."""
+    lines = ["# Plug-ins", "", NOTICE, "", "Everything that is registered, one file each, found by its decorator."]
+    lines += ["[CONTRIBUTING.md](../CONTRIBUTING.md) shows how to add one.", ""]
+    for kind in KINDS:
+        title, said = SECTIONS.get(kind, (kind, ""))
+        known = found(kind)
+        if not known:
+            continue
+        lines += [f"## {title}", "", said, ""]
+        columns = [
+            ("name", [f"`{entry.name}`" for entry in known]),
+            ("what it is", [first_sentence(entry.doc) for entry in known]),
+            ("declared", [declared(entry) for entry in known]),
+            ("parameters", [parameters(entry) for entry in known]),
+            ("source", [entry.source for entry in known]),
+        ]
+        filled = [(head, texts) for head, texts in columns if any(texts)]
+        lines += table(tuple(head for head, _ in filled), list(zip(*(texts for _, texts in filled), strict=True)))
+    return "\n".join(lines)
+
+
+def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    """A command and every command below it, each with how it is called."""
+    yield path, command
+    if isinstance(command, click.Group):
+        for name, inner in sorted(command.commands.items()):
+            yield from commands(inner, f"{path} {name}")
+
+
+def cli_page() -> str:
+    """docs/cli.md."""
+    lines = ["# Command line", "", NOTICE, ""]
+    for path, command in commands(cli, "bench"):
+        context = click.Context(command, info_name=path)
+        usage = " ".join(command.collect_usage_pieces(context))
+        lines += [f"## `{path}`", "", f"    {path} {usage}", "", " ".join((command.help or "").split()), ""]
+        options = [
+            (f"`{', '.join((*item.opts, *item.secondary_opts))}{'' if item.is_flag else f' {metavar(item, context)}'}`",
+             item.help or "")
+            for item in command.get_params(context)
+            if isinstance(item, click.Option)
+        ]  # fmt: skip
+        lines += table(("option", "what it does"), options)
+    return "\n".join(lines + EXIT_CODES)
+
+
+EXIT_CODES = [
+    "## Exit codes",
+    "",
+    "| code | meaning |",
+    "|---|---|",
+    "| 0 | every gate passed, or there were none and something was measured |",
+    "| 1 | a gate failed |",
+    "| 2 | could not run: bad usage, bad input, broken scenario; one line on standard error |",
+    "| 3 | nothing was measured, or a gate is inconclusive (`--allow-inconclusive` makes the latter 0) |",
+    "",
+    "Where several hold, 2 beats 1 beats 3 beats 0.",
+    "",
+]
+
+
+def metavar(option: click.Option, context: click.Context) -> str:
+    """What an option takes, as its help shows it."""
+    return str(option.make_metavar(context))
+
+
+PAGES = {"plugins.md": plugins_page, "cli.md": cli_page}
+
+
+def main() -> None:
+    """Write every page, and say which changed."""
+    for name, page in PAGES.items():
+        path, text = FOLDER / name, page()
+        changed = not path.exists() or path.read_text(encoding="utf-8") != text
+        path.write_text(text, encoding="utf-8")
+        print(f"docs/{name}: {'written' if changed else 'as it was'}")
+
+
+if __name__ == "__main__":
+    main()
