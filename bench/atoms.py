@@ -119,10 +119,17 @@ def occurs(plain: str, atom: str) -> bool:
     """Whether an atom occurs in a text as it stands, not inside a longer word or number."""
     start = plain.find(atom)
     while start >= 0:
-        if _free_before(plain, start, atom) and _free_after(plain, start + len(atom), atom[-1]):
+        end = start + len(atom)
+        # most atoms stand between two of these, which never belong to a word or number
+        if (plain[start - 1 : start] or " ") in _BREAKS and plain[end : end + 1] in _BREAKS:
+            return True
+        if _free_before(plain, start, atom) and _free_after(plain, end, atom[-1]):
             return True
         start = plain.find(atom, start + 1)
     return False
+
+
+_BREAKS = frozenset("\n\t ,;:()[]{}'\"=<>|`") | {""}
 
 
 def _is_word(char: str) -> bool:

@@ -55,20 +55,43 @@ def message_key(message: Message) -> str:
     return digest.hexdigest()
 
 
+class Recording:
+    """The messages of a trace as they are, with their keys: made once and shared by every replay of the trace."""
+
+    def __init__(self) -> None:
+        self.keys: dict[Message, str] = {}
+        self._messages: dict[int, Message] = {}
+
+    def message(self, step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Message:
+        """The message that shows a step as it is."""
+        found = self._messages.get(id(step))  # the trace keeps its steps: their identity is stable
+        if found is None:
+            found = self._messages[id(step)] = base_message(step)
+            self.keys[found] = message_key(found)
+        return found
+
+
+def recording_of(trace: Trace) -> Recording:
+    """The recording of a trace, kept with it."""
+    found: Recording = trace.__dict__.setdefault("_recording", Recording())
+    return found
+
+
 class Ledger:
     """Every distinct message of one replay, once, with its key and its tokens."""
 
-    def __init__(self, counter: TokenCounter) -> None:
+    def __init__(self, counter: TokenCounter, recording: Recording | None = None) -> None:
         self.counter = counter
         self.messages: dict[str, Message] = {}
         self.message_tokens: dict[str, int] = {}
+        self._recording = recording or Recording()
         self._keys: dict[Message, str] = {}
 
     def key(self, message: Message) -> str:
         """The key of a message, which is entered on first sight."""
         key = self._keys.get(message)
         if key is None:
-            key = self._keys[message] = message_key(message)
+            key = self._keys[message] = self._recording.keys.get(message) or message_key(message)
             if key not in self.messages:
                 self.messages[key] = message
                 self.message_tokens[key] = self.counter.message(message)

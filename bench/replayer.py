@@ -34,7 +34,7 @@ from .model import (
     compact_json,
 )
 from .prices import window_tokens
-from .prompts import Ledger, ThreadHistory, base_message
+from .prompts import Ledger, ThreadHistory, recording_of
 from .registry import Plugin, build, entries
 from .strategies import Edits, Execution, Reply, Strategy, Summary, untruncated_record
 from .tokens import counter, encoding_for
@@ -71,7 +71,8 @@ class _Replay:
     def __init__(self, trace: Trace, strategy: Strategy) -> None:
         self.trace, self.strategy = trace, strategy
         self.encoding, self.encoding_assumed = encoding_for(trace.model)
-        self.ledger = Ledger(counter(self.encoding))
+        self.recording = recording_of(trace)
+        self.ledger = Ledger(counter(self.encoding), self.recording)
         self.window_tokens = window_tokens(trace.model)
         self.threads: dict[str, ThreadHistory] = {}
         self.summarizer = self._start("summarizer")
@@ -111,7 +112,7 @@ class _Replay:
         """One step of the recording, whatever its kind."""
         thread = self.thread(step)
         if isinstance(step, SystemTurn | UserTurn):
-            thread.join(base_message(step))
+            thread.join(self.recording.message(step))
             if isinstance(step, UserTurn):
                 self.route_at("user_turn", step)
         elif isinstance(step, ToolsChanged):
@@ -125,7 +126,7 @@ class _Replay:
         elif isinstance(step, ModelTurn):
             self._prompt(step, thread)
             self.route_at("before_model", step)
-            thread.join(base_message(step))
+            thread.join(self.recording.message(step))
             self.route_at("after_model", step)
         elif isinstance(step, Approval):
             self.route_at("approval", step)
@@ -149,7 +150,7 @@ class _Replay:
             raise _Broken(
                 "strategy", StrategyError("the strategy changed its input — copy result.data before editing it")
             )
-        base = base_message(step)
+        base = self.recording.message(step)
         message = base if shown == step.text else msgspec.structs.replace(base, text=shown)
         read_back = record if stored is record.value else msgspec.structs.replace(record, value=stored)
         if record.handle and isinstance(stored, dict | list):

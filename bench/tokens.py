@@ -89,7 +89,7 @@ class TokenCounter:
     def _count(self, text: str) -> int:
         if len(text) > _BLANK_RUN_CHARS and _BLANK_RUN.search(text):
             return sum(self._count(piece) for piece in _split_blank_runs(text))
-        paragraphs = _PARAGRAPH.split(text) if len(text) > _LONG_CHARS else []
+        paragraphs = _PARAGRAPH.split(text) if len(text) > _LONG_CHARS and "\n\n" in text else []
         if len(paragraphs) > 1:
             return sum(map(self.text, paragraphs))
         try:

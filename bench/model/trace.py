@@ -206,12 +206,12 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, weakref=True, dict=True):
     labels: dict[str, Any] = {}
     meta: dict[str, Any] = {}
 
-    @property
+    @cached_property
     def results(self) -> tuple[ToolResult, ...]:
         """The tool results in order."""
         return tuple(step for step in self.steps if isinstance(step, ToolResult))
 
-    @property
+    @cached_property
     def model_turns(self) -> tuple[ModelTurn, ...]:
         """The model calls in order: one prompt each."""
         return tuple(step for step in self.steps if isinstance(step, ModelTurn))
