@@ -157,6 +157,7 @@ def run_scenario(
     """
     import msgspec
 
+    from .budgets import at_budgets, rules_at_budgets
     from .earlier import as_baseline, strategies_at
     from .errors import ScenarioError, nearest
     from .gates import require_known
@@ -166,6 +167,8 @@ def run_scenario(
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     strategies = [_declared(name, slots, plan.base) for name, slots in plan.strategies.items()]
     require_known(plan.gates, [item.name for item in strategies] + list(REFERENCES), str(plan.path or plan.title))
+    rules = rules_at_budgets(plan.gates, strategies, plan.budgets)
+    strategies = list(at_budgets(strategies, plan.budgets, plan.base))
     loaded = load(plan.traces, plan.base)
     for case in plan.labels:
         if case not in (known := [trace.id for trace in loaded.traces]):
@@ -174,7 +177,7 @@ def run_scenario(
     traces = [_labelled(trace, plan.labels.get(trace.id), questions.get(trace.id)) for trace in loaded.traces]
 
     def run(everyone: Sequence[Strategy], baseline: Baseline | None = None) -> Comparison:
-        return compare(traces, everyone, title=plan.title, rules=plan.gates, seed=plan.seed, skipped=loaded.skipped,
+        return compare(traces, everyone, title=plan.title, rules=rules, seed=plan.seed, skipped=loaded.skipped,
                        baseline=baseline, progress=progress)  # fmt: skip
 
     if against is not None:
@@ -182,6 +185,7 @@ def run_scenario(
             compared = as_baseline(run([*strategies, *earlier.strategies.values()]), earlier)
     else:
         compared = _with_problem(run(strategies, _baseline(plan, accepting)))
+    compared = msgspec.structs.replace(compared, budgets=plan.budgets)
     return msgspec.structs.replace(compared, verdicts=check(compared))
 
 

@@ -17,7 +17,7 @@ HEAVY = {"pandas", "numpy", "deepdiff", "altair", "vl_convert", "genai_prices", 
          "rich", "sqlite3", "pyarrow", "pytest"}  # fmt: skip
 
 JUDGING = {"bench.scenario", "bench.results", "bench.scores", "bench.comparison"}
-RUNNING = {"bench.prompts", "bench.replayer", "bench.baselines", "bench.earlier"}
+RUNNING = {"bench.budgets", "bench.prompts", "bench.replayer", "bench.baselines", "bench.earlier"}
 COMMAND_LINE = {"bench.cli", "bench.pytest_plugin", "bench.__main__", "bench.starter"}
 
 

@@ -151,6 +151,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     before: dict[str, str] = {}
     history: tuple[Moment, ...] = ()
     allow_inconclusive: bool = False
+    budgets: tuple[int, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
 
     def row(self, strategy: str, metric: str, case: str | None = None) -> Row | None:
