@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from handmade import prompts_of, run_of as strategy_run_of
+from hypothesis import given, settings, strategies as st
+from test_readers_hostile import ODD, ask_everyone, places, replaced
 
 from bench.documents import Document
 from bench.errors import TraceError
-from bench.model import ContextReset, ModelTurn, RouteDecision, ToolResult, Trace, UserTurn
+from bench.model import ContextReset, Message, ModelTurn, RouteDecision, ToolResult, Trace, UserTurn
 from bench.traces import Confidence, load
 from bench.traces.native import Native, encode_trace
 from bench.traces.who_and_when import WhoAndWhen
@@ -82,7 +85,7 @@ def test_each_message_is_one_step(tmp_path: Path) -> None:
     trace = read(tmp_path, run_of(HISTORY))
     kinds = (
         "UserTurn ModelTurn RouteDecision ModelTurn ToolResult RouteDecision ModelTurn RouteDecision ToolResult UserTurn "
-        "RouteDecision ContextReset ModelTurn RouteDecision RouteDecision ModelTurn"
+        "RouteDecision ModelTurn ContextReset RouteDecision RouteDecision ModelTurn"
     )
     assert [type(step).__name__ for step in trace.steps] == kinds.split()
     assert [step.index for step in trace.steps] == list(range(len(HISTORY)))
@@ -105,7 +108,33 @@ def test_an_instruction_is_a_call_and_the_answer_its_result(tmp_path: Path) -> N
     assert isinstance(failed, ToolResult)
     assert (failed.success, failed.error) == (False, "ImportError: no pandas")
     assert isinstance(steps[9], UserTurn)
-    assert steps[11] == ContextReset(index=11, agent="Orchestrator", kept=(0,))
+
+
+def test_a_new_plan_is_written_on_the_whole_history_which_is_then_cleared(tmp_path: Path) -> None:
+    trace = read(tmp_path, run_of(HISTORY))
+    turn, reset = trace.steps[11:13]
+    assert isinstance(turn, ModelTurn)
+    assert turn.content == "New plan:\n\nAsk again."
+    assert reset == ContextReset(index=12, agent="Orchestrator", kept=(0, 11))
+    prompts = {
+        turn.index: [m.step for m in prompt] for turn, prompt in zip(trace.model_turns, shown(trace), strict=True)
+    }
+    assert prompts[11] == [0, 1, 3, 4, 6, 8, 9]
+    assert prompts[15] == [0, 11]
+
+
+def test_a_log_that_ends_in_replanning_shows_no_plan(tmp_path: Path) -> None:
+    trace = read(
+        tmp_path, run_of([("human", "x"), (THOUGHT, ledger(loop=True)), (THOUGHT, "Stalled.... Replanning...")])
+    )
+    assert taken(trace) == ["replan"]
+    assert [type(step) for step in trace.steps] == [UserTurn, RouteDecision, RouteDecision]
+    unannounced = read(tmp_path, run_of([("human", "x"), (THOUGHT, "New plan:\n\ny")]))
+    assert isinstance(unannounced.steps[1], ModelTurn)
+
+
+def shown(trace: Trace) -> list[list[Message]]:
+    return prompts_of(strategy_run_of(trace, "recorded"))
 
 
 def test_a_ledger_is_decided_by_what_follows_it(tmp_path: Path) -> None:
@@ -239,3 +268,12 @@ def test_the_recorded_runs(shared_traces: Path) -> None:
             row["mistake_agent"],
             row["n_steps"],
         )
+
+
+@settings(max_examples=150)
+@given(value=st.sampled_from([run_of(HISTORY), chat_of(CHAT)]), data=st.data())
+def test_one_odd_value_anywhere(tmp_path_factory: pytest.TempPathFactory, value: Any, data: st.DataObject) -> None:
+    changed = replaced(value, data.draw(st.sampled_from(places(value))), data.draw(ODD))
+    path = tmp_path_factory.getbasetemp() / "odd_who_and_when.json"
+    path.write_text(json.dumps(changed), encoding="utf-8")
+    ask_everyone(path)

@@ -40,8 +40,9 @@ class WhoAndWhen:
     as `state` and what the log shows next as `taken` (`next`, `replan`, `satisfied`, `terminated`; empty where the log ends first). An
     instruction is a model turn that calls the agent it names, and that agent's answer is the result, handed back as a user message (an answer
     nobody asked for is a user turn). Plans and the final answer are model turns. The ledger is not resent, so it is the reasoning of the
-    turn that follows it. Log lines (`Next speaker …`) never reach a prompt: they are route decisions of `orchestrator`. `Stalled…` is a
-    ContextReset, because there Magentic-One clears its history down to the task. The model is the one that a warning in the log names.
+    turn that follows it. Log lines (`Next speaker …`) never reach a prompt: they are route decisions of `orchestrator`. `Stalled…` begins
+    the turn that says the `New plan`; where the log shows that, Magentic-One has cleared its history down to task and plan: a ContextReset.
+    The model is the one that a warning in the log names.
 
     Algorithm-Generated (a group chat): the first message is the task, experts are model turns, `Computer_terminal` runs the code of the message
     before it (a tool call in text) or says as a user that there is none. Experts' system prompts differ; they are in `meta`, not in the prompts.
@@ -124,9 +125,14 @@ class _Orchestrated:
         if speaker is not None:
             return _announced(index, agent, speaker.group(1))
         outcome = _outcome(text)
-        if outcome == "replan":
-            return ContextReset(index=index, agent=agent, kept=(0,))
+        if outcome == "replan" and self._is_plan(index + 1):
+            return self._turn(index, agent, said=index + 1)
+        if self._is_plan(index) and _outcome(self.texts[index - 1]) == "replan":
+            return ContextReset(index=index, agent=agent, kept=(0, index - 1))
         return self._turn(index, agent) if outcome is None else _announced(index, agent, outcome)
+
+    def _is_plan(self, index: int) -> bool:
+        return index < len(self.texts) and self.texts[index].startswith("New plan")
 
     def _ledger(self, index: int) -> tuple[dict[str, Any], str]:
         """The ledger and its text. Other output of the same process (a library's warnings) may stand on either side of it."""
@@ -161,12 +167,12 @@ class _Orchestrated:
         self.waiting = call
         return self._turn(index, agent, call)
 
-    def _turn(self, index: int, agent: str, *calls: ToolCall) -> ModelTurn:
+    def _turn(self, index: int, agent: str, *calls: ToolCall, said: int | None = None) -> ModelTurn:
         reasoning, self.ledger = self.ledger, None
         return ModelTurn(
             index=index,
             agent=agent,
-            content=self.texts[index],
+            content=self.texts[index if said is None else said],
             tool_calls=calls,
             model=self.model,
             reasoning=reasoning,
