@@ -1,0 +1,59 @@
+"""The command line: a thin layer over the verbs. Every error is one line on standard error and exit 2; no traceback reaches a user."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from .. import __version__
+from ..errors import BenchError, one_line
+from .compare import compare
+from .history import history
+from .init import init
+from .listing import list_, show
+from .run import run
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="bench")
+def cli() -> None:
+    """Replay recorded agent runs through alternative memory strategies; measure cost, loss and routing; gate changes."""
+
+
+for command in (run, compare, init, history, list_, show):
+    cli.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The console entry point: runs the command line and turns every error into one line and an exit code."""
+    try:
+        cli.main(args=None if arguments is None else list(arguments), standalone_mode=False)
+    except BenchError as error:
+        _fail(one_line(error), error.exit_code)
+    except click.exceptions.Exit as done:
+        raise SystemExit(done.exit_code) from None
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        where = f"{context.command_path}: " if context else ""
+        _fail(where + one_line(error.format_message()), 2)
+    except (click.Abort, KeyboardInterrupt):
+        _fail("interrupted", 130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        raise SystemExit(141) from None
+    except (MemoryError, OSError) as error:
+        _fail(f"{type(error).__name__}: {one_line(error)}", 2)
+    except Exception as error:
+        last = error.__traceback__
+        while last is not None and last.tb_next is not None:
+            last = last.tb_next
+        place = f"{Path(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno}" if last is not None else "?"
+        _fail(f"defect in bench at {place}: {type(error).__name__}: {one_line(error)} — please report it", 2)
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"error: {message}", err=True)
+    raise SystemExit(code)

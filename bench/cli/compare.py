@@ -1,0 +1,146 @@
+"""`bench compare`: two score files from anywhere, paired by scenario, strategy, metric and case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..errors import ResultsError, ScenarioError
+from .outcome import finish
+
+if TYPE_CHECKING:
+    from ..model import Comparison, GateRule, MetricInfo, Verdict
+    from ..results import Scores
+
+SHOWN = ("gates", "changes")
+WRITTEN = ("gates", "changes", "metrics")
+LIMIT = "METRIC=LIMIT"
+
+
+@click.command()
+@click.argument("before", metavar="BEFORE.json", type=click.Path(path_type=Path))
+@click.argument("after", metavar="AFTER.json", type=click.Path(path_type=Path))
+@click.option("-o", "--output", "outputs", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+              help="Write the report; the ending decides the format. May be given several times.")  # fmt: skip
+@click.option("--max-increase", "increases", multiple=True, metavar=LIMIT,
+              help="Fail where a metric grew by more: `cost.prompt_tokens=2%`, or a bare number as an absolute difference.")  # fmt: skip
+@click.option("--max-drop", "drops", multiple=True, metavar=LIMIT,
+              help="Fail where a metric dropped by more: `needed.recall=0.01`.")  # fmt: skip
+@click.option("--allow-inconclusive", is_flag=True, help="Exit 0 where a gate could not decide.")
+def compare(
+    before: Path,
+    after: Path,
+    outputs: tuple[Path, ...],
+    increases: tuple[str, ...],
+    drops: tuple[str, ...],
+    allow_inconclusive: bool,
+) -> None:
+    """Compare two score files that `bench run -o x.json` wrote, wherever they were made; print what changed, judge the limits given.
+
+    Files whose signatures differ in anything but strategies and cases are refused.
+    """
+    from ..reports import require_renderer
+    from ..results import read_scores
+
+    for output in outputs:
+        require_renderer(output)
+    rules = (*_rules(increases, "max_increase"), *_rules(drops, "max_drop"))
+    compared = _paired(read_scores(before), read_scores(after), rules, (before, after))
+    finish(compared, outputs, allow_inconclusive=allow_inconclusive, shown=SHOWN, written=WRITTEN)
+
+
+def _rules(texts: Sequence[str], field: str) -> Iterator[GateRule]:
+    from ..gates import require_known
+    from ..model import GateRule
+    from ..scenario import rule_problem
+
+    option = "--" + field.replace("_", "-")
+    for text in texts:
+        metric, _, limit = text.partition("=")
+        limits = {field: limit if limit.endswith("%") else _absolute(option, text, limit)}
+        rule = GateRule(metric=metric, max_increase=limits.get("max_increase"), max_drop=limits.get("max_drop"))
+        problem = rule_problem(rule)
+        if problem:
+            raise ScenarioError(f"{option} {text}: {problem}")
+        require_known([rule], ["*"], option)
+        yield rule
+
+
+def _absolute(option: str, text: str, limit: str) -> float:
+    try:
+        return float(limit)
+    except ValueError:
+        raise ScenarioError(f"{option} {text}: expected {LIMIT}, with 2% or 0.01 as the limit") from None
+
+
+def _paired(
+    before: Sequence[Scores], after: Sequence[Scores], rules: Sequence[GateRule], paths: tuple[Path, Path]
+) -> list[Comparison]:
+    """One comparison for each scenario that both files hold; a scenario of one file alone is a verdict that says so."""
+    import msgspec
+
+    from ..gates import check
+
+    earlier, later = {item.title: item for item in before}, {item.title: item for item in after}
+    pairs = [(earlier[title], later[title]) for title in later if title in earlier]
+    if len(earlier) == len(later) == 1:
+        pairs = [(before[0], after[0])]  # whatever they are called
+    if not pairs:
+        raise ResultsError(f"{paths[1]}: no scenario of {paths[0]} is in it — compare runs of the same scenario")
+    compared = [_comparison(old, new, rules, paths[0]) for old, new in pairs]
+    compared = [msgspec.structs.replace(item, verdicts=check(item)) for item in compared]
+    alone = [
+        _alone(title, paths)
+        for title in sorted(earlier.keys() ^ later.keys())
+        if len(pairs) < max(len(earlier), len(later))
+    ]
+    return [msgspec.structs.replace(compared[0], verdicts=(*compared[0].verdicts, *alone)), *compared[1:]]
+
+
+def _alone(title: str, paths: tuple[Path, Path]) -> Verdict:
+    from ..model import Verdict
+
+    return Verdict(gate="same scenarios", metric="", strategy="", outcome="inconclusive",
+                   sentence=f"scenario {title!r} is in only one of {paths[0].name} and {paths[1].name}")  # fmt: skip
+
+
+def _comparison(old: Scores, new: Scores, rules: Sequence[GateRule], path: Path) -> Comparison:
+    from ..comparison import require_comparable
+    from ..model import Baseline, Comparison
+
+    try:
+        require_comparable(new.signature, old.signature)
+    except ResultsError as error:
+        raise ResultsError(f"{path}: {new.title}: {error}") from None
+    values: dict[str, dict[str, dict[str, float | None]]] = {}
+    for row in (*old.summary, *old.rows):
+        if row.strategy in old.strategies:
+            values.setdefault(row.strategy, {}).setdefault(row.metric, {})[row.case or ""] = row.value
+    return Comparison(
+        title=new.title,
+        signature=new.signature,
+        strategies=new.strategies,
+        references=(),
+        cases=new.cases,
+        rows=tuple(row for row in new.rows if row.strategy in new.strategies),
+        summary=tuple(row for row in new.summary if row.strategy in new.strategies),
+        deltas=(),
+        rules=tuple(rules),
+        traces={},
+        runs={},
+        samples={},
+        metrics=_infos(new),
+        baseline=Baseline(signature=old.signature, values=values),
+        baseline_name=path.name,
+    )
+
+
+def _infos(scores: Scores) -> dict[str, MetricInfo]:
+    """What the metrics of a file declare, as far as this bench knows them."""
+    from ..metrics import info, measured
+
+    known = measured()
+    return {name: info(known[name]) for name in dict.fromkeys(row.metric for row in scores.rows) if name in known}

@@ -1,0 +1,94 @@
+"""What a run inside GitHub Actions says beyond its output: annotations on the change, and the summary of the job."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..errors import BenchError
+
+if TYPE_CHECKING:
+    from ..model import Comparison
+
+MOST = 10
+"""How many annotations of one kind GitHub shows of one step."""
+
+KINDS = {"fail": "error", "inconclusive": "warning"}
+
+
+def inside_actions() -> bool:
+    """Whether this process is a step of GitHub Actions."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+@contextmanager
+def quoted_output() -> Iterator[None]:
+    """Inside Actions: what is printed here is text only. A line from a trace that looks like a workflow command is not obeyed."""
+    if not inside_actions():
+        yield
+        return
+    token = secrets.token_hex(16)
+    click.echo(f"::stop-commands::{token}")
+    try:
+        yield
+    finally:
+        click.echo(f"::{token}::")
+
+
+def workflow_commands(comparisons: Sequence[Comparison], files: Sequence[Path | None]) -> list[str]:
+    """A workflow command for each verdict that failed (an error) or could not be judged (a warning), on its scenario's file.
+
+    At most ten of a kind, which is what GitHub shows; the last of more says how many are left out. One that measured nothing is an error.
+    """
+    from ..gates import measured_anything
+
+    found: dict[str, list[str]] = {"error": [], "warning": []}
+    for comparison, file in zip(comparisons, files, strict=True):
+        if not measured_anything(comparison):
+            found["error"].append(_command("error", file, comparison.title, "nothing was measured"))
+        for verdict in comparison.verdicts:
+            kind = KINDS.get(verdict.outcome)
+            if kind is not None and not (kind == "warning" and comparison.allow_inconclusive):
+                message = "\n".join((verdict.sentence, *verdict.detail[1:]))
+                found[kind].append(_command(kind, file, f"bench: {verdict.gate}", message))
+    lines = []
+    for kind, commands in found.items():
+        lines += commands if len(commands) <= MOST else commands[: MOST - 1]
+        if len(commands) > MOST:
+            lines.append(_command(kind, None, "bench", f"and {len(commands) - MOST + 1} more, see the log"))
+    return lines
+
+
+def append_summary(comparisons: Sequence[Comparison], sentence: str, panels: Sequence[str] | None = None) -> None:
+    """Add the Markdown report to the job's summary, where there is one. Raises BenchError where that file cannot be written."""
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not path:
+        return
+    from ..reports import rendered
+
+    text = rendered(comparisons, "markdown", panels)
+    shown = text if isinstance(text, str) else text.decode()
+    try:
+        with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"{shown}\n{sentence}\n")
+    except OSError as error:
+        raise BenchError(f"GITHUB_STEP_SUMMARY: {error.strerror or error}") from None
+
+
+def _command(kind: str, file: Path | None, title: str, message: str) -> str:
+    place = f"file={_property(file.as_posix())}," if file is not None else ""
+    return f"::{kind} {place}title={_property(title)}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,91 @@
+"""`bench history`: what a history file says of metrics over time, and which commit moved them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..errors import BenchError, nearest
+
+if TYPE_CHECKING:
+    from ..model import Moment
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("metric", required=False)
+@click.option("--strategy", help="This strategy alone.")
+def history(file: Path, metric: str | None, strategy: str | None) -> None:
+    """Print what the runs kept in FILE scored over time: METRIC run by run, or where each metric last moved.
+
+    The commit named is the one at which the value was first another. `+` marks a run with uncommitted changes.
+    """
+    from ..history import moments, subjects, titles
+
+    said = subjects(file)
+    known_metrics: set[str] = set()
+    known_strategies: set[str] = set()
+    shown = False
+    for title in titles(file):
+        everything = moments(file, title)
+        known_metrics |= {moment.metric for moment in everything}
+        known_strategies |= {moment.strategy for moment in everything}
+        kept = [
+            moment for moment in everything
+            if metric in (None, moment.metric) and strategy in (None, moment.strategy)
+        ]  # fmt: skip
+        if kept:
+            shown = True
+            click.echo(title)
+            for line in _over_time(kept, said) if metric else _last_moves(kept, said):
+                click.echo(f"  {line}")
+    if not shown:
+        if metric and metric not in known_metrics:
+            raise BenchError(f"{file}: no run measured {metric!r}{nearest(metric, known_metrics)}")
+        raise BenchError(f"{file}: no run has strategy {strategy!r}{nearest(strategy or '', known_strategies)}")
+
+
+def _over_time(kept: Sequence[Moment], said: Mapping[str, str]) -> Iterator[str]:
+    """Every run of every strategy, with the change against the run before."""
+    from ..gates import number
+
+    for strategy in sorted({moment.strategy for moment in kept}):
+        yield strategy
+        last: float | None = None
+        first = True
+        for moment in (item for item in kept if item.strategy == strategy):
+            value = "not measured" if moment.value is None else number(moment.value)
+            moved = "" if first or moment.value == last else f"  {_change(last, moment.value)}"
+            why = f"  ({', '.join(moment.changed)} changed too)" if moment.changed and moved else ""
+            yield f"  run {moment.run}  {moment.at}  {_commit(moment, said)}  {value}{moved}{why}"
+            last, first = moment.value, False
+
+
+def _last_moves(kept: Sequence[Moment], said: Mapping[str, str]) -> Iterator[str]:
+    """The latest value of every metric that ever moved, and the run that moved it last."""
+    from ..gates import number
+    from ..history import moves
+
+    runs = len({moment.run for moment in kept})
+    latest = {(move.after.strategy, move.after.metric): move for move in moves(kept)}
+    yield f"{runs} run{'s' * (runs != 1)} kept, {len(latest)} values that moved"
+    for (strategy, metric), move in sorted(latest.items()):
+        before, after = move.before.value, move.after.value
+        values = " → ".join("not measured" if value is None else number(value) for value in (before, after))
+        why = f"  ({', '.join(move.after.changed)} changed too)" if move.after.changed else ""
+        yield f"{strategy} {metric}: {values} {_change(before, after)}  at run {move.after.run}, {_commit(move.after, said)}{why}"
+
+
+def _change(before: float | None, after: float | None) -> str:
+    if before is None or after is None:
+        return ""
+    return f"{(after - before) / abs(before):+.1%}" if before else f"{after - before:+g}"
+
+
+def _commit(moment: Moment, said: Mapping[str, str]) -> str:
+    if moment.commit is None:
+        return "no commit"
+    return f"{moment.commit[:9]}{'+' * moment.dirty} {said.get(moment.commit, '')}".strip()

@@ -1,0 +1,28 @@
+"""`bench init`: what somebody's repository needs to gate its summarizer, written into it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Overwrite files that are there already.")
+def init(folder: Path, force: bool) -> None:
+    """Write a scenario with its traces, a strategy of your own, an accepted baseline and a GitHub workflow into DIR, and run it once."""
+    from .. import run_scenario
+    from ..baselines import accept
+    from ..scenario import read_scenario
+    from ..starter import BASELINE, SCENARIO, write_starter
+
+    written = write_starter(folder, force=force)
+    plan = read_scenario(folder / SCENARIO)
+    accept(run_scenario(plan, accepting=True), folder / BASELINE)
+    for file in (*written, folder / BASELINE):
+        click.echo(f"wrote {file}")
+    click.echo(
+        f"next: put your own function into {folder / 'scenarios' / 'summarizers.py'}, commit these files, and run"
+    )
+    click.echo(f"  bench run {plan.path}")

@@ -1,0 +1,78 @@
+"""What changed since the baseline: a committed one, another revision of the code, or another score file."""
+
+from __future__ import annotations
+
+from ...blocks import Block, Cell, Column, Prose, Table, change as change_cell, counted, quantity
+from ...comparison import change
+from ...model import Comparison, Delta
+from ...scores import combine
+from .. import panel
+
+
+@panel("changes", order=25, title="What changed?")
+def changes(comparison: Comparison) -> list[Block]:
+    """Every metric of every strategy that differs from the baseline, paired by case, with interval and number of cases.
+
+    Source: design §5
+    """
+    if comparison.baseline is None:
+        return [Prose("There is no baseline to compare with.", "muted")]
+    if comparison.baseline_problem:
+        return [Prose(f"The baseline was refused: {comparison.baseline_problem}", "warn")]
+    found = [
+        (name, metric, delta)
+        for name in comparison.strategies
+        for metric in comparison.metrics
+        if (delta := _delta(comparison, name, metric)) is not None and delta.delta is not None
+    ]
+    if not found:
+        return [Prose(f"No case was measured both here and in {comparison.baseline_name}.", "warn")]
+    moved = [item for item in found if item[2].delta]
+    said: list[Block] = [Prose(
+        f"{counted(len(moved), 'value')} of {len(found)} differ from {comparison.baseline_name}; the others are the same.",
+        "plain" if moved else "muted",
+    )]  # fmt: skip
+    if moved:
+        columns = (Column("strategy"), Column("metric"), Column("before", align="right"), Column("now", align="right"),
+                   Column("change", align="right"), Column("cases", align="right"), Column("says"))  # fmt: skip
+        said.append(Table(columns, tuple(_row(comparison, *item) for item in moved)))
+    return said + _unpaired(comparison)
+
+
+def _delta(comparison: Comparison, strategy: str, metric: str) -> Delta | None:
+    assert comparison.baseline is not None
+    accepted = comparison.baseline.values.get(strategy, {}).get(metric, {})
+    rows = [row for row in comparison.rows if row.strategy == strategy and row.metric == metric]
+    return change(comparison.metrics[metric], rows, accepted, comparison.signature.seed, comparison.baseline_name)
+
+
+def _row(comparison: Comparison, strategy: str, metric: str, delta: Delta) -> tuple[Cell, ...]:
+    info = comparison.metrics[metric]
+    accepted = comparison.baseline.values[strategy][metric] if comparison.baseline else {}
+    now = combine(info, [
+        (row.value, row.n) for row in comparison.rows
+        if row.strategy == strategy and row.metric == metric and row.value is not None
+        and accepted.get(row.case or "") is not None
+    ])  # fmt: skip
+    before = now - delta.delta if now is not None and delta.delta is not None else None
+    says = delta.reason or ("better" if delta.better else "worse")
+    return (Cell(strategy, strategy=strategy), Cell(metric), Cell(quantity(before, info.unit)), Cell(quantity(now, info.unit)),
+            change_cell(delta, info.unit), Cell(str(delta.n)), Cell(says))  # fmt: skip
+
+
+def _unpaired(comparison: Comparison) -> list[Block]:
+    """Strategies and cases that only one side has."""
+    assert comparison.baseline is not None
+    before = comparison.baseline.signature.traces
+    said = []
+    for what, ours, theirs in (
+        ("case", set(comparison.cases), set(before)),
+        ("strategy", set(comparison.strategies), set(comparison.baseline.values) - {*comparison.references}),
+    ):
+        for names, where in (
+            (sorted(ours - theirs), "here"),
+            (sorted(theirs - ours), f"in {comparison.baseline_name}"),
+        ):
+            if names:
+                said.append(Prose(f"Only {where}: {what} {', '.join(names)}.", "warn"))
+    return list(said)
