@@ -1,0 +1,108 @@
+"""Writer `model`: summaries by a language model, answered once over the network and from a cassette ever after."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ...cassettes import Cassette
+from ...errors import SpecError, StrategyError, one_line
+from ...model import Message, compact_json
+from ...registry import register
+
+INSTRUCTION = (
+    "You keep the notes of an agent at work. Shorten the messages you are given to what its next steps may depend on: aims, decisions, "
+    "open questions, and every name, path, number and command exactly as written. Add nothing. Answer with the notes alone."
+)
+
+
+@register("writer", "model")
+class ModelWriter:
+    """A model's summary, from an OpenAI-compatible endpoint when recording, else out of the cassette.
+
+    `cassette` is the file that keeps the answers, beside the scenario; `model` and what is sent make up a request, its answer is kept under it.
+    Offline a request that the cassette does not hold raises StrategyError naming the nearest one that it does. `record=true` asks `base_url` for
+    what is missing, and keeps it; this needs the extra `bench[model]`, and the key in OPENAI_API_KEY where the endpoint wants one. The
+    instruction is not counted in `cost.writer_tokens`.
+
+    Source: strategies.md §2 "The summary text itself"
+    """
+
+    def __init__(
+        self,
+        *,
+        cassette: str,
+        model: str,
+        base_url: str = "https://api.openai.com/v1",
+        record: bool = False,
+        instruction: str = INSTRUCTION,
+        timeout_s: float = 120.0,
+    ) -> None:
+        self.model, self.base_url, self.instruction, self.timeout_s = model, base_url, instruction, timeout_s
+        self.record = record
+        self._cassette = Cassette(Path(cassette), cassette, may_be_missing=record)
+        if record:
+            _openai()
+
+    def write(self, messages: Sequence[Message]) -> str:
+        """The summary of some messages. Raises StrategyError where it cannot be had."""
+        request = self.request(messages)
+        answer = self._cassette.answer(request)
+        if answer is None and self.record:
+            answer = self._ask(request)
+            self._cassette.keep(request, answer)
+        if answer is None:
+            raise StrategyError(f"writer 'model': {self._cassette.miss(request)} — record it with record=true")
+        return answer
+
+    def request(self, messages: Sequence[Message]) -> dict[str, Any]:
+        """What is sent for some messages: the model's name, the instruction, and the messages as one text.
+
+        >>> writer = ModelWriter.__new__(ModelWriter)
+        >>> writer.model, writer.instruction = "gpt-4o-mini", "Shorten."
+        >>> writer.request([Message(role="user", text="Count the walls.", kind="user")])["messages"][1]
+        {'role': 'user', 'content': '[user]\\nCount the walls.'}
+        """
+        told = [{"role": "system", "content": self.instruction}, {"role": "user", "content": transcript(messages)}]
+        return {"model": self.model, "messages": told}
+
+    def _ask(self, request: dict[str, Any]) -> str:
+        openai = _openai()
+        key = os.environ.get("OPENAI_API_KEY") or "none"
+        try:
+            with openai.OpenAI(base_url=self.base_url, api_key=key, timeout=self.timeout_s) as client:
+                reply = client.chat.completions.create(**request)
+        except openai.OpenAIError as error:
+            raise StrategyError(
+                f"writer 'model': {self.base_url}: {one_line(error)} — check base_url and the key"
+            ) from None
+        text = reply.choices[0].message.content if reply.choices else None
+        if not text:
+            raise StrategyError(
+                f"writer 'model': {self.base_url} gave no text for model {self.model!r} — try another model"
+            )
+        return str(text)
+
+
+def transcript(messages: Sequence[Message]) -> str:
+    """Messages as one text: each under its role, tool calls below what was said. `""` for none.
+
+    >>> transcript([Message(role="user", text="a", kind="user"), Message(role="tool", text="b", kind="result")])
+    '[user]\\na\\n\\n[tool]\\nb'
+    """
+    return "\n\n".join(f"[{message.role}]\n{_said(message)}" for message in messages)
+
+
+def _said(message: Message) -> str:
+    calls = [f"{call.name} {compact_json(call.arguments)}" for call in message.tool_calls if not call.in_text]
+    return "\n".join([message.text, *calls] if message.text else calls)
+
+
+def _openai() -> Any:
+    try:
+        import openai
+    except ImportError:
+        raise SpecError("writer 'model' with record=true needs the extra bench[model] — pip install openai") from None
+    return openai

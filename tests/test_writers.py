@@ -1,0 +1,221 @@
+"""Writers: the summary that a trace holds, and a model's, recorded from a real server once and replayed without one."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.errors import SpecError, StrategyError
+from bench.metrics.cost import writer_tokens
+from bench.model import ContextReset, Message, ModelTurn, Run, Source, SystemTurn, Trace, UserTurn
+from bench.registry import build
+from bench.replayer import replay
+from bench.strategies import compose
+from bench.tokens import counter
+
+# ---------------------------------------------------------------- recorded
+
+
+def trace_of(*summaries: str | None, thread: str = "main") -> Trace:
+    """Twelve turns of a conversation; before turn 4 and 8 the recorded harness reset its context, with these summaries."""
+    steps: list[Any] = [SystemTurn(index=0, content="You help.", thread=thread)]
+    told = list(summaries)
+    for turn in range(12):
+        if turn in (4, 8) and told:
+            steps.append(ContextReset(index=len(steps), summary=told.pop(0), kept=(0,), thread=thread))
+        steps.append(UserTurn(index=len(steps), content=f"Question {turn}: " + "word " * 20, thread=thread))
+        steps.append(ModelTurn(index=len(steps), content=f"Answer {turn}", thread=thread))
+    return Trace(id="t", source=Source(format="native"), steps=tuple(steps))
+
+
+def made(run: Run) -> list[str]:
+    return [message.text for message in run.messages.values() if message.kind == "made"]
+
+
+def test_the_recorded_summary_is_the_latest_one_so_far() -> None:
+    run = replay(
+        trace_of("first notes", "second notes"),
+        compose("s", {"compactor": "summarize_old:writer=recorded,max_tokens=250,keep_last=2"}),
+    )
+    assert run.failure is None
+    assert made(run) == ["first notes", "second notes"]
+    produced = [call.produced_tokens for call in run.writer_calls]
+    assert set(produced) == {counter().text("first notes"), counter().text("second notes")}
+    assert sum(sample.numerator or 0 for sample in writer_tokens(trace_of(), run)) > 0
+
+
+def test_a_reset_without_a_summary_keeps_the_one_before() -> None:
+    run = replay(
+        trace_of("first notes", None),
+        compose("s", {"compactor": "separate_commands:writer=recorded,max_tokens=300,keep_last=2"}),
+    )
+    assert (run.failure, made(run)) == (None, ["first notes"])
+
+
+@pytest.mark.parametrize("trace", [trace_of(), trace_of(None, None), trace_of("late", thread="other")])
+def test_a_trace_without_a_summary_so_far_is_a_named_failure(trace: Trace) -> None:
+    run = replay(trace, compose("s", {"compactor": "summarize_old:writer=recorded,max_tokens=100,keep_last=2"}))
+    assert run.failure is not None
+    assert "holds no recorded summary — use another writer" in run.failure.error
+
+
+# ---------------------------------------------------------------- model
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    """Enough of an OpenAI-compatible server: one answer a request, which it remembers."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append((self.path, body))  # type: ignore[attr-defined]
+        if body["model"] == "refused":
+            self._reply(401, {"error": {"message": "no such key", "type": "auth"}})
+            return
+        text = None if body["model"] == "silent" else f"Notes {len(self.server.asked)}"  # type: ignore[attr-defined]
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+        self._reply(
+            200, {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"], "choices": [choice]}
+        )
+
+    def _reply(self, status: int, body: dict[str, Any]) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Says nothing."""
+
+
+@pytest.fixture
+def server() -> Iterator[HTTPServer]:
+    """A real HTTP server on this machine; `asked` is what it was asked."""
+    found = HTTPServer(("127.0.0.1", 0), Endpoint)
+    found.asked = []  # type: ignore[attr-defined]
+    thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield found
+    found.shutdown()
+    thread.join()
+    found.server_close()
+
+
+def address(server: HTTPServer) -> str:
+    return f"http://127.0.0.1:{server.server_port}/v1"
+
+
+def writer(cassette: Path, model: str = "small", **more: Any) -> Any:
+    settings = {"cassette": cassette, "model": model, **more}
+    given = ",".join(f'{key}="{value}"' for key, value in settings.items())
+    return build("writer", f"model:{given}").start()[1]
+
+
+def history(*texts: str) -> list[Message]:
+    return [Message(role="user", text=text, kind="user") for text in texts]
+
+
+def test_recorded_from_a_server_and_replayed_without_one(tmp_path: Path, server: HTTPServer) -> None:
+    asked: list[Any] = server.asked  # type: ignore[attr-defined]
+    cassette, trace = tmp_path / "notes.cassette.jsonl", trace_of()
+
+    def run(extra: str) -> Run:
+        spec = f'model:cassette="{cassette}",model=small{extra}'.replace("\\", "\\\\").replace('"', '\\"')
+        return replay(trace, compose("s", {"compactor": f'summarize_old:max_tokens=250,keep_last=2,writer="{spec}"'}))
+
+    first = run(f',record=true,base_url="{address(server)}"')
+    assert first.failure is None
+    assert made(first) == [f"Notes {number}" for number in range(1, len(asked) + 1)]
+    assert {path for path, _ in asked} == {"/v1/chat/completions"}
+    assert "Question 0" in asked[0][1]["messages"][1]["content"]
+    count, kept = len(asked), cassette.read_bytes()
+    assert count > 1
+
+    again = run(f',record=true,base_url="{address(server)}"')
+    assert (made(again), len(asked), cassette.read_bytes()) == (made(first), count, kept)  # nothing is asked twice
+
+    server.shutdown()
+    offline = run("")
+    assert (offline.failure, made(offline)) == (None, made(first))
+    assert [call.produced_tokens for call in offline.writer_calls] == [
+        call.produced_tokens for call in first.writer_calls
+    ]
+
+
+def test_two_writers_record_into_one_cassette(tmp_path: Path, server: HTTPServer) -> None:
+    cassette = tmp_path / "c.jsonl"
+    one, two = (writer(cassette, record="true", base_url=address(server)) for _ in range(2))
+    texts = one(history("a")), two(history("b"))
+    assert [writer(cassette)(history(text)) for text in "ab"] == list(texts) == ["Notes 1", "Notes 2"]
+
+
+def test_a_miss_names_the_nearest_request(tmp_path: Path, server: HTTPServer) -> None:
+    cassette = tmp_path / "c.jsonl"
+    record = writer(cassette, record="true", base_url=address(server))
+    record(history("one", "two", "three"))
+    record(history("walls", "doors"))
+    with pytest.raises(StrategyError) as error:
+        writer(cassette)(history("walls", "windows"))
+    message = str(error.value)
+    assert "the nearest of 2 is number 2" in message
+    assert "first difference: recorded 'doors', now 'windows'" in message
+    assert message.endswith("record it with record=true")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(("model", "says"), [("refused", "no such key"), ("silent", "gave no text for model 'silent'")])
+def test_an_endpoint_that_gives_nothing_is_named(tmp_path: Path, server: HTTPServer, model: str, says: str) -> None:
+    cassette = tmp_path / "c.jsonl"
+    with pytest.raises(StrategyError, match=says):
+        writer(cassette, model, record="true", base_url=address(server))(history("a"))
+    assert not cassette.exists()
+
+
+def test_a_missing_cassette_is_told_before_a_replay() -> None:
+    with pytest.raises(SpecError, match=r"gone\.jsonl: no such cassette — record it with record=true"):
+        build("compactor", 'summarize_old:writer="model:cassette=gone.jsonl,model=m"')
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("", "is empty"),
+        ("{", "cut short"),
+        ("[1]\n", "expected object"),
+        ('{"bench_cassette": 2}\n', "$.bench_cassette: expected 1"),
+        ('{"bench_cassette": 1}\n{"request": 3}\n', ":2 $.request"),
+        (
+            '{"bench_cassette": 1}\n{"request": {"model": "m", "messages": [{"content": 1}]}}\n',
+            "content: expected string",
+        ),
+        ('{"bench_cassette": 1}\n{"request": {"model": "m"}, "answer": 3}\n', ":2 $.answer: expected string"),
+    ],
+)
+def test_a_damaged_cassette_is_refused_with_its_place(tmp_path: Path, text: str, place: str) -> None:
+    cassette = tmp_path / "c.jsonl"
+    cassette.write_text(text)
+    with pytest.raises(SpecError) as error:
+        writer(cassette)
+    assert place in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_empty_cassette_says_so(tmp_path: Path) -> None:
+    cassette = tmp_path / "c.jsonl"
+    cassette.write_text('{"bench_cassette": 1}\n')
+    with pytest.raises(StrategyError, match="it is empty"):
+        writer(cassette)(history("a"))
+
+
+def test_recording_without_the_client_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(SpecError, match=r"needs the extra bench\[model\]"):
+        writer(tmp_path / "c.jsonl", record="true")
