@@ -58,7 +58,7 @@ def _read(path: Path) -> bytes:
 
 
 class _Versioned(msgspec.Struct):
-    schema: int = SCHEMA_VERSION
+    schema: int = 1  # what a file without the field is
 
 
 def _require_schema(path: Path, data: bytes, line: int = 1) -> None:
@@ -86,7 +86,7 @@ def baseline_of(comparison: Comparison, rules: Sequence[GateRule]) -> Baseline:
 
 def write_baseline(baseline: Baseline, path: Path) -> None:
     """A baseline as indented JSON with sorted keys: small, and readable in a diff."""
-    encoded = msgspec.json.encode(baseline, order="sorted")
+    encoded = msgspec.json.encode({**msgspec.to_builtins(baseline), "schema": SCHEMA_VERSION}, order="sorted")
     write_atomically(path, msgspec.json.format(encoded, indent=2) + b"\n")
 
 

@@ -72,8 +72,7 @@ def regression(rule: GateRule, comparison: Comparison, strategy: str) -> Verdict
     if not judged:
         return verdict("inconclusive", f"{rule.metric} was not measured, neither now nor in {comparison.baseline_name}")
     worst = min(judged, key=lambda item: item.slack)
-    where = f" on {worst.row.case}" if worst.row.case else ""
-    said = f"{rule.metric} went from {number(worst.before)} to {number(worst.now)}{where}{_change(rule, comparison, strategy, worst)}"
+    said = f"{rule.metric} {_moved(worst)}{_change(rule, comparison, strategy, worst)}"
     if worst.slack >= 0:
         return verdict("pass", f"{said}, within an allowed {word} of {shown}", worst)
     case, named = _worst_case(comparison, strategy, rule.metric, worst, rising)
@@ -122,13 +121,22 @@ def _renamed(comparison: Comparison, lost: list[str], new: list[str]) -> tuple[s
     return None
 
 
+def _moved(moved: _Moved) -> str:
+    where = f" on {moved.row.case}" if moved.row.case else ""
+    if moved.now == moved.before:
+        return f"stayed at {number(moved.now)}{where}"
+    return f"went from {number(moved.before)} to {number(moved.now)}{where}"
+
+
 def _change(rule: GateRule, comparison: Comparison, strategy: str, moved: _Moved) -> str:
     """The change in brackets: relative, over how many cases, and its interval where there are several."""
     relative = (
         f"{(moved.now - moved.before) / abs(moved.before):+.1%}" if moved.before else f"{moved.now - moved.before:+g}"
     )
     if moved.row.case is not None:
-        return f" ({relative})"
+        return f" ({relative})" if moved.now != moved.before else ""
+    if moved.now == moved.before:
+        return f" ({cases(len(comparison.cases))})"
     delta = _delta(rule, comparison, strategy)
     if delta is None or delta.low is None or delta.high is None:
         return f" ({relative}, {cases(len(comparison.cases))})"
