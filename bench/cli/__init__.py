@@ -30,7 +30,7 @@ for command in (run, compare, init, history, list_, show):
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console entry point: runs the command line and turns every error into one line and an exit code."""
     try:
-        cli.main(args=None if arguments is None else list(arguments), standalone_mode=False)
+        cli.main(None if arguments is None else list(arguments), prog_name="bench", standalone_mode=False)
     except BenchError as error:
         _fail(one_line(error), error.exit_code)
     except click.exceptions.Exit as done:

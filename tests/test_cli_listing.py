@@ -1,0 +1,82 @@
+"""`bench list`, `bench show` and help: what is there, readable and safe to print."""
+
+from __future__ import annotations
+
+import pytest
+from handmade import opened, result, shell
+
+from bench import __version__
+from bench.cli import main
+from bench.model import ModelTurn
+from bench.traces.native import encode_trace
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with two traces, in which the process works."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    facts = opened([result("found 4711 rows in /data/x.csv", index=2), ModelTurn(index=3, content="4711")], id="facts")
+    for item in (facts, opened(shell(5, start=2), id="shell")):
+        (tmp_path / "runs" / f"{item.id}.jsonl").write_bytes(encode_trace(item))
+    return tmp_path
+
+
+def bench(*arguments: str) -> int:
+    """The exit code of one call."""
+    try:
+        main(arguments)
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("what", "names"),
+    [
+        ("traces", ["native", "openai", "mini_swe_agent", "rap"]),
+        ("strategies", ["keep_all", "floor", "output_summary", "summarize_old", "extractive", "by_function", "step_v1",
+                        "executor"]),
+        ("metrics", ["cost.prompt_tokens", "loss.leaf_recall.end", "needed.recall", "routing.accuracy"]),
+        ("gates", ["limits", "regression"]),
+        ("panels", ["ranking", "html", "junit"]),
+    ],
+)  # fmt: skip
+def test_what_is_registered_is_listed(capsys, what, names):
+    assert bench("list", what) == 0
+    out = capsys.readouterr().out
+    assert all(f"  {name}" in out for name in names)
+    if what == "strategies":
+        assert "keep_last=10 (" in out
+        assert "Source: " in out
+        assert "  at after_result" in out
+    if what == "metrics":
+        assert "tokens, lower is better, sum" in out
+
+
+def test_the_steps_of_a_trace_are_shown_with_their_tokens(capsys):
+    assert bench("show", "runs/facts.jsonl") == 0
+    out = capsys.readouterr().out
+    assert "facts (native): 5 steps" in out
+    assert "4711" in out
+    assert bench("show", "native:runs") == 0
+    assert "shell (native)" in capsys.readouterr().out
+
+
+def test_hostile_text_is_shown_visibly(folder, capsys):
+    hostile = opened([result("\x1b[31mred\u202e", index=2)], id="hostile")
+    (folder / "hostile.jsonl").write_bytes(encode_trace(hostile))
+    assert bench("show", "hostile.jsonl") == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+
+
+def test_help_and_version(capsys):
+    assert bench("--version") == 0
+    assert __version__ in capsys.readouterr().out
+    assert bench("-h") == 0
+    out = capsys.readouterr().out
+    assert all(f"  {command}" in out for command in ("list", "run", "show"))
+    assert bench("run", "--help") == 0
+    assert "--allow-inconclusive" in capsys.readouterr().out
