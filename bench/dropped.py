@@ -93,7 +93,8 @@ def _missed(samples: Sequence[Sample]) -> dict[int, list[tuple[int, str]]]:
 
 
 def _line(comparison: Comparison, case: str, loss: _Loss, named: int) -> str:
-    facts = [_fact(fact) for fact in loss.facts[:named]]
+    needed = {atom for _, atom in loss.needs}
+    facts = [_fact(fact) for fact in sorted(loss.facts, key=lambda fact: fact not in needed)[:named]]
     more = int(loss.count) - len(facts)
     if more > 0 and facts and not loss.needs:
         facts.append(f"{more} more")

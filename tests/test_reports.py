@@ -239,7 +239,7 @@ def test_every_report_says_what_replay_cannot_know(name: str) -> None:
 def test_every_panel_answers_with_something(compared: Comparison) -> None:
     panels = build_blocks(compared)
     assert [panel.name for panel in panels] == [
-        "trust", "gates", "ranking", "dropped", "window", "findings", "routes", "notes", "metrics",
+        "trust", "gates", "changes", "ranking", "dropped", "window", "findings", "routes", "notes", "history", "metrics",
     ]  # fmt: skip
     assert all(panel.blocks for panel in panels)
 

@@ -6,15 +6,16 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 
 from ..blocks import visible
-from ..gates import failed_case, measured_anything
+from ..gates import conclude, failed_case, measured_anything
 from . import Section, renderer
 
 
 @renderer("junit", endings=(".xml",))
 def junit(sections: Sequence[Section]) -> str:
-    """A test suite per comparison. A gate that fails is a failure, an inconclusive one an error, a skipped one skipped.
+    """A test suite per comparison. A gate that fails is a failure, an inconclusive one an error (skipped where that is allowed).
 
-    Beside the gates one case says whether anything was measured, and one for each strategy that raised says so.
+    Beside the gates one case says whether anything was measured, and one for each strategy that raised says so. A suite without failure and
+    error is one whose exit code is 0.
 
     Source: design §6
     """
@@ -44,17 +45,20 @@ def _cases(section: Section) -> Iterator[ET.Element]:
     for strategy in comparison.strategies:
         failed = failed_case(comparison, strategy)
         if failed:
-            _outcome(
-                raised := _case(section, strategy, "ran on every case"), "error", f"{failed[0]}: {failed[1]}", "raised"
-            )
+            raised = _case(section, strategy, "ran on every case")
+            said = f"raised on {failed[0]}: {failed[1]}"
+            if conclude([comparison]).exit_code:
+                _outcome(raised, "error", said, "raised")
+            else:
+                _outcome(raised, "skipped", said)
             yield raised
     for verdict in comparison.verdicts:
         case = _case(section, verdict.strategy, verdict.gate)
         if verdict.outcome == "fail":
-            _outcome(case, "failure", verdict.sentence, "gate")
-        elif verdict.outcome == "inconclusive":
+            _outcome(case, "failure", verdict.sentence, "gate", verdict.detail)
+        elif verdict.outcome == "inconclusive" and not comparison.allow_inconclusive:
             _outcome(case, "error", verdict.sentence, "inconclusive")
-        elif verdict.outcome == "skipped":
+        elif verdict.outcome != "pass":
             _outcome(case, "skipped", verdict.sentence)
         yield case
 
@@ -63,7 +67,9 @@ def _case(section: Section, strategy: str, name: str) -> ET.Element:
     return ET.Element("testcase", classname=visible(f"{section.name}.{strategy}"), name=visible(name))
 
 
-def _outcome(case: ET.Element, tag: str, sentence: str, kind: str = "") -> None:
+def _outcome(case: ET.Element, tag: str, sentence: str, kind: str = "", detail: Sequence[str] = ()) -> None:
     element = ET.SubElement(case, tag, message=visible(sentence))
     if kind:
         element.set("type", kind)
+    if detail:
+        element.text = visible("\n".join(detail))

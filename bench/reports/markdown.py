@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..blocks import Block, Cell, Chart, Fold, Prose, SideBySide, Span, Table, visible
-from . import Section, renderer
+from . import PanelBlocks, Section, renderer
 
-MAX_BYTES = 900_000
-"""A job summary on GitHub holds 1 MiB; panels that would go beyond this are named instead of shown."""
+MAX_CHARS = 60_000
+"""A pull-request comment on GitHub holds 65,536 characters (a job summary more); panels that would go beyond are named instead of shown."""
 
-FIRST = ("gates", "ranking", "dropped")
+FIRST = ("gates", "changes", "ranking", "dropped")
 MARKS = {"good": "✅ ", "bad": "❌ ", "warn": "⚠️ ", "muted": "", "plain": ""}
 
 
@@ -21,20 +21,32 @@ def markdown(sections: Sequence[Section]) -> str:
 
     Source: design §6
     """
-    parts: list[str] = []
-    size = 0
-    for section in sections:
-        parts.append(f"# {_inline(section.name)}\n")
-        ordered = sorted(
-            section.panels, key=lambda panel: FIRST.index(panel.name) if panel.name in FIRST else len(FIRST)
+    texts: dict[tuple[str, str], str] = {}
+    left = MAX_CHARS
+    for rank, section, panel in sorted(_panels(sections), key=lambda item: item[0]):
+        text = f"## {panel.title}\n\n" + "\n\n".join(filter(None, map(_block, panel.blocks))) + "\n"
+        if len(text) > left and rank:
+            text = f"## {panel.title}\n\nToo long for this summary: see the HTML report.\n"
+        left -= len(text)
+        texts[section.name, panel.name] = text
+    return "\n".join(
+        text
+        for section in sections
+        for text in (
+            f"# {_inline(section.name)}\n",
+            *(
+                texts[section.name, panel.name]
+                for rank, own, panel in sorted(_panels([section]), key=lambda item: item[0])
+            ),
         )
-        for panel in ordered:
-            text = f"## {panel.title}\n\n" + "\n\n".join(filter(None, map(_block, panel.blocks))) + "\n"
-            size += len(text.encode("utf-8", "replace"))
-            if size > MAX_BYTES:
-                text = f"## {panel.title}\n\nToo long for this summary: see the HTML report.\n"
-            parts.append(text)
-    return "\n".join(parts)
+    )
+
+
+def _panels(sections: Sequence[Section]) -> Iterator[tuple[int, Section, PanelBlocks]]:
+    """Every panel with its rank: of all sections the verdicts come before anything else takes room."""
+    for section in sections:
+        for panel in section.panels:
+            yield FIRST.index(panel.name) if panel.name in FIRST else len(FIRST), section, panel
 
 
 def _inline(text: str) -> str:

@@ -15,10 +15,10 @@ def changes(comparison: Comparison) -> list[Block]:
 
     Source: design §5
     """
-    if comparison.baseline is None:
-        return [Prose("There is no baseline to compare with.", "muted")]
     if comparison.baseline_problem:
         return [Prose(f"The baseline was refused: {comparison.baseline_problem}", "warn")]
+    if comparison.baseline is None:
+        return [Prose("There is no baseline to compare with.", "muted")]
     found = [
         (name, metric, delta)
         for name in comparison.strategies
@@ -40,8 +40,7 @@ def changes(comparison: Comparison) -> list[Block]:
 
 
 def _delta(comparison: Comparison, strategy: str, metric: str) -> Delta | None:
-    assert comparison.baseline is not None
-    accepted = comparison.baseline.values.get(strategy, {}).get(metric, {})
+    accepted = comparison.baseline.values.get(strategy, {}).get(metric, {}) if comparison.baseline else {}
     rows = [row for row in comparison.rows if row.strategy == strategy and row.metric == metric]
     return change(comparison.metrics[metric], rows, accepted, comparison.signature.seed, comparison.baseline_name)
 
@@ -62,7 +61,8 @@ def _row(comparison: Comparison, strategy: str, metric: str, delta: Delta) -> tu
 
 def _unpaired(comparison: Comparison) -> list[Block]:
     """Strategies and cases that only one side has."""
-    assert comparison.baseline is not None
+    if comparison.baseline is None:
+        return []
     before = comparison.baseline.signature.traces
     said = []
     for what, ours, theirs in (
