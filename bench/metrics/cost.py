@@ -77,8 +77,9 @@ def cached_prompt_tokens(trace: Trace, run: Run) -> list[Sample]:
     [0.0, 0.0]
     """
     samples = []
+    models = _models(trace)
     for prompt, kept in zip(run.prompts, _kept_tokens(trace, run), strict=True):
-        model = _model_of(trace, run, prompt.step)
+        model = models.get(prompt.step, run.model)
         cached = cached_tokens(provider_of(model), kept)
         if cached is None:
             reason = f"the cache rule of {_provider_text(model)} is not known; known are openai and anthropic"
@@ -150,8 +151,9 @@ def cost_usd(trace: Trace, run: Run) -> list[Sample]:
     for call in run.writer_calls:
         writers.setdefault(call.step, []).append((call.consumed_tokens, call.produced_tokens))
     samples = []
+    models = _models(trace)
     for prompt, kept in zip(run.prompts, _kept_tokens(trace, run), strict=True):
-        model = _model_of(trace, run, prompt.step)
+        model = models.get(prompt.step, run.model)
         prices = unit_prices(model, recorded_at_s)
         if prices is None:
             reason = f"no prices are listed for {model or 'an unnamed model'}"
@@ -169,10 +171,9 @@ def cost_usd(trace: Trace, run: Run) -> list[Sample]:
     return samples
 
 
-def _model_of(trace: Trace, run: Run, step: int) -> str | None:
-    """The model of one turn, else the run's."""
-    models = once(trace, "_models", lambda: {turn.index: turn.model for turn in trace.model_turns if turn.model})
-    return models.get(step, run.model)
+def _models(trace: Trace) -> dict[int, str]:
+    """The model of each turn that names one."""
+    return once(trace, "_models", lambda: {turn.index: turn.model for turn in trace.model_turns if turn.model})
 
 
 def _provider_text(model: str | None) -> str:
@@ -186,14 +187,15 @@ def _kept_tokens(trace: Trace, run: Run) -> tuple[int, ...]:
 
 def _kept(trace: Trace, run: Run) -> list[int]:
     live: dict[str, list[str]] = {}
-    models: dict[str, str | None] = {}
+    models = _models(trace)
+    last_model: dict[str, str | None] = {}
     found = []
     for prompt in run.prompts:
         keys = live.setdefault(prompt.thread, [])
-        model = _model_of(trace, run, prompt.step)
+        model = models.get(prompt.step, run.model)
         behind = _tokens_behind(run, prompt, keys)
-        fresh = prompt.thread not in models or models[prompt.thread] != model or prompt.tools_changed
-        models[prompt.thread] = model
+        fresh = prompt.thread not in last_model or last_model[prompt.thread] != model or prompt.tools_changed
+        last_model[prompt.thread] = model
         found.append(0 if fresh else prompt.tokens - PROMPT_TOKENS - behind)
     return found
 
