@@ -38,6 +38,11 @@ BESIDE = {
 
 ENTRIES = [entry for kind in STRATEGY_KINDS for entry in entries(kind).values()]
 every = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.kind}-{entry.name}")
+every_self_contained = pytest.mark.parametrize(
+    "entry", [entry for entry in ENTRIES if "needs" not in entry.meta], ids=lambda entry: f"{entry.kind}-{entry.name}"
+)
+"""Each plug-in but those that say at registration what they cannot work without (`needs`), and have tests of their own for it."""
+
 every_small = pytest.mark.parametrize("name", SMALL)
 
 
@@ -119,7 +124,7 @@ def test_parameters_are_typed_and_have_defaults(entry: Entry) -> None:
         assert msgspec.convert(parameter.default, parameter.type, strict=True) == parameter.default
 
 
-@every
+@every_self_contained
 def test_specs_print_back(entry: Entry) -> None:
     if entry.kind == "reference":
         assert str(parse_strategy(entry.name)) == entry.name
@@ -131,7 +136,7 @@ def test_specs_print_back(entry: Entry) -> None:
         assert str(parse_strategy(str(strategy))) == str(strategy)
 
 
-@every
+@every_self_contained
 @every_small
 def test_gets_through(entry: Entry, name: str) -> None:
     for strategy in variants(entry):
@@ -158,7 +163,7 @@ def test_compactors_take_lone_surrogates(name: str) -> None:
     assert len(history.prompts) == 40
 
 
-@every
+@every_self_contained
 def test_the_same_twice_and_inputs_untouched(entry: Entry) -> None:
     for recording in SMALL.values():
         before = encoded(recording)
@@ -167,7 +172,7 @@ def test_the_same_twice_and_inputs_untouched(entry: Entry) -> None:
         assert encoded(recording) == before
 
 
-@every
+@every_self_contained
 def test_nobody_peeks_who_does_not_say_so(entry: Entry) -> None:
     for strategy in variants(entry):
         foresees = any(plugin.attribute("needs_future", False) for ps in strategy.plugins.values() for plugin in ps)
@@ -280,7 +285,9 @@ def test_references_are_strategies(name: str) -> None:
     assert compose(name, entries("reference")[name].target()).spec == strategy.spec
 
 
-@pytest.mark.parametrize("name", entries("writer"))
+@pytest.mark.parametrize(
+    "name", [entry.name for entry in ENTRIES if entry.kind == "writer" and "needs" not in entry.meta]
+)
 def test_writers_write_text_of_no_messages_too(name: str) -> None:
     write = build("writer", name).start()[1]
     assert isinstance(write([]), str)

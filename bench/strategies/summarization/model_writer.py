@@ -18,7 +18,7 @@ INSTRUCTION = (
 )
 
 
-@register("writer", "model")
+@register("writer", "model", needs="a cassette")
 class ModelWriter:
     """A model's summary, from an OpenAI-compatible endpoint when recording, else out of the cassette.
 
@@ -28,13 +28,22 @@ class ModelWriter:
     instruction is not counted in `cost.writer_tokens`.
 
     Source: strategies.md §2 "The summary text itself"
+
+    >>> import tempfile
+    >>> told = [Message(role="user", text="Count the walls of Level 2.", kind="user")]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/kept.jsonl"
+    ...     recording = ModelWriter(cassette=path, record=True)
+    ...     Cassette(Path(path), path, may_be_missing=True).keep(recording.request(told), "Aim: count walls, Level 2.")
+    ...     ModelWriter(cassette=path).write(told)
+    'Aim: count walls, Level 2.'
     """
 
     def __init__(
         self,
         *,
-        cassette: str,
-        model: str,
+        cassette: str = "summaries.cassette.jsonl",
+        model: str = "gpt-4o-mini",
         base_url: str = "https://api.openai.com/v1",
         record: bool = False,
         instruction: str = INSTRUCTION,
@@ -58,13 +67,7 @@ class ModelWriter:
         return answer
 
     def request(self, messages: Sequence[Message]) -> dict[str, Any]:
-        """What is sent for some messages: the model's name, the instruction, and the messages as one text.
-
-        >>> writer = ModelWriter.__new__(ModelWriter)
-        >>> writer.model, writer.instruction = "gpt-4o-mini", "Shorten."
-        >>> writer.request([Message(role="user", text="Count the walls.", kind="user")])["messages"][1]
-        {'role': 'user', 'content': '[user]\\nCount the walls.'}
-        """
+        """What is sent for some messages: the model's name, the instruction, and the messages as one text."""
         told = [{"role": "system", "content": self.instruction}, {"role": "user", "content": transcript(messages)}]
         return {"model": self.model, "messages": told}
 

@@ -10,7 +10,7 @@ from ...registry import register
 from .. import Window
 
 
-@register("writer", "recorded", needs_window=True)
+@register("writer", "recorded", needs_window=True, needs="a summary in the trace")
 def recorded_summary(messages: Sequence[Message], window: Window | None = None) -> str:
     """The summary that the trace itself contains: that of the recorded harness's latest context reset so far, in the same thread.
 

@@ -1,0 +1,144 @@
+"""Which commands a strategy loses: by hand, against a slow twin, and 002 as documented against 002 as deployed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from generated import traces
+from hypothesis import given, strategies as st
+from reference import commands as slow
+
+from bench.metrics.commands import command_history_tokens, commands_lost, conversation_tokens
+from bench.metrics.cost import prompt_tokens
+from bench.model import ModelTurn, Run, Sample, Source, ToolCall, ToolResult, Trace, UserTurn
+from bench.replayer import replay
+from bench.strategies import compose, parse_strategy
+from bench.traces import load
+
+TERMINAL = Path(__file__).parents[1] / "traces" / "terminal" / "session.json"
+
+
+def session(*commands: str, reasoning: str = "") -> Trace:
+    """An agent that gives these commands one after the other, and then answers."""
+    steps: list[Any] = [UserTurn(index=0, content="Find the defect.")]
+    for number, command in enumerate(commands):
+        call = ToolCall(id=f"c{number}", name="bash", arguments={"command": command})
+        steps.append(ModelTurn(index=len(steps), content=reasoning, tool_calls=(call,)))
+        steps.append(
+            ToolResult(index=len(steps), call_id=call.id, function="bash", seen=f"output {number} " + "of it " * 90)
+        )
+    steps.append(ModelTurn(index=len(steps), content="Done."))
+    return Trace(id="t", source=Source(format="native"), steps=tuple(steps))
+
+
+def lost(trace: Trace, compactor: str) -> list[str]:
+    run = replay(trace, compose("s", {"compactor": compactor}))
+    assert run.failure is None
+    (sample,) = commands_lost(trace, run)
+    assert sample.numerator == len(sample.detail["lost"])
+    return [item["command"] for item in sample.detail["lost"]]
+
+
+COMMANDS = [f"grep -n item_{number} src/module_{number}.py" for number in range(30)]
+
+
+def test_by_hand() -> None:
+    trace = session("ls", "ls -la", "ls")
+    assert lost(trace, "none") == []
+    assert lost(trace, "drop_all") == ["ls", "ls -la"]
+    (sample,) = commands_lost(trace, replay(trace, parse_strategy("drop_all")))
+    assert sample.detail == {"lost": [{"step": 1, "command": "ls"}, {"step": 3, "command": "ls -la"}], "of": 2}
+
+
+def test_nothing_to_measure_without_commands_or_prompts() -> None:
+    for steps in ((), (UserTurn(index=0, content="a"), ModelTurn(index=1, content="b"))):
+        trace = Trace(id="t", source=Source(format="native"), steps=steps)
+        assert commands_lost(trace, replay(trace, parse_strategy("keep_all"))) == []
+
+
+def test_documented_and_deployed_each_lose_their_own() -> None:
+    """At 8 messages kept, 4 commands are among the last; the documented history shows 20, the deployed one 5."""
+    trace = session(*COMMANDS)
+    documented = lost(trace, "separate_commands:max_tokens=1500")
+    assert documented == COMMANDS[:10]
+    silent = lost(trace, 'separate_commands_deployed:max_tokens=1500,writer="extractive:max_chars=0"')
+    assert silent == COMMANDS[:25]
+    deployed = lost(trace, "separate_commands_deployed:max_tokens=1500")
+    assert set(deployed) < set(silent)
+    assert deployed != documented
+
+
+def test_the_deployed_history_shows_five_results_of_300_characters() -> None:
+    trace = session(*COMMANDS)
+    run = replay(trace, compose("s", {"compactor": "separate_commands_deployed:max_tokens=1500"}))
+    *_, (_, keys) = ((prompt, list(keys)) for prompt, keys in run.walk())
+    history = run.messages[keys[-1]].text
+    assert history.count("Result: output") >= 5
+    shown = history[history.index("\n\nStep 26: ") :]
+    assert [line[:9] for line in shown.splitlines() if line.startswith("Step")] == [
+        f"Step {n}: " for n in range(26, 31)
+    ]
+    results = [line for line in shown.splitlines() if line.startswith("Result: ")]
+    assert {len(line) for line in results} == {len("Result: ") + 300 + len("...")}
+    assert run.writer_calls  # the older commands were read again and again
+    assert len(run.writer_calls) > 20
+
+
+@pytest.mark.parametrize(("reasoning", "kept"), [("x" * 50, True), ("x" * 51, False)])
+def test_more_than_50_characters_of_reasoning_make_a_command_conversation(reasoning: str, kept: bool) -> None:
+    trace = session("ls", "pwd", "id", "date", reasoning=reasoning)
+    run = replay(trace, compose("s", {"compactor": "separate_commands_deployed:max_tokens=300,keep_last=1"}))
+    summaries = [item.text for item in run.messages.values() if item.kind == "made" and reasoning in item.text]
+    assert (not summaries) is kept
+
+
+def test_parts_add_up_to_the_prompt() -> None:
+    trace = session(*COMMANDS)
+    for name in ("separate_commands", "separate_commands_deployed"):
+        run = replay(trace, compose("s", {"compactor": f"{name}:max_tokens=1500"}))
+        parts = zip(conversation_tokens(trace, run), command_history_tokens(trace, run), strict=True)
+        assert [_sum(a, b) for a, b in parts] == [sample.numerator for sample in prompt_tokens(trace, run)]
+        assert command_history_tokens(trace, run)[0].numerator == 0
+        assert (command_history_tokens(trace, run)[-1].numerator or 0) > 0
+
+
+def _sum(one: Sample, other: Sample) -> float:
+    assert one.numerator is not None
+    assert other.numerator is not None
+    return one.numerator + other.numerator
+
+
+def test_a_strategy_without_parts_has_no_cost_by_part() -> None:
+    trace = session("ls")
+    run = replay(trace, compose("s", {"compactor": "summarize_old"}))
+    assert conversation_tokens(trace, run) == command_history_tokens(trace, run) == []
+
+
+@given(
+    trace=traces(),
+    compactor=st.sampled_from(["none", "drop_all", "summarize_old", "separate_commands", "separate_commands_deployed"]),
+)
+def test_as_the_slow_twin_finds_them(trace: Trace, compactor: str) -> None:
+    settings = "" if compactor in ("none", "drop_all") else ":max_tokens=200,keep_last=2"
+    run = replay(trace, compose("s", {"compactor": compactor + settings}))
+    assert _by_thread(trace, run) == slow.commands_lost(trace, run)
+
+
+def _by_thread(trace: Trace, run: Run) -> dict[str, set[str]]:
+    threads = {prompt.step: prompt.thread for prompt in run.prompts}
+    return {
+        threads[sample.step or 0]: {item["command"] for item in sample.detail["lost"]}
+        for sample in commands_lost(trace, run)
+    }
+
+
+@pytest.mark.parametrize("compactor", ["separate_commands", "separate_commands_deployed", "summarize_old"])
+def test_on_the_terminal_session(compactor: str) -> None:
+    (trace,) = load([str(TERMINAL)]).traces
+    run = replay(trace, compose("s", {"compactor": f"{compactor}:max_tokens=12000"}))
+    assert _by_thread(trace, run) == slow.commands_lost(trace, run)
+    (sample,) = commands_lost(trace, run)
+    assert sample.detail["of"] > 100
+    assert (sample.numerator or 0) > 80  # "commands are never lost" does not hold, for neither
