@@ -267,14 +267,13 @@ class _Replay:
     # ------------------------------------------------------------ routes
 
     def route_at(self, point: str, step: AnyStep | None) -> None:
-        """Run the routers of a natural decision point, unless the trace itself records when decisions of that point fell."""
-        if any(at == point for at, _ in self.recorded_points):
-            return
+        """Run the routers of a natural decision point, but for those whose decisions at that point the trace itself records."""
         self._decide(point, step, None)
 
     def _decide(self, point: str, step: AnyStep | None, recorded: RouteDecision | None) -> None:
         for name, at, decide, decide_full in self.routers:
-            if at != point or (recorded is not None and recorded.router not in (None, name)):
+            falls_as_recorded = {(point, name), (point, None)} & self.recorded_points
+            if at != point or (recorded.router not in (None, name) if recorded is not None else falls_as_recorded):
                 continue
             try:
                 route, detail = _route(decide(self._state(self.stored_side, step)))
