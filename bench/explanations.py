@@ -164,7 +164,7 @@ def _table(path: str, rows: list[Row], held: list[Row]) -> Iterator[str]:
     """Rows gone, columns gone, values changed."""
     name = _named(path) if path else "the table"
     if not held:
-        yield f"All {counted(len(rows), 'row')} of {name} gone."
+        yield f"All {counted(len(rows), 'row')} of {name} gone." if len(rows) > 1 else f"The one row of {name} gone."
         return
     columns = list(dict.fromkeys(key for row in rows for key in row))
     kept = {key for row in held for key in row}
@@ -251,7 +251,8 @@ def _compared(record: str, ours: Row, theirs: Row) -> Iterator[str]:
     from deepdiff import DeepDiff
 
     one, two = ({key: _brief(value) for key, value in side.items()} for side in (ours, theirs))
-    found = DeepDiff(one, two, ignore_nan_inequality=True, view="tree")
+    # without the threshold, records that share few keys are one change at the root
+    found = DeepDiff(one, two, ignore_nan_inequality=True, threshold_to_diff_deeper=0, view="tree")
     for group in ("values_changed", "type_changes", "dictionary_item_removed"):
         for item in sorted(found.get(group, ()), key=lambda item: str(item.path(output_format="list"))):
             (column,) = item.path(output_format="list")
@@ -314,8 +315,10 @@ def _text(whole: str, held: str) -> Iterator[str]:
     if not held.strip() and whole.strip():
         yield f"Nothing of it is left: {counted(len(whole), 'character')} gone."
         return
-    lines, kept = lines_of(decoded(whole)), lines_of(decoded(held))
-    gone = _without(lines, kept)
+    lines, plain = lines_of(decoded(whole)), decoded(held)
+    gone = _without(lines, lines_of(plain))
+    if plain != held:  # lines inside data: several may stand in one
+        gone = [line for line in gone if line.strip() not in plain]
     if gone:
         first = f", the first: {_shown(gone[0].strip())}" if len(gone) < len(lines) else ""
         yield f"{quantity(len(gone), 'count')} of {counted(len(lines), 'line')} gone{first}."
@@ -364,6 +367,8 @@ def _arrow(before: Any, after: Any, *, absent: bool) -> str:
     """A value and what became of it; the types are said where the values look alike."""
     if absent:
         return f"{_shown(before)} → {ABSENT}"
+    if isinstance(before, str) and isinstance(after, str) and len(after) > 3 and before.startswith(after[:-3]):
+        return f"cut from {quantity(len(before), 'count')} to {counted(len(after), 'character')}"
     types = "" if type(before) is type(after) else f" ({_kind(before)} → {_kind(after)})"
     return f"{_shown(before)} → {_shown(after)}{types}"
 
