@@ -318,7 +318,8 @@ def test_a_recorded_decision_of_another_router_is_not_this_ones(tmp_path):
         [result("short", index=2), RouteDecision(index=3, at="after_evaluation", taken="x", router="someone_else")]
     )
     slots = {"evaluator": "judge.py:long", "routers": "judge.py:abort_when_short"}
-    assert replay(recorded, compose("s", slots, tmp_path)).decisions == ()
+    (made,) = replay(recorded, compose("s", slots, tmp_path)).decisions
+    assert (made.step, made.recorded) == (2, None)  # it falls at its natural point, the result, and nothing was recorded of it
 
 
 EVERYWHERE = "".join(
