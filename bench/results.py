@@ -105,7 +105,7 @@ def read_baseline(path: Path) -> Baseline | None:
 # ---------------------------------------------------------------- score files
 
 
-class _Scored(Value, frozen=True, kw_only=True):
+class _Scored(msgspec.Struct, frozen=True, kw_only=True):
     strategy: str
     metric: str
     case: str | None
@@ -116,7 +116,7 @@ class _Scored(Value, frozen=True, kw_only=True):
     scenario: str | None = None
 
 
-class _ScoreFile(Value, frozen=True, kw_only=True):
+class _ScoreFile(msgspec.Struct, frozen=True, kw_only=True):
     title: str | tuple[str, ...]
     signature: msgspec.Raw
     strategies: tuple[str, ...]

@@ -54,7 +54,7 @@ def _row(comparison: Comparison, strategy: str, metric: str, delta: Delta) -> tu
         and accepted.get(row.case or "") is not None
     ])  # fmt: skip
     before = now - delta.delta if now is not None and delta.delta is not None else None
-    says = delta.reason or ("better" if delta.better else "worse")
+    says = "not sure" if delta.better is None else "better" if delta.better else "worse"
     return (Cell(strategy, strategy=strategy), Cell(metric), Cell(quantity(before, info.unit)), Cell(quantity(now, info.unit)),
             change_cell(delta, info.unit), Cell(str(delta.n)), Cell(says))  # fmt: skip
 

@@ -1,0 +1,346 @@
+"""Scenarios as pytest tests, one item a gate, and a `bench` fixture for tests of one's own. Loading it costs nothing: it imports on use.
+
+`pytest scenarios/` collects every scenario TOML of the folder; `pytest some/where/x.toml` that one. Items of one scenario carry an
+`xdist_group` mark: `pytest -n auto --dist loadgroup` replays each scenario once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .errors import BenchError, ScenarioError, SpecError
+
+if TYPE_CHECKING:
+    from .model import Comparison, GateRule, Row, Run, Trace
+    from .scenario import Scenario
+    from .strategies import Strategy
+
+FOLDER = "scenarios"
+"""The name of a folder whose TOML files are collected without being named."""
+
+ACCEPTED = "bench_accepted"
+_LOOKS_LIKE_ONE = re.compile(r"^\s*traces\s*=.*^\s*\[strategies", re.MULTILINE | re.DOTALL)
+_COMPARED = pytest.StashKey[dict[Path, "Comparison | BenchError"]]()
+
+
+class GateFailed(Exception):
+    """A gate that failed, or could not be judged: its text is the verdict and what was dropped."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("bench", "gates on recorded agent runs")
+    group.addoption(
+        "--bench-update-baseline", action="store_true", help="accept this run's values as the scenarios' baselines"
+    )
+    group.addoption(
+        "--bench-allow-inconclusive", action="store_true", help="skip gates that cannot decide instead of failing them"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_COMPARED] = {}
+
+
+# ---------------------------------------------------------------- scenarios as tests
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
+    if file_path.suffix != ".toml" or file_path.name == "pyproject.toml":
+        return None
+    if file_path.parent.name != FOLDER and not _is_named(file_path, parent.config):
+        return None
+    return ScenarioFile.from_parent(parent, path=file_path) if _is_scenario(file_path) else None
+
+
+def _is_named(path: Path, config: pytest.Config) -> bool:
+    return any(
+        (config.invocation_params.dir / argument.partition("::")[0]).resolve() == path for argument in config.args
+    )
+
+
+def _is_scenario(path: Path) -> bool:
+    """Whether a TOML file is a scenario, or was meant to be one: a broken scenario is an error, never left out."""
+    import tomllib
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        return {"traces", "strategies"} <= tomllib.loads(text).keys()
+    except tomllib.TOMLDecodeError:
+        return _LOOKS_LIKE_ONE.search(text) is not None
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+class ScenarioFile(pytest.File):
+    """One scenario: replayed once, when the first of its items runs."""
+
+    scenario: Scenario
+
+    def collect(self) -> Iterator[pytest.Item]:
+        from .scenario import read_scenario
+
+        self.scenario = read_scenario(self.path)
+        taken: dict[str, int] = {}
+        for name, rule, strategy in [("measured something", None, ""), *_items(self.scenario)]:
+            taken[name] = taken.get(name, 0) + 1
+            numbered = name if taken[name] == 1 else f"{name} ({taken[name]})"
+            item = GateItem.from_parent(self, name=numbered, rule=rule, strategy=strategy)
+            if self.config.pluginmanager.hasplugin("xdist"):
+                item.add_marker(pytest.mark.xdist_group(self.nodeid))
+            yield item
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, BenchError):
+            return f"error: {excinfo.value}"
+        return super().repr_failure(excinfo)
+
+    def compared(self) -> tuple[Comparison, tuple[str, ...]]:
+        """The scenario replayed and judged, and what was accepted where a baseline was asked for. Raises BenchError, each time the same."""
+        from . import run_scenario
+        from .baselines import accept
+
+        known = self.config.stash[_COMPARED]
+        accepting = bool(self.config.getoption("bench_update_baseline"))
+        lines: tuple[str, ...] = ()
+        if self.path not in known:
+            try:
+                comparison = run_scenario(self.scenario, accepting=accepting)
+                if accepting and self.scenario.baseline_path is not None:
+                    comparison, lines = accept(comparison, self.scenario.baseline_path)
+                known[self.path] = comparison
+            except BenchError as error:
+                known[self.path] = error
+        found = known[self.path]
+        if isinstance(found, BenchError):
+            raise found
+        return found, lines
+
+
+def _items(scenario: Scenario) -> Iterator[tuple[str, GateRule, str]]:
+    """One test a gate and strategy, in the order declared; a gate that names no strategy of the scenario keeps its name, to be told."""
+    from fnmatch import fnmatchcase
+
+    for rule in scenario.gates:
+        matching = [name for name in scenario.strategies if fnmatchcase(name, rule.strategy)]
+        for strategy in matching or [rule.strategy]:
+            yield f"{strategy}[{_limit(rule)}]", rule, strategy
+
+
+def _limit(rule: GateRule) -> str:
+    limits = " ".join(
+        f"{name}={getattr(rule, name)}"
+        for name in ("min", "max", "max_increase", "max_drop")
+        if getattr(rule, name) is not None
+    )
+    return f"{rule.metric} {limits}" + (" worst_case" if rule.over == "worst_case" else "")
+
+
+class GateItem(pytest.Item):
+    """One gate on one strategy; without a rule, whether the scenario measured anything."""
+
+    def __init__(self, *, rule: GateRule | None, strategy: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.rule = rule
+        self.strategy = strategy
+
+    def runtest(self) -> None:
+        from .gates import conclude, judge, judged, measured_anything
+
+        parent = self.parent
+        if not isinstance(parent, ScenarioFile):
+            raise ScenarioError(f"{self.name}: not collected from a scenario file")
+        comparison, lines = parent.compared()
+        if lines:
+            self.user_properties.append((ACCEPTED, "\n".join(lines)))
+        if self.rule is None:
+            if not measured_anything(comparison):
+                raise GateFailed(conclude([comparison]).sentence)
+            self._require_nothing_left()
+            return
+        if self.strategy not in judged(self.rule, comparison):
+            raise GateFailed(f"no strategy is called {self.strategy!r}")
+        verdict = judge(self.rule, comparison, self.strategy)
+        if verdict.outcome == "skipped":
+            pytest.skip(verdict.sentence)
+        if verdict.outcome == "inconclusive" and self.config.getoption("bench_allow_inconclusive"):
+            pytest.skip(f"inconclusive: {verdict.sentence}")
+        if verdict.outcome != "pass":
+            raise GateFailed(
+                "\n".join((f"{verdict.outcome}: {verdict.sentence}", *(f"  {line}" for line in verdict.detail)))
+            )
+
+    def _require_nothing_left(self) -> None:
+        """Fail for verdicts that no item stands for: a strategy that only the baseline knows."""
+        parent = self.parent
+        if isinstance(parent, ScenarioFile) and not self.config.getoption("bench_allow_inconclusive"):
+            comparison, _ = parent.compared()
+            for verdict in comparison.verdicts:
+                if verdict.outcome == "inconclusive" and verdict.strategy not in (
+                    *comparison.strategies,
+                    *comparison.references,
+                ):
+                    raise GateFailed(f"inconclusive: {verdict.sentence}")
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, GateFailed | BenchError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, None, self.name
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    said = {
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for name, value in getattr(report, "user_properties", ())
+        if name == ACCEPTED
+    }
+    if said:
+        terminalreporter.section("bench baselines")
+        for text in sorted(said):
+            terminalreporter.write_line(text)
+
+
+# ---------------------------------------------------------------- the fixture
+
+
+class Bench:
+    """The bench in a test of one's own. Paths of traces and strategies are relative to pytest's root folder.
+
+    A trace is a path (`openai:runs/a.jsonl`; a folder stands for all of its traces) or a Trace; a strategy is a spec string
+    (`keep_all`, `mine=summarizer=summarizers.py:summarize`), a Strategy, or a function of one's own, which is taken as its summarizer.
+    """
+
+    def __init__(self, base: Path, timer: Callable[[], Any]) -> None:
+        self._base = base
+        self._timer = timer
+
+    def load(self, *paths: str | Path) -> tuple[Trace, ...]:
+        """The traces of some paths. Raises TraceError."""
+        from . import load
+
+        return load([str(path) for path in paths], self._base).traces
+
+    def replay(self, trace: Trace | str | Path, strategy: Strategy | str | Callable[..., Any]) -> Run:
+        """One trace through one strategy. Raises BenchError where the path holds several traces."""
+        from . import replay
+
+        return replay(self._only(trace), self._strategy(strategy))
+
+    def compare(
+        self, trace: Trace | str | Path | Sequence[Trace], strategies: Sequence[Strategy | str | Callable[..., Any]]
+    ) -> Comparison:
+        """Every trace under every strategy and the references, scored and paired."""
+        from . import compare
+
+        return compare(self._traces(trace), [self._strategy(item) for item in strategies], base=self._base)
+
+    def value(
+        self, trace: Trace | str | Path | Sequence[Trace], strategy: Strategy | str | Callable[..., Any], metric: str
+    ) -> float:
+        """One metric over all of the traces. A value that could not be measured fails the test with the reason: it is never 0 or 1."""
+        row = self._row(trace, strategy, metric)
+        if row.value is None:
+            pytest.fail(f"{metric} was not measured: {row.reason}", pytrace=False)
+        return row.value
+
+    def loss(
+        self,
+        trace: Trace | str | Path | Sequence[Trace],
+        strategy: Strategy | str | Callable[..., Any],
+        metric: str = "loss.fact_recall.end",
+    ) -> float:
+        """The share that is lost, 0 to 1: one minus a recall, over all of the traces. Raises SpecError for a metric that is no such share."""
+        row = self._row(trace, strategy, metric)
+        if row.unit != "fraction" or self._info(metric).better != "higher":
+            raise SpecError(f"{metric} is no share that is kept — use bench.value(trace, strategy, {metric!r})")
+        return 1.0 - self.value(trace, strategy, metric)
+
+    def benchmark(self, strategy: Strategy | str | Callable[..., Any], trace: Trace | str | Path) -> Run:
+        """Time the replay of a trace under a strategy with pytest-benchmark; gives the run. Raises BenchError where that is not installed."""
+        from . import replay
+
+        run: Run = self._timer()(replay, self._only(trace), self._strategy(strategy))
+        return run
+
+    def _row(self, trace: Any, strategy: Any, metric: str) -> Row:
+        from .metrics import measured
+        from .scores import case_row, summary_row
+
+        known = measured()
+        if metric not in known:
+            from .errors import nearest
+
+            raise SpecError(f"unknown metric {metric!r}{nearest(metric, known)}")
+        built = self._strategy(strategy)
+        if metric in _registered():
+            from . import replay
+
+            runs = [(item, replay(item, built)) for item in self._traces(trace)]
+            info = self._info(metric)
+            rows = [
+                case_row(info, run, () if run.failure else tuple(_registered()[metric].target(item, run)))
+                for item, run in runs
+            ]
+            return summary_row(info, built.name, rows)
+        row = self.compare(trace, [built]).row(built.name, metric)
+        if row is None:
+            raise SpecError(f"{metric} has no value over all cases")
+        return row
+
+    def _info(self, metric: str) -> Any:
+        from .metrics import info, measured
+
+        return info(measured()[metric])
+
+    def _traces(self, trace: Trace | str | Path | Sequence[Trace]) -> tuple[Trace, ...]:
+        if isinstance(trace, str | Path):
+            return self.load(trace)
+        return tuple(trace) if isinstance(trace, list | tuple) else (trace,)  # type: ignore[return-value]
+
+    def _only(self, trace: Trace | str | Path) -> Trace:
+        found = self._traces(trace)
+        if len(found) != 1:
+            raise BenchError(
+                f"{trace}: holds {len(found)} traces — name one, or use bench.value, bench.loss or bench.compare"
+            )
+        return found[0]
+
+    def _strategy(self, strategy: Strategy | str | Callable[..., Any]) -> Strategy:
+        from .registry import Entry, Plugin
+        from .spec import Spec
+        from .strategies import Strategy, parse_strategy
+
+        if isinstance(strategy, str):
+            return parse_strategy(strategy, self._base)
+        if isinstance(strategy, Strategy):
+            return strategy
+        name = getattr(strategy, "__name__", "function")
+        spec = Spec(str(getattr(strategy, "__module__", "test")), name)
+        return Strategy(name, {"summarizer": (Plugin(spec, Entry("summarizer", str(spec), strategy), {}),)})
+
+
+def _registered() -> dict[str, Any]:
+    from .registry import entries
+
+    return entries("metric")
+
+
+@pytest.fixture
+def bench(request: pytest.FixtureRequest) -> Bench:
+    """Replay recorded runs in a test: `assert bench.loss("runs/", my_summarizer) <= 0.05`."""
+
+    def timer() -> Any:
+        if not request.config.pluginmanager.hasplugin("benchmark"):
+            raise BenchError("bench.benchmark needs pytest-benchmark — pip install pytest-benchmark")
+        return request.getfixturevalue("benchmark")
+
+    return Bench(request.config.rootpath, timer)
