@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
               help="Compare with the strategies' files as they were at a git revision, in place of a baseline.")  # fmt: skip
 @click.option("--history", "kept", type=click.Path(path_type=Path), metavar="FILE",
               help="Keep this run in an SQLite file, and show the runs before it in the report.")  # fmt: skip
+@click.option("--budget", "budget", metavar="TOKENS[,TOKENS…]",
+              help="Run every strategy that has a window at each of these, and rank at equal cost.")  # fmt: skip
 @click.option("--allow-inconclusive", is_flag=True, help="Exit 0 where a gate could not decide.")
 def run(
     scenarios: tuple[Path, ...],
@@ -39,15 +42,21 @@ def run(
     update_baseline: bool,
     against: str | None,
     kept: Path | None,
+    budget: str | None,
     allow_inconclusive: bool,
 ) -> None:
     """Replay SCENARIOs (TOML files), or --traces under every --strategy; print the comparison, judge the gates."""
     from .. import run_scenario
+    from ..budgets import parse_budgets
     from ..reports import require_renderer
 
     for output in outputs:
         require_renderer(output)
     plans = _plans(scenarios, traces, strategies)
+    if budget is not None:
+        if update_baseline:
+            raise ScenarioError("--update-baseline with --budget: write `budgets = […]` into the scenario, then accept")
+        plans = [replace(plan, budgets=parse_budgets(budget)) for plan in plans]
     if update_baseline and not scenarios:
         raise ScenarioError("--update-baseline needs a scenario file: the baseline is kept beside it")
     if update_baseline and against is not None:
