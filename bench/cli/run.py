@@ -48,7 +48,7 @@ def run(
     """Replay SCENARIOs (TOML files), or --traces under every --strategy; print the comparison, judge the gates."""
     from .. import run_scenario
     from ..budgets import parse_budgets
-    from ..reports import require_renderer
+    from ..reports import TERMINAL_PANELS, require_renderer
 
     for output in outputs:
         require_renderer(output)
@@ -67,7 +67,9 @@ def run(
         comparisons = _accept(plans, comparisons)
     if kept is not None:
         comparisons = _keep(comparisons, kept)
-    finish(comparisons, outputs, allow_inconclusive=allow_inconclusive, files=[plan.path for plan in plans])
+    shown = (*TERMINAL_PANELS, "budgets") if any(plan.budgets for plan in plans) else None
+    files = [plan.path for plan in plans]
+    finish(comparisons, outputs, allow_inconclusive=allow_inconclusive, files=files, shown=shown)
 
 
 def _plans(scenarios: Sequence[Path], traces: Sequence[str], strategies: Sequence[str]) -> list[Scenario]:
