@@ -12,13 +12,15 @@ from dataclasses import dataclass
 
 from .atoms import anchor, atoms_of, occurs, words_of
 from .decode import decoded
-from .model import Message, Prompt, Run, ToolResult, Trace
+from .model import Message, Prompt, Run, ToolCall, ToolResult, Trace
 from .uses import Use, call_text, uses
 
 LISTED = 20
 """How many of the facts lost of a result are listed."""
 
 _WORD = re.compile(r"\w+")
+_DECIMAL = re.compile(r"\d+(?:\.\d+)+")
+_NUMBER = re.compile(r"[-+]?(\d+(?:\.\d+)+)(?:[eE][-+]?\d+)?")
 _LONG_CHARS = 20_000  # from here on finding all atoms of a text once is cheaper than looking for each one
 
 ItemsOf = Callable[[str], Iterable[str]]
@@ -40,10 +42,11 @@ class FactsOf:
         for result in trace.results:
             atoms.update(dict.fromkeys(atoms_of(result.text)))
             self._results.add(result.text)
-        self._words: dict[str, frozenset[str]] = {}  # of an atom: all stand in a text that holds it
+        self._parts: dict[str, tuple[frozenset[str], str]] = {}
         self._by_anchor: dict[str, list[str]] = {}
         for atom in atoms:
             self._by_anchor.setdefault(anchor(atom), []).append(atom)
+        self._anchors = frozenset(self._by_anchor)
         self._known: dict[str, tuple[str, ...]] = {}
 
     def __call__(self, text: str) -> tuple[str, ...]:
@@ -56,16 +59,28 @@ class FactsOf:
         listed = atoms_of(text) if text in self._results or len(text) > _LONG_CHARS else {}
         plain = decoded(text)
         words = words_of(text)
-        for word in words & self._by_anchor.keys():
+        decimals: set[str] | None = None
+        for word in words & self._anchors:
             for atom in self._by_anchor[word]:
-                if atom in listed or _is_bare(atom, word) or (self._words_of(atom) <= words and occurs(plain, atom)):
+                if atom in listed or _is_bare(atom, word):
+                    yield atom
+                    continue
+                own_words, decimal = self._parts.get(atom) or self._parts_of(atom)
+                if not own_words <= words:
+                    continue
+                if decimal:
+                    if decimals is None:
+                        decimals = set(_DECIMAL.findall(plain))
+                    if decimal not in decimals:
+                        continue
+                if occurs(plain, atom):
                     yield atom
 
-    def _words_of(self, atom: str) -> frozenset[str]:
-        found = self._words.get(atom)
-        if found is None:
-            found = self._words[atom] = frozenset(_WORD.findall(atom))
-        return found
+    def _parts_of(self, atom: str) -> tuple[frozenset[str], str]:
+        """What stands in every text that holds an atom: its words and, of a number with a point, its digits. Quicker to rule out than to look for."""
+        number = _NUMBER.fullmatch(atom)
+        parts = self._parts[atom] = frozenset(_WORD.findall(atom)), number.group(1) if number else ""
+        return parts
 
 
 def _is_bare(atom: str, word: str) -> bool:
@@ -95,30 +110,34 @@ def missing_from(text: str, atoms: Iterable[str]) -> list[str]:
 def message_texts(message: Message) -> tuple[str, ...]:
     """Every text in which a message can hold something: its own, and the arguments of its tool calls.
 
-    >>> from bench.model import ToolCall
     >>> call = ToolCall(id="c", name="grep", arguments={"pattern": "run_7"})
     >>> message_texts(Message(role="assistant", text="Looking.", kind="model", tool_calls=(call,)))
     ('Looking.', 'pattern: run_7')
     """
-    calls = (call_text(call) for call in message.tool_calls)
-    own = _paragraphs(message.text) if message.kind == "made" else [message.text]
-    return tuple(text for text in (*own, *calls) if text)
+    return tuple(text for text in (message.text, *map(call_text, message.tool_calls)) if text)
 
 
-def _paragraphs(text: str) -> list[str]:
-    """A strategy's own text in pieces that no atom spans. A history written anew for every prompt is then looked through once, not every time.
+class _TextsOf:
+    """The texts of messages, the arguments of a call written out once for all runs of a trace."""
 
-    Text that would be decoded, whole or as a piece of it, stays whole.
-    """
-    pieces = text.split("\n\n")
-    return [text] if any(piece.lstrip()[:1] in ("{", "[") for piece in pieces) else pieces
+    def __init__(self) -> None:
+        # by identity: the runs share the calls of the trace's turns, and arguments cannot be hashed; kept, so that no other gets the same id
+        self._calls: dict[int, tuple[tuple[ToolCall, ...], tuple[str, ...]]] = {}
+
+    def __call__(self, message: Message) -> tuple[str, ...]:
+        calls = message.tool_calls
+        if not calls:
+            return (message.text,) if message.text else ()
+        if id(calls) not in self._calls:
+            self._calls[id(calls)] = calls, tuple(filter(None, map(call_text, calls)))
+        return (message.text, *self._calls[id(calls)][1]) if message.text else self._calls[id(calls)][1]
 
 
 class Shown:
     """One thread's prompt: the texts that show each step, and the items it holds. Live: changed by the next prompt."""
 
-    def __init__(self, messages: dict[str, Message], items_of: ItemsOf) -> None:
-        self._messages, self._items_of = messages, items_of
+    def __init__(self, messages: dict[str, Message], texts: _TextsOf, items_of: ItemsOf) -> None:
+        self._messages, self._texts, self._items_of = messages, texts, items_of
         self._keys: list[str] = []
         self._changed: dict[
             str, int
@@ -158,15 +177,15 @@ class Shown:
         """Every item that the prompt holds, with how often; costs what changed since it was last asked for."""
         items = self._items
         for key, by in self._changed.items():
-            texts = message_texts(self._messages[key]) if by else ()
-            for text in texts * abs(by):
+            for text in self._texts(self._messages[key]) * abs(by):
                 if by > 0:
                     items.update(self._items_of(text))
                     continue
                 for item in self._items_of(text):
-                    items[item] -= 1
-                    if not items[item]:
-                        del items[item]
+                    if items[item] > 1:
+                        items[item] -= 1
+                    else:
+                        items.pop(item)
         self._changed.clear()
         return items
 
@@ -180,11 +199,12 @@ def sightings(trace: Trace, run: Run, items_of: ItemsOf) -> Iterator[tuple[str, 
     waiting: dict[str, list[ToolResult]] = {}
     for result in reversed(trace.results):
         waiting.setdefault(result.thread, []).append(result)
+    texts: _TextsOf = trace.__dict__.setdefault("_texts_of", _TextsOf())
     threads: dict[str, Shown] = {}
     seen: list[ToolResult] = []
     for prompt in run.prompts:
         if prompt.thread not in threads:
-            threads[prompt.thread] = Shown(run.messages, items_of)
+            threads[prompt.thread] = Shown(run.messages, texts, items_of)
         shown = threads[prompt.thread]
         shown.apply(prompt)
         yield "prompt", prompt, shown
