@@ -22,7 +22,7 @@ from bench.model import (
     compact_json,
 )
 from bench.replayer import replay
-from bench.strategies import compose, parse_strategy
+from bench.strategies import DECISION_POINTS, compose, parse_strategy
 from bench.tokens import PROMPT_TOKENS, counter
 
 STRATEGIES = (
@@ -319,25 +319,26 @@ def test_a_recorded_decision_of_another_router_is_not_this_ones(tmp_path):
     )
     slots = {"evaluator": "judge.py:long", "routers": "judge.py:abort_when_short"}
     (made,) = replay(recorded, compose("s", slots, tmp_path)).decisions
-    assert (made.step, made.recorded) == (2, None)  # it falls at its natural point, the result, and nothing was recorded of it
+    assert (made.step, made.recorded) == (
+        2,
+        None,
+    )  # it falls at its natural point, the result, and nothing was recorded of it
 
 
 EVERYWHERE = "".join(
-    f"\n\ndef {point}(state):\n    return '{point}'\n\n\n{point}.at = '{point}'\n"
-    for point in ("user_turn", "before_model", "after_model", "approval", "after_result", "after_evaluation", "end")
+    f"\n\ndef {point}(state):\n    return '{point}'\n\n\n{point}.at = '{point}'\n" for point in DECISION_POINTS
 )
 
 
 def test_routers_decide_at_their_points_in_the_order_of_the_run(tmp_path):
     (tmp_path / "all.py").write_text(EVERYWHERE)
-    points = ["user_turn", "before_model", "after_model", "approval", "after_result", "after_evaluation", "end"]
     recorded = trace(
         UserTurn(index=0, content="go"),
         ModelTurn(index=1),
         Approval(index=2, call_id="c", approved=True),
         result("done", index=3),
     )
-    run = replay(recorded, compose("s", {"routers": [f"all.py:{point}" for point in points]}, tmp_path))
+    run = replay(recorded, compose("s", {"routers": [f"all.py:{point}" for point in DECISION_POINTS]}, tmp_path))
     assert [(made.step, made.at) for made in run.decisions] == [
         (0, "user_turn"),
         (1, "before_model"),
