@@ -1,4 +1,5 @@
-"""Record the terminal session again: `python traces/record_terminal.py [FOLDER]` writes terminal/session.json into FOLDER.
+"""Record the terminal session again: `python traces/record_terminal.py [FOLDER]` writes terminal/session.json, and its
+beginnings of 20, 40 and 100 commands, into FOLDER.
 
 FOLDER is this one by default. Needs CPython 3.11 and bash, grep, sed, awk, find, sort, wc, cp, diff; takes a few seconds. The standard library of
 the interpreter that runs it is the tree that is investigated, so another interpreter gives other line numbers.
@@ -14,6 +15,9 @@ from recorders.terminal_investigation import investigate
 from recorders.terminal_session import Terminal, Transcript
 from recorders.terminal_workspace import build
 
+BEGINNINGS = (20, 40, 100)
+"""The numbers of commands at which document 002 is measured: the same session, as far as that."""
+
 
 def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
@@ -22,6 +26,8 @@ def main(folder: Path) -> None:
         transcript = Transcript(Terminal(root))
         investigate(transcript)
         transcript.write(folder / "terminal" / "session.json")
+        for commands in BEGINNINGS:
+            transcript.write(folder / "terminal_beginnings" / f"{commands:03}_commands.json", commands)
     print(f"terminal/session.json: {transcript.commands} commands, {len(transcript.messages)} messages")
 
 

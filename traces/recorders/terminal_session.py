@@ -99,7 +99,13 @@ class Transcript:
         self.commands += 1
         return answer
 
-    def write(self, path: Path) -> None:
-        """Write the bare list of messages, indented, with a line break at the end."""
+    def write(self, path: Path, commands: int | None = None) -> None:
+        """Write the bare list of messages, indented, with a line break at the end; `commands`: as far as the turn after so many of them."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(self.messages, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        end = None if commands is None else self._after(commands)
+        path.write_text(json.dumps(self.messages[:end], ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+    def _after(self, commands: int) -> int:
+        """How many messages there are up to the turn that follows the given number of answered commands."""
+        answers = [place for place, message in enumerate(self.messages) if message["content"].startswith("<returncode>")]
+        return answers[commands - 1] + 2
