@@ -21,7 +21,7 @@ from .leaves import flatten
 from .model import as_text, compact_json, lines_of
 from .presence import missing_from
 
-MAX_NAMED = 6
+MAX_NAMED = 4
 """How many rows, columns, values or facts one sentence names."""
 
 MAX_RECORDS = 40
@@ -52,7 +52,7 @@ def explain(untruncated: Any, held: Any) -> list[str]:
     >>> held = {"rows": [{"Name": row["Name"], "Type": "Basic"} for row in table[:24]], "kegg": {}}
     >>> for sentence in explain({"table": table, "kegg": {"total_significant": 47}}, held):
     ...     print(sentence)
-    12 of 36 rows of `table` gone (Name "Wall_24", "Wall_25", "Wall_26", "Wall_27", "Wall_28", "Wall_29" and 6 more).
+    12 of 36 rows of `table` gone (Name "Wall_24", "Wall_25", "Wall_26", "Wall_27" and 8 more).
     Of `table`, column Area gone; columns Name and Type kept.
     `kegg.total_significant` 47 → absent.
     """

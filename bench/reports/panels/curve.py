@@ -1,0 +1,90 @@
+"""The curve: the fewest tokens that reach a share of what was needed, and how far above it each strategy is."""
+
+from __future__ import annotations
+
+from ...blocks import Block, Cell, Column, Prose, Table, counted, measured, quantity
+from ...model import Comparison, Row
+from ...selection_curve import CURVE
+from .. import panel
+
+COST = "cost.prompt_tokens"
+RECALL = "needed.recall"
+REGRET = "needed.regret"
+DISTANCE = "needed.distance_to_clairvoyant"
+FEWEST = "needed.fewest_tokens."
+LIMITS = (
+    "A verbatim selection shows the system turns and the needed atoms alone, each until its last use, and gives up first what costs most to keep "
+    "(its tokens times the prompts it is in). It reads the future, so no strategy can be asked to reach it; it is a good selection and not a proven "
+    "optimum; and it says nothing of strategies that rewrite, which may be below it. An atom in a prompt is no promise that a model can use it."
+)
+
+
+@panel("curve", order=37, title="How few tokens would have done?")
+def curve(comparison: Comparison) -> list[Block]:
+    """The fewest tokens at 90, 95, 99 and 100 % of first uses, then each strategy against the selection that serves as much as it does.
+
+    Source: design §4 "needed"; issue 3
+    """
+    everyone = (*comparison.strategies, *comparison.references)
+    points = [(share, comparison.row(everyone[0], f"{FEWEST}{round(share * 100)}")) for share in CURVE]
+    if all(row is None or row.value is None for _, row in points):
+        return [Prose("Nothing to select: no model turn used anything that a tool result had said.", "muted")]
+    whole = comparison.row("keep_all", COST)
+    rows = tuple(
+        (
+            Cell(quantity(share, "fraction")),
+            measured(row),
+            Cell(_share(row.value if row else None, whole.value if whole else None)),
+        )
+        for share, row in points
+    )
+    columns = (
+        Column("of first uses, in every case"),
+        Column("fewest tokens", align="right"),
+        Column("of keep_all", align="right"),
+    )
+    used = next((int(row.n) for _, row in points if row is not None), 0)
+    caption = f"Over {counted(used, 'case')} in which anything was used, of {len(comparison.cases)}."
+    return [Prose(LIMITS, "muted"), Table(columns, rows, caption), _strategies(comparison, everyone)]
+
+
+def _share(part: float | None, whole: float | None) -> str:
+    return quantity(None, "fraction") if part is None or not whole else quantity(part / whole, "fraction")
+
+
+def _strategies(comparison: Comparison, everyone: tuple[str, ...]) -> Table:
+    """Each strategy's tokens, and how many of them a selection that serves as much would not have needed; least regret first."""
+    rows = [(name, [comparison.row(name, metric) for metric in (RECALL, COST, REGRET, DISTANCE)]) for name in everyone]
+    rows.sort(key=lambda item: _least(item[1][2]))
+    columns = (
+        Column("strategy"),
+        Column(RECALL, align="right"),
+        Column("prompt tokens", align="right"),
+        Column("beyond the selection that serves as much", align="right"),
+        Column("of its tokens", align="right"),
+        Column("beyond clairvoyant that serves as much", align="right"),
+    )
+    return Table(
+        columns,
+        tuple(_cells(name, *found) for name, found in rows),
+        "Below 0: the strategy cost less than the reference, by rewriting or by dropping what the reference keeps.",
+    )
+
+
+def _least(row: Row | None) -> tuple[bool, float]:
+    value = None if row is None else row.value
+    return value is None, value or 0.0
+
+
+def _cells(
+    name: str, recall: Row | None, cost: Row | None, regret: Row | None, distance: Row | None
+) -> tuple[Cell, ...]:
+    beyond = _share(regret.value if regret else None, cost.value if cost else None)
+    return (
+        Cell(name, strategy=name),
+        measured(recall),
+        measured(cost),
+        measured(regret),
+        Cell(beyond),
+        measured(distance),
+    )
