@@ -21,7 +21,7 @@ LISTED = 20
 _WORD = re.compile(r"\w+")
 _DECIMAL = re.compile(r"\d+(?:\.\d+)+")
 _NUMBER = re.compile(r"[-+]?(\d+(?:\.\d+)+)(?:[eE][-+]?\d+)?")
-_LONG_CHARS = 20_000  # from here on finding all atoms of a text once is cheaper than looking for each one
+_LONG_CHARS = 100_000  # from here on finding all atoms of a text once is cheaper than looking for each one
 
 ItemsOf = Callable[[str], Iterable[str]]
 """What is looked for in prompts: the items that one text holds, each as often as it counts."""
