@@ -305,6 +305,8 @@ class _Replay:
             "execution_history": side.records,
             "step": step,
         }
+        if "manifest" in self.trace.meta:
+            own["manifest"] = self.trace.meta["manifest"]
         if side.evaluate is not None:
             own["last_step_evaluation"] = side.evaluations[-1] if side.evaluations else {}
             own["step_evaluation_history"] = side.evaluations
@@ -349,6 +351,7 @@ _NOT_LEFT = {
     "execution_plan",
     "raw_output",
     "prompt",
+    "manifest",
 }  # large, and in the Run already
 
 

@@ -1,0 +1,61 @@
+"""Requests of the Berkeley Function Calling Leaderboard: each with several functions to choose from, and the expected one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..chat import content_of, unknown_role
+from ..documents import Document, Node
+from ..model import AnyStep, ModelTurn, SystemTurn, Trace, UserTurn
+from ..registry import register
+from . import Confidence, source_of
+
+
+@register("reader", "bfcl")
+class Bfcl:
+    """One trace a request: its messages as turns, `function` as the manifest in `meta`, `expected` as `labels.scripts` of the last user turn.
+
+    JSON Lines of `{id, question, function, expected}`; `question` is a list of turns, each a list of messages. Where several functions are
+    expected the label is their list; without `expected` there is no label.
+
+    Source: traces/README.md "bfcl"
+    """
+
+    def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for an object with a question and functions, else NO."""
+        head = document.head
+        return (
+            Confidence.CERTAIN if isinstance(head, dict) and {"question", "function"} <= head.keys() else Confidence.NO
+        )
+
+    def read(self, document: Document) -> Iterator[Trace]:
+        """The file's requests in order, each under its own id."""
+        for request in document.line_nodes() if document.is_json_lines else [document.node()]:
+            messages = [message for turn in request["question"].items() for message in turn.items()]
+            steps = [_step(index, message) for index, message in enumerate(messages)]
+            asked = [step.index for step in steps if isinstance(step, UserTurn)]
+            if not asked:
+                raise request["question"].fail("expected a user message, got none — nothing was asked")
+            functions = request["function"].items()
+            for function in functions:
+                function["name"].text()
+            expected = [name.text() for name in request["expected"].items()]
+            label = expected[0] if len(expected) == 1 else expected
+            yield Trace(
+                id=request["id"].text_or_none() or "",
+                source=source_of(document, "bfcl"),
+                steps=tuple(steps),
+                labels={"scripts": {str(asked[-1]): label}} if expected else {},
+                meta={"manifest": [function.value for function in functions]},
+            )
+
+
+def _step(index: int, message: Node) -> AnyStep:
+    role, content = message["role"].text(), content_of(message["content"])
+    if role in ("system", "developer"):
+        return SystemTurn(index=index, content=content)
+    if role == "user":
+        return UserTurn(index=index, content=content)
+    if role == "assistant":
+        return ModelTurn(index=index, content=content)
+    raise unknown_role(message)
