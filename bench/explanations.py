@@ -57,8 +57,10 @@ def explain(untruncated: Any, held: Any) -> list[str]:
     `kegg.total_significant` 47 → absent.
     """
     ours, theirs = _tree(untruncated), _tree(held)
-    if isinstance(ours, dict | list):
-        sentences = _data(ours, theirs) if isinstance(theirs, dict | list) else _tokens(ours, as_text(held))
+    if isinstance(ours, dict | list) and isinstance(theirs, dict | list):
+        sentences = _data(ours, theirs)
+    elif isinstance(untruncated, dict | list):
+        sentences = _tokens(ours, as_text(held))
     else:
         sentences = _text(as_text(untruncated), as_text(held))
     return list(sentences) or ["Nothing is missing or changed."]

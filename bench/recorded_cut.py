@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .atoms import atoms_of
+from .decode import NothingParsed, parse_json
 from .model import AnyStep, ContextReset, ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, text_of
 from .presence import missing_from
 from .uses import turn_text
@@ -15,8 +16,10 @@ from .uses import turn_text
 class Cut:
     """One result that the recorded model saw in part.
 
-    `lost` are the facts of the untruncated result that stood neither in what it saw nor in anything its thread had said before; `asked_again` maps
-    later results to how many of these they showed, `said` later model turns to those they named (each fact where it first turned up).
+    `untruncated_chars` are those of the output itself, without the escapes and the envelope that a message puts around it; `seen_chars` those of
+    the message that the model got. `lost` are the facts of the untruncated result that stood neither in what it saw nor in anything its thread
+    had said before; `asked_again` maps later results to how many of these they showed, `said` later model turns to those they named (each fact
+    where it first turned up).
     """
 
     step: int
@@ -68,8 +71,27 @@ def _cuts(trace: Trace) -> Iterator[Cut]:
             facts = atoms_of(step.full)
             lost = [atom for atom in missing_from(step.seen, facts) if atom not in before]
             again, said = _later(trace.steps[position + 1 :], step.thread, lost)
-            yield Cut(step.index, step.function, len(step.full), len(step.seen), len(facts), tuple(lost), again, said)
+            yield Cut(
+                step.index,
+                step.function,
+                _output_chars(step.full),
+                len(step.seen),
+                len(facts),
+                tuple(lost),
+                again,
+                said,
+            )
         before.update(atoms_of(_text(step)))
+
+
+def _output_chars(text: str) -> int:
+    """Characters of the longest string in a text that is JSON, else of the text."""
+    try:
+        value = parse_json(text)
+    except NothingParsed:
+        return len(text)
+    values = value.values() if isinstance(value, dict) else value
+    return max((len(item) for item in values if isinstance(item, str)), default=len(text))
 
 
 def _text(step: AnyStep) -> str:

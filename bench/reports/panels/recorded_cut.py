@@ -84,8 +84,8 @@ def _cuts(found: list[tuple[str, Cut]]) -> Table:
     columns = (
         Column("case"),
         Column("result"),
-        Column("characters", align="right"),
-        Column("seen", align="right"),
+        Column("characters of output", align="right"),
+        Column("characters seen", align="right"),
         Column("facts", align="right"),
         Column("lost", align="right"),
         Column("shown again by"),
