@@ -1,0 +1,134 @@
+"""The recorded cut: what the harness of a trace lost, by hand, recomputed slowly, and on the recorded runs."""
+
+from __future__ import annotations
+
+from generated import traces
+from handmade import opened, result, shell, trace
+from hypothesis import given, settings
+
+import bench
+from bench.atoms import atoms_of, holds
+from bench.model import ContextReset, ModelTurn, Trace, UserTurn, text_of
+from bench.recorded_cut import cuts, resets
+from bench.reports import rendered
+from bench.uses import turn_text
+
+HAND = trace(
+    UserTurn(index=0, content="Look at run_7."),
+    result("471 rows\n[cut]", index=1, full="471 rows\nrun_7, level_12, level_13, level_14\n"),
+    result("level_12 and 36.5", index=2),
+    ModelTurn(index=3, content="level_13 of level_12"),
+    result("level_13", index=4),
+    ModelTurn(index=5, content="Done."),
+)
+
+
+def test_by_hand() -> None:
+    (cut,) = cuts(HAND)
+    assert (cut.step, cut.untruncated_chars, cut.seen_chars) == (1, 45, 14)
+    assert cut.facts == 5  # 471, run_7 and three levels
+    assert cut.lost == ("level_12", "level_13", "level_14")  # run_7 was the user's
+    assert cut.asked_again == {2: 1}
+    assert cut.said == {3: ("level_13",)}
+    assert cut.needed == 2
+    assert resets(HAND) == ()
+
+
+def test_another_thread_shows_nothing_again() -> None:
+    recording = trace(
+        result("a [cut]", index=0, full="a level_12"),
+        result("level_12", index=1, thread="critic"),
+        ModelTurn(index=2, thread="critic", content="level_12"),
+    )
+    (cut,) = cuts(recording)
+    assert (cut.lost, cut.asked_again, cut.said) == (("level_12",), {}, {})
+
+
+def test_resets_by_hand() -> None:
+    steps = shell(3, start=2)
+    recording = opened(
+        [*steps, ContextReset(index=8, summary="read /data/part_1.csv", kept=(7,)), ContextReset(index=9)]
+    )
+    first, second = resets(recording)
+    assert (first.results, first.kept, first.summary_chars) == (2, 2, 21)  # the system turn and the last result stay
+    assert (first.facts, first.lost) == (4, 1)  # two paths and two closing tags; of these the summary lacks part_2
+    assert (second.results, second.kept, second.lost) == (1, 1, 1)
+
+
+def test_a_result_seen_whole_is_no_cut() -> None:
+    assert (
+        cuts(trace(result("471", index=0, full="471"), result("36.5", index=1), result(None, index=2, full="x_1")))
+        == ()
+    )
+
+
+def slow(recording: Trace) -> list[tuple[int, set[str], dict[int, int], dict[int, set[str]]]]:
+    """Every fact of every cut result looked for in each text before and after it."""
+    said = {
+        step.index: step.shown_by_recorder if hasattr(step, "call_id") and hasattr(step, "function")
+        else turn_text(step) if isinstance(step, ModelTurn)
+        else text_of(step.content) if hasattr(step, "content") else ""
+        for step in recording.steps
+    }  # fmt: skip
+    found = []
+    for item in recording.results:
+        if item.full is None or item.seen in (None, item.full):
+            continue
+        steps = [step for step in recording.steps if step.thread == item.thread]
+        lost = {
+            atom
+            for atom in atoms_of(item.full)
+            if not holds(item.seen, atom)
+            and not any(atom in atoms_of(said[step.index]) for step in steps if step.index < item.index)
+        }
+        first = {}
+        for atom in lost:
+            later = [step for step in steps if step.index > item.index and atom in atoms_of(said[step.index])]
+            if later:
+                first[atom] = later[0]
+        again: dict[int, int] = {}
+        named: dict[int, set[str]] = {}
+        for atom, step in first.items():
+            if isinstance(step, ModelTurn):
+                named.setdefault(step.index, set()).add(atom)
+            elif hasattr(step, "function"):
+                again[step.index] = again.get(step.index, 0) + 1
+        found.append((item.index, lost, again, named))
+    return found
+
+
+@settings(max_examples=80)
+@given(traces(max_turns=8, extras=True))
+def test_against_looking_through_everything(recording: Trace) -> None:
+    assert [
+        (cut.step, set(cut.lost), cut.asked_again, {step: set(atoms) for step, atoms in cut.said.items()})
+        for cut in cuts(recording)
+    ] == slow(recording)
+
+
+def test_the_cut_of_the_recorded_runs(shared_traces) -> None:  # type: ignore[no-untyped-def]
+    loaded = bench.load([f"mini_swe_agent:{shared_traces / 'scbench'}"]).traces
+    found = [cut for recording in loaded for cut in cuts(recording)]
+    largest = max(found, key=lambda cut: cut.untruncated_chars)
+    assert (largest.untruncated_chars, largest.seen_chars) == (1_941_421, 13_798)
+    assert len(largest.lost) > 20_000
+    assert all(cut.seen_chars < 15_000 < 1.5 * cut.untruncated_chars for cut in found)
+    assert sum(bool(cut.needed) for cut in found) > 5
+
+
+def test_the_panel_says_what_was_cut_and_what_turned_up() -> None:
+    text = rendered([bench.compare([HAND], ["mask=compactor=mask_observations"])], "markdown", ["recorded_cut"])
+    assert "1 of 3 results were cut; of 1 of them something turned up later" in text
+    assert "level_13" in text
+    assert "step 2: 1 fact" in text
+
+
+def test_the_panel_without_a_cut() -> None:
+    text = rendered([bench.compare([opened(shell(2, start=2))], ["keep_all"])], "text", ["recorded_cut"])
+    assert "Nothing: its model saw every recorded result whole" in text
+
+
+def test_the_panel_tells_what_was_cut_at_the_source() -> None:
+    recording = opened([result("level_1", index=2, truncated_at_source=True)])
+    text = rendered([bench.compare([recording], ["keep_all"])], "text", ["recorded_cut"])
+    assert "1 result of 1 had been cut before they were recorded" in " ".join(text.split())
