@@ -1,0 +1,305 @@
+"""Probes: questions asked of every strategy, by hand, against the slow reference, and every way in which one cannot be asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from generated import traces
+from handmade import opened, result, run_of, trace
+from hypothesis import given, settings, strategies as st
+from reference import probing
+
+import bench
+from bench.errors import ScenarioError
+from bench.model import ModelTurn, Probe, Run, Sample, Trace, UserTurn
+from bench.probes import asked, probes_of, same, search, turn_after
+from bench.registry import entries
+from bench.reports import rendered
+from bench.scenario import read_scenario
+from bench.traces.native import encode_trace
+
+ENRICHMENT = {
+    "go": {"total_significant": 12, "terms": [f"term_{n}" for n in range(40)]},
+    "kegg": json.dumps({"total_significant": 47, "p": 0.5, "done": True}),
+}
+HAND = trace(
+    UserTurn(index=0, content="Enrich."),
+    result(None, index=1, call_id="c1", function="enrich", data=ENRICHMENT),
+    ModelTurn(index=2, content="KEGG has 47 terms."),
+    result(None, index=3, call_id="c2", function="count", data={"rows": 276}),
+    ModelTurn(index=4, content="Done."),
+)
+KEGG = Probe(question="How many KEGG terms?", result="enrich", path="kegg.total_significant")
+
+
+def samples(recording: Trace, strategy: str, *probes: Probe) -> list[Sample]:
+    return measured(*labelled(recording, strategy, *probes))
+
+
+def labelled(recording: Trace, strategy: str, *probes: Probe) -> tuple[Trace, Run]:
+    asked_of = msgspec.structs.replace(recording, labels={"probes": asked(probes, [recording], "s.toml")[recording.id]})
+    return asked_of, run_of(asked_of, strategy)
+
+
+def measured(recording: Trace, run: Run) -> list[Sample]:
+    return list(entries("metric")["probes.recall"].target(recording, run))
+
+
+def found(recording: Trace, strategy: str, **fields: Any) -> str:
+    probe = msgspec.structs.replace(KEGG, **fields)
+    (sample,) = samples(recording, strategy, probe)
+    assert sample.numerator == float(bool(sample.detail["found"]))
+    return sample.detail["found"]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "where", "held"),
+    [
+        ("keep_all", "prompt", "path"),
+        ("keep_all", "store", "path"),
+        ("s=summarizer=truncate:limit=40", "prompt", "token"),  # cut, but a model turn had said 47
+        ("drop_all", "prompt", ""),
+        ("s=store=truncate:limit=40", "store", ""),
+        ("s=store=truncate", "store", ""),  # 500 characters end within the terms
+        ("s=store=external", "store", "path"),
+        ("keep_all", "reply", "token"),
+    ],
+)
+def test_by_hand(strategy: str, where: str, held: str) -> None:
+    assert found(HAND, strategy, where=where) == held
+
+
+def test_what_a_cut_result_says_instead_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "cut.py").write_text(
+        "def rows(result):\n    return {**result.data, 'rows': result.data['rows'][:164]} if 'rows' in result.data else None\n"
+    )
+    recording = trace(
+        result(None, index=0, function="f", data={"rows": list(range(276))}), ModelTurn(index=1, content="So.")
+    )
+    probe = Probe(question="How many rows?", result="f", path="length(rows)")
+    asked_of = msgspec.structs.replace(recording, labels={"probes": asked([probe], [recording], "s")["t"]})
+    compared = bench.compare([asked_of], ["cut=summarizer=cut.py:rows"], base=tmp_path)
+    (sample,) = compared.samples["cut", "probes.recall", "t"]
+    # 276 is nowhere: the records kept are 164, and who counts them reports a wrong total
+    assert (sample.numerator, sample.detail["expected"], sample.detail["got"]) == (0.0, "276", "164")
+    text = rendered([compared], "markdown", ["probes"])
+    assert "| 276 | 164 |" in text
+
+
+def test_a_number_without_its_label_is_only_a_word() -> None:
+    recording = trace(
+        result("numbers: 12 47 0.5", index=0, function="f", full=json.dumps(ENRICHMENT)),
+        ModelTurn(index=1, content="."),
+    )
+    (bare,) = samples(recording, "recorded", msgspec.structs.replace(KEGG, result="f"))
+    assert (bare.numerator, bare.detail["found"], bare.detail["upper_bound"]) == (1.0, "token", True)
+    (kept,) = samples(recording, "keep_all", msgspec.structs.replace(KEGG, result="f"))
+    assert (kept.detail["found"], "upper_bound" in kept.detail) == ("path", False)
+
+
+@pytest.mark.parametrize(
+    ("expected", "text", "held"),
+    [
+        (47, "total 47", "token"),
+        (47, "total 471", ""),
+        (47, "0.47", ""),
+        (True, "{'ok': True}", "token"),
+        (True, "it was true", "token"),
+        (None, "None", "token"),
+        (0.5, "0.5", "token"),
+        (["a_1", {"n": 12}], "a_1 and 12", "token"),
+        (["a_1", {"n": 12}], "a_1 and 13", ""),
+        ("two words", "two words.", "token"),
+        ("two words", "two  words", ""),
+    ],
+)
+def test_an_answer_as_written(expected: Any, text: str, held: str) -> None:
+    recording = trace(result(text, index=0), ModelTurn(index=1, content="."))
+    asked_of = msgspec.structs.replace(recording, labels={"probes": [{"question": "q", "expected": expected}]})
+    (sample,) = measured(asked_of, run_of(asked_of, "keep_all"))
+    assert sample.detail["found"] == held
+
+
+def test_at_a_step_and_at_the_end() -> None:
+    strategy = "s=compactor=mask_observations:keep_last=1"
+    recording = msgspec.structs.replace(
+        HAND, steps=(*HAND.steps[:2], ModelTurn(index=2, content="I see."), *HAND.steps[3:])
+    )
+    assert found(recording, strategy, at=2) == "path"
+    assert found(recording, strategy) == ""
+
+
+def test_a_function_asks_each_of_its_results() -> None:
+    recording = opened(
+        [result(None, index=n, function="f", call_id=str(n), data={"n": n} if n != 3 else {}) for n in (2, 3, 4)]
+    )
+    probes = asked([Probe(question="n?", result="f", path="n")], [recording], "s")["t"]
+    assert [(probe["step"], probe["expected"]) for probe in probes] == [(2, 2), (4, 4)]  # the second has no n
+    by_call = asked([Probe(question="n?", result="4", path="n")], [recording], "s")["t"]
+    by_step = asked([Probe(question="n?", result=4, path="n", case="t*")], [recording], "s")["t"]
+    assert by_call == by_step == [probes[1]]
+
+
+def test_nothing_after_the_result_is_not_measured() -> None:
+    recording = trace(ModelTurn(index=0, content="a"), result(None, index=1, function="enrich", data=ENRICHMENT))
+    (sample,) = samples(recording, "keep_all", KEGG)
+    assert (sample.numerator, sample.reason) == (None, "no model turn follows the result")
+
+
+def test_a_consumers_reply_is_asked_before_the_recorded_turn(tmp_path: Path) -> None:
+    (tmp_path / "say.py").write_text(
+        "from bench.strategies import Reply\ndef say(execution):\n    return Reply(text='It has 46 terms.', path='x')\n"
+    )
+    probe = msgspec.structs.replace(KEGG, where="reply")
+    asked_of = msgspec.structs.replace(HAND, labels={"probes": asked([probe], [HAND], "s")["t"]})
+    compared = bench.compare([asked_of], ["say=consumer=say.py:say"], base=tmp_path)
+    assert compared.row("say", "probes.recall").value == 0
+    assert compared.row("keep_all", "probes.recall").value == 1
+    (recorded,) = compared.samples["keep_all", "probes.recall", "t"]
+    assert recorded.detail["recorded_reply"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"path": "kegg.total"}, r"path 'kegg.total' finds nothing in the untruncated result of t, step 1 \(enrich\)"),
+        ({"path": "go.terms[?@ == 'x']"}, "finds nothing"),
+        ({"result": "enrichh"}, r"'enrichh' — did you mean enrich\?"),
+        ({"result": 9}, "no tool result is step, call or function 9"),
+        ({"case": "u*"}, r"no case is called 'u\*'"),
+        ({"at": 1}, "`at` = 1 is not after the result"),
+        ({"at": 99}, "no model turn from step 99 on"),
+        ({"at": 2, "where": "store"}, "a store is asked at the end"),
+    ],
+)
+def test_a_question_that_cannot_be_asked(fields: dict[str, Any], says: str) -> None:
+    with pytest.raises(ScenarioError, match=says) as error:
+        asked([msgspec.structs.replace(KEGG, **fields)], [HAND], "s.toml")
+    assert str(error.value).startswith("s.toml: probes[1] (How many KEGG terms?): ")
+    assert "\n" not in str(error.value)
+
+
+HEAD = 'traces = ["native:long.jsonl"]\nstrategies = { cut = { summarizer = "truncate:limit=40" } }\n[[probes]]\n'
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ('question = "q"\nresult = 1\npaht = "x"', r"probes\[1\]: unknown key 'paht' — did you mean path"),
+        ('question = "q"\nresult = 1\npath = "a["', r"path 'a\[' is not JMESPath"),
+        ('question = "q"\nresult = 1\npath = "a"\nwhere = "memory"', "where"),
+        ('question = "q"\nresult = 1', "no answer"),
+        ('question = "q"\nresult = 1\npath = "a"\nexpected = 1', "two answers"),
+        ('question = "q"\npath = "a"', "`path` without `result`"),
+        ('question = "q"\nexpected = 1\nwhere = "store"', "without `result`"),
+        ('result = 1\npath = "a"', "question"),
+        ('question = 3\nresult = 1\npath = "a"', "question"),
+    ],
+)
+def test_a_scenario_that_asks_wrongly(tmp_path: Path, table: str, says: str) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(HEAD + table)
+    with pytest.raises(ScenarioError, match=says) as error:
+        read_scenario(path)
+    assert "\n" not in str(error.value)
+
+
+def test_the_whole_way(tmp_path: Path) -> None:
+    (tmp_path / "long.jsonl").write_bytes(encode_trace(HAND))
+    path = tmp_path / "s.toml"
+    gate = '\n[[gates]]\nmetric = "probes.recall"\nmin = 1.0\n'
+    path.write_text(HEAD + 'question = "KEGG?"\nresult = "enrich"\npath = "go.total_significant"\nat = 2\n' + gate)
+    compared = bench.run_scenario(path)
+    assert (
+        compared.row("cut", "probes.recall").value == 1
+    )  # `{'go': {'total_significant': 12` is in the first 40 characters
+    assert [verdict.outcome for verdict in compared.verdicts] == ["pass"]
+    path.write_text(HEAD + 'question = "KEGG?"\nresult = "enrich"\npath = "kegg.p"\n' + gate)
+    compared = bench.run_scenario(path)
+    assert compared.row("cut", "probes.recall").value == 0
+    assert compared.row("keep_all", "probes.recall").value == 1
+    assert [verdict.outcome for verdict in compared.verdicts] == ["fail"]
+    assert "1 answer lost" not in rendered([compared], "markdown", ["window"])
+    assert "0.5" in rendered([compared], "markdown", ["probes"])
+
+
+def test_labels_that_are_no_probes_are_told() -> None:
+    recording = msgspec.structs.replace(HAND, labels={"probes": [{"quest": 1}]})
+    (sample,) = measured(recording, run_of(recording, "keep_all"))
+    assert sample.numerator is None
+    assert "labels.probes" in sample.reason
+    assert measured(HAND, run_of(HAND, "keep_all")) == []
+    assert probes_of(HAND) == ()
+
+
+def test_without_probes_the_panel_says_so() -> None:
+    assert "asks nothing" in rendered([bench.compare([HAND], ["keep_all"])], "text", ["probes"])
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
+)
+
+
+@given(VALUES)
+def test_a_value_is_the_same_as_itself_alone(value: Any) -> None:
+    assert same(value, json.loads(json.dumps(value)))
+    assert same(value, value)
+    assert not same(value, [value])
+    assert not same([1, {"a": value}], [True, {"a": value}])
+
+
+def test_searching_what_is_no_data() -> None:
+    assert search("a", "plain text") is None
+    assert search("length(@)", 5) is None
+    assert search("a.b", {"a": '{"b": [1'}) is None  # a string that is no whole value stays a string
+
+
+PATHS = (
+    "rows[0].Name",
+    "length(rows)",
+    "go.terms[*].Value",
+    "go.terms[0]",
+    "is_success",
+    "structured_output[0].data[0].Name",
+    "extra",
+    "output",
+)
+
+
+@settings(max_examples=120)
+@given(
+    traces(max_turns=7),
+    st.sampled_from(PATHS),
+    st.sampled_from(("prompt", "store", "reply")),
+    st.sampled_from(
+        (
+            "keep_all",
+            "recorded",
+            "cut=summarizer=truncate:limit=90+store=truncate:limit=90",
+            "mask=compactor=mask_observations:keep_last=1",
+            "floor",
+        )
+    ),
+    st.none() | st.integers(0, 20),
+)
+def test_against_the_slow_reference(recording: Trace, path: str, where: str, strategy: str, at: int | None) -> None:
+    held = [
+        {"question": "q", "expected": answer, "where": where, "step": item.index, "path": path, "at": at}
+        for item in recording.results
+        if (answer := search(path, item.value)) is not None
+    ]
+    asked_of = msgspec.structs.replace(recording, labels={"probes": held})
+    run = run_of(asked_of, strategy)
+    got = [None if item.numerator is None else item.detail["found"] for item in measured(asked_of, run)]
+    assert got == [probing.found(asked_of, run, probe) for probe in held]
+    if strategy == "keep_all" and where != "reply":
+        assert all(item in (None, "path") for item in got)
+    for probe in probes_of(asked_of):
+        turn = turn_after(asked_of, probe)
+        assert turn is None or turn.index > (probe.step or -1)
