@@ -7,6 +7,7 @@ order. It is present in a text when it occurs there exactly and not inside a lon
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterable
 
@@ -23,17 +24,17 @@ _PATTERN = re.compile(
       (?P<url>[A-Za-z][A-Za-z0-9+.-]*+://[^\s"'<>`|\\^{}]+)
     | "(?P<quoted>[^"\r\n]{2,80}+)"(?!\w)
     | '(?P<quoted1>[^'\r\n]{2,80}+)'(?!\w)
-    | (?<!/)(?P<path>
+    | (?<![/<])(?P<path>
           (?:~|\.{1,2})?(?:/[\w.@%+~-]++)++/?
         | [\w.@%+~-]++(?:(?:/[\w.@%+~-]++){2,}+/?|/[\w@%+~.-]*\.[A-Za-z]\w{0,7}+)
         | \.[A-Za-z]\w++ )
     | (?<!\.)(?P<number>[-+]?(?:\d++(?:\.\d++)++(?:[eE][-+]?\d++)?|\d++[eE][-+]?\d++|\d{3,}+))(?!\w)
-    | (?P<name>(?!\d[\d.-]*+(?!\w))(?=[\d_]|\w[a-z]*+(?:[\d_@A-Z.]|[^\W\d_a-z]))
-          (?=[\w@.]*?(?:\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]))\w[\w@]*+(?:[.@-]\w[\w@]*+)*+ )
+    | (?P<name>(?!\d[\d.-]*+(?!\w))(?=[\d_]|\w[a-z]*+(?:[\d_@A-Z.-]|[^\W\d_a-z]))
+          (?=[\w@.-]*?(?:\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]))\w[\w@]*+(?:[.@-]\w[\w@]*+)*+ )
     )""",
     re.VERBOSE,
 )
-_ERROR = re.compile(_ERROR_LINE, re.MULTILINE)
+_ERROR = re.compile(_ERROR_LINE)
 _TRAILING = ".,;:!?"
 _RUN = re.compile(r"\w+")
 _KINDS = {"quoted1": "quoted"}
@@ -50,26 +51,41 @@ def find_atoms(text: str) -> list[tuple[str, str]]:
     [('name', 'ValueError'), ('error', 'no rows left')]
     """
     found: list[tuple[str, str]] = []
-    position = 0
-    for match in _ERROR.finditer(text):
-        start = match.start("error")
-        _scan(text, position, start, found)
-        message = match.group("error").strip().rstrip(_TRAILING)
+    for line in text.split("\n"):
+        error = _ERROR.match(line) if ":" in line else None
+        if error is None:
+            found.extend(_atoms_in(line))
+            continue
+        found.extend(_atoms_in(line[: error.start("error")]))
+        message = error.group("error").strip().rstrip(_TRAILING)
         if _RUN.search(message):
             found.append(("error", message))
-        position = match.end()
-    _scan(text, position, len(text), found)
+        found.extend(_atoms_in(line[error.end() :]))
     return found
 
 
-def _scan(text: str, start: int, end: int, found: list[tuple[str, str]]) -> None:
-    for match in _PATTERN.finditer(text, start, end):
+def _atoms_in(line: str) -> Iterable[tuple[str, str]]:
+    """The atoms of a line but for an error message. Only a quoted string reaches over white space, so that without a quote each word stands alone:
+    texts repeat words and lines, and most are known already.
+    """
+    if '"' not in line and "'" not in line:
+        return itertools.chain.from_iterable(map(_known, line.split()))
+    return _known(line)
+
+
+def _scan(text: str) -> tuple[tuple[str, str], ...]:
+    found = []
+    for match in _PATTERN.finditer(text):
         kind = match.lastgroup or ""
         atom = match.group(kind).strip().rstrip(_TRAILING)
         if kind == "name" and (len(atom) < 4 or not _is_name(atom)):
             continue
         if _RUN.search(atom):
             found.append((_KINDS.get(kind, kind), atom))
+    return tuple(found)
+
+
+_known = functools.lru_cache(maxsize=65536)(_scan)
 
 
 _NAME_MARK = re.compile(r"\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]")
