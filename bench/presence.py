@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from .atoms import anchor, atoms_of, occurs, words_of
 from .decode import decoded
 from .model import Message, Prompt, Run, ToolCall, ToolResult, Trace
-from .uses import Use, call_text, uses
+from .uses import call_text, uses
 
 LISTED = 20
 """How many of the facts lost of a result are listed."""
@@ -143,7 +142,9 @@ class Shown:
             str, int
         ] = {}  # by message key: how often it came or went since the items were last asked for
         self._items: Counter[str] = Counter()
-        self._of_step: dict[int, list[str]] = {}
+        self._of_step: dict[int | None, list[str]] = {}
+        self.touched: set[str] | None = None
+        """Every item that came or went, for who asks by making it a set; None: nobody asks."""
 
     def apply(self, prompt: Prompt) -> None:
         """Make it the next prompt of the thread; costs what changed."""
@@ -158,15 +159,14 @@ class Shown:
     def _change(self, key: str, by: int) -> None:
         self._changed[key] = self._changed.get(key, 0) + by
         message = self._messages[key]
-        if message.step is not None:
-            texts = self._of_step.setdefault(message.step, [])
-            if by > 0:
-                texts.append(message.text)
-            else:
-                texts.remove(message.text)
+        texts = self._of_step.setdefault(message.step, [])
+        if by > 0:
+            texts.append(message.text)
+        else:
+            texts.remove(message.text)
 
-    def texts_of(self, step: int) -> list[str]:
-        """The texts of the messages that show a step; `[]` where none does."""
+    def texts_of(self, step: int | None) -> list[str]:
+        """The texts of the messages that show a step, None: of those that a strategy wrote; `[]` where there is none."""
         return self._of_step.get(step, [])
 
     def whole(self, result: ToolResult) -> bool:
@@ -178,10 +178,13 @@ class Shown:
         items = self._items
         for key, by in self._changed.items():
             for text in self._texts(self._messages[key]) * abs(by):
+                found = self._items_of(text)
+                if self.touched is not None:
+                    self.touched.update(found)
                 if by > 0:
-                    items.update(self._items_of(text))
+                    items.update(found)
                     continue
-                for item in self._items_of(text):
+                for item in found:
                     if items[item] > 1:
                         items[item] -= 1
                     else:
@@ -214,42 +217,3 @@ def sightings(trace: Trace, run: Run, items_of: ItemsOf) -> Iterator[tuple[str, 
             yield "shown", seen[-1], shown
     for result in seen:
         yield "end", result, threads[result.thread]
-
-
-@dataclass(frozen=True)
-class Survey:
-    """What one walk through the prompts of a run found: for each result how many of its facts were lost, and for each use whether it was served.
-
-    `lost` is keyed by place, "shown" or "end": the result, how many of its atoms are gone, and the first of them.
-    """
-
-    lost: dict[str, list[tuple[ToolResult, int, list[str]]]]
-    judged: list[tuple[Use, bool]]
-
-
-def survey(trace: Trace, run: Run) -> Survey:
-    """The survey of a run, made once and kept with it. `judged` leaves out uses for which no strategy can be blamed."""
-    if "_survey" not in run.__dict__:
-        run.__dict__["_survey"] = _survey(trace, run)
-    found: Survey = run.__dict__["_survey"]
-    return found
-
-
-def _survey(trace: Trace, run: Run) -> Survey:
-    results = {result.index: result for result in trace.results}
-    needed: dict[int, list[Use]] = {}
-    for use in uses(trace):
-        if not use.recorded_only:
-            needed.setdefault(use.turn, []).append(use)
-    found = Survey({"shown": [], "end": []}, [])
-    for place, subject, shown in sightings(trace, run, facts_of(trace)):
-        if isinstance(subject, ToolResult):
-            held = None if shown.whole(subject) else shown.items()
-            lost = [] if held is None else [atom for atom in atoms_of(subject.text) if atom not in held]
-            found.lost[place].append((subject, len(lost), lost[:LISTED]))
-        else:
-            for use in needed.get(subject.step, ()):
-                found.judged.append((use, shown.whole(results[use.source]) or use.atom in shown.items()))
-    for of_place in found.lost.values():
-        of_place.sort(key=lambda entry: entry[0].index)
-    return found

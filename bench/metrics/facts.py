@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..atoms import atoms_of
 from ..model import ResultOutcome, Run, Sample, ToolResult, Trace, as_text
-from ..presence import LISTED, missing_from, survey
+from ..presence import LISTED, missing_from
+from ..survey import survey
 from . import metric
 
 
@@ -72,15 +75,20 @@ def _lost_in_store(result: ToolResult, outcome: ResultOutcome) -> list[str]:
 
 
 def _in_prompts(trace: Trace, run: Run, place: str) -> list[Sample]:
-    return [sample for found in survey(trace, run).lost[place] for sample in _sample(*found)]
+    standings = survey(trace, run).standings[place]
+    return [
+        sample
+        for standing in standings
+        for sample in _sample(standing.result, len(standing.gone), standing.gone[:LISTED])
+    ]
 
 
-def _sample(result: ToolResult, lost: int, listed: list[str]) -> list[Sample]:
+def _sample(result: ToolResult, lost: int, listed: Sequence[str]) -> list[Sample]:
     """One sample, or none for a result without atoms."""
     total = len(atoms_of(result.text))
     if not total:
         return []
-    detail: dict[str, object] = {"lost": listed} if lost else {}
+    detail: dict[str, object] = {"lost": list(listed)} if lost else {}
     if result.truncated_at_source:
         detail["truncated_at_source"] = True
     return [

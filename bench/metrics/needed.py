@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model import Run, Sample, Trace
-from ..presence import survey
+from ..survey import survey
 from ..uses import Use, uses
 from . import metric
 
