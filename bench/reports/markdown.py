@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ..blocks import Block, Cell, Chart, Fold, Prose, SideBySide, Span, Table, visible
+from ..blocks import Block, Cell, Chart, Fold, Prose, SideBySide, Span, Table, counted, visible
 from . import PanelBlocks, Section, renderer
 
 MAX_CHARS = 60_000
@@ -25,21 +25,23 @@ def markdown(sections: Sequence[Section]) -> str:
     left = MAX_CHARS
     for rank, section, panel in sorted(_panels(sections), key=lambda item: item[0]):
         text = f"## {panel.title}\n\n" + "\n\n".join(filter(None, map(_block, panel.blocks))) + "\n"
-        if len(text) > left and rank:
-            text = f"## {panel.title}\n\nToo long for this summary: see the HTML report.\n"
-        left -= len(text)
-        texts[section.name, panel.name] = text
-    return "\n".join(
-        text
-        for section in sections
-        for text in (
-            f"# {_inline(section.name)}\n",
-            *(
-                texts[section.name, panel.name]
-                for rank, own, panel in sorted(_panels([section]), key=lambda item: item[0])
-            ),
-        )
-    )
+        if len(text) <= left or not rank:
+            left -= len(text)
+            texts[section.name, panel.name] = text
+    return "\n".join(part for section in sections for part in _section(section, texts))
+
+
+def _section(section: Section, texts: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    """The panels of one section that there is room for, and a line that names the others."""
+    yield f"# {_inline(section.name)}\n"
+    left_out = 0
+    for _, _, panel in sorted(_panels([section]), key=lambda item: item[0]):
+        if (section.name, panel.name) in texts:
+            yield texts[section.name, panel.name]
+        else:
+            left_out += 1
+    if left_out:
+        yield f"Too long for this summary: {counted(left_out, 'more panel')}, see the HTML report.\n"
 
 
 def _panels(sections: Sequence[Section]) -> Iterator[tuple[int, Section, PanelBlocks]]:

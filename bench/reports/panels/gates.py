@@ -18,7 +18,7 @@ def gates(comparison: Comparison) -> list[Block]:
 
     Source: design §5
     """
-    if not comparison.rules:
+    if not comparison.rules and not comparison.verdicts:
         return [Prose("No gates are declared, so nothing here can fail.", "muted")]
     ordered = sorted(comparison.verdicts, key=lambda verdict: list(TONES).index(verdict.outcome))
     if not ordered:
