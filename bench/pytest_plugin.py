@@ -1,7 +1,7 @@
 """Scenarios as pytest tests, one item a gate, and a `bench` fixture for tests of one's own. Loading it costs nothing: it imports on use.
 
 `pytest scenarios/` collects every scenario TOML of the folder; `pytest some/where/x.toml` that one. Items of one scenario carry an
-`xdist_group` mark: `pytest -n auto --dist loadgroup` replays each scenario once.
+`xdist_group` mark: under pytest-xdist, `--dist loadfile` (or `loadgroup`) replays each scenario once.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_COMPARED] = {}
+    config.addinivalue_line("markers", "xdist_group(name): items that pytest-xdist runs in one process")
 
 
 # ---------------------------------------------------------------- scenarios as tests
@@ -90,8 +91,7 @@ class ScenarioFile(pytest.File):
             taken[name] = taken.get(name, 0) + 1
             numbered = name if taken[name] == 1 else f"{name} ({taken[name]})"
             item = GateItem.from_parent(self, name=numbered, rule=rule, strategy=strategy)
-            if self.config.pluginmanager.hasplugin("xdist"):
-                item.add_marker(pytest.mark.xdist_group(self.nodeid))
+            item.add_marker(pytest.mark.xdist_group(self.nodeid))
             yield item
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -339,8 +339,9 @@ def bench(request: pytest.FixtureRequest) -> Bench:
     """Replay recorded runs in a test: `assert bench.loss("runs/", my_summarizer) <= 0.05`."""
 
     def timer() -> Any:
-        if not request.config.pluginmanager.hasplugin("benchmark"):
-            raise BenchError("bench.benchmark needs pytest-benchmark — pip install pytest-benchmark")
-        return request.getfixturevalue("benchmark")
+        try:
+            return request.getfixturevalue("benchmark")
+        except pytest.FixtureLookupError:
+            raise BenchError("bench.benchmark needs pytest-benchmark — pip install pytest-benchmark") from None
 
     return Bench(request.config.rootpath, timer)

@@ -1,0 +1,54 @@
+"""Somebody else's git repository with the starter in it: what the tests of gates in CI work in."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from bench import registry
+from bench.cli import main
+
+SUMMARIZERS = Path("scenarios/summarizers.py")
+SCENARIO = Path("scenarios/summaries.toml")
+BASELINE = Path("scenarios/summaries.baseline.json")
+TRACES = Path("scenarios/traces")
+
+WORSE = "def summarize(result):\n    return result.text[:100]\n"
+BETTER = "def summarize(result):\n    return result.text\n"
+
+
+def git(*arguments: str) -> str:
+    """What a git command prints, in the present folder, under a made-up name."""
+    command = ["git", "-c", "user.name=somebody", "-c", "user.email=somebody@example.org", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def commit(message: str) -> str:
+    """Commit everything; gives the hash."""
+    git("add", "--all")
+    git("commit", "--quiet", "--allow-empty", "--message", message)
+    return git("rev-parse", "HEAD")
+
+
+def bench(*arguments: object) -> int:
+    """The exit code of the command line, its strategies' files read anew as in a process of its own."""
+    registry._load_file.cache_clear()
+    try:
+        main([str(argument) for argument in arguments])
+    except SystemExit as done:
+        return int(done.code or 0)
+    return 0
+
+
+def verdicts(*arguments: object) -> list[dict[str, Any]]:
+    """The verdicts of a run of the starter's scenario, as its JSON report gives them."""
+    bench("run", SCENARIO, "-o", "verdicts.json", *arguments)
+    found: list[dict[str, Any]] = json.loads(Path("verdicts.json").read_text())["verdicts"]
+    return found
+
+
+def relative(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The verdicts of the gates that compare with a baseline."""
+    return [item for item in found if "≤" in item["gate"]]

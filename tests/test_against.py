@@ -1,0 +1,127 @@
+"""`bench run --against REV`: the strategies' files as they were at a revision are the baseline, in one command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from repository import BASELINE, BETTER, SCENARIO, SUMMARIZERS, WORSE, bench, commit, git
+
+from bench.errors import BenchError
+from bench.git import commit_of, resolve
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path, monkeypatch, capsys):
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in (("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_SYSTEM", "/dev/null")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    git("init", "--quiet")
+    assert bench("init") == 0
+    BASELINE.unlink()
+    commit("start")
+    capsys.readouterr()
+    return tmp_path
+
+
+def scores():
+    return json.loads(Path("x.json").read_text())
+
+
+def test_a_worse_file_fails_without_any_stored_baseline(capsys):
+    start = git("rev-parse", "HEAD")
+    SUMMARIZERS.write_text(WORSE)
+    assert bench("run", SCENARIO, "--against", "HEAD", "-o", "x.json") == 1
+    said = capsys.readouterr().out
+    assert f"mine@{start[:9]}" in said, "the report shows both"
+    failed = [item for item in scores()["verdicts"] if item["outcome"] == "fail"]
+    assert any(item["metric"] == "needed.recall" and "went from 1 to 0.166667" in item["sentence"] for item in failed)
+    assert all("dropped" in item["sentence"] for item in failed)
+    signature = scores()["signature"]
+    assert set(signature["code"]) == {"summarizers.py:summarize", f"scenarios/summarizers@{start[:9]}.py:summarize"}
+    assert str(Path.cwd()) not in Path("x.json").read_text()
+
+
+def test_what_was_lost_before_too_is_not_said_to_be_new():
+    SUMMARIZERS.write_text("def summarize(result):\n    return result.text[:2000]\n")
+    commit("cut at 2000")
+    SUMMARIZERS.write_text(
+        "def summarize(result):\n    return result.text[:2000] if result.index > 10 else 'nothing'\n"
+    )
+    assert bench("run", SCENARIO, "--against", "HEAD", "-o", "x.json") == 1
+    (failed,) = [
+        item
+        for item in scores()["verdicts"]
+        if item["outcome"] == "fail" and item["metric"] == "loss.fact_recall.shown"
+    ]
+    assert failed["detail"]
+    assert not any(line.startswith("step 14 ") for line in failed["detail"]), "step 14 was cut at 2000 before, too"
+
+
+def test_the_same_code_passes_every_gate_and_a_cheaper_one_stays_green():
+    commit("again")
+    assert bench("run", SCENARIO, "--against", "HEAD~1", "-o", "x.json") == 0
+    assert {item["outcome"] for item in scores()["verdicts"]} == {"pass"}
+    SUMMARIZERS.write_text(BETTER)
+    assert bench("run", SCENARIO, "--against", "HEAD") == 0
+
+
+def test_twice_gives_the_same_bytes():
+    SUMMARIZERS.write_text(BETTER)
+    made = []
+    for _ in range(2):
+        assert bench("run", SCENARIO, "--against", "HEAD", "-o", "x.json", "-o", "x.html") == 0
+        made.append((Path("x.json").read_bytes(), Path("x.html").read_bytes()))
+    assert made[0] == made[1]
+
+
+def test_a_strategy_whose_function_is_new_is_inconclusive_and_says_why():
+    SUMMARIZERS.write_text("def short(result):\n    return result.text\n")
+    commit("another name")
+    SUMMARIZERS.write_text(BETTER)
+    assert bench("run", SCENARIO, "--against", "HEAD", "-o", "x.json") == 3
+    assert any("strategy mine is new" in item["sentence"] for item in scores()["verdicts"])
+    assert any("has no function 'summarize'" in item["reason"] for item in scores()["skipped"])
+
+
+def test_a_file_that_did_not_exist_then():
+    SUMMARIZERS.rename(SUMMARIZERS.with_name("other.py"))
+    SCENARIO.write_text(SCENARIO.read_text().replace("summarizers.py:", "other.py:"))
+    assert bench("run", SCENARIO, "--against", "HEAD", "-o", "x.json") == 3
+    assert any("scenarios/other.py did not exist at" in item["reason"] for item in scores()["skipped"])
+
+
+@pytest.mark.parametrize("revision", ["no-such-branch", "--help", "HEAD~9"])
+def test_a_revision_that_is_not_there_is_one_line(revision, capsys):
+    assert bench("run", SCENARIO, f"--against={revision}") == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {revision}: no such revision in this clone — fetch it")
+    assert said.count("\n") == 1
+
+
+def test_a_scenario_without_files_has_nothing_to_compare(capsys):
+    SCENARIO.write_text(SCENARIO.read_text().replace("summarizers.py:summarize", "truncate:limit=100"))
+    assert bench("run", SCENARIO, "--against", "HEAD") == 2
+    assert "no strategy runs a file" in capsys.readouterr().err
+    assert bench("run", SCENARIO, "--against", "HEAD", "--update-baseline") == 2
+
+
+def test_outside_a_repository(tmp_path, monkeypatch):
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    monkeypatch.setenv("GIT_DIR", str(folder / "none"))
+    assert commit_of(folder) is None
+    with pytest.raises(BenchError, match="is in no git repository"):
+        resolve(folder, "HEAD")
+
+
+def test_a_commit_says_whether_files_differ_from_it():
+    found = commit_of(Path())
+    assert found is not None
+    assert (found.sha, found.subject, found.dirty) == (git("rev-parse", "HEAD"), "start", False)
+    SUMMARIZERS.write_text(WORSE)
+    assert commit_of(Path()).dirty

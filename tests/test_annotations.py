@@ -1,0 +1,102 @@
+"""Inside GitHub Actions: annotations that say what failed and cannot be forged by a trace, and the job's summary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from compared import comparison
+from repository import SCENARIO, SUMMARIZERS, TRACES, WORSE, bench
+
+from bench.cli.github import MOST, workflow_commands
+from bench.model import Verdict
+
+FILE = Path("a folder/with,comma:and colon.toml")
+
+
+def failing(count, outcome="fail", sentence="100% lost\r\n::error::no"):
+    verdicts = tuple(
+        Verdict(gate=f"gate {number}: a, b", metric="m", strategy="s", outcome=outcome, sentence=sentence,
+                detail=("first", "second")) for number in range(count)
+    )  # fmt: skip
+    return msgspec.structs.replace(comparison(), verdicts=verdicts)
+
+
+def test_what_a_command_says_is_escaped_as_github_asks():
+    (line,) = workflow_commands([failing(1)], [FILE])
+    assert line == (
+        "::error file=a folder/with%2Ccomma%3Aand colon.toml,title=bench%3A gate 0%3A a%2C b"
+        "::100%25 lost%0D%0A::error::no%0Asecond"
+    )
+    assert "\n" not in line
+
+
+def test_inconclusive_verdicts_warn_unless_allowed_and_others_say_nothing():
+    (line,) = workflow_commands([failing(1, "inconclusive")], [None])
+    assert line.startswith("::warning title=")
+    allowed = msgspec.structs.replace(failing(1, "inconclusive"), allow_inconclusive=True)
+    assert workflow_commands([allowed], [None]) == []
+    assert workflow_commands([failing(1, "pass"), failing(1, "skipped")], [None, None]) == []
+
+
+def test_nothing_measured_is_an_error():
+    nothing = tuple(msgspec.structs.replace(row, value=None) for row in comparison().summary)
+    unmeasured = msgspec.structs.replace(comparison(), summary=nothing, verdicts=())
+    (line,) = workflow_commands([unmeasured], [None])
+    assert line.endswith("::nothing was measured")
+
+
+@pytest.mark.parametrize("count", [MOST, MOST + 1, 3 * MOST])
+def test_no_more_than_github_shows(count):
+    lines = workflow_commands([failing(count)], [None])
+    assert len(lines) == MOST
+    if count > MOST:
+        assert lines[-1] == f"::error title=bench::and {count - MOST + 1} more, see the log"
+
+
+def test_a_job_says_it_all_and_obeys_no_trace(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    assert bench("init") == 0
+    SCENARIO.write_text(SCENARIO.read_text().replace("What the model", "::add-mask::a\\n::error::forged"))
+    SUMMARIZERS.write_text(WORSE)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    (tmp_path / "summary.md").write_text("# what an earlier command wrote\n")
+    capsys.readouterr()
+    assert bench("run", SCENARIO) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("::stop-commands::")
+    token = lines[0].removeprefix("::stop-commands::")
+    end = lines.index(f"::{token}::")
+    assert len(token) >= 32
+    assert not any(line.lstrip().startswith("::") and "forged" in line for line in lines[end:])
+    errors = [line for line in lines[end:] if line.startswith("::error ")]
+    assert any(
+        "file=scenarios/summaries.toml" in line and "needed.recall" in line and "dropped" in line for line in errors
+    )
+    summary = (tmp_path / "summary.md").read_text()
+    assert summary.startswith("# what an earlier command wrote\n")
+    assert "needed.recall went from 1" in summary
+    assert summary.rstrip().endswith("a gate failed (exit 1)")
+
+
+def test_outside_actions_nothing_is_annotated(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    assert bench("init") == 0
+    (TRACES / "survey.jsonl").unlink()
+    assert bench("run", SCENARIO) == 3
+    assert "::" not in capsys.readouterr().out
+
+
+def test_a_pull_request_comment_holds_the_markdown_of_many_scenarios():
+    from bench.reports import rendered
+
+    many = [msgspec.structs.replace(failing(4), title=f"scenario {number}") for number in range(60)]
+    text = rendered(many, "markdown")
+    assert len(text) <= 65_536
+    assert text.count("## Do the gates hold?") == 60
+    assert text.count("gate 3: a, b") == 60, "every scenario's verdicts come before anything else"

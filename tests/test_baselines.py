@@ -1,0 +1,212 @@
+"""Baselines: written on request alone, and every way in which one does not fit the run is told apart."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from repository import BASELINE, BETTER, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench, relative, verdicts
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path, monkeypatch, capsys):
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert bench("init") == 0
+    capsys.readouterr()
+    return tmp_path
+
+
+def why(found):
+    """The one reason that every relative gate gives, and its outcome."""
+    (outcome,) = {item["outcome"] for item in relative(found)}
+    return outcome, [item["sentence"] for item in relative(found)]
+
+
+def test_without_a_baseline_relative_gates_are_skipped_and_say_how_to_accept_one():
+    BASELINE.unlink()
+    assert bench("run", SCENARIO) == 0
+    outcome, sentences = why(verdicts())
+    assert outcome == "skipped"
+    assert all("no baseline yet" in text and "--update-baseline" in text for text in sentences)
+    assert not BASELINE.exists(), "nothing is accepted unasked"
+
+
+def test_a_worse_summarizer_fails_and_names_metric_case_and_what_was_dropped():
+    SUMMARIZERS.write_text(WORSE)
+    assert bench("run", SCENARIO) == 1
+    failed = {item["metric"]: item for item in verdicts() if item["outcome"] == "fail" and item["case"] is None}
+    assert set(failed) == {"needed.recall", "loss.fact_recall.shown"}
+    for metric, verdict in failed.items():
+        assert metric in verdict["sentence"]
+        assert "most on survey" in verdict["sentence"]
+        assert "(run_script_by_name) dropped" in verdict["sentence"]
+        assert " needed " in verdict["sentence"]
+        assert verdict["detail"]
+    dropped = failed["needed.recall"]["sentence"].partition(" dropped ")[2].split('"')[1]
+    assert dropped in (TRACES / "survey.jsonl").read_text(), "a fact of the trace, by its text"
+
+
+def test_a_summarizer_that_keeps_more_at_a_price_within_the_gate_stays_green():
+    SUMMARIZERS.write_text(BETTER)
+    assert bench("run", SCENARIO) == 0
+
+
+def test_a_deleted_trace():
+    (TRACES / "survey.jsonl").unlink()
+    assert bench("run", SCENARIO) == 3
+    outcome, sentences = why(verdicts())
+    assert outcome == "inconclusive"
+    assert all("deleted trace: the baseline has case survey" in text for text in sentences)
+
+
+def test_a_renamed_case():
+    trace = TRACES / "survey.jsonl"
+    trace.write_text(trace.read_text().replace('"id":"survey"', '"id":"walk"', 1))
+    assert bench("run", SCENARIO) == 3
+    outcome, sentences = why(verdicts())
+    assert outcome == "inconclusive"
+    assert all("renamed case: survey of the baseline is now walk, the same recording" in text for text in sentences)
+
+
+def test_a_new_case():
+    (TRACES / "more.jsonl").write_text((TRACES / "survey.jsonl").read_text().replace('"id":"survey"', '"id":"more"', 1))
+    assert bench("run", SCENARIO) == 3
+    outcome, sentences = why(verdicts())
+    assert outcome == "inconclusive"
+    assert all("new case: the baseline has no case more" in text for text in sentences)
+
+
+def test_an_empty_folder(capsys):
+    for path in TRACES.iterdir():
+        path.unlink()
+    assert bench("run", SCENARIO) == 2
+    said = capsys.readouterr()
+    assert "traces/*.jsonl: no file matches" in said.err
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [("bench_version", "0.0.9", "bench version"), ("atoms_version", "0", "atom pattern"), ("seed", 7, "seed")],
+)
+def test_a_stale_baseline(field, value, said):
+    baseline = json.loads(BASELINE.read_text())
+    baseline["signature"][field] = value
+    BASELINE.write_text(json.dumps(baseline))
+    assert bench("run", SCENARIO) == 3
+    outcome, sentences = why(verdicts())
+    assert outcome == "inconclusive"
+    assert all("the baseline is stale and was refused" in text and said in text for text in sentences)
+
+
+def test_a_case_that_was_recorded_again_under_its_name_makes_the_baseline_stale():
+    trace = TRACES / "survey.jsonl"
+    trace.write_text(trace.read_text().replace("Which levels does the model have?", "Which levels are there?"))
+    outcome, sentences = why(verdicts())
+    assert outcome == "inconclusive"
+    assert all("case survey is another recording under the same name" in text for text in sentences)
+
+
+def test_a_strategy_that_is_no_longer_declared_does_not_leave_silently():
+    SCENARIO.write_text(
+        SCENARIO.read_text().replace('strategy = "mine"', 'strategy = "*"').replace("min = 0.5", "min = 0.0").replace('cut_500 = {', 'cut_400 = {')
+    )  # fmt: skip
+    assert bench("run", SCENARIO) == 3
+    said = {item["strategy"]: item["sentence"] for item in relative(verdicts()) if item["outcome"] == "inconclusive"}
+    assert "no longer declared" in said["cut_500"]
+    assert "strategy cut_400 is new" in said["cut_400"]
+
+
+def test_accepting_prints_old_and_new(capsys):
+    SUMMARIZERS.write_text(WORSE)
+    bench("run", SCENARIO, "--update-baseline")
+    said = capsys.readouterr().out
+    assert f"accepted {BASELINE}:" in said
+    assert "  mine needed.recall: 1 → 0.166667 (-83.3%) over 2 cases" in said
+    assert "    survey: 1 → 0" in said
+    assert "cut_500 cost.prompt_tokens: 21728 unchanged over 2 cases" in said
+    assert {item["outcome"] for item in relative(verdicts())} == {"pass"}
+
+
+def test_accepting_over_a_stale_or_unreadable_baseline_says_what_changed(capsys):
+    baseline = json.loads(BASELINE.read_text())
+    baseline["signature"]["bench_version"] = "0.0.9"
+    baseline["signature"]["traces"]["gone"] = "00"
+    BASELINE.write_text(json.dumps(baseline))
+    assert bench("run", SCENARIO, "--update-baseline") == 0
+    said = capsys.readouterr().out
+    assert "  bench version: 0.0.9 → 0.1.0" in said
+    assert "  cases out: gone" in said
+    BASELINE.write_text("{")
+    assert bench("run", SCENARIO) == 2
+    assert "accept a new one with --update-baseline" in capsys.readouterr().err or BASELINE.read_text() == "{"
+    assert bench("run", SCENARIO, "--update-baseline") == 0
+    assert f"accepted {BASELINE}, the first baseline:" in capsys.readouterr().out
+
+
+def test_a_run_that_measured_nothing_a_gate_needs_is_refused(capsys):
+    SCENARIO.write_text(SCENARIO.read_text().replace('metric = "cost.prompt_tokens"', 'metric = "cost.cost_usd"'))
+    kept = BASELINE.read_bytes()
+    assert bench("run", SCENARIO, "--update-baseline") == 2
+    assert "baseline not accepted: cut_500 measured no cost.cost_usd" in capsys.readouterr().err
+    assert BASELINE.read_bytes() == kept
+
+
+def test_one_run_that_cannot_be_accepted_leaves_all_baselines_alone(capsys):
+    other = SCENARIO.with_name("z.toml")
+    other.write_text(SCENARIO.read_text().replace("summarizers.py:summarize", "broken.py:summarize"))
+    SCENARIO.with_name("broken.py").write_text("def summarize(result):\n    raise ValueError('no')\n")
+    SUMMARIZERS.write_text(WORSE)
+    kept = BASELINE.read_bytes()
+    assert bench("run", SCENARIO, other, "--update-baseline") == 2
+    assert "mine raised on construction" in capsys.readouterr().err
+    assert BASELINE.read_bytes() == kept
+
+
+def test_baselines_and_json_are_the_same_bytes_twice():
+    made = []
+    for _ in range(2):
+        BASELINE.unlink(missing_ok=True)
+        assert bench("run", SCENARIO, "--update-baseline", "-o", "x.json") == 0
+        made.append((BASELINE.read_bytes(), Path("x.json").read_bytes()))
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize(
+    ("summarizer", "stale", "allow", "code"),
+    [
+        (None, False, False, 0),
+        (WORSE, False, False, 1),
+        (None, True, False, 3),
+        (None, True, True, 0),
+        (WORSE, True, False, 1),
+    ],
+)
+def test_text_junit_markdown_and_exit_code_agree(summarizer, stale, allow, code, capsys):
+    if summarizer:
+        SUMMARIZERS.write_text(summarizer)
+    if stale:
+        (TRACES / "construction.jsonl").unlink()
+    options = ["--allow-inconclusive"] if allow else []
+    assert bench("run", SCENARIO, "-o", "x.xml", "-o", "x.md", "-o", "x.json", *options) == code
+    text = capsys.readouterr().out
+    found = json.loads(Path("x.json").read_text())["verdicts"]
+    count = {name: sum(item["outcome"] == name for item in found) for name in ("fail", "inconclusive")}
+    assert text.rstrip().endswith(f"(exit {code})")
+    suite = ET.parse("x.xml").getroot().find("testsuite")
+    assert suite is not None
+    assert int(suite.get("failures", "")) == count["fail"]
+    assert int(suite.get("errors", "")) == (0 if allow else count["inconclusive"])
+    assert (suite.get("failures") != "0" or suite.get("errors") != "0") == (code != 0)
+    markdown = Path("x.md").read_text()
+    assert ("❌" in markdown.partition("## Do the gates hold?")[2].partition("## What changed?")[0]) == (
+        count["fail"] > 0
+    )
+    for item in found:
+        if item["outcome"] == "fail":
+            assert item["sentence"].partition(":")[0] in markdown
+            assert any(item["sentence"] == failure.get("message") for failure in suite.iter("failure"))

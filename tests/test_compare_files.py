@@ -1,0 +1,148 @@
+"""`bench compare`: two score files from anywhere, paired, refused where they do not compare, judged by the limits given."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from repository import SCENARIO, SUMMARIZERS, TRACES, WORSE, bench
+
+from bench.results import read_scores
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Score files of the starter as it is, with a worse summarizer, and of one case alone."""
+    folder = tmp_path_factory.mktemp("scores")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("GITHUB_ACTIONS", raising=False)
+        patch.chdir(folder)
+        assert bench("init") == 0
+        bench("run", SCENARIO, "-o", "a.json")
+        SUMMARIZERS.write_text(WORSE)
+        bench("run", SCENARIO, "-o", "worse.json")
+        (TRACES / "construction.jsonl").unlink()
+        bench("run", SCENARIO, "-o", "one_case.json")
+        text = SCENARIO.read_text()
+        SCENARIO.with_name("second.toml").write_text(text.replace('title = "What', 'title = "Second: what'))
+        bench("run", SCENARIO, "scenarios/second.toml", "-o", "two.json")
+        SCENARIO.write_text(text.replace("cut_500", "cut_501"))
+        bench("run", SCENARIO, "-o", "other_strategy.json")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def there(files, monkeypatch):
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(files)
+
+
+def test_a_file_against_itself_is_the_same_and_passes_any_gate(capsys):
+    limits = ["--max-drop", "needed.recall=0", "--max-increase", "cost.prompt_tokens=0%"]
+    assert bench("compare", "a.json", "a.json", *limits) == 0
+    said = capsys.readouterr().out
+    assert "0 values of" in said
+    assert "gates: 4 pass: nothing failed (exit 0)" in said
+
+
+def test_differences_are_paired_shown_with_n_and_judged_on_request(capsys):
+    assert bench("compare", "a.json", "worse.json") == 0
+    said = capsys.readouterr().out
+    assert "differ from a.json" in said
+    assert "needed.recall" in said
+    assert bench("compare", "a.json", "worse.json", "--max-drop", "needed.recall=0.01", "-o", "x.json") == 1
+    (failed,) = [item for item in json.loads(Path("x.json").read_text())["verdicts"] if item["outcome"] == "fail"]
+    assert failed["strategy"] == "mine"
+    assert "needed.recall went from 1 to 0.166667 (-83.3%, 2 cases" in failed["sentence"]
+    assert "most on survey (1 → 0.08)" in failed["sentence"]
+
+
+@pytest.mark.parametrize("ending", ["html", "md", "xml", "json", "csv", "txt"])
+def test_every_report_can_be_written(ending):
+    assert bench("compare", "a.json", "worse.json", "-o", f"x.{ending}") == 0
+    assert "needed.recall" in Path(f"x.{ending}").read_text() or ending == "xml"
+
+
+def test_a_case_or_a_strategy_of_one_file_alone_is_never_green(capsys):
+    assert bench("compare", "a.json", "one_case.json", "--max-drop", "needed.recall=1") == 3
+    said = capsys.readouterr().out
+    assert "deleted trace" in said
+    assert "Only in a.json: case construction" in " ".join(said.split())
+    assert bench("compare", "one_case.json", "a.json", "--max-drop", "needed.recall=1") == 3
+    assert "new case" in capsys.readouterr().out
+    assert bench("compare", "one_case.json", "other_strategy.json", "--max-drop", "needed.recall=1") == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert "strategy cut_501 is new" in said
+    assert "no longer declared" in said
+
+
+def test_scenarios_are_paired_by_title(capsys):
+    assert bench("compare", "two.json", "two.json", "--max-drop", "needed.recall=0") == 0
+    assert len(read_scores(Path("two.json"))) == 2
+    capsys.readouterr()
+    assert bench("compare", "two.json", "one_case.json") == 3
+    assert "is in only one of two.json and one_case.json" in " ".join(capsys.readouterr().out.split())
+
+
+def edited(name, change):
+    document = json.loads(Path("a.json").read_text())
+    change(document)
+    Path(name).write_text(json.dumps(document))
+    return name
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda document: document["signature"].update(bench_version="9"), "bench version differs (0.1.0 against 9)"),
+        (lambda document: document["signature"].update(prices_date="x"), "price tables differs"),
+        (lambda document: document["signature"]["traces"].update(survey="00"), "case survey is another recording"),
+        (lambda document: document["rows"][0].update(value="many"), "Expected `float | null`, got `str`"),
+        (lambda document: document.pop("signature"), "missing required field `signature`"),
+        (lambda document: document["signature"].pop("seed"), "missing required field `seed`"),
+    ],
+)
+def test_what_does_not_compare_or_is_no_score_file_is_refused_in_one_line(change, said, capsys):
+    assert bench("compare", edited("edited.json", change), "a.json") == 2
+    err = capsys.readouterr().err
+    assert err.startswith("error: edited.json: ")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["none.json", "a.json"], "none.json: No such file"),
+        (["a.json", "scenarios/summaries.toml"], "JSON is malformed"),
+        (["a.json", "a.json", "--max-drop", "needed.recal=0.1"], "did you mean needed.recall"),
+        (["a.json", "a.json", "--max-drop", "needed.recall=lots"], "expected METRIC=LIMIT"),
+        (["a.json", "a.json", "--max-drop", "needed.recall=-2%"], "not negative"),
+        (["a.json", "a.json", "--max-drop", "needed.recall"], "expected METRIC=LIMIT"),
+        (["a.json", "a.json", "-o", "x.pdf"], "unknown ending '.pdf'"),
+    ],
+)
+def test_bad_usage_is_one_line(arguments, said, capsys):
+    assert bench("compare", *arguments) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_parquet_holds_the_rows_of_the_json_report(monkeypatch, capsys):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert bench("compare", "a.json", "a.json", "-o", "x.parquet", "-o", "x.json") == 0
+    table = parquet.read_table("x.parquet").to_pylist()
+    rows = json.loads(Path("x.json").read_text())["rows"]
+    assert [(row["strategy"], row["metric"], row["case"], row["value"], row["reason"]) for row in table] == [
+        (row["strategy"], row["metric"], row["case"], row["value"], row["reason"]) for row in rows
+    ]
+    first = Path("x.parquet").read_bytes()
+    assert bench("compare", "a.json", "a.json", "-o", "x.parquet") == 0
+    assert Path("x.parquet").read_bytes() == first
+    capsys.readouterr()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert bench("compare", "a.json", "a.json", "-o", "y.parquet") == 2
+    assert "pip install 'agent-memory-bench[parquet]'" in capsys.readouterr().err
