@@ -45,14 +45,14 @@ def test_another_thread_shows_nothing_again() -> None:
 
 
 def test_resets_by_hand() -> None:
-    steps = shell(3, start=2)
+    steps = [result(f"next is /data/part_{n}.csv", index=n) for n in (2, 3, 4)]
     recording = opened(
-        [*steps, ContextReset(index=8, summary="read /data/part_1.csv", kept=(7,)), ContextReset(index=9)]
+        [*steps, ContextReset(index=5, summary="read /data/part_2.csv", kept=(4,)), ContextReset(index=6)]
     )
     first, second = resets(recording)
     assert (first.results, first.kept, first.summary_chars) == (2, 2, 21)  # the system turn and the last result stay
-    assert (first.facts, first.lost) == (4, 1)  # two paths and two closing tags; of these the summary lacks part_2
-    assert (second.results, second.kept, second.lost) == (1, 1, 3)
+    assert (first.facts, first.lost) == (2, 1)  # the summary lacks part_3
+    assert (second.results, second.kept, second.lost) == (1, 1, 1)
 
 
 def test_a_result_seen_whole_is_no_cut() -> None:
