@@ -78,7 +78,7 @@ class Entry:
         lines = [line.partition("Source:")[2].strip() for line in self.doc.splitlines() if "Source:" in line]
         return lines[0] if lines else ""
 
-    @property
+    @functools.cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """The settings: keyword-only parameters, of the function or of the class's constructor."""
         return _parameters(self.target)
