@@ -285,6 +285,7 @@ def _leaves(mine: Mapping[str, Any], other: Mapping[str, Any], items: Sequence[t
                 moved[place] -= 1
             else:
                 absent.append(path)
+    absent.sort(key=lambda path: mine[path] in ("", None, [], {}))  # what says something first
     yield from changed[:MAX_NAMED]
     if len(both) > MAX_NAMED:
         yield f"{counted(len(both) - MAX_NAMED, 'more value')} changed."
