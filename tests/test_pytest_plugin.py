@@ -1,0 +1,200 @@
+"""The pytest plugin, as somebody's own pytest runs it: scenarios as items, readable failures, the fixture, xdist and benchmark."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench
+
+ROOT = Path(__file__).parents[1]
+ITEMS = [
+    "measured something",
+    "mine[needed.recall max_drop=0.01]",
+    "mine[loss.fact_recall.shown max_drop=0.05]",
+    "mine[cost.prompt_tokens max_increase=10%]",
+    "mine[needed.recall min=0.5 worst_case]",
+]
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert bench("init") == 0
+    capsys.readouterr()
+    return tmp_path
+
+
+def run(*arguments, plugins=()):
+    """The exit code and output of pytest in a process of its own, with this plugin, and no other but those named."""
+    loaded = [part for name in ("bench.pytest_plugin", *plugins) for part in ("-p", name)]
+    command = [sys.executable, "-m", "pytest", *loaded, "-p", "no:cacheprovider", "--color=no", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert "INTERNALERROR" not in done.stdout + done.stderr
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_folder_of_scenarios_is_collected_one_item_a_gate():
+    folder = SCENARIO.parent
+    (folder / "notes.toml").write_text("[tool.other]\nx = 1\n")
+    Path("pyproject.toml").write_text('traces = ["x"]\n[strategies]\na = {}\n')
+    (Path("elsewhere")).mkdir()
+    Path("elsewhere/named.toml").write_text(SCENARIO.read_text())
+    code, said = run("--collect-only", "-q")
+    assert code == 0, said
+    assert [line for line in said.splitlines() if "::" in line] == [f"{SCENARIO}::{item}" for item in ITEMS]
+    code, said = run("--collect-only", "-q", "elsewhere/named.toml")
+    assert said.count("elsewhere/named.toml::") == len(ITEMS)
+    code, said = run("--collect-only", "-q", "scenarios/notes.toml")
+    assert code == pytest.ExitCode.USAGE_ERROR, "a named file that is no scenario is told, not passed over"
+
+
+def test_green_then_red_with_metric_case_and_what_was_dropped_and_no_traceback():
+    code, said = run("scenarios")
+    assert code == 0, said
+    assert "5 passed" in said
+    SUMMARIZERS.write_text(WORSE)
+    code, said = run("scenarios", "--junit-xml=x.xml")
+    assert code == 1
+    assert "fail: mine: needed.recall went from 1" in said
+    assert "most on survey" in said
+    assert '  step 19 (run_script_by_name) dropped "' in said
+    assert "Traceback" not in said
+    assert "pytest_plugin.py" not in said
+    failed = [case.get("name") for case in ET.parse("x.xml").iter("testcase") if case.find("failure") is not None]
+    assert failed == [ITEMS[1], ITEMS[2], ITEMS[4]]
+
+
+def test_without_a_baseline_relative_gates_are_skipped_until_one_is_accepted():
+    BASELINE.unlink()
+    code, said = run("scenarios", "-rs")
+    assert code == 0
+    assert "2 passed, 3 skipped" in said
+    assert "no baseline yet" in said
+    assert not BASELINE.exists()
+    code, said = run("scenarios", "--bench-update-baseline")
+    assert code == 0
+    assert "bench baselines" in said
+    assert "mine needed.recall: 1 over 2 cases (new)" in said
+    assert "5 passed" in said
+    assert BASELINE.exists()
+
+
+def test_what_cannot_be_judged_is_never_green_unless_allowed():
+    (TRACES / "survey.jsonl").unlink()
+    code, said = run("scenarios")
+    assert code == 1
+    assert "inconclusive: mine: deleted trace: the baseline has case survey" in said
+    code, said = run("scenarios", "--bench-allow-inconclusive")
+    assert code == 0
+    assert "3 skipped" in said
+
+
+def test_a_broken_scenario_is_an_error_and_bad_input_one_line_an_item():
+    broken = SCENARIO.with_name("broken.toml")
+    broken.write_text('traces = ["x"]\n[strategies]\na = {\n')
+    code, said = run("scenarios")
+    assert code != 0
+    assert "error: " in said
+    assert "broken.toml: not TOML" in said
+    broken.unlink()
+    for path in TRACES.iterdir():
+        path.unlink()
+    code, said = run("scenarios")
+    assert code == 1
+    assert "traces/*.jsonl: no file matches" in said
+    assert "Traceback" not in said
+
+
+def test_under_xdist_a_scenario_is_replayed_in_one_process():
+    pytest.importorskip("xdist")
+    SUMMARIZERS.write_text("import os, pathlib\n\n\ndef summarize(result):\n    "
+                           "pathlib.Path('pid-%d' % os.getpid()).touch()\n    return result.text\n")  # fmt: skip
+    code, said = run("scenarios", "-n", "2", "--dist", "loadfile", plugins=["xdist.plugin"])
+    assert code == 0, said
+    assert "5 passed" in said
+    assert len(list(Path().glob("pid-*"))) == 1
+
+
+FIXTURE = """
+import pytest
+from bench.errors import BenchError, SpecError, TraceError
+from bench.model import Run
+
+FOLDER, SURVEY = "scenarios/traces", "scenarios/traces/survey.jsonl"
+MINE = "mine=summarizer=scenarios/summarizers.py:summarize"
+
+def hundred(result):
+    return result.text[:100]
+
+def test_losses(bench):
+    assert bench.loss(FOLDER, "keep_all") == 0.0
+    assert bench.loss(FOLDER, "drop_all") == 1.0
+    assert bench.loss(FOLDER, MINE) < 0.05 < bench.loss(FOLDER, hundred)
+    assert bench.loss(SURVEY, hundred, metric="needed.recall") == 1.0 - bench.value(SURVEY, hundred, "needed.recall")
+
+def test_replay_and_compare(bench):
+    (trace,) = bench.load(SURVEY)
+    run = bench.replay(trace, MINE)
+    assert isinstance(run, Run) and run.failure is None and run.prompts == bench.replay(SURVEY, MINE).prompts
+    compared = bench.compare(bench.load(FOLDER), [MINE, hundred])
+    assert compared.strategies == ("mine", "hundred")
+    assert bench.value(FOLDER, hundred, "needed.regret") == compared.row("hundred", "needed.regret").value
+
+def test_errors(bench):
+    with pytest.raises(SpecError, match="did you mean needed.recall"):
+        bench.value(SURVEY, MINE, "needed.recal")
+    with pytest.raises(SpecError, match="use bench.value"):
+        bench.loss(SURVEY, MINE, metric="cost.prompt_tokens")
+    with pytest.raises(TraceError):
+        bench.load("none.jsonl")
+    with pytest.raises(BenchError, match="holds 2 traces"):
+        bench.replay(FOLDER, MINE)
+    with pytest.raises(pytest.fail.Exception, match="was not measured"):
+        bench.value(SURVEY, MINE, "findings.agreement")
+"""
+TIMED = """
+def test_time(bench):
+    run = bench.benchmark("mine=summarizer=scenarios/summarizers.py:summarize", "scenarios/traces/survey.jsonl")
+    assert run.strategy == "mine"
+"""
+
+
+def test_the_fixture_in_tests_of_ones_own():
+    Path("test_own.py").write_text(FIXTURE)
+    code, said = run("test_own.py")
+    assert code == 0, said
+    assert "3 passed" in said
+
+
+def test_benchmarks_time_strategies_and_say_what_is_missing():
+    Path("test_time.py").write_text(TIMED)
+    code, said = run("test_time.py")
+    assert code == 1
+    assert "bench.benchmark needs pytest-benchmark" in said
+    pytest.importorskip("pytest_benchmark")
+    code, said = run("test_time.py", plugins=["pytest_benchmark.plugin"])
+    assert code == 0, said
+    assert "benchmark: 1 tests" in said
+
+
+def test_loading_the_plugin_costs_nothing():
+    code = "import sys, pytest; before = set(sys.modules); import bench.pytest_plugin; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {name for name in done.stdout.split() if name != "difflib"} == {
+        "bench",
+        "bench.errors",
+        "bench.pytest_plugin",
+    }
+
+
+def test_it_is_named_as_an_entry_point():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["entry-points"]["pytest11"] == {"bench": "bench.pytest_plugin"}
