@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .atoms import atoms_of
-from .model import Prompt, Run, ToolResult, Trace
+from .model import ModelTurn, Prompt, Run, SystemTurn, ToolResult, Trace, UserTurn
 from .presence import Shown
 
 
@@ -27,20 +27,43 @@ class Round:
         return self.kept / self.total if self.total else 1.0
 
 
-def round_steps(run: Run) -> frozenset[int]:
-    """The steps of the prompts that are rounds: compacted, and something that an earlier prompt had shown was taken out or rewritten, or a
-    summary was written on the way.
+def round_steps(trace: Trace, run: Run) -> frozenset[int]:
+    """The steps of the prompts that are rounds: a summary was written on the way, or the strategy took out or rewrote something of the
+    history, be it what an earlier prompt had shown or what had joined since.
 
     >>> from bench.metrics import example
-    >>> round_steps(example()[1])
+    >>> round_steps(*example())
     frozenset()
     """
     written = {call.step for call in run.writer_calls}
-    return frozenset(
-        prompt.step
-        for prompt in run.prompts
-        if prompt.step in written or (prompt.compacted and any(splice.removed for splice in prompt.splices))
-    )
+    shown = {outcome.step: outcome.shown for outcome in run.results}
+    compacted = [prompt for prompt in run.prompts if prompt.compacted]
+    found = written & {prompt.step for prompt in run.prompts}
+    found.update(prompt.step for prompt in compacted if any(splice.removed for splice in prompt.splices))
+    if any(prompt.step not in found for prompt in compacted):
+        joined = _joined(trace)
+        for prompt in compacted:
+            added = [key for splice in prompt.splices for key in splice.added]
+            steps = {run.messages[key].step for key in added}
+            if any(
+                shown.get(step) not in added if step in shown else step not in steps for step in joined[prompt.step]
+            ):
+                found.add(prompt.step)
+    return frozenset(found)
+
+
+def _joined(trace: Trace) -> dict[int, list[int]]:
+    """For each model turn the steps that joined its thread's history since the turn before it, that turn included."""
+    found: dict[int, list[int]] = {}
+    waiting: dict[str, list[int]] = {}
+    for step in trace.steps:
+        of_thread = waiting.setdefault(step.thread, [])
+        if isinstance(step, ModelTurn):
+            found[step.index] = of_thread.copy()
+            of_thread.clear()
+        if isinstance(step, SystemTurn | UserTurn | ModelTurn | ToolResult):
+            of_thread.append(step.index)
+    return found
 
 
 class Survivors:

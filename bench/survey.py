@@ -87,7 +87,7 @@ class _Asked:
         self._repeats: dict[int, list[Repeat]] = {}
         for repeat in repeats(trace):
             self._repeats.setdefault(repeat.turn, []).append(repeat)
-        self._rounds = round_steps(run)
+        self._rounds = round_steps(trace, run)
         self._survivors: dict[str, Survivors] = {}
 
     def of(self, prompt: Prompt, shown: Shown, found: Survey) -> None:

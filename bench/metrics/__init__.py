@@ -73,6 +73,19 @@ def once(owner: Trace | Run, key: str, compute: Callable[[], _Computed]) -> _Com
     return found
 
 
+def with_rest(samples: list[Sample], numerator: float, denominator: float) -> list[Sample]:
+    """Samples of a pooled metric that deserve a line of their own, and one more, without a step, for all the rest together.
+
+    `numerator` and `denominator` are those of everything. `[]` where there is nothing at all.
+
+    >>> [(sample.step, sample.numerator) for sample in with_rest([Sample(numerator=0.0, denominator=2.0, step=4)], 5, 7)]
+    [(4, 0.0), (None, 5.0)]
+    """
+    kept = numerator - sum(sample.numerator or 0.0 for sample in samples)
+    total = denominator - sum(sample.denominator or 0.0 for sample in samples)
+    return [*samples, Sample(numerator=kept, denominator=total)] if total else samples
+
+
 def example() -> tuple[Trace, Run]:
     """One small trace and a run of it in which a result was shown and stored cut: what the examples of the metrics measure.
 

@@ -1,0 +1,158 @@
+"""What was lost by kind, by round and asked for again, the slow way: prompts rebuilt as lists, every text looked through every time."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from bench.atoms import atoms_of
+from bench.model import Message, ModelTurn, Prompt, Run, SystemTurn, ToolResult, Trace, UserTurn
+
+from . import rebuilt
+
+UNITS = (
+    ["%", "‰", "°", "°C", "°F", "bytes", "byte", "B", "KB", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours"]
+    + ["day", "days", "K", "px", "ft", "bp", "USD", "EUR", "€", "kb", "Mb"]
+    + [prefix + "B" for prefix in "kKMGT"]
+    + [prefix + "iB" for prefix in "kKMGT"]
+    + [prefix + unit for prefix in ("", "k", "c", "m", "µ", "μ", "n", "p") for unit in ("m", "m²", "m³", "m2", "m3", "m^2", "m^3")]
+    + [prefix + "g" for prefix in ("", "k", "m", "µ", "μ", "n")]
+    + [prefix + "s" for prefix in ("", "m", "µ", "μ", "n")]
+    + ["Hz", "kHz", "MHz", "GHz", "W", "kW", "MW", "V", "mV", "kV", "x", "X"]
+)  # fmt: skip
+
+
+def of_kind(trace: Trace, run: Run, kind: str) -> tuple[int, int]:
+    """Facts of one kind, of all results: held by the last prompt, all."""
+    kept = total = 0
+    for place, result, messages in rebuilt.places(trace, run):
+        if place != "end":
+            continue
+        for atom, own in atoms_of(result.text).items():
+            if own == kind or (kind == "measure" and _measured(atom, own, result)):
+                total += 1
+                kept += rebuilt.shows_whole(messages, result) or rebuilt.present(atom, rebuilt.texts(messages))
+    return kept, total
+
+
+def _measured(atom: str, kind: str, result: ToolResult) -> bool:
+    plain = rebuilt.decoded(result.text)
+    if kind == "name":
+        return any(atom.endswith(unit) and re.fullmatch(r"\d[\d.]*", atom[: -len(unit)]) for unit in UNITS)
+    if kind != "number":
+        return False
+    bare = atom.lstrip("+-")
+    for found in re.finditer(re.escape(bare), plain):
+        before, after = plain[: found.start()], plain[found.end() :]
+        if re.search(r"[\w.][-+]?$", before):
+            continue
+        for gap in ("", " ", "\t", "\u00a0"):
+            for unit in UNITS:
+                rest = after[len(gap) + len(unit) :]
+                if after.startswith(gap + unit) and not re.match(r"\w", rest) and not (unit in "xX" and gap):
+                    return True
+    return False
+
+
+def exit_codes(trace: Trace, run: Run) -> tuple[int, int]:
+    """Results that state an exit code: whose code is still stated where they are shown, all."""
+    kept = total = 0
+    for place, result, messages in rebuilt.places(trace, run):
+        codes = _codes(result.text)
+        if place == "end" and codes:
+            total += 1
+            texts = [item.text for item in messages if item.step == result.index]
+            kept += rebuilt.shows_whole(messages, result) or any(codes[0] in _codes(text) for text in texts)
+    return kept, total
+
+
+def _codes(text: str) -> list[int]:
+    words = [
+        "returncode", "return_code", "exitcode", "exit_code", "exitstatus", "exit_status", "exit code", "exit status",
+        "exit with code", "exit with status", "exited code", "exited status", "exited with code", "exited with status",
+    ]  # fmt: skip
+    found = []
+    for start in range(len(text)):
+        for word in words:
+            if text[start:].lower().startswith(word):
+                after = re.match(r"[\"']?(?:>|\s*[:=]\s*|\s+)(-?\d+)(?!\w)", text[start + len(word) :])
+                if after:
+                    found.append(int(after.group(1)))
+    return found
+
+
+def rounds(trace: Trace, run: Run) -> dict[str, list[tuple[int, int, int]]]:
+    """Per thread the rounds: step, facts held, facts told."""
+    found: dict[str, list[tuple[int, int, int]]] = {}
+    for prompt, messages, keys in rebuilt.prompts(run):
+        summarised = any(call.step == prompt.step for call in run.writer_calls)
+        if summarised or (prompt.compacted and _taken_apart(trace, run, prompt, messages, keys)):
+            before = [r for r in trace.results if r.thread == prompt.thread and r.index < prompt.step]
+            held = [
+                rebuilt.present(atom, rebuilt.texts(messages)) for result in before for atom in atoms_of(result.text)
+            ]
+            found.setdefault(prompt.thread, []).append((prompt.step, sum(held), len(held)))
+    return found
+
+
+def _taken_apart(trace: Trace, run: Run, prompt: Prompt, messages: list[Message], keys: list[str]) -> bool:
+    if sum(splice.removed for splice in prompt.splices):
+        return True
+    steps = [step for step in trace.steps if step.thread == prompt.thread and step.index < prompt.step]
+    last = max((step.index for step in steps if isinstance(step, ModelTurn)), default=-1)
+    for step in steps:
+        if step.index < last or not isinstance(step, SystemTurn | UserTurn | ModelTurn | ToolResult):
+            continue
+        if isinstance(step, ToolResult):
+            if next(outcome.shown for outcome in run.results if outcome.step == step.index) not in keys:
+                return True
+        elif step.index not in [message.step for message in messages]:
+            return True
+    return False
+
+
+def refetches(trace: Trace, run: Run) -> dict[str, tuple[int, int]]:
+    """Per call that asked again for what it had been told: facts gone, facts told."""
+    found = {}
+    prompts = {prompt.step: messages for prompt, messages, _ in rebuilt.prompts(run)}
+    for turn in trace.steps:
+        if not isinstance(turn, ModelTurn):
+            continue
+        for call in turn.tool_calls:
+            own = _answer(trace, turn, call.id)
+            earlier = [
+                answer
+                for other in trace.steps
+                if isinstance(other, ModelTurn) and other.index < turn.index and other.thread == turn.thread
+                for asked in other.tool_calls
+                if _same(asked, call)
+                for answer in [_answer(trace, other, asked.id)]
+                if answer is not None and answer.index < turn.index
+            ]
+            if own is None or not earlier:
+                continue
+            latest = max(earlier, key=lambda answer: answer.index)
+            told = [
+                atom
+                for atom in atoms_of(latest.shown_by_recorder)
+                if atom in atoms_of(own.shown_by_recorder) and atom in atoms_of(latest.text)
+            ]
+            texts = rebuilt.texts(prompts[turn.index])
+            if told:
+                found[call.id] = sum(not rebuilt.present(atom, texts) for atom in told), len(told)
+    return found
+
+
+def _same(one: Any, other: Any) -> bool:
+    commands = [
+        call.arguments.get("command") if isinstance(call.arguments, dict) and len(call.arguments) == 1 else None
+        for call in (one, other)
+    ]
+    if all(isinstance(command, str) for command in commands):
+        return bool(commands[0] == commands[1])
+    return one.name == other.name and json.dumps(one.arguments) == json.dumps(other.arguments)
+
+
+def _answer(trace: Trace, turn: ModelTurn, call_id: str) -> ToolResult | None:
+    return next((r for r in trace.results if r.thread == turn.thread and r.call_id == call_id and r.index > turn.index), None)  # fmt: skip

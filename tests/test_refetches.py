@@ -1,0 +1,99 @@
+"""Calls that ask again for what the run had been told: a case by hand, and agreement with the slow reference."""
+
+from __future__ import annotations
+
+import msgspec
+from generated import traces
+from handmade import opened, result, run_of
+from hypothesis import given, settings, strategies as st
+from reference import lost
+
+from bench.commands import calls_in
+from bench.model import ModelTurn, Run, Sample, ToolCall, Trace
+from bench.registry import entries
+
+
+def measured(recording: Trace, run: Run) -> list[Sample]:
+    return list(entries("metric")["needed.refetches"].target(recording, run))
+
+
+def asked(*texts: str | None) -> Trace:
+    """The same call over and over, each time with one of these results; None: no result."""
+    steps = []
+    for number, text in enumerate(texts):
+        call = ToolCall(id=f"c{number}", name="count", arguments={"of": "rows"})
+        steps.append(ModelTurn(index=2 + 2 * number, tool_calls=(call,)))
+        if text is not None:
+            steps.append(result(text, index=3 + 2 * number, call_id=call.id, function="count"))
+    return opened(steps)
+
+
+def test_by_hand() -> None:
+    # asked at steps 2, 4, 6; cut to four characters, "471 rows" keeps its fact and "rows 471" loses it
+    recording = asked("471 rows", "471 rows", "471 rows")
+    assert [sample.numerator for sample in measured(recording, run_of(recording, "keep_all"))] == [0.0, 0.0]
+    assert [sample.numerator for sample in measured(recording, run_of(recording, "c=summarizer=truncate:limit=4"))] == [0.0, 0.0]  # fmt: skip
+    recording = asked("rows 471", "rows 471", "rows 471")
+    samples = measured(recording, run_of(recording, "c=summarizer=truncate:limit=4"))
+    assert [(sample.step, sample.call_id, sample.numerator) for sample in samples] == [(4, "c1", 1.0), (6, "c2", 1.0)]
+    assert samples[1].detail == {"command": 'count {"of":"rows"}', "earlier": 5, "gone": 1, "of": 1, "lost": ["471"]}
+    assert [sample.numerator for sample in measured(recording, run_of(recording, "drop_all"))] == [1.0, 1.0]
+
+
+def test_what_was_not_told_before_is_no_refetch() -> None:
+    for texts in (("471 rows", "472 rows"), ("some rows", "some rows"), (None, "471 rows"), ("471 rows", None)):
+        recording = asked(*texts)
+        assert measured(recording, run_of(recording, "drop_all")) == []
+
+
+def test_only_what_the_recorded_model_saw_was_told() -> None:
+    recording = asked("471 rows")
+    call = ToolCall(id="again", name="count", arguments={"of": "rows"})
+    cut = result("nothing", full="471 rows", index=3, call_id="c0", function="count")
+    again = result("471 rows", index=5, call_id="again", function="count")
+    steps = [recording.steps[2], cut, ModelTurn(index=4, tool_calls=(call,)), again]
+    assert measured(opened(steps), run_of(opened(steps), "drop_all")) == []
+
+
+def test_a_command_in_text_is_a_call_like_any_other() -> None:
+    steps = []
+    for index in (2, 4):
+        (call,) = calls_in("execute: wc -l", index)
+        steps.append(ModelTurn(index=index, content="execute: wc -l", tool_calls=(call,)))
+        steps.append(result("471", index=index + 1, call_id=call.id, function="bash", role="user"))
+    recording = opened(steps)
+    (sample,) = measured(recording, run_of(recording, "drop_all"))
+    assert (sample.numerator, sample.detail["command"]) == (1.0, "wc -l")
+
+
+STRATEGIES = (
+    "keep_all",
+    "drop_all",
+    "recorded",
+    "cut=summarizer=truncate:limit=60",
+    "mask=compactor=mask_observations:keep_last=1",
+)
+
+
+@given(trace=traces(extras=True), strategy=st.sampled_from(STRATEGIES), data=st.data())
+@settings(max_examples=200)
+def test_as_the_slow_reference(trace: Trace, strategy: str, data: st.DataObject) -> None:
+    trace = repeating(trace, data.draw(st.integers(1, 3)))
+    run = run_of(trace, strategy)
+    ours = {sample.call_id: (sample.detail["gone"], sample.detail["of"]) for sample in measured(trace, run)}
+    assert ours == lost.refetches(trace, run)
+    assert all(sample.numerator == (sample.detail["gone"] > 0) for sample in measured(trace, run))
+
+
+def repeating(recording: Trace, targets: int) -> Trace:
+    """The trace with its calls asking for so few things that they repeat."""
+    steps = []
+    for step in recording.steps:
+        if isinstance(step, ModelTurn):
+            calls = tuple(
+                msgspec.structs.replace(call, name="query", arguments={"target": number % targets})
+                for number, call in enumerate(step.tool_calls)
+            )
+            step = msgspec.structs.replace(step, tool_calls=calls)
+        steps.append(step)
+    return msgspec.structs.replace(recording, steps=tuple(steps))
