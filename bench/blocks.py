@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from .model import Delta, Row
 
@@ -31,22 +31,28 @@ class Prose:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table; `unit` is shown beside the title, numbers are aligned right."""
+    """One column of a table; `unit` is shown beside the title, numbers are aligned right; `strategy` names whose values it holds."""
 
     title: str
     unit: str = ""
     align: Literal["left", "right"] = "left"
+    strategy: str | None = None
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell. `detail` goes on after the text (an interval), `note` says why (a footnote), `strategy` names the strategy it stands for."""
+    """One cell. `detail` goes on after the text (an interval), `note` says why (a footnote).
+
+    `strategy` names the strategy it stands for, `case` (with `step`) the place that a page can open for it.
+    """
 
     text: str
     tone: Tone = "plain"
     note: str = ""
     strategy: str | None = None
     detail: str = ""
+    case: str | None = None
+    step: int | None = None
 
     @property
     def whole(self) -> str:
@@ -69,12 +75,17 @@ class Table:
 
 @dataclass(frozen=True)
 class Point:
-    """One point of a chart. `mark` names what happened there ("" for nothing); marked points are drawn apart."""
+    """One point of a chart. `mark` names what happened there ("" for nothing); marked points are drawn apart.
+
+    `note` says more of it, `step` is the step of the trace that it stands for.
+    """
 
     series: str
     x: float
     y: float
     mark: str = ""
+    note: str = ""
+    step: int | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +102,12 @@ class Chart:
     text: str
     """The chart in one sentence, for who cannot see it."""
 
+    front: tuple[str, ...] = ()
+    """The series on the Pareto front, cheapest first; a scatter draws the front through them."""
+
+    case: str | None = None
+    """The case whose steps the points are, where they are steps."""
+
 
 @dataclass(frozen=True)
 class Span:
@@ -101,15 +118,51 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Rows:
+    """Some rows of a table that a tool result held, with the cells that are gone as (row, column)."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    gone: frozenset[tuple[int, int]]
+    caption: str
+
+    def column_gone(self, number: int) -> bool:
+        """Whether nothing of a column is left."""
+        return bool(self.rows) and all((row, number) in self.gone for row in range(len(self.rows)))
+
+    def row_gone(self, number: int) -> bool:
+        """Whether nothing of a row is left."""
+        return bool(self.columns) and all((number, column) in self.gone for column in range(len(self.columns)))
+
+
+@dataclass(frozen=True)
+class Need:
+    """A later step that needed facts which were gone; `step` None: a count of further steps, in words."""
+
+    step: int | None
+    facts: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The need in words."""
+        return f"step {self.step} needed {', '.join(self.facts)}" if self.step is not None else ", ".join(self.facts)
+
+
+@dataclass(frozen=True)
 class Kept:
-    """What one strategy kept of a tool result: where that was looked for, the text, and what was lost and needed later."""
+    """What one strategy kept of a tool result: where that was looked for, the text, and what was lost and needed later.
+
+    `tiers` says of lost facts whether they could still be had (derivable, retrievable), where a metric knows; `rows` is the table in it.
+    """
 
     strategy: str
     where: str
     text: tuple[Span, ...]
     lost: tuple[str, ...]
     lost_total: int
-    needed_later: tuple[str, ...]
+    needed_later: tuple[Need, ...]
+    tiers: Mapping[str, str]
+    rows: Rows | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +172,55 @@ class SideBySide:
     title: str
     untruncated: tuple[Span, ...]
     kept: tuple[Kept, ...]
+    case: str
+    step: int
+    rows: Rows | None = None
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One routing decision of a run: `expected` is None where the route taken was the expected one. `count` decisions in a row look the same."""
+
+    step: int
+    router: str
+    taken: str
+    expected: str | None = None
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class Path:
+    """The decisions of one run in order, the wrong turns marked."""
+
+    title: str
+    turns: tuple[Turn, ...]
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """What every model call of a case was given, by strategy: what a page needs to show any prompt beside any other.
+
+    `data` is plain (mappings, lists, texts, numbers): `messages` holds each distinct message once, `strategies` the prompts as edits.
+    """
+
+    case: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One case in full, made when it is asked for: 1,000 of them would be far too much to make and show at once."""
+
+    case: str
+    make: Callable[[], tuple[Block, ...]]
+
+
+@dataclass(frozen=True)
+class Cases:
+    """A table of cases, each of which a page can open."""
+
+    table: Table
+    details: tuple[Detail, ...]
 
 
 @dataclass(frozen=True)
@@ -136,7 +238,7 @@ class Beside:
     blocks: tuple[Block, ...]
 
 
-Block = Prose | Table | Chart | SideBySide | Fold | Beside
+Block = Prose | Table | Chart | SideBySide | Fold | Beside | Path | Prompts | Cases
 
 
 # ---------------------------------------------------------------- numbers as text

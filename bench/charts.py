@@ -1,4 +1,4 @@
-"""Charts as static SVG: what a Chart block looks like, drawn by vl-convert from a Vega-Lite specification, byte for byte the same each time.
+"""Charts as Vega-Lite specifications, and as static SVG drawn from them by vl-convert, byte for byte the same each time.
 
 The text of a page styles the axes (light, dark, print); the colours of series are the same everywhere in a report.
 """
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .blocks import Chart, Point, visible
+from .blocks import Chart, Point, quantity, visible
 
 VEGA_LITE = "6.1"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#B8A60C")
@@ -19,10 +19,17 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#B
 GREYS = ("#6a6a6a", "#8f8f8f", "#7d7d7d", "#a3a3a3", "#858585")
 _SHAPES = ("circle", "square", "diamond", "triangle-up", "cross")
 _REFERENCE_SHAPES = ("square", "diamond", "triangle-down", "triangle-up", "cross")
+FRONT = "#7a7a7a"
+COMPACTED, EVICTED, DANGLING = "compacted", "results evicted", "needs what is gone"
+MARKS = {COMPACTED: ("triangle-down", 60), EVICTED: ("square", 190), DANGLING: ("cross", 60)}
+"""What can happen to a prompt, each with a shape and a size that still shows where several meet at one point."""
+
 STROKES = {"solid": [1, 0], "dashed": [6, 3], "dotted": [2, 3]}
 """Dash patterns of lines by the name that CSS has for them."""
 
 _SIZES = {"scatter": (400, 270), "line": (620, 190)}
+_SMALL = (300, 120)
+BEYOND = 1.05
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,7 @@ def styles(strategies: Sequence[str], references: Sequence[str]) -> dict[str, St
     return found
 
 
-def svg(chart: Chart, looks: Mapping[str, Style], prefix: str) -> str:
+def svg(chart: Chart, looks: Mapping[str, Style], prefix: str, *, small: bool = False) -> str:
     """The chart as an inline SVG element without namespaces, remote references or fixed text colours; `""` for a chart without points.
 
     `prefix` makes the ids of this chart its own on a page of several. Series that have no style are grey.
@@ -60,10 +67,8 @@ def svg(chart: Chart, looks: Mapping[str, Style], prefix: str) -> str:
         return ""
     import vl_convert
 
-    names = list(dict.fromkeys(point.series for point in chart.points))
-    shown = [looks.get(name, Style(GREYS[0], "circle", "solid")) for name in names]
     drawn: str = vl_convert.vegalite_to_svg(
-        _specification(chart, names, shown), vl_version=VEGA_LITE, allowed_base_urls=[]
+        specification(chart, looks, small=small), vl_version=VEGA_LITE, allowed_base_urls=[]
     )
     return _inline(drawn, prefix)
 
@@ -77,11 +82,23 @@ def _inline(drawn: str, prefix: str) -> str:
     return f'<svg viewBox="0 0 {size}" width="{size.split()[0]}" aria-hidden="true" focusable="false">{rest}'
 
 
-def _specification(chart: Chart, names: Sequence[str], shown: Sequence[Style]) -> dict[str, Any]:
-    """The Vega-Lite specification. Series travel as numbers, so that no name from outside is ever a key or an expression."""
+def specification(
+    chart: Chart, looks: Mapping[str, Style], *, interactive: bool = False, small: bool = False
+) -> dict[str, Any]:
+    """The Vega-Lite specification. Series travel as numbers, so that no name from outside is ever a key or an expression.
+
+    `interactive` adds what a page can do with it: a text for every point under the pointer, moving, zooming, and the parameter `highlight`
+    that names the one series to show in full. Each datum's `n` is the number of its point in `chart.points`.
+    """
+    names = list(dict.fromkeys(point.series for point in chart.points))
+    shown = [looks.get(name, Style(GREYS[0], "circle", "solid")) for name in names]
     ids = [f"s{number}" for number in range(len(names))]
-    width, height = _SIZES[chart.kind]
-    return {
+    width, height = _SMALL if small else _SIZES[chart.kind]
+    size = 10 if small else 12
+    layers = (
+        _scatter(chart, names, ids, shown, (width, height)) if chart.kind == "scatter" else _lines(ids, shown, chart)
+    )
+    spec: dict[str, Any] = {
         "width": width,
         "height": height,
         "background": None,
@@ -90,56 +107,95 @@ def _specification(chart: Chart, names: Sequence[str], shown: Sequence[Style]) -
         "config": {
             "view": {"stroke": None},
             "font": "sans-serif",
-            "axis": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "tickCount": 5, "domain": False},
+            "axis": {"labelFontSize": size, "titleFontSize": size, "titleFontWeight": "normal",
+                     "tickCount": 3 if small else 5, "domain": False},
         },
-        "data": {"values": [{"s": ids[names.index(p.series)], "x": p.x, "y": p.y, "m": p.mark} for p in chart.points]},
+        "data": {"values": [_datum(n, p, ids[names.index(p.series)], chart) for n, p in enumerate(chart.points)]},
         "encoding": {
-            "x": {"field": "x", "type": "quantitative", "title": chart.x_title, "axis": _axis(chart.x_unit), "scale": _scale(chart.x_unit)},
-            "y": {"field": "y", "type": "quantitative", "title": chart.y_title, "axis": _axis(chart.y_unit), "scale": _scale(chart.y_unit)},
+            "x": {"field": "x", "type": "quantitative", "title": chart.x_title, **_measure(chart.x_unit, [p.x for p in chart.points])},
+            "y": {"field": "y", "type": "quantitative", "title": chart.y_title, **_measure(chart.y_unit, [p.y for p in chart.points])},
             "color": _encoded(ids, [style.colour for style in shown]),
         },
-        "layer": _scatter(chart, names, ids, shown) if chart.kind == "scatter" else _lines(ids, shown, chart),
+        "layer": layers,
     }  # fmt: skip
+    return _made_interactive(spec, chart) if interactive else spec
 
 
-def _axis(unit: str) -> dict[str, Any]:
-    return {"format": ".0%" if unit == "fraction" else "~s" if unit == "tokens" else "d"}
+def _datum(number: int, point: Point, series: str, chart: Chart) -> dict[str, Any]:
+    told = (point.series, f"{quantity(point.x, chart.x_unit)} {chart.x_title}", f"{quantity(point.y, chart.y_unit)} {chart.y_title}",
+            point.note)  # fmt: skip
+    return {"n": number, "s": series, "x": point.x, "y": point.y, "m": point.mark,
+            "t": visible(" · ".join(filter(None, told)))}  # fmt: skip
 
 
-def _scale(unit: str) -> dict[str, Any]:
-    return {"domain": [0, 1]} if unit == "fraction" else {"zero": True, "nice": True}
+def _made_interactive(spec: dict[str, Any], chart: Chart) -> dict[str, Any]:
+    layers = spec["layer"]
+    for layer in layers:
+        if "data" not in layer:  # the front and the names belong to no series
+            faded = {"condition": {"test": "highlight === '' || datum.s === highlight", "value": 0.95}, "value": 0.1}
+            layer["encoding"] = {**layer["encoding"], "opacity": faded}
+    spec["encoding"]["tooltip"] = {"field": "t", "type": "nominal"}
+    if chart.kind == "line":
+        layers.append({"mark": {"type": "point", "filled": True, "size": 160, "opacity": 0.0}, "encoding": {}})
+    layers[0]["params"] = [
+        {"name": "moved", "bind": "scales", "select": {"type": "interval", "zoom": "wheel![event.ctrlKey]"}}
+    ]
+    spec["params"] = [{"name": "highlight", "value": ""}]
+    spec["config"]["aria"] = False  # the page has the same numbers as a table
+    return spec
+
+
+def _measure(unit: str, values: Sequence[float]) -> dict[str, Any]:
+    """Axis and scale of a unit: from zero to a little beyond the largest value, so that the marks there are seen whole."""
+    formats = {"fraction": ".0%", "tokens": "~s", "usd": "$~g"}
+    top = max(1.0 if unit == "fraction" else 0.0, *values, 1e-9)
+    steps = {"tickMinStep": 1} if unit not in formats else {}
+    return {"axis": {"format": formats.get(unit, "d"), **steps}, "scale": {"domain": [0, top * BEYOND], "nice": False}}
 
 
 def _encoded(ids: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
     return {"field": "s", "type": "nominal", "legend": None, "scale": {"domain": list(ids), "range": list(values)}}
 
 
-def _scatter(chart: Chart, names: Sequence[str], ids: Sequence[str], shown: Sequence[Style]) -> list[dict[str, Any]]:
+def _scatter(
+    chart: Chart, names: Sequence[str], ids: Sequence[str], shown: Sequence[Style], size: tuple[int, int]
+) -> list[dict[str, Any]]:
     layers: list[dict[str, Any]] = [
         {
-            "mark": {"type": "point", "filled": True, "size": 110, "opacity": 0.95, "clip": False},
+            "mark": {"type": "point", "filled": True, "size": 110, "opacity": 0.95},
             "encoding": {"shape": _encoded(ids, [style.shape for style in shown])},
         }
     ]
-    for group, align, dx, dy in _labels(chart.points):
+    on_front = [point for name in chart.front for point in chart.points if point.series == name]
+    if len(on_front) > 1:
+        layers.append(
+            {
+                "data": {"values": [{"x": point.x, "y": point.y} for point in on_front]},
+                "mark": {"type": "line", "interpolate": "step-after", "strokeDash": [5, 3], "strokeWidth": 1.5},
+                "encoding": {"color": {"value": FRONT}, "tooltip": {"value": None}},
+            }
+        )
+    for group, align, dx, dy in _labels(chart.points, size):
         label = visible(", ".join(_short(point.series) for point in group))
+        weight = "bold" if any(point.series in chart.front for point in group) else "normal"
         layers.append(
             {
                 "data": {"values": [{"x": group[0].x, "y": group[0].y, "label": label}]},
-                "mark": {"type": "text", "align": align, "dx": dx, "dy": dy, "fontSize": 12},
-                "encoding": {"text": {"field": "label", "type": "nominal"}, "color": {"value": "#000"}},
+                "mark": {"type": "text", "align": align, "dx": dx, "dy": dy, "fontSize": 12 if size != _SMALL else 10,
+                         "fontWeight": weight},
+                "encoding": {"text": {"field": "label", "type": "nominal"}, "color": {"value": "#000"}, "tooltip": {"value": None}},
             }
-        )
+        )  # fmt: skip
     return layers
 
 
 _PLACES = (("left", 10, 0), ("right", -10, 0), ("left", 6, 14), ("right", -6, 14), ("left", 6, -14), ("right", -6, -14))
 
 
-def _labels(points: Sequence[Point]) -> list[tuple[list[Point], str, int, int]]:
+def _labels(points: Sequence[Point], size: tuple[int, int]) -> list[tuple[list[Point], str, int, int]]:
     """Where each name is written (align, dx, dy): the first place beside its point that is free, else the first. Near points share a label."""
-    width, height = _SIZES["scatter"]
-    widest = max((point.x for point in points), default=0.0) or 1.0
+    width, height = size
+    widest = (max((point.x for point in points), default=0.0) or 1.0) * BEYOND
     groups: list[list[Point]] = []
     for point in sorted(points, key=lambda item: (item.x, item.y, item.series)):
         near = (g for g in groups if abs(g[0].x - point.x) < 0.03 * widest and abs(g[0].y - point.y) < 0.03)
@@ -148,7 +204,7 @@ def _labels(points: Sequence[Point]) -> list[tuple[list[Point], str, int, int]]:
             groups.append([point])
         else:
             group.append(point)
-    at = {id(group): (group[0].x / widest * width, (1 - group[0].y) * height) for group in groups}
+    at = {id(group): (group[0].x / widest * width, (1 - group[0].y / BEYOND) * height) for group in groups}
     taken = [(x - 6, x + 6, y - 6, y + 6) for x, y in at.values()]
     found = []
     for group in groups:
@@ -186,17 +242,15 @@ def _lines(ids: Sequence[str], shown: Sequence[Style], chart: Chart) -> list[dic
         },
         {
             "transform": [{"filter": "datum.m !== ''"}],
-            "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
+            "mark": {"type": "point", "filled": False, "opacity": 1, "strokeWidth": 2},
             "encoding": {
                 "shape": {
                     "field": "m",
                     "type": "nominal",
                     "legend": None,
-                    "scale": {"domain": marks, "range": [_MARK_SHAPES.get(mark, "circle") for mark in marks]},
-                }
+                    "scale": {"domain": marks, "range": [MARKS.get(mark, ("circle", 60))[0] for mark in marks]},
+                },
+                "size": {"condition": {"test": f"datum.m === '{EVICTED}'", "value": MARKS[EVICTED][1]}, "value": 60},
             },
         },
     ]
-
-
-_MARK_SHAPES = {"history cut": "triangle-down", "needs what is gone": "cross"}

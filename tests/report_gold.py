@@ -7,6 +7,7 @@ from pathlib import Path
 
 from compared import comparison, hostile, unmeasured
 
+from bench.page_data import unpacked
 from bench.reports import rendered, terminal_text
 
 GOLD = Path(__file__).parent / "gold"
@@ -27,5 +28,13 @@ def current() -> dict[str, str]:
 
 
 def without_drawings(text: str) -> str:
-    """A page without what its charts hold: the room that axes take depends on the fonts of the machine."""
-    return re.sub(r"<svg[^>]*>.*?</svg>", "<svg></svg>", text, flags=re.DOTALL)
+    """A page as people can read it: cases unpacked; without static charts (the room that axes take depends on the fonts of the machine),
+    without the chart library and the hash of it."""
+    text = re.sub(r"<svg viewBox[^>]*>.*?</svg>", "<svg></svg>", text, flags=re.DOTALL)
+    text = re.sub(r'(id="library">)[^<]*', r"\1", text)
+    text = re.sub(r"'sha256-[^']*'", "'sha256-…'", text)
+    return re.sub(r'(<script type="application/octet-stream" data-case="[^"]*">)([^<]+)', _unpacked, text)
+
+
+def _unpacked(match: re.Match[str]) -> str:
+    return match[1] + unpacked(match[2])

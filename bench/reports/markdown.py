@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..blocks import Block, Cell, Chart, Fold, Prose, SideBySide, Span, Table, counted, visible
+from ..blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Span, Table, counted, visible
 from . import PanelBlocks, Section, renderer
 
 MAX_CHARS = 60_000
@@ -72,6 +72,10 @@ def _block(block: Block) -> str:
         return ""  # its numbers are in the tables
     if isinstance(block, SideBySide):
         return _details(block.title, "\n\n".join(_side_by_side(block)))
+    if isinstance(block, Path):
+        return "\n".join([f"**{_inline(block.title)}**\n", *_wrong_turns(block)])
+    if not isinstance(block, Fold | Beside):
+        return ""  # what only opens on a page
     inner = "\n\n".join(filter(None, map(_block, block.blocks)))
     return _details(block.title, inner) if isinstance(block, Fold) else inner
 
@@ -110,7 +114,14 @@ def _side_by_side(block: SideBySide) -> Iterator[str]:
         if kept.lost_total:
             yield f"Lost {kept.lost_total}: {_inline(', '.join(kept.lost))}"
         if kept.needed_later:
-            yield "\n".join(f"- {_inline(need)}" for need in kept.needed_later)
+            yield "\n".join(f"- {_inline(need.text)}" for need in kept.needed_later)
+
+
+def _wrong_turns(block: Path) -> Iterator[str]:
+    for turn in block.turns:
+        if turn.expected is not None:
+            said = f"step {turn.step}, {turn.router}: {turn.taken}, expected {turn.expected}"
+            yield f"- ❌ {_inline(said)}"
 
 
 def _fenced(spans: Sequence[Span]) -> str:

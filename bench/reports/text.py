@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from ..blocks import Block, Cell, Chart, Fold, Prose, SideBySide, Span, Table, quantity, visible
+from ..blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Span, Table, quantity, visible
 from . import Section, renderer
 
 WIDTH = 100
@@ -52,7 +52,9 @@ def _block(block: Block) -> Iterator[str]:
         yield from _chart(block)
     elif isinstance(block, SideBySide):
         yield from _side_by_side(block)
-    else:
+    elif isinstance(block, Path):
+        yield from _path(block)
+    elif isinstance(block, Fold | Beside):
         if isinstance(block, Fold):
             yield f"{_flat(block.title)}:"
         for inner in block.blocks:
@@ -140,7 +142,14 @@ def _side_by_side(block: SideBySide) -> Iterator[str]:
         if kept.lost_total:
             yield f"    lost {kept.lost_total}: " + _clip_to(", ".join(kept.lost), 80)
         for need in kept.needed_later:
-            yield f"    needed: {_clip_to(need, 80)}"
+            yield f"    needed: {_clip_to(need.text, 80)}"
+
+
+def _path(block: Path) -> Iterator[str]:
+    yield _flat(block.title)
+    for turn in block.turns:
+        if turn.expected is not None:
+            yield _clip_to(f"  ✗ step {turn.step}, {turn.router}: {turn.taken}, expected {turn.expected}", WIDTH)
 
 
 def _excerpt(title: str, spans: Sequence[Span]) -> Iterator[str]:

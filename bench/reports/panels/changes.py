@@ -9,7 +9,7 @@ from ...scores import combine
 from .. import panel
 
 
-@panel("changes", order=25, title="What changed?")
+@panel("changes", order=72, title="What changed?")
 def changes(comparison: Comparison) -> list[Block]:
     """Every metric of every strategy that differs from the baseline, paired by case, with interval and number of cases.
 

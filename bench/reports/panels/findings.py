@@ -11,7 +11,7 @@ MAX_RESULTS = 8
 MAX_CHANGES = 10
 
 
-@panel("findings", order=60, title="Which conclusions changed?")
+@panel("findings", order=50, title="Which conclusions changed?")
 def findings(comparison: Comparison) -> list[Block]:
     """Results whose evaluation or extraction comes out otherwise from the stored record than from the untruncated one, change by change.
 

@@ -12,7 +12,7 @@ TONES: dict[str, Tone] = {"fail": "bad", "inconclusive": "warn", "skipped": "mut
 SHOWN_PASSES = 4
 
 
-@panel("gates", order=20, title="Do the gates hold?")
+@panel("gates", order=70, title="Do the gates hold?")
 def gates(comparison: Comparison) -> list[Block]:
     """The verdict of every gate: what failed first, then what could not be judged, then what passed.
 

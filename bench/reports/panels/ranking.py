@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...blocks import Beside, Block, Cell, Chart, Column, Point, Prose, Table, change, listed, measured, quantity
+from ...blocks import Beside, Block, Cell, Chart, Column, Fold, Point, Prose, Table, change, listed, measured, quantity
 from ...model import Comparison, Delta, Verdict
 from .. import brackets, contenders, panel
 
 COST = "cost.prompt_tokens"
+DOLLARS = "cost.cost_usd"
 KEPT = ("needed.recall", "loss.fact_recall.end", "loss.leaf_recall.end")
 ENOUGH = 0.95
 MORE = (
@@ -16,7 +17,7 @@ MORE = (
     ("loss.leaf_recall.stored", "values kept in store"),
     ("findings.agreement", "findings that agree"),
     ("routing.accuracy", "routes as expected"),
-    ("cost.cost_usd", "cost"),
+    (DOLLARS, "cost"),
 )
 
 
@@ -29,7 +30,7 @@ class _Place:
     kept: float | None
 
 
-@panel("ranking", order=30, title="Which strategy wins?")
+@panel("ranking", order=20, title="Which strategy wins?")
 def ranking(comparison: Comparison) -> list[Block]:
     """The strategies by prompt tokens, with differences against keep_all, gate marks, the Pareto front, and who wins by which rule.
 
@@ -39,21 +40,43 @@ def ranking(comparison: Comparison) -> list[Block]:
     places = {name: _place(comparison, name, kept) for name in (*comparison.strategies, *comparison.references)}
     declared = sorted((places[name] for name in contenders(comparison)), key=_by_tokens)
     around = sorted((places[name] for name in brackets(comparison)), key=_by_tokens)
-    table = _table(comparison, kept, declared + around, places)
+    front = _front(declared)
+    table = _table(comparison, kept, declared + around, places, front)
+    named = f"On the Pareto front (no declared strategy is both cheaper and better by {kept}): {listed(front)}."
     said: list[Block] = [
         _winner(comparison, kept, declared),
-        Prose(" ".join([_rule(kept), *_front(declared, kept)]), "muted"),
+        Prose(" ".join([_rule(kept), *([named] if front else [])]), "muted"),
     ]
+    tokens = _chart(comparison, COST, kept, declared + around, front)
+    if tokens is None:
+        return [*said, table, Prose("No chart: no strategy has both a token count and a recall.", "muted")]
+    priced = [replace(place, tokens=_value(comparison, place.name, DOLLARS)) for place in declared + around]
+    ours = [place for place in priced if place.name in contenders(comparison)]
+    dollars = _chart(comparison, DOLLARS, kept, priced, _front(sorted(ours, key=_by_tokens)))
+    return [*said, Beside((table, tokens)), *([Fold("The same in dollars", (dollars,))] if dollars else [])]
+
+
+def _chart(
+    comparison: Comparison, cost: str, kept: str | None, places: list[_Place], front: tuple[str, ...]
+) -> Chart | None:
+    """What each strategy costs against what it keeps, where both were measured; None where nothing has both."""
     points = tuple(
         Point(place.name, place.tokens, place.kept)
-        for place in declared + around
+        for place in places
         if place.tokens is not None and place.kept is not None
     )
     if not points:
-        return [*said, table, Prose("No chart: no strategy has both a token count and a recall.", "muted")]
-    text = f"Tokens against {kept}: up is better, left is cheaper; the references bracket what is possible."
-    chart = Chart("scatter", "Tokens against loss", "prompt tokens", str(kept), "tokens", "fraction", points, text)
-    return [*said, Beside((table, chart))]
+        return None
+    unit = comparison.metrics[cost].unit if cost in comparison.metrics else "tokens"
+    what, title = ("Dollars", "dollars") if unit == "usd" else ("Tokens", "prompt tokens")
+    drawn = f" Dashed, in bold: the Pareto front, {listed(front)}." if len(front) > 1 else ""
+    text = f"{what} against {kept}: up is better, left is cheaper; grey: the references, which bracket what is possible.{drawn}"
+    return Chart("scatter", f"{what} against {kept}", title, str(kept), unit, "fraction", points, text, front)
+
+
+def _value(comparison: Comparison, strategy: str, metric: str) -> float | None:
+    row = comparison.row(strategy, metric)
+    return row.value if row else None
 
 
 def _kept_metric(comparison: Comparison) -> str | None:
@@ -66,9 +89,7 @@ def _kept_metric(comparison: Comparison) -> str | None:
 
 
 def _place(comparison: Comparison, strategy: str, kept: str | None) -> _Place:
-    tokens = comparison.row(strategy, COST)
-    recall = comparison.row(strategy, kept) if kept else None
-    return _Place(strategy, tokens.value if tokens else None, recall.value if recall else None)
+    return _Place(strategy, _value(comparison, strategy, COST), _value(comparison, strategy, kept) if kept else None)
 
 
 def _by_tokens(place: _Place) -> tuple[bool, float, str]:
@@ -94,11 +115,19 @@ def _winner(comparison: Comparison, kept: str | None, declared: list[_Place]) ->
         measured_places = [place for place in declared if place.kept is not None]
         best = max(measured_places, key=lambda place: (place.kept or 0.0, -(place.tokens or 0.0)))
         most = f"{best.name} keeps most, {quantity(best.kept, 'fraction')}"
+        against = _delta(comparison, best.name, COST)
+        price = (
+            f", for {change(against, 'tokens').text} tokens against {against.reference}"
+            if against and against.delta
+            else ""
+        )
         failed = f"; {listed(sorted(failing & set(contenders(comparison))))} failed" if failing else ""
-        return Prose(f"No winner: {most}{failed}.", "warn")
+        return Prose(f"No winner: {most}{price}{failed}.", "warn")
     winner = able[0]
     against = _delta(comparison, winner.name, COST)
-    said = f"{winner.name} wins: {quantity(winner.tokens, 'tokens')} prompt tokens"
+    dollars = _value(comparison, winner.name, DOLLARS)
+    money = f" ({quantity(dollars, 'usd')})" if dollars is not None else ""
+    said = f"{winner.name} wins: {quantity(winner.tokens, 'tokens')} prompt tokens{money}"
     keeps = f"keeps {quantity(winner.kept, 'fraction')}"
     if against is None or against.delta is None:
         return Prose(f"{said}, {keeps}.", "good")
@@ -114,12 +143,12 @@ def _rule(kept: str | None) -> str:
     return f"The winner is the cheapest declared strategy that fails no gate and keeps at least {share} by {kept or KEPT[0]}."
 
 
-def _front(declared: list[_Place], kept: str | None) -> list[str]:
+def _front(declared: list[_Place]) -> tuple[str, ...]:
+    """The declared strategies that no other one beats, cheapest first; none where there is nothing to choose from."""
     known = [place for place in declared if place.tokens is not None and place.kept is not None]
     if len(known) < 2:
-        return []
-    front = [place.name for place in known if not any(_beats(other, place) for other in known)]
-    return [f"On the Pareto front (no declared strategy is both cheaper and better by {kept}): {listed(front)}."]
+        return ()
+    return tuple(place.name for place in known if not any(_beats(other, place) for other in known))
 
 
 def _beats(other: _Place, place: _Place) -> bool:
@@ -127,7 +156,9 @@ def _beats(other: _Place, place: _Place) -> bool:
     return theirs != ours and theirs[0] <= ours[0] and theirs[1] <= ours[1]
 
 
-def _table(comparison: Comparison, kept: str | None, places: list[_Place], known: dict[str, _Place]) -> Table:
+def _table(
+    comparison: Comparison, kept: str | None, places: list[_Place], known: dict[str, _Place], front: tuple[str, ...]
+) -> Table:
     more = [
         (name, title) for name, title in MORE if name != kept and _tells_apart(comparison, name)
     ]  # a column that says the same of everyone is in the table of all metrics
@@ -141,6 +172,8 @@ def _table(comparison: Comparison, kept: str | None, places: list[_Place], known
         columns += [Column(kept, align="right"), Column(f"against {reference}", align="right")]
     columns += [Column(title, align="right") for _, title in more]
     columns += [Column("floor 0% – keep_all 100%", align="right")]
+    if front:
+        columns.append(Column("Pareto front"))
     if comparison.rules:
         columns.append(Column("gates"))
     rows = []
@@ -155,6 +188,8 @@ def _table(comparison: Comparison, kept: str | None, places: list[_Place], known
             cells += [measured(comparison.row(place.name, metric)), against]
         cells += [measured(comparison.row(place.name, name)) for name, _ in more]
         cells.append(_between(place, known))
+        if front:
+            cells.append(_on_front(place, [known[name] for name in front]) if not is_reference else Cell(""))
         if comparison.rules:
             cells.append(_gate_mark(comparison, place.name))
         rows.append(tuple(cells))
@@ -179,6 +214,13 @@ def _between(place: _Place, known: dict[str, _Place]) -> Cell:
     if top.tokens <= floor.tokens:
         return Cell("", "muted")
     return Cell(quantity((place.tokens - floor.tokens) / (top.tokens - floor.tokens), "fraction"))
+
+
+def _on_front(place: _Place, front: list[_Place]) -> Cell:
+    beaten = [other.name for other in front if _beats(other, place)]
+    if place.kept is None or place.tokens is None:
+        return Cell("")
+    return Cell(f"beaten by {beaten[0]}", "muted") if beaten else Cell("● on it")
 
 
 def _gate_mark(comparison: Comparison, strategy: str) -> Cell:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ...blocks import Block, Cell, Column, Fold, Prose, Table, counted, listed
 from ...confusion import confusion
+from ...decision_path import path
 from ...model import Comparison, Decision
 from .. import panel
 
 MAX_DIVERGENCES = 20
+MAX_PATHS = 3
 ORIGIN = {
     "labelled": "labelled in the scenario or trace",
     "recorded": "recorded in the trace",
@@ -15,7 +17,7 @@ ORIGIN = {
 }
 
 
-@panel("routes", order=70, title="Where did routes go wrong?")
+@panel("routes", order=60, title="Where did routes go wrong?")
 def routes(comparison: Comparison) -> list[Block]:
     """A confusion matrix per strategy and router, and each case's first divergence from the expected route.
 
@@ -34,7 +36,7 @@ def routes(comparison: Comparison) -> list[Block]:
     origins = listed([f"{ORIGIN[name]} ({sum(d.expected_from == name for d in everything)})" for name in ORIGIN
                       if any(d.expected_from == name for d in everything)])  # fmt: skip
     said = f"{counted(len(wrong), 'decision')} of {len(everything)} went another way than expected. Expected means: {origins}."
-    blocks: list[Block] = [Prose(said, "bad" if wrong else "good"), *_divergences(comparison, decided)]
+    blocks: list[Block] = [Prose(said, "bad" if wrong else "good"), *_divergences(decided), *_paths(decided)]
     for strategy in (*comparison.strategies, *comparison.references):
         of_strategy = [d for (name, _), decisions in decided.items() if name == strategy for d in decisions]
         for router, counts in confusion(of_strategy).items():
@@ -60,7 +62,15 @@ def _count(count: int, right: bool) -> Cell:
     return Cell(str(count), "good" if right else "bad") if count else Cell("·", "muted")
 
 
-def _divergences(comparison: Comparison, decided: dict[tuple[str, str], tuple[Decision, ...]]) -> list[Block]:
+def _paths(decided: dict[tuple[str, str], tuple[Decision, ...]]) -> list[Block]:
+    """The first runs with a wrong turn, decision by decision; where there is none, the first run with decisions."""
+    wrong = [key for key, decisions in decided.items() if any(d.route != d.expected for d in decisions)]
+    some = wrong[:MAX_PATHS] or [key for key, decisions in decided.items() if decisions][:1]
+    paths = (path(f"{strategy} on {case}", decided[strategy, case]) for strategy, case in some)
+    return [found for found in paths if found is not None]
+
+
+def _divergences(decided: dict[tuple[str, str], tuple[Decision, ...]]) -> list[Block]:
     firsts = []
     for (strategy, case), decisions in decided.items():
         first = next((decision for decision in decisions if decision.route != decision.expected), None)
@@ -71,7 +81,7 @@ def _divergences(comparison: Comparison, decided: dict[tuple[str, str], tuple[De
     rows = tuple(
         (
             Cell(strategy, strategy=strategy),
-            Cell(case),
+            Cell(case, case=case),
             Cell(str(first.step)),
             Cell(first.router),
             Cell(f"{first.expected} ({first.expected_from})"),

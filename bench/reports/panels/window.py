@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from ...blocks import NOT_MEASURED, Beside, Block, Cell, Chart, Column, Point, Prose, Table, counted, measured, quantity
-from ...model import Comparison, Prompt, Run
+from ...blocks import NOT_MEASURED, Beside, Block, Cell, Column, Prose, Table, counted, measured, quantity
+from ...model import Comparison
+from ...windows import calls, window_chart
 from .. import brackets, contenders, panel
 
 MAX_CASES = 4
-MAX_POINTS = 300
 SHOWN = ("keep_all", "recorded", "floor")
-EVICTED = "history cut"
-DANGLING = "needs what is gone"
 
 
-@panel("window", order=50, title="How did the window move?")
+@panel("window", order=40, title="How did the window move?")
 def window(comparison: Comparison) -> list[Block]:
-    """Prompt tokens of every model call by strategy, with the calls where history shrank and where a turn leaned on something gone.
+    """Prompt tokens of every model call by strategy, with what was compacted, what was evicted, and which turns leaned on something gone.
 
     Source: design §6
     """
@@ -23,14 +21,9 @@ def window(comparison: Comparison) -> list[Block]:
     if not any(run.prompts for run in comparison.runs.values()):
         return [Prose("The traces hold no model call, so there is no prompt to follow.", "muted")]
     blocks: list[Block] = [_table(comparison, shown)]
-    charts: list[Block] = []
     by_size = sorted(comparison.cases, key=lambda case: (-_size(comparison, case), case))[:MAX_CASES]
-    for case in by_size:
-        points = tuple(point for name in shown for point in _points(comparison, name, case))
-        if not points:
-            continue
-        text = "Prompt tokens of each model call. Triangles: history was cut. Crosses: a turn leaned on something gone."
-        charts.append(Chart("line", case, "model call", "prompt tokens", "calls", "tokens", points, text))
+    drawn = (window_chart(comparison, case, shown, contenders(comparison)) for case in by_size)
+    charts: list[Block] = [chart for chart in drawn if chart is not None]
     if charts:
         blocks.append(Beside(tuple(charts)))
     if len(comparison.cases) > len(by_size):
@@ -39,40 +32,13 @@ def window(comparison: Comparison) -> list[Block]:
 
 
 def _size(comparison: Comparison, case: str) -> int:
-    return max(
-        (sum(p.tokens for p in run.prompts) for (_, name), run in comparison.runs.items() if name == case), default=0
-    )
+    everyone = (*comparison.strategies, *comparison.references)
+    runs = (comparison.runs[name, case] for name in everyone if (name, case) in comparison.runs)
+    return max((sum(prompt.tokens for prompt in run.prompts) for run in runs), default=0)
 
 
-def _shrank(run: Run) -> list[Prompt]:
-    """The prompts that are smaller than the one before in their thread."""
-    last: dict[str, int] = {}
-    found = []
-    for prompt in run.prompts:
-        if prompt.tokens < last.get(prompt.thread, 0):
-            found.append(prompt)
-        last[prompt.thread] = prompt.tokens
-    return found
-
-
-def _dangling(comparison: Comparison, strategy: str, case: str) -> set[int]:
-    samples = comparison.samples.get((strategy, "needed.dangling_steps", case), ())
-    return {sample.step for sample in samples if sample.numerator and sample.step is not None}
-
-
-def _points(comparison: Comparison, strategy: str, case: str) -> list[Point]:
-    """One line: every prompt, or every so many of a long run; only a declared strategy's marks, the brackets are there for scale."""
-    run = comparison.runs[strategy, case]
-    declared = strategy in contenders(comparison)
-    dangling = _dangling(comparison, strategy, case) if declared else set()
-    shrank = {id(prompt) for prompt in _shrank(run)} if declared else set()
-    every = -(-len(run.prompts) // MAX_POINTS) or 1
-    points: list[Point] = []
-    for number, prompt in enumerate(run.prompts, 1):
-        mark = DANGLING if prompt.step in dangling else EVICTED if id(prompt) in shrank else ""
-        if mark or number == len(run.prompts) or (number - 1) % every == 0:
-            points.append(Point(strategy, number, prompt.tokens, mark))
-    return points
+def _evicted(comparison: Comparison, name: str) -> int:
+    return sum(len(call.evicted) for case in comparison.cases for call in calls(comparison, name, case))
 
 
 def _table(comparison: Comparison, shown: tuple[str, ...]) -> Table:
@@ -88,7 +54,7 @@ def _table(comparison: Comparison, shown: tuple[str, ...]) -> Table:
                 Cell(quantity(len(prompts), "calls")),
                 Cell(quantity(max((prompt.tokens for prompt in prompts), default=None), "tokens")),
                 Cell(quantity(sum(prompt.compacted for prompt in prompts), "calls")),
-                Cell(quantity(sum(len(_shrank(run)) for run in runs), "calls")),
+                Cell(quantity(_evicted(comparison, name), "results")),
                 measured(comparison.row(name, "needed.dangling_steps")),
                 Cell(str(over), "bad" if over else "plain") if windows else Cell(NOT_MEASURED, "muted"),
             )
@@ -96,8 +62,8 @@ def _table(comparison: Comparison, shown: tuple[str, ...]) -> Table:
     titles = (
         "model calls",
         "largest prompt",
-        "history changed",
-        "history cut",
+        "calls compacted",
+        "results evicted",
         "calls that lean on something gone",
         "over the window",
     )

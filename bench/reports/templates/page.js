@@ -1,0 +1,379 @@
+"use strict";
+/* What a page can do beyond being read. Everything here is also readable without it, except a case in full. No eval, no network. */
+(() => {
+  const one = (selector, root = document) => root.querySelector(selector);
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const make = (tag, fields = {}, ...inner) => {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(fields)) {
+      if (name in node) node[name] = value;
+      else node.setAttribute(name, value);
+    }
+    node.append(...inner);
+    return node;
+  };
+  const say = (text) => { one("#said").textContent = text; };
+  const strategies = JSON.parse(one("#names").textContent);
+  const state = { scenario: null, case: null, strategy: null, step: null };
+  const views = new Set();
+
+  const unpack = async (text) => {
+    const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(stream).text();
+  };
+
+  // ------------------------------------------------------------ addresses
+
+  const read = () => {
+    const text = location.hash.slice(1);
+    if (!/(^|&)(scenario|case|strategy|step)=/.test(text)) return null;
+    const found = {};
+    for (const part of text.split("&")) {
+      const at = part.indexOf("=");
+      try { found[part.slice(0, at)] = decodeURIComponent(part.slice(at + 1)); } catch { /* a broken address names nothing */ }
+    }
+    return found;
+  };
+  const address = (fields) => "#" + ["scenario", "case", "strategy", "step"]
+    .filter((name) => fields[name] !== null && fields[name] !== undefined && fields[name] !== "")
+    .map((name) => `${name}=${encodeURIComponent(fields[name])}`).join("&");
+  const remember = () => {
+    if (state.case !== null || state.strategy !== null) history.replaceState(null, "", address(state));
+  };
+  const go = (fields) => {
+    const target = address(fields);
+    if (location.hash === target) follow(); else location.hash = target;
+  };
+  const article = (name) => all("article").find((item) => item.dataset.scenario === name);
+  const blockOf = (root, name) => all(".cases > script[data-case]", root).find((item) => item.dataset.case === name);
+
+  const follow = async () => {
+    const wanted = read();
+    if (!wanted) return;
+    if (wanted.strategy !== undefined) highlight(wanted.strategy);
+    if (wanted.case === undefined) return;
+    const home = wanted.scenario !== undefined ? article(wanted.scenario) : all("article").find((item) => blockOf(item, wanted.case));
+    const block = home && blockOf(home, wanted.case);
+    if (!block) { say(`This page has no case ${wanted.case}.`); return; }
+    await open(home, block, wanted);
+  };
+
+  const open = async (home, block, wanted) => {
+    const view = one(".caseview", home);
+    const name = block.dataset.case;
+    Object.assign(state, { scenario: home.dataset.scenario, case: name, step: wanted.step ?? null });
+    if (view.dataset.open !== name) {
+      view.dataset.open = name;
+      view.hidden = false;
+      if (!block.textContent) {
+        view.textContent = `${name}: left out, because this page is full. A report of this trace alone shows it; the CSV and JSON reports hold its numbers.`;
+      } else {
+        const inner = await unpack(block.textContent);
+        if (view.dataset.open !== name) return;
+        view.innerHTML = inner;  // written and escaped by the renderer; the policy of the page runs nothing in it
+        const close = make("button", { type: "button", textContent: "Close" });
+        close.onclick = () => { view.hidden = true; view.textContent = ""; delete view.dataset.open; Object.assign(state, { case: null, step: null }); remember(); };
+        view.prepend(make("h4", { className: "opened" }, name, " ", close));
+        enliven(view);
+      }
+    }
+    const prompts = one(".prompts", view);
+    if (prompts && prompts.show && (wanted.step !== undefined || wanted.strategy !== undefined)) prompts.show(wanted.strategy, wanted.step);
+    const target = wanted.step !== undefined && prompts ? prompts : view;
+    target.scrollIntoView({ block: "start" });
+    view.focus({ preventScroll: true });
+    say(`Case ${name} is open.`);
+  };
+
+  // ------------------------------------------------------------ one strategy everywhere
+
+  const classOf = (name) => { const at = strategies.indexOf(name); return at < 0 ? "" : `s${at}`; };
+  const paint = (root) => {
+    const chosen = classOf(state.strategy);
+    for (const row of all("tbody tr", root)) {
+      const own = row.firstElementChild && one(".strategy", row);
+      row.classList.toggle("dim", Boolean(chosen && own && !own.classList.contains(chosen)));
+    }
+    for (const table of all(".table table", root)) {
+      all("thead th", table).forEach((head, at) => {
+        const lit = Boolean(chosen) && head.classList.contains(chosen);
+        if (lit === head.classList.contains("lit")) return;
+        head.classList.toggle("lit", lit);
+        for (const row of table.tBodies[0].rows) row.cells[at].classList.toggle("lit", lit);
+      });
+    }
+    for (const kept of all(".kept", root)) kept.classList.toggle("dim", Boolean(chosen) && !one(`.strategy.${chosen}`, kept));
+    for (const name of all(".legend .strategy", root)) name.classList.toggle("dim", Boolean(chosen) && !name.classList.contains(chosen));
+  };
+  const highlight = (name) => {
+    state.strategy = strategies.includes(name) ? name : null;
+    one("#highlight").value = state.strategy ?? "";
+    paint(document);
+    const chosen = classOf(state.strategy);
+    for (const [view, series] of views) light(view, series, chosen);
+  };
+  const light = (view, series, chosen) => {
+    const at = series.indexOf(chosen);
+    view.signal("highlight", chosen && at >= 0 ? `s${at}` : "").run();
+  };
+
+  // ------------------------------------------------------------ tables
+
+  const textOf = (cell) => [...cell.childNodes].filter((node) => !["SUP", "SMALL", "BUTTON"].includes(node.nodeName))
+    .map((node) => node.nodeName === "BUTTON" ? "" : node.textContent).join("").trim();
+  const plain = (head) => textOf(one("button.sort", head) ?? head);
+  const valueOf = (text) => {
+    const bare = text.replace(/[\s\u202f]/g, "").replace(/\u2212/g, "-").replace(/points$|%$/, "").replace(/^[≤<>±+]+/, "").replace("$", "");
+    return /^-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/.test(bare) ? Number(bare) : null;
+  };
+  const compare = (a, b) => {
+    if (a.value !== null && b.value !== null) return a.value - b.value;
+    return a.text.localeCompare(b.text, "en", { numeric: true });
+  };
+  const sort = (table, at, head) => {
+    const down = head.getAttribute("aria-sort") === "ascending";
+    for (const other of all("th", table.tHead)) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const body = table.tBodies[0];
+    const keyed = [...body.rows].map((row) => {
+      const text = textOf(row.cells[at]);
+      return { row, text, value: valueOf(text), empty: text === "" || text === "not measured" };
+    });
+    keyed.sort((a, b) => a.empty - b.empty || (down ? -1 : 1) * compare(a, b));  // what was not measured stays last
+    body.append(...keyed.map((item) => item.row));
+    say(`Sorted by ${plain(head)}, ${down ? "descending" : "ascending"}.`);
+  };
+  const filter = (table, text, count) => {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const row of table.tBodies[0].rows) {
+      const own = words.length ? row.textContent.toLowerCase() : "";
+      row.hidden = !words.every((word) => own.includes(word));
+      shown += !row.hidden;
+    }
+    count.textContent = words.length ? `${shown} of ${table.tBodies[0].rows.length}` : "";
+  };
+  const csv = (table) => [table.tHead.rows[0], ...table.tBodies[0].rows].filter((row) => !row.hidden)
+    .map((row) => [...row.cells].map((cell) => {
+      const text = row.parentNode === table.tHead ? plain(cell) : textOf(cell);
+      const value = valueOf(text);
+      const whole = value !== null && !/[%$<≤]|points/.test(text) ? String(value) : text;
+      const safe = /^[=+@\t\r]|^-(?!\d)/.test(whole) && value === null ? `'${whole}` : whole;  // a spreadsheet would run it
+      return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+    }).join(",")).join("\r\n") + "\r\n";
+  const copy = async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const area = make("textarea", { value: text });
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+    say("The table is copied as CSV.");
+  };
+  const equip = (table) => {
+    const box = table.closest(".table");
+    if (!box || box.dataset.done || !table.tHead) return;
+    box.dataset.done = "yes";
+    const heads = [...table.tHead.rows[0].cells];
+    const many = table.tBodies[0].rows.length;
+    if (many > 1) {
+      heads.forEach((head, at) => {
+        const button = make("button", { type: "button", className: "sort", title: "sort" });
+        button.append(...head.childNodes);
+        head.append(button);
+        button.onclick = () => sort(table, at, head);
+      });
+    }
+    const bar = make("div", { className: "bar" });
+    if (many > 7) {
+      const count = make("span", { className: "count" });
+      const field = make("input", { type: "search", placeholder: "filter rows", "aria-label": "Filter the rows of this table" });
+      field.oninput = () => filter(table, field.value, count);
+      bar.append(field, count);
+    }
+    const button = make("button", { type: "button", className: "copy", textContent: "Copy as CSV" });
+    button.onclick = () => copy(csv(table));
+    bar.append(button);
+    if (many > 7) one(".scroll", box).before(bar); else box.append(bar);
+  };
+
+  // ------------------------------------------------------------ charts
+
+  let library = null;
+  const charts = () => library ??= (async () => {
+    const source = one("#library");
+    if (!source) throw new Error("this page has no charts");
+    const script = make("script", { textContent: await unpack(source.textContent) });
+    document.head.append(script);
+    source.remove();
+  })();
+  const draw = async (figure) => {
+    const source = one("script.spec", figure);
+    const place = one(".drawing", figure);
+    if (!source || !source.textContent) return;
+    const data = JSON.parse(source.textContent);
+    source.textContent = "";
+    await charts();
+    const canvas = make("div", { className: "vega" });
+    const still = [...place.childNodes];
+    place.append(canvas);
+    const { view } = await window.vegaEmbed(canvas, data.spec, { ast: true, actions: false, renderer: "svg", defaultStyle: false, mode: "vega-lite" });
+    for (const node of still) node.remove();
+    canvas.removeAttribute("role");
+    canvas.title = "drag to move, Ctrl and wheel to zoom, double click to reset" + (data.case === null ? "" : ", click a point to see its prompt");
+    views.add([view, data.series]);
+    light(view, data.series, classOf(state.strategy));
+    view.addEventListener("click", (_event, item) => {
+      const point = item && item.datum && data.points[item.datum.n];
+      if (point && point[1] !== null) go({ scenario: data.scenario, case: data.case, strategy: point[0], step: point[1] });
+    });
+  };
+  const watch = new IntersectionObserver((seen) => {
+    for (const entry of seen) {
+      if (!entry.isIntersecting) continue;
+      watch.unobserve(entry.target);
+      draw(entry.target);
+    }
+  }, { rootMargin: "200px" });
+
+  // ------------------------------------------------------------ prompts
+
+  const replay = (prompts) => {
+    const live = new Map();
+    return prompts.map(([step, thread, tokens, edits, happened]) => {
+      const keys = [...(live.get(thread) ?? [])];
+      for (const [at, removed, added] of [...edits].reverse()) keys.splice(at, removed, ...added);
+      live.set(thread, keys);
+      return { step, thread, tokens, keys, happened };
+    });
+  };
+  const choice = (title, options, change) => {
+    const select = make("select", {}, ...options.map(([value, text]) => make("option", { value, textContent: text })));
+    select.onchange = change;
+    return [select, make("label", {}, `${title} `, select)];
+  };
+  const inspect = (root) => {
+    const data = JSON.parse(one("script", root).textContent);
+    const runs = new Map(data.strategies.map(([name, prompts]) => [name, replay(prompts)]));
+    const names = [...runs.keys()].map((name) => [name, name]);
+    const asItWas = runs.has("recorded") ? "recorded" : runs.has("keep_all") ? "keep_all" : names[0][0];
+    const [mine, mineLabel] = choice("The prompt as", names, () => refill());
+    const [other, otherLabel] = choice("had it, beside", names, () => show());
+    const [step, stepLabel] = choice("at", [], () => show());
+    other.value = asItWas;
+    const move = (by) => { step.selectedIndex = Math.min(step.options.length - 1, Math.max(0, step.selectedIndex + by)); show(); };
+    const before = make("button", { type: "button", textContent: "◀ earlier", onclick: () => move(-1) });
+    const after = make("button", { type: "button", textContent: "later ▶", onclick: () => move(1) });
+    const sides = make("div", { className: "sides" });
+    const refill = () => {
+      const kept = step.value;
+      step.replaceChildren(...runs.get(mine.value).map((prompt) => make("option", {
+        value: String(prompt.step), textContent: `step ${prompt.step}, ${prompt.tokens} tokens${prompt.happened ? `: ${prompt.happened}` : ""}`,
+      })));
+      if (kept) step.value = kept;
+      if (step.selectedIndex < 0) step.selectedIndex = step.options.length - 1;
+      show();
+    };
+    const message = (number, beside, steps) => {
+      const [role, kind, from, text, left] = data.messages[number];
+      const same = beside.has(number);
+      const state = same ? "" : from !== null && steps.has(from) ? "rewritten" : "only here";
+      const line = text.replace(/\s+/g, " ").slice(0, 110);
+      const title = make("summary", {}, make("b", { textContent: role }), ` ${from === null ? kind : `step ${from}`} `,
+        ...(state ? [make("span", { className: "badge warn", textContent: state })] : []), ` ${line}`);
+      const box = make("details", { className: same ? "message" : "message differs" }, title);
+      box.ontoggle = () => {
+        if (box.open && box.childElementCount === 1) {
+          const rest = left ? [make("span", { className: "gap", textContent: `\n… ${left} characters left out here …` })] : [];
+          box.append(make("pre", { tabIndex: 0 }, text, ...rest));
+        }
+      };
+      return box;
+    };
+    const side = (name, prompt, against) => {
+      const box = make("div", { className: "side" });
+      const title = make("h4", {}, make("span", { className: `strategy ${classOf(name)}`, textContent: name }));
+      box.append(title);
+      if (!prompt) { box.append(make("p", { textContent: "no model call at this step" })); return box; }
+      title.append(make("small", { textContent: ` ${prompt.tokens} tokens, ${prompt.keys.length} messages${prompt.happened ? `; ${prompt.happened}` : ""}` }));
+      const beside = new Set(against ? against.keys : []);
+      const steps = new Set([...beside].map((number) => data.messages[number][2]));
+      box.append(...prompt.keys.map((number) => message(number, beside, steps)));
+      return box;
+    };
+    const show = () => {
+      const at = Number(step.value);
+      const find = (name) => runs.get(name).find((prompt) => prompt.step === at);
+      const ours = find(mine.value), theirs = find(other.value);
+      sides.replaceChildren(side(mine.value, ours, theirs), side(other.value, theirs, ours));
+      state.step = String(at);
+    };
+    for (const select of [mine, other, step]) select.addEventListener("change", remember);
+    for (const button of [before, after]) button.addEventListener("click", remember);
+    root.show = (name, wanted) => {
+      if (runs.has(name)) mine.value = name;
+      refill();
+      if (wanted !== undefined && [...step.options].some((option) => option.value === String(wanted))) { step.value = String(wanted); show(); }
+    };
+    root.append(make("h4", { textContent: "Prompts" }), make("div", { className: "bar" }, mineLabel, otherLabel, stepLabel, before, after), sides);
+    const kept = state.step;
+    refill();
+    state.step = kept;
+  };
+
+  // ------------------------------------------------------------ the page
+
+  const enliven = (root) => {
+    all(".table table", root).forEach(equip);
+    all(".prompts", root).forEach(inspect);
+    all("figure", root).filter((figure) => one("script.spec", figure)).forEach((figure) => watch.observe(figure));
+    paint(root);
+  };
+  const toolbar = () => {
+    const bar = one("#tools");
+    bar.hidden = false;
+    const names = make("select", { id: "highlight" }, make("option", { value: "", textContent: "all strategies" }),
+      ...strategies.map((name) => make("option", { value: name, textContent: name })));
+    names.onchange = () => { highlight(names.value); remember(); };
+    const cases = make("input", { type: "search", id: "case", placeholder: "case", autocomplete: "off" });
+    cases.setAttribute("list", "known");
+    const known = make("datalist", { id: "known" });
+    cases.onfocus = () => {
+      if (!known.childElementCount) known.append(...all("script[data-case]").map((item) => make("option", { value: item.dataset.case })));
+    };
+    const find = () => {
+      const found = all("script[data-case]").map((item) => item.dataset.case);
+      const name = found.includes(cases.value) ? cases.value : found.find((item) => item.toLowerCase().includes(cases.value.toLowerCase()));
+      if (cases.value && name !== undefined) go({ case: name, strategy: state.strategy });
+      else if (cases.value) say(`No case is called ${cases.value}.`);
+    };
+    cases.onkeydown = (event) => { if (event.key === "Enter") find(); };
+    const button = make("button", { type: "button", textContent: "Open", onclick: find });
+    bar.append(make("label", {}, "Highlight ", names), make("label", {}, "Case ", cases), known, button);
+  };
+  document.addEventListener("click", (event) => {
+    const name = event.target.closest && event.target.closest(".strategy");
+    if (!name || event.target.closest("summary,a,button,select")) return;
+    const text = name.textContent;
+    highlight(state.strategy === text ? "" : text);
+    remember();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && state.strategy !== null) { highlight(""); remember(); }
+  });
+  const revealed = () => {  // a link into a closed fold opens it
+    const target = !read() && location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (let node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
+    target.scrollIntoView({ block: "center" });
+  };
+  window.addEventListener("hashchange", () => { follow(); revealed(); });
+  document.documentElement.classList.add("live");
+  toolbar();
+  enliven(document);
+  follow();
+})();
