@@ -63,7 +63,7 @@ def test_references_against_themselves() -> None:
 
 @settings(max_examples=40)
 @given(traces(max_turns=7))
-def test_regret_recomputed_from_the_raw_trace(recording: Trace) -> None:
+def test_regret_and_distance_recomputed_from_the_raw_trace(recording: Trace) -> None:
     compared = bench.compare([recording], STRATEGIES)
     found = selection.needed(recording)
     firsts = sum(first for *_, first in found.values())
@@ -77,6 +77,9 @@ def test_regret_recomputed_from_the_raw_trace(recording: Trace) -> None:
         run = compared.runs[strategy, recording.id]
         gone = selection.greedy(recording, run.encoding, missed)
         assert row.value == prompt_tokens(run) - selection.tokens(recording, run.encoding, gone)
+        whole = compared.runs["keep_all", recording.id]
+        beyond = prompt_tokens(run) - selection.clairvoyant_tokens(recording, whole, missed)
+        assert value(compared, strategy, "needed.distance_to_clairvoyant", recording.id) == beyond
 
 
 def test_nothing_used_is_not_measured() -> None:

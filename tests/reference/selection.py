@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import math
+from collections.abc import Callable, Collection, Iterable
 from itertools import combinations
 
 from bench.decode import decoded
-from bench.model import ModelTurn, SystemTurn, ToolResult, ToolsChanged, Trace, compact_json, text_of
+from bench.model import ModelTurn, Run, SystemTurn, ToolResult, ToolsChanged, Trace, compact_json, text_of
 from bench.tokens import counter
 from bench.uses import uses
 
@@ -89,3 +90,64 @@ def fewest(trace: Trace, encoding: str, miss: int) -> int:
     return min(
         tokens(trace, encoding, {*reused, *chosen}) for size in range(miss + 1) for chosen in combinations(once, size)
     )
+
+
+def clairvoyant_tokens(trace: Trace, run_keep_all: Run, miss: int) -> int:
+    """Tokens of all prompts that hold the conversation and of each result the lines still needed, but for those given up for `miss` first uses."""
+    count = counter(run_keep_all.encoding).text
+    gone = _lines_given_up(trace, run_keep_all.encoding, miss) if miss else set()
+    total = 0
+    for prompt in run_keep_all.prompts:
+        total += prompt.tokens
+        for result in trace.results:
+            if result.thread == prompt.thread and result.index < prompt.step:
+                alive = [
+                    atom
+                    for (thread, atom), (source, last, _) in needed(trace).items()
+                    if source == result.index and prompt.step <= last and (thread, atom) not in gone
+                ]
+                total += _cheaper(result.text, alive, count) - count(result.text)
+    return total
+
+
+def _line_of(text: str, atom: str) -> int:
+    """Where the first line stands that holds an atom."""
+    return next(place for place, line in enumerate(decoded(text).split("\n")) if rebuilt.stands(line, atom))
+
+
+def _cheaper(whole: str, atoms: list[str], count: Callable[[str], int]) -> int:
+    """Tokens of the lines that hold the atoms, or of everything where that is cheaper."""
+    if not atoms:
+        return 0
+    lines = decoded(whole).split("\n")
+    text = "\n".join(lines[place] for place in sorted({_line_of(whole, atom) for atom in atoms}))
+    return min(count(text if decoded(text) == text else f">{text}"), count(whole))
+
+
+def _lines_given_up(trace: Trace, encoding: str, miss: int) -> set[Atom]:
+    """The atoms of the lines given up: always the line next that costs most for each first use it serves, of those that still may go."""
+    texts = {result.index: result.text for result in trace.results}
+    lines: dict[tuple[int, int], list[Atom]] = {}
+    for (thread, atom), (source, _, _) in needed(trace).items():
+        lines.setdefault((source, _line_of(texts[source], atom)), []).append((thread, atom))
+    worth = {}
+    for (source, place), keys in lines.items():
+        turns = [
+            sum(turn.thread == key[0] and source < turn.index <= needed(trace)[key][1] for turn in trace.model_turns)
+            for key in keys
+        ]
+        saved = counter(encoding).text(decoded(texts[source]).split("\n")[place]) * max(turns)
+        firsts = sum(needed(trace)[key][2] for key in keys)
+        if saved:
+            worth[source, place] = (saved / firsts if firsts else math.inf, saved, firsts)
+    order = list(dict.fromkeys(source for source, _ in lines))
+    left = sorted(worth, key=lambda at: (order.index(at[0]), at[1]))
+    gone: set[Atom] = set()
+    while True:
+        able = [at for at in left if worth[at][2] <= miss]
+        if not able:
+            return gone
+        best = max(able, key=lambda at: worth[at][:2])
+        miss -= worth[best][2]
+        gone.update(lines[best])
+        left.remove(best)
