@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from .decode import NothingParsed
-from .model import compact_json
+from .decode import NothingParsed, decode_strings, parse_json
+from .model import ToolResult, compact_json
 
 _REFERENCE = re.compile(r"@+table")
 _HEADING = re.compile(r"@table (\d+): (\d+) rows")
@@ -199,3 +199,22 @@ class _Rows:
         if bare_is_text or not _SCALAR.fullmatch(bare):
             return bool(bare), bare
         return True, _scanned(bare, 0)[0]
+
+
+# ---------------------------------------------------------------- a promise tried
+
+
+def gives_back(decode: Callable[[str], Any], shown: str, result: ToolResult) -> bool:
+    """Whether a summarizer's own `decode` gives a result's untruncated value back out of what was shown, exactly but for JSON in strings.
+
+    A promise is tried and never believed: a `decode` that raises gives nothing back.
+
+    >>> result = ToolResult(index=0, call_id="a", function="f", data={"n": 2, "table": "[1, 2]"})
+    >>> gives_back(read_tables, '{"n":2,"table":[1,2]}', result), gives_back(read_tables, '{"n":2}', result)
+    (True, False)
+    """
+    try:
+        value = parse_json(result.text) if result.data is None else result.data
+        return repr(decode_strings(decode(shown))) == repr(decode_strings(value))
+    except Exception:
+        return False

@@ -13,6 +13,7 @@ from hypothesis import example, given, strategies as st
 
 from bench.decode import NothingParsed, decode_strings
 from bench.errors import SpecError
+from bench.lossless import gives_back
 from bench.model import ToolResult, Trace, compact_json
 from bench.registry import build
 from bench.strategies.summarization import compact_json as json_format, csv_table as csv_format, toon as toon_format
@@ -89,6 +90,17 @@ def test_reading_hostile_text_never_raises_anything_else(text: str) -> None:
             format_.decode(text)
         except NothingParsed:
             continue
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(value=values.filter(lambda value: isinstance(value, dict | list)))
+def test_the_promise_is_kept_and_a_broken_one_is_noticed(name: str, value: Any) -> None:
+    decode = build("summarizer", name).attribute("decode")
+    result = ToolResult(index=0, call_id="c", function="f", data=value)
+    shown = _shown(name, result, unpack=True)
+    assert gives_back(decode, shown, result)
+    assert not gives_back(decode, shown, ToolResult(index=0, call_id="c", function="f", data=[value, "more"]))
+    assert not gives_back(decode, "not " + shown, result)
 
 
 def test_a_table_is_written_where_it_is_shorter() -> None:

@@ -11,24 +11,6 @@ from ...registry import register
 from . import structured_value
 
 
-@register("summarizer", "compact_json")
-def compact_json_text(result: ToolResult, *, unpack: bool = True) -> str:
-    """The whole result as JSON without blanks: nothing is lost, `decode` gives the value back.
-
-    `unpack` writes JSON inside strings as the value it holds, which saves its escapes and blanks. A result that is no mapping or list
-    (data or JSON text) is shown as it is.
-
-    Source: issue 2 "lossless re-encodings"
-
-    >>> compact_json_text(ToolResult(index=0, call_id="a", function="f", data={"n": 2, "data": '[{"id": 1}]'}))
-    '{"n":2,"data":[{"id":1}]}'
-    """
-    try:
-        return encode(structured_value(result, unpack))
-    except NothingParsed:
-        return result.text
-
-
 def encode(value: Any) -> str:
     """A value as JSON without blanks, NaN and infinities as JavaScript writes them.
 
@@ -45,3 +27,21 @@ def decode(text: str) -> Any:
     [1.0, None, 'é']
     """
     return read_json(text)
+
+
+@register("summarizer", "compact_json", decode=decode)
+def compact_json_text(result: ToolResult, *, unpack: bool = True) -> str:
+    """The whole result as JSON without blanks: nothing is lost, `decode` gives the value back.
+
+    `unpack` writes JSON inside strings as the value it holds, which saves its escapes and blanks. A result that is no mapping or list
+    (data or JSON text) is shown as it is.
+
+    Source: issue 2 "lossless re-encodings"
+
+    >>> compact_json_text(ToolResult(index=0, call_id="a", function="f", data={"n": 2, "data": '[{"id": 1}]'}))
+    '{"n":2,"data":[{"id":1}]}'
+    """
+    try:
+        return encode(structured_value(result, unpack))
+    except NothingParsed:
+        return result.text

@@ -11,7 +11,25 @@ from ...registry import register
 from . import structured_value
 
 
-@register("summarizer", "csv_table")
+def encode(value: Any) -> str:
+    """A value as compact JSON with its tables as CSV.
+
+    >>> encode([1, None])
+    '[1,null]'
+    """
+    return write_tables(value)
+
+
+def decode(text: str) -> Any:
+    """The value that `encode` wrote. Raises NothingParsed for any other text.
+
+    >>> decode('[1,null]')
+    [1, None]
+    """
+    return read_tables(text)
+
+
+@register("summarizer", "csv_table", decode=decode)
 def csv_table(result: ToolResult, *, unpack: bool = True) -> str:
     """The whole result with its tables as CSV and the rest as compact JSON: nothing is lost, `decode` gives the value back.
 
@@ -32,21 +50,3 @@ def csv_table(result: ToolResult, *, unpack: bool = True) -> str:
         return encode(structured_value(result, unpack))
     except NothingParsed:
         return result.text
-
-
-def encode(value: Any) -> str:
-    """A value as compact JSON with its tables as CSV.
-
-    >>> encode([1, None])
-    '[1,null]'
-    """
-    return write_tables(value)
-
-
-def decode(text: str) -> Any:
-    """The value that `encode` wrote. Raises NothingParsed for any other text.
-
-    >>> decode('[1,null]')
-    [1, None]
-    """
-    return read_tables(text)

@@ -14,39 +14,6 @@ from .. import Summary
 from . import structured_value
 
 
-@register("summarizer", "toon")
-class Toon:
-    """The whole result in TOON, a notation that names a table's columns once: nothing is lost, `decode` gives the value back.
-
-    TOON does not tell 2.0 from 2, nor some very large numbers apart. A value that would not come back exactly is shown as compact JSON, and
-    a note says so. `unpack` writes JSON inside strings as the value it holds. A result that is no mapping or list (data or JSON text) is
-    shown as it is. Needs the extra `bench[toon]`: SpecError without it.
-
-    Source: issue 2 "lossless re-encodings"; toon-format 1.2
-
-    >>> rows = {"walls": [{"id": 1, "mark": "W1"}, {"id": 2, "mark": "2"}]}
-    >>> print(Toon().summarize(ToolResult(index=0, call_id="a", function="f", data=rows)).shown)
-    walls[2]{id,mark}:
-      1,W1
-      2,"2"
-    """
-
-    def __init__(self, *, unpack: bool = True) -> None:
-        self.unpack = unpack
-        _toon_format()
-
-    def summarize(self, result: ToolResult) -> Summary:
-        """The result in TOON, in compact JSON where that alone is exact, else its text."""
-        try:
-            value = structured_value(result, self.unpack)
-        except NothingParsed:
-            return Summary(result.text)
-        text = _in_toon(value)
-        if text is None:
-            return Summary(exact_json(value), ("TOON would not give every value back: shown as compact JSON",))
-        return Summary(text)
-
-
 def encode(value: Any) -> str:
     """A value in TOON, or as compact JSON where TOON would not give it back exactly.
 
@@ -92,3 +59,36 @@ def _toon_format() -> Any:
         return importlib.import_module("toon_format")
     except ImportError:
         raise SpecError("summarizer 'toon' needs the extra bench[toon] — pip install toon-format") from None
+
+
+@register("summarizer", "toon", decode=decode)
+class Toon:
+    """The whole result in TOON, a notation that names a table's columns once: nothing is lost, `decode` gives the value back.
+
+    TOON does not tell 2.0 from 2, nor some very large numbers apart. A value that would not come back exactly is shown as compact JSON, and
+    a note says so. `unpack` writes JSON inside strings as the value it holds. A result that is no mapping or list (data or JSON text) is
+    shown as it is. Needs the extra `bench[toon]`: SpecError without it.
+
+    Source: issue 2 "lossless re-encodings"; toon-format 1.2
+
+    >>> rows = {"walls": [{"id": 1, "mark": "W1"}, {"id": 2, "mark": "2"}]}
+    >>> print(Toon().summarize(ToolResult(index=0, call_id="a", function="f", data=rows)).shown)
+    walls[2]{id,mark}:
+      1,W1
+      2,"2"
+    """
+
+    def __init__(self, *, unpack: bool = True) -> None:
+        self.unpack = unpack
+        _toon_format()
+
+    def summarize(self, result: ToolResult) -> Summary:
+        """The result in TOON, in compact JSON where that alone is exact, else its text."""
+        try:
+            value = structured_value(result, self.unpack)
+        except NothingParsed:
+            return Summary(result.text)
+        text = _in_toon(value)
+        if text is None:
+            return Summary(exact_json(value), ("TOON would not give every value back: shown as compact JSON",))
+        return Summary(text)
