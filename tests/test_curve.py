@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from pathlib import Path
 
 import pytest
 from generated import traces
@@ -11,6 +12,7 @@ from handmade import SMALL, prompt_tokens, prompts_of, result, run_of, trace
 from hypothesis import assume, given, settings, strategies as st
 from reference import selection
 
+import bench
 from bench.model import ModelTurn, SystemTurn, Trace, UserTurn
 from bench.registry import entries
 from bench.selection_curve import Bundle, given_up, may_miss, needs_of
@@ -26,6 +28,7 @@ HAND = trace(
     ModelTurn(index=5, content=f"They are in {LONG}."),
     ModelTurn(index=6, content="As I said, 471."),
 )
+ROOT = Path(__file__).parents[1]
 COUNT = counter("o200k_base").text
 
 
@@ -162,9 +165,35 @@ def test_a_lower_share_gives_up_no_less(recording: Trace) -> None:
     assert all(more >= less for more, less in itertools.pairwise(gone))
 
 
-def test_the_curve_of_recorded_runs(shared_traces) -> None:  # type: ignore[no-untyped-def]
-    import bench
+def recomputed(recording: Trace) -> None:
+    whole = run_of(recording, "keep_all")
+    for recall in (1.0, 0.9, 0.5):
+        miss = may_miss(recording, recall)
+        gone = selection.greedy(recording, whole.encoding, miss)
+        floor, clairvoyant = (
+            run_of(recording, f"s=compactor={name}:recall={recall}") for name in ("floor", "clairvoyant")
+        )
+        assert prompt_tokens(floor) == selection.tokens(recording, whole.encoding, gone)
+        assert prompt_tokens(clairvoyant) == selection.clairvoyant_tokens(recording, whole, miss)
 
+
+def test_our_own_traces_recomputed() -> None:
+    loaded = bench.load(
+        ["native:traces/building_model/survey.jsonl", "native:traces/analysis/aborted.jsonl"], ROOT
+    ).traces
+    assert sum(len(needs_of(recording)) for recording in loaded) > 20
+    for recording in loaded:
+        recomputed(recording)
+
+
+def test_recorded_traces_recomputed(shared_traces: Path) -> None:
+    for recording in bench.load(
+        [f"mini_swe_agent:{shared_traces / 'mini-swe-agent'}", str(shared_traces / "rap")]
+    ).traces:
+        recomputed(recording)
+
+
+def test_the_curve_of_recorded_runs(shared_traces: Path) -> None:
     for recording in bench.load([f"mini_swe_agent:{shared_traces / 'scbench'}"]).traces:
         spent = [prompt_tokens(run_of(recording, f"s=compactor=floor:recall={r}")) for r in (0, 0.9, 0.95, 0.99, 1)]
         assert spent == sorted(spent)
