@@ -119,7 +119,7 @@ def anchor(atom: str) -> str:
     'run_7'
     """
     runs: list[str] = _RUN.findall(atom)
-    return max(runs, key=len)
+    return max(runs, key=len, default=atom)
 
 
 def holds(text: str, atom: str) -> bool:
