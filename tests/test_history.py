@@ -161,3 +161,13 @@ def test_json_and_baseline_do_not_know_of_the_history(tmp_path, monkeypatch):
     assert bench("run", SCENARIO, "-o", "a.json") == 0
     assert bench("run", SCENARIO, "--history", "h.sqlite", "-o", "b.json") == 0
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_two_scenarios_of_one_title_would_be_one_line_in_a_history(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert bench("init") == 0
+    other = SCENARIO.with_name("other.toml")
+    other.write_text(SCENARIO.read_text())
+    assert bench("run", SCENARIO, other, "--history", "h.sqlite") == 2
+    assert "which is how a history tells them apart" in capsys.readouterr().err
+    assert not (tmp_path / "h.sqlite").exists()

@@ -15,7 +15,7 @@ def init(folder: Path, force: bool) -> None:
     from .. import run_scenario
     from ..baselines import accept
     from ..scenario import read_scenario
-    from ..starter import BASELINE, SCENARIO, write_starter
+    from ..starter import BASELINE, SCENARIO, requirement, write_starter
 
     written = write_starter(folder, force=force)
     plan = read_scenario(folder / SCENARIO)

@@ -115,6 +115,12 @@ def _keep(comparisons: Sequence[Comparison], path: Path) -> list[Comparison]:
     from ..git import commit_of
     from ..history import keep, moments
 
+    titles = [comparison.title for comparison in comparisons]
+    for title in titles:
+        if titles.count(title) > 1:
+            raise ScenarioError(
+                f"--history: two scenarios are titled {title!r}, which is how a history tells them apart"
+            )
     commit, now = commit_of(Path()), datetime.datetime.now(datetime.UTC)
     for comparison in comparisons:
         keep(comparison, path, commit, now)
