@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .alike import alike
 from .atoms import atoms_of
 from .model import Prompt, Run, ToolResult, Trace
 from .presence import Shown, facts_of, sightings
@@ -45,10 +46,11 @@ class Survey:
 
 
 def survey(trace: Trace, run: Run) -> Survey:
-    """The survey of a run, made once and kept with it."""
-    if "_survey" not in run.__dict__:
-        run.__dict__["_survey"] = _survey(trace, run)
-    found: Survey = run.__dict__["_survey"]
+    """The survey of a run, made once for all runs that show the same."""
+    kept = alike(trace, run)
+    if "_survey" not in kept:
+        kept["_survey"] = _survey(trace, run)
+    found: Survey = kept["_survey"]
     return found
 
 

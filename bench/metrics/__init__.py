@@ -6,9 +6,11 @@ denominator). No samples means there was nothing to measure; a Sample with `nume
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
+from ..alike import alike
 from ..model import (
     Message,
     MetricInfo,
@@ -38,9 +40,22 @@ def metric(
     unit: str,
     better: Literal["lower", "higher"],
     aggregate: Literal["sum", "max", "pooled"],
+    of_prompts: bool = False,
 ) -> Callable[[MetricFunction], MetricFunction]:
-    """Decorator that registers a metric. `unit` is what one value is counted in: tokens, usd, fraction, turns, results, …"""
-    return register("metric", name, unit=unit, better=better, aggregate=aggregate)
+    """Decorator that registers a metric. `unit` is what one value is counted in: tokens, usd, fraction, turns, results, …
+
+    `of_prompts` says that the samples depend on nothing of a run but what `alike` compares: they are then made once for all runs alike.
+    """
+
+    def add(measure: MetricFunction) -> MetricFunction:
+        @functools.wraps(measure)
+        def shared(trace: Trace, run: Run) -> Sequence[Sample]:
+            return once(alike(trace, run), name, lambda: measure(trace, run))
+
+        target = shared if of_prompts else measure
+        return register("metric", name, unit=unit, better=better, aggregate=aggregate)(target)
+
+    return add
 
 
 def measured() -> dict[str, Entry]:
@@ -57,8 +72,8 @@ def info(entry: Entry) -> MetricInfo:
     return MetricInfo(name=entry.name, title=entry.doc.splitlines()[0] if entry.doc else "", **entry.meta)
 
 
-def once(owner: Trace | Run, key: str, compute: Callable[[], _Computed]) -> _Computed:
-    """What several metrics of one family need from one trace or run, computed on first use and kept with it.
+def once(owner: Trace | Run | dict[str, Any], key: str, compute: Callable[[], _Computed]) -> _Computed:
+    """What several metrics of one family need from one trace or run (or all runs `alike`), computed on first use and kept with it.
 
     `key` names it among everything that is kept with its owner. A trace or run that is copied or written down loses it and computes it again.
 
@@ -66,7 +81,7 @@ def once(owner: Trace | Run, key: str, compute: Callable[[], _Computed]) -> _Com
     >>> once(trace, "turns", lambda: len(trace.model_turns)), once(trace, "turns", lambda: 0)
     (2, 2)
     """
-    kept = owner.__dict__
+    kept = owner if isinstance(owner, dict) else owner.__dict__
     if key not in kept:
         kept[key] = compute()
     found: _Computed = kept[key]

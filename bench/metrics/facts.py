@@ -11,7 +11,7 @@ from ..survey import survey
 from . import metric
 
 
-@metric("loss.fact_recall.shown", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.fact_recall.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def shown(trace: Trace, run: Run) -> list[Sample]:
     """Share of a tool result's atoms that the first prompt after it holds, in any of its messages.
 
@@ -27,7 +27,7 @@ def shown(trace: Trace, run: Run) -> list[Sample]:
     return _in_prompts(trace, run, "shown")
 
 
-@metric("loss.fact_recall.end", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.fact_recall.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def end(trace: Trace, run: Run) -> list[Sample]:
     """Share of a tool result's atoms that the last prompt of its thread holds, in any of its messages.
 

@@ -9,7 +9,7 @@ from ..survey import survey
 from . import metric, with_rest
 
 
-@metric("loss.fact_recall.number.end", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.fact_recall.number.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def number(trace: Trace, run: Run) -> list[Sample]:
     """Share of the numbers in tool results that the last prompt of their thread holds, in any of its messages.
 
@@ -25,7 +25,7 @@ def number(trace: Trace, run: Run) -> list[Sample]:
     return _kept(trace, run, "number")
 
 
-@metric("loss.fact_recall.name.end", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.fact_recall.name.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def name(trace: Trace, run: Run) -> list[Sample]:
     """Share of the names in tool results that the last prompt of their thread holds, in any of its messages.
 
@@ -40,7 +40,7 @@ def name(trace: Trace, run: Run) -> list[Sample]:
     return _kept(trace, run, "name")
 
 
-@metric("loss.fact_recall.path.end", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.fact_recall.path.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def path(trace: Trace, run: Run) -> list[Sample]:
     """Share of the paths in tool results that the last prompt of their thread holds, in any of its messages.
 
@@ -55,7 +55,7 @@ def path(trace: Trace, run: Run) -> list[Sample]:
     return _kept(trace, run, "path")
 
 
-@metric("loss.fact_recall.url.end", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.fact_recall.url.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def url(trace: Trace, run: Run) -> list[Sample]:
     """Share of the addresses in tool results that the last prompt of their thread holds, in any of its messages.
 
@@ -70,7 +70,7 @@ def url(trace: Trace, run: Run) -> list[Sample]:
     return _kept(trace, run, "url")
 
 
-@metric("loss.fact_recall.quoted.end", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.fact_recall.quoted.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def quoted(trace: Trace, run: Run) -> list[Sample]:
     """Share of the quoted strings in tool results that the last prompt of their thread holds, in any of its messages.
 
@@ -85,7 +85,7 @@ def quoted(trace: Trace, run: Run) -> list[Sample]:
     return _kept(trace, run, "quoted")
 
 
-@metric("loss.fact_recall.error.end", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.fact_recall.error.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def error(trace: Trace, run: Run) -> list[Sample]:
     """Share of the messages of error lines in tool results that the last prompt of their thread holds, in any of its messages.
 
@@ -100,7 +100,7 @@ def error(trace: Trace, run: Run) -> list[Sample]:
     return _kept(trace, run, "error")
 
 
-@metric("loss.fact_recall.measure.end", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.fact_recall.measure.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def measure(trace: Trace, run: Run) -> list[Sample]:
     """Share of the numbers with a unit in tool results that the last prompt of their thread holds, in any of its messages.
 
@@ -116,7 +116,7 @@ def measure(trace: Trace, run: Run) -> list[Sample]:
     return _kept(trace, run, "measure")
 
 
-@metric("loss.fact_recall.exit_code.end", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.fact_recall.exit_code.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def exit_code(trace: Trace, run: Run) -> list[Sample]:
     """Share of the results with an exit code whose code the last prompt of their thread still states.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from ..alike import alike
 from ..leaf_tokens import TokensOf, match_tokens, tokens_of
 from ..leaves import Leaf, Leaves, Match, flatten, match, read_leaves, together
 from ..model import ResultOutcome, Run, Sample, ToolResult, Trace, as_text
@@ -13,7 +14,7 @@ from . import metric, once
 _LISTED_CHARS = 200  # of one lost leaf
 
 
-@metric("loss.leaf_recall.shown", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.leaf_recall.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def shown(trace: Trace, run: Run) -> list[Sample]:
     """Share of a structured result's leaves that the first prompt after it still holds.
 
@@ -31,7 +32,7 @@ def shown(trace: Trace, run: Run) -> list[Sample]:
     return _in_prompts(trace, run)["shown"]
 
 
-@metric("loss.leaf_recall.end", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.leaf_recall.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def end(trace: Trace, run: Run) -> list[Sample]:
     """Share of a structured result's leaves that the last prompt of its thread still holds.
 
@@ -101,7 +102,7 @@ def _match_stored(leaves: Leaves, result: ToolResult, outcome: ResultOutcome) ->
 
 
 def _in_prompts(trace: Trace, run: Run) -> dict[str, list[Sample]]:
-    return once(run, "_leaves_in_prompts", lambda: _find(trace, run))
+    return once(alike(trace, run), "_leaves_in_prompts", lambda: _find(trace, run))
 
 
 def _find(trace: Trace, run: Run) -> dict[str, list[Sample]]:

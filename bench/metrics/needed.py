@@ -8,7 +8,7 @@ from ..uses import Use, uses
 from . import metric
 
 
-@metric("needed.recall", unit="fraction", better="higher", aggregate="pooled")
+@metric("needed.recall", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def recall(trace: Trace, run: Run) -> list[Sample]:
     """Share of first uses whose atom was in the prompt at that turn.
 
@@ -28,7 +28,7 @@ def recall(trace: Trace, run: Run) -> list[Sample]:
     return _recall(trace, run, first=True)
 
 
-@metric("needed.reuse_recall", unit="fraction", better="higher", aggregate="pooled")
+@metric("needed.reuse_recall", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def reuse_recall(trace: Trace, run: Run) -> list[Sample]:
     """Share of reuses whose atom was in the prompt at that turn.
 
@@ -43,7 +43,7 @@ def reuse_recall(trace: Trace, run: Run) -> list[Sample]:
     return _recall(trace, run, first=False)
 
 
-@metric("needed.dangling_steps", unit="turns", better="lower", aggregate="sum")
+@metric("needed.dangling_steps", unit="turns", better="lower", aggregate="sum", of_prompts=True)
 def dangling_steps(trace: Trace, run: Run) -> list[Sample]:
     """Turns that lean on something gone: at least one use, first or again, that their prompt did not hold.
 
@@ -61,7 +61,7 @@ def dangling_steps(trace: Trace, run: Run) -> list[Sample]:
     return [Sample(numerator=float(count > 0), step=turn) for turn, count in gone.items()]
 
 
-@metric("needed.age", unit="turns", better="higher", aggregate="pooled")
+@metric("needed.age", unit="turns", better="higher", aggregate="pooled", of_prompts=True)
 def age(trace: Trace, run: Run) -> list[Sample]:
     """How many turns after its result a missing atom was needed, on average over all missing uses.
 

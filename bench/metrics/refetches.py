@@ -8,7 +8,7 @@ from ..survey import survey
 from . import metric
 
 
-@metric("needed.refetches", unit="calls", better="lower", aggregate="sum")
+@metric("needed.refetches", unit="calls", better="lower", aggregate="sum", of_prompts=True)
 def refetches(trace: Trace, run: Run) -> list[Sample]:
     """Repeated calls whose earlier answer the strategy had dropped by then: the run asks again for what it had been told.
 

@@ -10,7 +10,7 @@ COLLAPSED = 0.5
 """Below this share of facts a history has collapsed."""
 
 
-@metric("loss.rounds.1", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.rounds.1", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def first(trace: Trace, run: Run) -> list[Sample]:
     """Share of the facts told so far that the prompt of the first round of compaction still holds.
 
@@ -36,7 +36,7 @@ def first(trace: Trace, run: Run) -> list[Sample]:
     return samples
 
 
-@metric("loss.rounds.2", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.rounds.2", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def second(trace: Trace, run: Run) -> list[Sample]:
     """Share of the facts told so far that the prompt of the second round of compaction still holds.
 
@@ -51,7 +51,7 @@ def second(trace: Trace, run: Run) -> list[Sample]:
     return _of_round(trace, run, 2)
 
 
-@metric("loss.rounds.3", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.rounds.3", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def third(trace: Trace, run: Run) -> list[Sample]:
     """Share of the facts told so far that the prompt of the third round of compaction still holds.
 
@@ -66,7 +66,7 @@ def third(trace: Trace, run: Run) -> list[Sample]:
     return _of_round(trace, run, 3)
 
 
-@metric("loss.collapse_round", unit="rounds", better="higher", aggregate="pooled")
+@metric("loss.collapse_round", unit="rounds", better="higher", aggregate="pooled", of_prompts=True)
 def collapse_round(trace: Trace, run: Run) -> list[Sample]:
     """Which round of compaction first left fewer than half of the facts told so far, counted from 1, on average over threads.
 
