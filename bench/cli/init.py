@@ -22,6 +22,7 @@ def init(folder: Path, force: bool) -> None:
     accept(run_scenario(plan, accepting=True), folder / BASELINE)
     for file in (*written, folder / BASELINE):
         click.echo(f"wrote {file}")
+    click.echo(f"the workflow installs {requirement()}: change that line where CI is to take bench from elsewhere")
     click.echo(
         f"next: put your own function into {folder / 'scenarios' / 'summarizers.py'}, commit these files, and run"
     )
