@@ -59,7 +59,6 @@ TOTALS = {
     "keep_all": {"cost.prompt_tokens": 3000.0, "needed.recall": 1.0, "loss.fact_recall.end": 1.0},
     "floor": {"cost.prompt_tokens": 300.0, "needed.recall": 1.0, "loss.fact_recall.end": 0.1},
 }
-CHANGE = {"path": "extraction.rows", "kind": "values_changed", "before": "4711", "after": "47"}
 UNPRICED = "no prices for model 'm-1'"
 
 
@@ -176,6 +175,7 @@ def _run(key: str, strategy: str, case: str, text: str, cuts: bool) -> Run:
         ),
     )  # fmt: skip
     record = Record(step=2, call_id="c1", function="run", success=True, value=shown)
+    found = {"extraction": {"rows": 47}, "extraction_untruncated": {"rows": 4711}} if key == "cut" and cuts else {}
     decisions: tuple[Decision, ...] = ()
     if key in ("cut", "mask"):
         taken = "abort" if key == "cut" and cuts else "continue"
@@ -193,7 +193,7 @@ def _run(key: str, strategy: str, case: str, text: str, cuts: bool) -> Run:
         messages=messages,
         message_tokens={"a": 6, "b": 4, "c": 9},
         prompts=prompts,
-        results=(ResultOutcome(step=2, call_id="c1", shown="c", record=record, stored=shown),),
+        results=(ResultOutcome(step=2, call_id="c1", shown="c", record=record, stored=shown, **found),),
         decisions=decisions,
         notes=(Note(step=2, slot="summarizer", text="table data is not JSON"),) if key == "cut" else (),
     )
@@ -227,9 +227,7 @@ def _samples(cut: str, case: str) -> dict[tuple[str, str, str], tuple[Sample, ..
         (cut, "needed.recall", case): (missed,),
         (cut, "needed.dangling_steps", case): (Sample(numerator=1.0, step=3),),
         (cut, "loss.fact_recall.end", case): (lost,),
-        (cut, "findings.agreement", case): (
-            Sample(numerator=0.0, denominator=1.0, step=2, detail={"changes": [dict(CHANGE)]}),
-        ),
+        (cut, "findings.agreement", case): (Sample(numerator=0.0, denominator=1.0, step=2),),
         ("mask", "findings.agreement", case): (Sample(numerator=1.0, denominator=1.0, step=2),),
         ("mask", "loss.fact_recall.end", case): (msgspec.structs.replace(lost, numerator=2.0),),
     }

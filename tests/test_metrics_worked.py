@@ -9,6 +9,7 @@ import pytest
 from handmade import opened, result, run_of, trace
 
 from bench.confusion import confusion
+from bench.findings import changes
 from bench.metrics import info
 from bench.model import (
     Decision,
@@ -309,9 +310,12 @@ def test_findings_agreement() -> None:
     recording = trace(UserTurn(index=0, content="hi"))
     samples = measured("findings.agreement", recording, run_with(results=outcomes))
     assert [sample.numerator for sample in samples] == [1, 0, 0]
-    assert samples[2].detail["changes"] == [
+    assert changes(outcomes[2]) == [
         {"path": "extraction", "kind": "type_changes", "before": '{"go":{"top":["a","b"]}}', "after": "null"}
     ]
+    assert changes(outcomes[0]) == []
+    assert [change["kind"] for change in changes(outcomes[1]) or []] == ["type_changes"]
+    assert changes(judged(extraction={"text": "x" * 30_000}, extraction_untruncated={})) is None, "too long to compare"
     assert value("findings.agreement", recording, run_with(results=outcomes)) == (pytest.approx(1 / 3), 3)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ...blocks import Block, Cell, Column, Fold, Prose, Table, counted
-from ...model import Comparison, Sample
+from ...findings import changes
+from ...model import Comparison
 from .. import contenders, panel
 
 METRIC = "findings.agreement"
 MAX_RESULTS = 8
-MAX_CHANGES = 10
+MAX_EXPLAINED = 20  # results of one run whose findings are compared in detail
 
 
 @panel("findings", order=50, title="Which conclusions changed?")
@@ -17,27 +18,30 @@ def findings(comparison: Comparison) -> list[Block]:
 
     Source: design §4
     """
-    judged = 0
-    changed: list[tuple[str, str, Sample]] = []
+    judged = differing = 0
+    told: list[tuple[str, str, int, list[dict[str, str]]]] = []
     for strategy in contenders(comparison):
         for case in comparison.cases:
             samples = comparison.samples.get((strategy, METRIC, case), ())
-            judged += len(samples)
-            changed.extend((strategy, case, sample) for sample in samples if sample.numerator == 0)
+            steps = [sample.step for sample in samples if sample.numerator == 0 and sample.step is not None]
+            judged, differing = judged + len(samples), differing + len(steps)
+            outcomes = {outcome.step: outcome for outcome in comparison.runs[strategy, case].results} if steps else {}
+            for step in steps[:MAX_EXPLAINED]:
+                found = changes(outcomes[step]) if step in outcomes else None
+                if found is not None:
+                    told.append((strategy, case, step, found))
     if not judged:
         return [Prose("No result here is evaluated, and no finding is extracted from one.", "muted")]
-    if not changed:
+    if not differing:
         return [Prose(f"None: {counted(judged, 'judgement')} came out as from untruncated records.", "good")]
-    said = f"{counted(len(changed), 'judgement')} of {judged} came out otherwise from what was stored than from untruncated records."
-    told = [item for item in changed if isinstance(item[2].detail.get("changes"), list)]
-    told.sort(key=lambda item: -len(item[2].detail["changes"]))
-    left = len(changed) - min(len(told), MAX_RESULTS)
+    said = f"{counted(differing, 'judgement')} of {judged} came out otherwise from what was stored than from untruncated records."
+    told.sort(key=lambda item: -len(item[3]))
+    left = differing - min(len(told), MAX_RESULTS)
     more = f" {left} of them are left out here." if left else ""
     return [Prose(said + more, "bad"), *(_changes(*item) for item in told[:MAX_RESULTS])]
 
 
-def _changes(strategy: str, case: str, sample: Sample) -> Block:
-    changes = sample.detail["changes"]
+def _changes(strategy: str, case: str, step: int, changes: list[dict[str, str]]) -> Block:
     rows = tuple(
         (
             Cell(change["path"]),
@@ -45,7 +49,7 @@ def _changes(strategy: str, case: str, sample: Sample) -> Block:
             Cell(change["before"]),
             Cell(change["after"], "bad"),
         )
-        for change in changes[:MAX_CHANGES]
+        for change in changes
     )
     columns = (
         Column("finding"),
@@ -53,5 +57,5 @@ def _changes(strategy: str, case: str, sample: Sample) -> Block:
         Column("from the untruncated record"),
         Column("from the stored one"),
     )
-    title = f"{strategy}, {case}, step {sample.step}: {counted(len(changes), 'change')}"
+    title = f"{strategy}, {case}, step {step}: {counted(len(changes), 'change')}"
     return Fold(title, (Table(columns, rows),))
