@@ -207,7 +207,7 @@ def sightings(trace: Trace, run: Run, items_of: ItemsOf) -> Iterator[tuple[str, 
     seen: list[ToolResult] = []
     for prompt in run.prompts:
         if prompt.thread not in threads:
-            threads[prompt.thread] = Shown(run.messages, texts, items_of)
+            threads[prompt.thread] = Shown(run.held_messages, texts, items_of)
         shown = threads[prompt.thread]
         shown.apply(prompt)
         yield "prompt", prompt, shown

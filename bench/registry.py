@@ -14,6 +14,7 @@ import inspect
 import pkgutil
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -167,18 +168,27 @@ def entry(kind: str, name: str) -> Entry:
 
 @dataclass(frozen=True)
 class Plugin:
-    """A plug-in with its parameters bound. `start()` gives a fresh callable: state lives for one case only."""
+    """A plug-in with its parameters bound. `start()` gives a fresh callable: state lives for one case only.
+
+    `base` is what relative paths in its parameters start from, `files` the sha256 of each file (by the path as given) that it runs or reads.
+    """
 
     spec: Spec
     entry: Entry
     arguments: dict[str, Any]
     code_sha256: str | None = None
+    base: Path = Path()
+    files: dict[str, str] = field(default_factory=dict)
 
     def start(self) -> tuple[Any, Callable[..., Any]]:
         """A new instance (or the function itself) and the callable that does its work."""
         method = KINDS[self.entry.kind][1]
         if inspect.isclass(self.entry.target):
-            instance: Any = self.entry.target(**self.arguments)
+            outer = _STARTING.set(self)
+            try:
+                instance: Any = self.entry.target(**self.arguments)
+            finally:
+                _STARTING.reset(outer)
             return instance, getattr(instance, method) if method else instance
         return self.entry.target, functools.partial(self.entry.target, **self.arguments)
 
@@ -187,13 +197,34 @@ class Plugin:
         return self.entry.meta.get(name, getattr(self.entry.target, name, default))
 
 
+_STARTING: ContextVar[Plugin | None] = ContextVar("_STARTING", default=None)
+"""The plug-in whose constructor runs: another that it builds starts from the same folder."""
+
+
+def file_beside(name: str) -> Path:
+    """A file that the plug-in being constructed names in a parameter, found from where the paths of its own spec start.
+
+    Its content becomes part of the strategy's signature. Outside a constructor the path is taken as it is.
+    """
+    starting = _STARTING.get()
+    if starting is None:
+        return Path(name)
+    path = starting.base / name
+    if path.is_file():
+        starting.files[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return path
+
+
 def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
-    """A spec resolved and its parameters converted to their declared types. `base` is what relative paths start from.
+    """A spec resolved and its parameters converted to their declared types. `base` is what relative paths start from: by default this folder,
+    or that of the plug-in whose constructor builds this one.
 
     Raises SpecError naming the unknown name, parameter or wrong type, with the nearest valid ones.
     """
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
-    found, code = _resolve(kind, parsed, base or Path())
+    outer = _STARTING.get()
+    base = base or (Path() if outer is None else outer.base)
+    found, code = _resolve(kind, parsed, base)
     known = {parameter.name: parameter for parameter in found.parameters}
     arguments: dict[str, Any] = {}
     for key, raw in parsed.params:
@@ -211,9 +242,11 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
     missing = [name for name, item in known.items() if item.required and name not in arguments]
     if missing:
         raise SpecError(f"{kind} {found.name!r} needs parameter {', '.join(missing)}")
-    plugin = Plugin(parsed, found, arguments, code)
+    plugin = Plugin(parsed, found, arguments, code, base)
     if inspect.isclass(found.target):
         _construct_once(plugin)
+    if outer is not None:
+        outer.files.update({**plugin.files, **({} if code is None else {parsed.target: code})})
     return plugin
 
 

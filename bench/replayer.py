@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from .errors import BenchError, StrategyError, one_line
+from .lossless import gives_back
 from .model import (
     AnyStep,
     Approval,
@@ -76,6 +77,8 @@ class _Replay:
         self.window_tokens = window_tokens(trace.model)
         self.threads: dict[str, ThreadHistory] = {}
         self.summarizer = self._start("summarizer")
+        self.decode = next((plugin.attribute("decode") for plugin in strategy.plugins.get("summarizer", ())), None)
+        self.decoded: dict[str, str] = {}
         store = strategy.plugins.get("store")
         self.store_instance: Any = None
         self.store: Any = None
@@ -155,11 +158,14 @@ class _Replay:
         read_back = record if stored is record.value else msgspec.structs.replace(record, value=stored)
         if record.handle and isinstance(stored, dict | list):
             read_back = msgspec.structs.replace(read_back, result_type="structured")
+        key = thread.join(message, base)
+        if self.decode is not None and shown != step.text and gives_back(self.decode, shown, step):
+            self.decoded[key] = step.text if step.data is None else as_text(step.data)
         self.results.append(
             ResultOutcome(
                 step=step.index,
                 call_id=step.call_id,
-                shown=thread.join(message, base),
+                shown=key,
                 record=record,
                 stored=stored,
                 evaluation=self._evaluate(self.stored_side, read_back),
@@ -333,6 +339,7 @@ class _Replay:
             model=self.trace.model,
             messages=self.ledger.messages,
             message_tokens=self.ledger.message_tokens,
+            decoded=self.decoded,
             prompts=tuple(prompts),
             results=tuple(self.results),
             decisions=tuple(self.decisions),

@@ -14,8 +14,10 @@ from hypothesis import example, given, strategies as st
 from bench.decode import NothingParsed, decode_strings
 from bench.errors import SpecError
 from bench.lossless import gives_back
-from bench.model import ToolResult, Trace, compact_json
-from bench.registry import build
+from bench.model import ModelTurn, Source, ToolResult, Trace, compact_json
+from bench.registry import build, entries
+from bench.replayer import replay
+from bench.strategies import compose
 from bench.strategies.summarization import compact_json as json_format, csv_table as csv_format, toon as toon_format
 from bench.tokens import counter
 from bench.traces import load
@@ -101,6 +103,20 @@ def test_the_promise_is_kept_and_a_broken_one_is_noticed(name: str, value: Any) 
     assert gives_back(decode, shown, result)
     assert not gives_back(decode, shown, ToolResult(index=0, call_id="c", function="f", data=[value, "more"]))
     assert not gives_back(decode, "not " + shown, result)
+
+
+def test_a_replay_knows_what_was_decoded_back() -> None:
+    rows = [{"id": 7, "p": 1e-9, "note": 'a "b"\nc', "mark": "1"}, {"id": 8, "p": 2.0, "note": "", "mark": None}]
+    result = ToolResult(index=1, call_id="c", function="f", data={"rows": compact_json(rows)})
+    steps = (ModelTurn(index=0), result, ModelTurn(index=2))
+    trace = Trace(id="t", source=Source(format="native"), steps=steps)
+    for name in FORMATS:
+        run = replay(trace, compose("s", {"summarizer": name}))
+        assert run.decoded == {run.results[0].shown: compact_json(result.data)}
+        assert [
+            (s.numerator, s.denominator) for s in entries("metric")["loss.leaf_recall.shown"].target(trace, run)
+        ] == [(8, 8)]
+    assert replay(trace, compose("s", {"summarizer": "truncate"})).decoded == {}
 
 
 def test_a_table_is_written_where_it_is_shorter() -> None:

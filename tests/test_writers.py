@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from bench.cassettes import Cassette
 from bench.errors import SpecError, StrategyError
 from bench.metrics.cost import writer_tokens
 from bench.model import ContextReset, Message, ModelTurn, Run, Source, SystemTurn, Trace, UserTurn
@@ -206,6 +207,32 @@ def test_a_damaged_cassette_is_refused_with_its_place(tmp_path: Path, text: str,
         writer(cassette)
     assert place in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_cassette_lies_beside_its_scenario_and_is_in_the_signature(tmp_path: Path) -> None:
+    folder = tmp_path / "scenarios"
+    folder.mkdir()
+    compactor = 'summarize_old:max_tokens=300,keep_last=2,writer="model:cassette=c.jsonl,model=small"'
+    with pytest.raises(SpecError, match="no such cassette"):
+        compose("s", {"compactor": compactor}, folder)
+    codes = []
+    for answer in ("one", "two"):
+        (folder / "c.jsonl").unlink(missing_ok=True)
+        kept, told = Cassette(folder / "c.jsonl", "c.jsonl", may_be_missing=True), history("a")
+        kept.keep({"model": "small", "messages": [{"role": "user", "content": told[0].text}]}, answer)
+        strategy = compose("s", {"compactor": compactor}, folder)
+        codes.append(strategy.code)
+        run = replay(trace_of(), strategy)
+        assert run.failure is not None
+        assert "c.jsonl holds no answer to this request" in run.failure.error
+    assert [list(code) for code in codes] == [["c.jsonl"], ["c.jsonl"]]
+    assert codes[0] != codes[1]
+
+
+def test_a_private_writer_lies_beside_its_scenario_too(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def write(messages):\n    return 'my notes'\n")
+    strategy = compose("s", {"compactor": 'summarize_old:max_tokens=250,keep_last=2,writer="mine.py:write"'}, tmp_path)
+    assert (made(replay(trace_of(), strategy))[0], list(strategy.code)) == ("my notes", ["mine.py"])
 
 
 def test_an_empty_cassette_says_so(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def _prompt(trace: Trace, run: Run, probe: AskedProbe) -> tuple[list[Any], list[
         return [], [], None
     for prompt, keys in run.walk():
         if prompt.step == turn.index:
-            messages: list[Message] = [run.messages[key] for key in keys]
+            messages: list[Message] = [run.held_messages[key] for key in keys]
             own = [message.text for message in messages if message.step is not None and message.step == probe.step]
             return [*own], [text for message in messages for text in message_texts(message)], prompt.step
     return [], [], None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -153,7 +154,8 @@ class Failure(Value, frozen=True, kw_only=True):
 class Run(msgspec.Struct, frozen=True, kw_only=True, weakref=True, dict=True):
     """One trace replayed through one strategy: everything a metric needs, so that scoring never replays.
 
-    `messages` holds each distinct message once, by content hash; `message_tokens` their cost, framing included.
+    `messages` holds each distinct message once, by content hash; `message_tokens` their cost, framing included. `decoded` gives, by the same
+    key, the untruncated text of each message that the bench itself decoded back into the very value it was made from.
     """
 
     schema: int = SCHEMA_VERSION
@@ -166,6 +168,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, weakref=True, dict=True):
     model: str | None = None
     messages: dict[str, Message]
     message_tokens: dict[str, int]
+    decoded: dict[str, str] = {}
     prompts: tuple[Prompt, ...] = ()
     results: tuple[ResultOutcome, ...] = ()
     decisions: tuple[Decision, ...] = ()
@@ -174,6 +177,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, weakref=True, dict=True):
     final_route: str | None = None
     final_state: dict[str, Any] = {}
     failure: Failure | None = None
+
+    @functools.cached_property
+    def held_messages(self) -> dict[str, Message]:
+        """The messages as facts and values are looked for in them: those that were decoded back with their untruncated text."""
+        back = {key: msgspec.structs.replace(self.messages[key], text=text) for key, text in self.decoded.items()}
+        return {**self.messages, **back} if back else self.messages
 
     def walk(self) -> Iterator[tuple[Prompt, list[str]]]:
         """Each prompt with the message keys it holds, in order. The list is live: read it before the next turn, never keep it.

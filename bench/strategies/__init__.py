@@ -187,8 +187,10 @@ class Strategy:
 
     @property
     def code(self) -> dict[str, str]:
-        """sha256 of every private file the strategy runs, by spec: what a signature needs beyond the spec string."""
-        return {str(p.spec): p.code_sha256 for ps in self.plugins.values() for p in ps if p.code_sha256}
+        """sha256 of every private file the strategy runs, by spec, or reads, by path: what a signature needs beyond the spec string."""
+        plugins = [plugin for filled in self.plugins.values() for plugin in filled]
+        read = {name: digest for plugin in plugins for name, digest in plugin.files.items()}
+        return {**read, **{str(plugin.spec): plugin.code_sha256 for plugin in plugins if plugin.code_sha256}}
 
 
 def _slot_text(plugins: tuple[Plugin, ...]) -> str:

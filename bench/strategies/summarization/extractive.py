@@ -66,7 +66,9 @@ def _by_worth(candidates: Sequence[tuple[str, list[str], bool]]) -> Iterable[int
 
     def worth(position: int) -> tuple[float, int]:
         line, atoms, opens = candidates[position]
-        facts = sum(1 / frequency[atom] for atom in dict.fromkeys(atoms))  # a set would add up in another order each time
+        facts = sum(
+            1 / frequency[atom] for atom in dict.fromkeys(atoms)
+        )  # a set would add up in another order each time
         return (facts + (1.0 if opens else 0.25)) / (20 + len(line)), position
 
     return sorted(range(len(candidates)), key=worth, reverse=True)

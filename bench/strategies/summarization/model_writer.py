@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from ...cassettes import Cassette
 from ...errors import SpecError, StrategyError, one_line
 from ...model import Message, compact_json
-from ...registry import register
+from ...registry import file_beside, register
 
 INSTRUCTION = (
     "You keep the notes of an agent at work. Shorten the messages you are given to what its next steps may depend on: aims, decisions, "
@@ -34,7 +33,7 @@ class ModelWriter:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = f"{folder}/kept.jsonl"
     ...     recording = ModelWriter(cassette=path, record=True)
-    ...     Cassette(Path(path), path, may_be_missing=True).keep(recording.request(told), "Aim: count walls, Level 2.")
+    ...     Cassette(file_beside(path), path, may_be_missing=True).keep(recording.request(told), "Aim: count walls, Level 2.")
     ...     ModelWriter(cassette=path).write(told)
     'Aim: count walls, Level 2.'
     """
@@ -51,7 +50,7 @@ class ModelWriter:
     ) -> None:
         self.model, self.base_url, self.instruction, self.timeout_s = model, base_url, instruction, timeout_s
         self.record = record
-        self._cassette = Cassette(Path(cassette), cassette, may_be_missing=record)
+        self._cassette = Cassette(file_beside(cassette), cassette, may_be_missing=record)
         if record:
             _openai()
 
