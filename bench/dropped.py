@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from .blocks import counted, visible
-from .errors import one_line
 from .model import Comparison, Sample
 
 NEEDS = ("needed.recall", "needed.reuse_recall")
@@ -27,13 +27,17 @@ class Dropped:
 
 @dataclass(frozen=True)
 class _Loss:
-    """What one result (or one turn, for a metric without results) lost: facts by name, how many of how many, and who needed them."""
+    """What one result (or one turn, for a metric without results) lost: facts by name, how many of how many, and who needed them.
+
+    `differs`: a metric that names no facts but what came out otherwise; `facts` are its own words then.
+    """
 
     step: int | None
     facts: tuple[str, ...]
     count: float
     total: float
     needs: tuple[tuple[int, str], ...]
+    differs: bool = False
 
 
 def dropped(comparison: Comparison, strategy: str, metric: str, case: str) -> Dropped:
@@ -69,17 +73,29 @@ def _losses(comparison: Comparison, strategy: str, metric: str, case: str) -> li
     for name in NEEDS:
         for step, needs in _missed(comparison.samples.get((strategy, name, case), ())).items():
             needed.setdefault(step, []).extend(needs)
+    info = comparison.metrics.get(metric)
+    counts = info is not None and info.better == "lower" and info.unit not in ("tokens", "usd")
     losses = []
     for sample in samples:
-        if sample.numerator is None or sample.denominator is None or sample.numerator >= sample.denominator:
+        count = _lost_count(sample, counts)
+        if count <= 0:
             continue
         facts = tuple(str(fact) for fact in sample.detail.get("lost", ()) if isinstance(fact, str | int | float))
-        told = facts or tuple(f"{key} {one_line(value)}" for key, value in sample.detail.items() if key != "lost")
+        told = facts or tuple(_told(sample.detail))
         needs = needed.get(sample.step, []) if sample.step is not None and facts else []
         losses.append(
-            _Loss(sample.step, told, sample.denominator - sample.numerator, sample.denominator, tuple(sorted(set(needs))))
+            _Loss(sample.step, told, count, sample.denominator or 0.0, tuple(sorted(set(needs))), not facts)
         )  # fmt: skip
     return losses
+
+
+def _lost_count(sample: Sample, counts: bool) -> float:
+    """How much a sample says was lost: what a share lacks, or what a metric that counts something bad counted and can tell of."""
+    if sample.numerator is None:
+        return 0.0
+    if sample.denominator is not None:
+        return sample.denominator - sample.numerator
+    return sample.numerator if counts and sample.detail else 0.0
 
 
 def _missed(samples: Sequence[Sample]) -> dict[int, list[tuple[int, str]]]:
@@ -92,14 +108,27 @@ def _missed(samples: Sequence[Sample]) -> dict[int, list[tuple[int, str]]]:
     return found
 
 
+def _told(detail: Mapping[str, Any]) -> Iterator[str]:
+    """What a sample's detail says, a piece each: of a list of changes their paths, of anything else its name and value."""
+    for key, value in detail.items():
+        if isinstance(value, list | tuple):
+            yield from (str(item.get("path", item)) if isinstance(item, dict) else str(item) for item in value)
+        elif value is not None:
+            yield f"{key} {value}"
+
+
 def _line(comparison: Comparison, case: str, loss: _Loss, named: int) -> str:
+    place = _place(comparison, case, loss.step)
+    if loss.differs:
+        told = [_short(fact) for fact in loss.facts[:named]] + ["…"] * (len(loss.facts) > named)
+        return f"{place} came out otherwise: {', '.join(told) or f'{loss.count:g} of {loss.total:g}'}"
     needed = {atom for _, atom in loss.needs}
     facts = [_fact(fact) for fact in sorted(loss.facts, key=lambda fact: fact not in needed)[:named]]
     more = int(loss.count) - len(facts)
     if more > 0 and facts and not loss.needs:
         facts.append(f"{more} more")
     share = f" {loss.count:g} of {loss.total:g}:" if loss.total else ""
-    text = f"{_place(comparison, case, loss.step)} dropped{share} {', '.join(facts) or 'something unnamed'}"
+    text = f"{place} dropped{share} {', '.join(facts) or 'something unnamed'}"
     by_turn: dict[int, list[str]] = {}
     for turn, atom in loss.needs:
         by_turn.setdefault(turn, []).append(_fact(atom))

@@ -78,7 +78,12 @@ def test_what_an_earlier_self_lost_as_well_is_left_out():
 def test_other_metrics_say_what_their_samples_say_and_nothing_lost_says_nothing():
     wrong = Sample(numerator=0.0, denominator=1.0, step=4, detail={"router": "approval", "taken": "run"})
     found = dropped(compared({("mine", "routing.accuracy", "one"): (wrong,)}), "mine", "routing.accuracy", "one")
-    assert found.clause == 'step 4 (read_file) dropped 1 of 1: "router approval", "taken run"'
+    assert found.clause == "step 4 (read_file) came out otherwise: router approval, taken run"
+    changed = Sample(
+        numerator=0.0, denominator=1.0, step=2, detail={"changes": [{"path": "a.b", "kind": "x"}, {"path": "c"}]}
+    )
+    found = dropped(compared({("mine", "findings.agreement", "one"): (changed,)}), "mine", "findings.agreement", "one")
+    assert found.clause == "step 2 (run_script) came out otherwise: a.b, c"
     whole = compared({("mine", FACTS, "one"): (Sample(numerator=3.0, denominator=3.0, step=2),)})
     assert dropped(whole, "mine", FACTS, "one") == dropped(compared({}), "mine", FACTS, "one")
     assert dropped(whole, "mine", FACTS, "one").clause == ""
