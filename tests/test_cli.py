@@ -274,7 +274,7 @@ def test_a_baseline_is_accepted_kept_and_judged_against(folder, capsys):
     assert "3 pass" in capsys.readouterr().out
     assert files()["one.baseline.json"] == kept
 
-    (folder / "one.toml").write_text(SCENARIO.replace("limit=900", "limit=50"))
+    (folder / "one.toml").write_text(SCENARIO.replace("limit=900", "limit=61"))
     assert bench("run", "one.toml", "-o", "x.json") == 1
     out = capsys.readouterr().out
     assert "loss.fact_recall.end" in out
