@@ -65,8 +65,10 @@ def _new_losses(comparison: Comparison, strategy: str, metric: str, case: str) -
 
 def _losses(comparison: Comparison, strategy: str, metric: str, case: str) -> list[_Loss]:
     samples = comparison.samples.get((strategy, metric, case), ())
-    if any("atom" in sample.detail for sample in samples):
-        missed = _missed(samples)
+    missed = _missed(samples)
+    if not missed and metric.startswith("needed."):  # one that counts turns: what they missed is told by the recalls
+        missed = _missed([sample for name in NEEDS for sample in comparison.samples.get((strategy, name, case), ())])
+    if missed:
         return [_Loss(step, tuple(dict.fromkeys(atom for _, atom in needs)), len(needs), 0, tuple(needs))
                 for step, needs in missed.items()]  # fmt: skip
     needed: dict[int, list[tuple[int, str]]] = {}
@@ -112,9 +114,15 @@ def _told(detail: Mapping[str, Any]) -> Iterator[str]:
     """What a sample's detail says, a piece each: of a list of changes their paths, of anything else its name and value."""
     for key, value in detail.items():
         if isinstance(value, list | tuple):
-            yield from (str(item.get("path", item)) if isinstance(item, dict) else str(item) for item in value)
+            yield from (_worded(item) for item in value)
         elif value is not None:
             yield f"{key} {value}"
+
+
+def _worded(item: Any) -> str:
+    if not isinstance(item, dict):
+        return str(item)
+    return str(item["path"]) if "path" in item else " ".join(f"{key} {value}" for key, value in item.items())
 
 
 def _line(comparison: Comparison, case: str, loss: _Loss, named: int) -> str:
