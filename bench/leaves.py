@@ -44,11 +44,18 @@ class Leaves:
 
 @dataclass(frozen=True)
 class Match:
-    """How many of a value's leaves are still held, out of how many, and which ones are lost."""
+    """How many of a value's leaves are still held, out of how many, and which ones are lost.
+
+    Of its rows, `rows_kept` were found again, recognised by at least one leaf. Of the cells that such a row has at a path where the row held
+    has one too (`cells_compared`), `cells_changed` have another value there.
+    """
 
     kept: int
     total: int
     lost: list[Leaf]
+    rows_kept: int = 0
+    cells_compared: int = 0
+    cells_changed: int = 0
 
 
 def flatten(value: Any) -> Leaves:
@@ -144,12 +151,12 @@ def match(untruncated: Leaves, held: Leaves) -> Match:
     >>> found.kept, found.total, found.lost
     (2, 4, [(('level',), (<class 'str'>, 'a')), (('level',), (<class 'str'>, 'b'))])
     """
-    row_lost, row_left = _match_rows(untruncated.rows, held.rows)
+    row_lost, row_left, counts = _match_rows(untruncated.rows, held.rows)
     lost, others_left = _match_others(untruncated.others, held.others)
     lost, _ = _match_others(lost, row_left)
     row_lost, _ = _match_where_path_ends(row_lost, others_left)
     lost = row_lost + lost
-    return Match(untruncated.total - len(lost), untruncated.total, lost)
+    return Match(untruncated.total - len(lost), untruncated.total, lost, *counts)
 
 
 # ---------------------------------------------------------------- rows
@@ -179,10 +186,10 @@ class _Row:
 _Rows = dict[int, _Row]  # by place
 
 
-def _match_rows(rows: list[list[Leaf]], held: list[list[Leaf]]) -> tuple[list[Leaf], list[Leaf]]:
-    """The leaves of rows that no held row gives, and the leaves of held rows that are left."""
+def _match_rows(rows: list[list[Leaf]], held: list[list[Leaf]]) -> tuple[list[Leaf], list[Leaf], tuple[int, int, int]]:
+    """The leaves of rows that no held row gives, the leaves of held rows that are left, and the counts of a Match."""
     ours, theirs = dict(enumerate(map(_Row, rows))), dict(enumerate(map(_Row, held)))
-    _pair_equal(ours, theirs, lambda row: row.set)
+    equal = _pair_equal(ours, theirs, lambda row: row.set)
     pairs: list[tuple[_Row, _Row]] = []
     columns = {frozenset(leaf[0] for leaf in row.leaves) for row in theirs.values()}
     if len(columns) == 1:  # one set of columns: a row that agrees in all of them cannot be paired better
@@ -191,11 +198,23 @@ def _match_rows(rows: list[list[Leaf]], held: list[list[Leaf]]) -> tuple[list[Le
     pairs += _pair_overlapping(ours, theirs)
     nothing: frozenset[Any] = frozenset()
     pairs_left = [(mine.without(other.set), other.without(mine.set)) for mine, other in pairs]
+    changed = [_changed(mine, other) for mine, other in pairs_left]
+    compared = sum(len(mine.leaves) for mine, _ in equal)
+    compared += sum(
+        len(mine.leaves) - len(gone) + new for (mine, _), (gone, _), new in zip(pairs, pairs_left, changed, strict=True)
+    )
+    counts = len(equal) + len(pairs), compared, sum(changed)
     lost = [leaf for leaves, _ in pairs_left for leaf in leaves]
     left = [leaf for _, leaves in pairs_left for leaf in leaves]
     lost += [leaf for row in ours.values() for leaf in row.without(nothing)]
     left += [leaf for row in theirs.values() for leaf in row.without(nothing)]
-    return lost, left
+    return lost, left, counts
+
+
+def _changed(gone: list[Leaf], new: list[Leaf]) -> int:
+    """How many of the leaves gone from a row have another value in their place."""
+    there = Counter(path for path, _ in new)
+    return sum((Counter(path for path, _ in gone) & there).values()) if there else 0
 
 
 def _pair_equal(ours: _Rows, theirs: _Rows, shape: Callable[[_Row], frozenset[Any]]) -> list[tuple[_Row, _Row]]:

@@ -1,0 +1,90 @@
+"""Leaves looked for together with their key: a value counts where its key stands on the same line."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from .decode import decoded
+from .leaf_tokens import TokensOf, tokens_of
+from .leaves import Leaf
+
+_WORD = re.compile(r"\w+")
+_JOINT = "\0"
+
+
+def label_tokens(leaf: Leaf) -> tuple[str, ...]:
+    """The pairs of key and value as which a leaf may stand on a line; the value alone for a leaf under no key."""
+    path, typed = leaf
+    key = path[-1] if path else ""
+    return tuple(f"{key}{_JOINT}{token}" for token in tokens_of(typed))
+
+
+class LabelsOf:
+    """The pairs out of those of given leaves that a text holds, each as often as it has lines with key and value; found once a text.
+
+    >>> leaves = [(("rows",), (int, 471)), (("id",), (int, 7))]
+    >>> [pair.split("\\0") for pair in LabelsOf(leaves)('{"rows": 471, "n": 7}')]
+    [['rows', '471']]
+    >>> [pair.split("\\0") for pair in LabelsOf(leaves)("471 7")]
+    []
+    """
+
+    def __init__(self, leaves: Iterable[Leaf]) -> None:
+        self._keys: dict[str, dict[str, None]] = {}  # by token: the keys that it stands under
+        for leaf in leaves:
+            for pair in label_tokens(leaf):
+                key, _, token = pair.partition(_JOINT)
+                self._keys.setdefault(token, {})[key] = None
+        self._tokens = TokensOf(self._keys)
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def __call__(self, text: str) -> tuple[str, ...]:
+        found = self._known.get(text)
+        if found is None:
+            found = self._known[text] = tuple(self._find(text))
+        return found
+
+    def _find(self, text: str) -> Iterator[str]:
+        present = dict.fromkeys(self._tokens(text))
+        if not present:
+            return
+        narrowed = TokensOf(present)
+        for line in decoded(text).split("\n"):
+            words: frozenset[str] | None = None
+            for token, count in Counter(narrowed(line)).items():
+                if words is None:
+                    words = frozenset(_WORD.findall(line))
+                for key in self._keys[token]:
+                    if not key or stands(key, line, words):
+                        yield from (f"{key}{_JOINT}{token}",) * count
+
+
+def count_labelled(leaves: Iterable[Leaf], count_of: Callable[[str], int]) -> int:
+    """How many leaves stand with their key on a line, a pair counting at most as often as there are such lines.
+
+    >>> count_labelled([(("n",), (int, 1)), (("n",), (int, 1)), (("m",), (int, 1))], {"n\\0" + "1": 1, "m\\0" + "1": 0}.__getitem__)
+    1
+    """
+    left: dict[str, int] = {}
+    kept = 0
+    for leaf in leaves:
+        for pair in label_tokens(leaf):
+            if left.setdefault(pair, count_of(pair)) > 0:
+                left[pair] -= 1
+                kept += 1
+                break
+    return kept
+
+
+def stands(key: str, line: str, words: frozenset[str]) -> bool:
+    """Whether a key stands on a line as whole words.
+
+    >>> stands("go.id", "go.id: 3", frozenset({"go", "id", "3"})), stands("id", "width: 3", frozenset({"width", "3"}))
+    (True, False)
+    """
+    if key in words:
+        return True
+    parts: Sequence[str] = _WORD.findall(key)
+    return len(parts) != 1 and key in line and all(part in words for part in parts)

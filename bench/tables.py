@@ -1,0 +1,234 @@
+"""Tables in text read back as rows: CSV, Markdown tables, aligned columns as pandas prints them, TOON.
+
+A line is taken for the header of a table where at least half of its names are known keys; other lines stay text, so that prose with commas is no
+table. Rows follow until one does not fit; a last row cut short keeps the cells that it has.
+
+Types are strict. A cell is read as JSON or Python reads a scalar: `12` is the integer, `12.0` the float, `True` and `true` the same, `None` and
+`null`, `NaN`; in quotes it is a string, whatever it holds; anything else is the string as it stands; an empty cell is no value. So a text
+column of digits printed without quotes comes back as numbers, and as lost: a reader cannot tell either.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+Key = tuple[str, ...]
+Names = Mapping[str, Key]
+"""Column names by which a table is recognised, each with the keys that lead to its value in a row."""
+
+Row = dict[str, Any]
+_Found = tuple[list[Row], int]  # rows, and how many lines they took, header included
+
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+_WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None, "NaN": float("nan"),
+          "nan": float("nan"), "Infinity": float("inf"), "inf": float("inf"), "-Infinity": float("-inf"), "-inf": float("-inf")}  # fmt: skip
+_EMPTY = object()
+_RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
+_TOON = re.compile(r"\s*[\w.\"-]*\[\d+\]\{([^{}]+)\}:\s*")
+_LEFT_OUT = {"...", "..", "…"}
+_MAX_COLUMNS = 200
+
+
+def find_tables(text: str, names: Names) -> tuple[list[Row], str]:
+    """The rows of every table in a text, as mappings, and the lines that belong to none.
+
+    >>> names = {"id": ("id",), "level": ("level",)}
+    >>> find_tables("two walls\\nid,level\\n1,L 1\\n2,\\"7\\"\\nthat is all", names)
+    ([{'id': 1, 'level': 'L 1'}, {'id': 2, 'level': '7'}], 'two walls\\nthat is all')
+    >>> find_tables("   id level\\n0   1   L 1\\n1  22  None", names)[0]
+    [{'id': 1, 'level': 'L 1'}, {'id': 22, 'level': None}]
+    >>> find_tables("| id | level |\\n|---|---|\\n| 1 | L 1 |", names)[0]
+    [{'id': 1, 'level': 'L 1'}]
+    """
+    lines = text.split("\n")
+    rows: list[Row] = []
+    rest: list[str] = []
+    position = 0
+    wide: list[Row] = []  # the rows of a table that goes on with more columns below a blank line, as pandas wraps it
+    while position < len(lines):
+        found = _table_at(lines, position, names)
+        if found is None:
+            wide = wide if not lines[position].strip() else []
+            rest.append(lines[position])
+            position += 1
+            continue
+        if len(wide) == len(found[0]):
+            for row, more in zip(wide, found[0], strict=True):
+                row.update(more)
+        else:
+            rows += found[0]
+            wide = found[0]
+        wide = wide if lines[position].rstrip().endswith("\\") else []
+        position += found[1]
+    return rows, "\n".join(rest)
+
+
+def read_cell(text: str) -> Any:
+    """The value of a cell; types are strict.
+
+    >>> [read_cell(text) for text in ("12", "12.0", '"12"', "True", "None", "L 1", "007")]
+    [12, 12.0, '12', True, None, 'L 1', '007']
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    if _NUMBER.fullmatch(text):
+        return json.loads(text) if len(text) < 300 else text
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        return text[1:-1]
+    return text
+
+
+def _table_at(lines: Sequence[str], start: int, names: Names) -> _Found | None:
+    """The table whose header stands at a line; None where none does."""
+    header = lines[start]
+    if not header.strip() or not any(name in header for name in names):
+        return None
+    toon = _TOON.fullmatch(header)
+    if toon:
+        columns = _fields(toon.group(1), ",")
+        return _take(lines, start, columns, names, lambda line: _fields(line.strip(), ",") if line[:1] == " " else None)
+    if "|" in header:
+        return _take(lines, start, _bars(header), names, lambda line: _bars(line) if "|" in line else None)
+    for delimiter in ("\t", ";", ","):
+        columns = _fields(header, delimiter)
+        if delimiter in header and _known(columns, names):
+            return _take(lines, start, columns, names, lambda line, mark=delimiter: _fields(line, mark))  # type: ignore[misc]
+    return _aligned(lines, start, names)
+
+
+def _known(columns: Sequence[str], names: Names) -> bool:
+    """Whether these are the columns of a table: no two alike, and half of those that have a name known."""
+    named = [column for column in columns if column]
+    return 0 < len(named) <= _MAX_COLUMNS and len(set(named)) == len(named) and 2 * sum(c in names for c in named) >= len(named)  # fmt: skip
+
+
+def _take(
+    lines: Sequence[str], start: int, columns: Sequence[str], names: Names, read: Callable[[str], list[str] | None]
+) -> _Found | None:
+    """The rows below a header of columns that are known; a row with fewer cells is the last one."""
+    columns = [column.strip().strip("\"'") for column in columns]
+    if not _known(columns, names):
+        return None
+    rows: list[Row] = []
+    position = start + 1
+    while position < len(lines):
+        line = lines[position].rstrip("\r")
+        if _RULE.fullmatch(line) and "-" in line:
+            position += 1
+            continue
+        cells = read(line) if line.strip() else None
+        if cells is None or len(cells) > len(columns) or (len(cells) < len(columns) and (len(cells) < 2 or position + 1 < len(lines))):  # fmt: skip
+            break
+        rows.append(_row(columns, cells, names))
+        position += 1
+    return ([row for row in rows if row], position - start) if rows else None
+
+
+def _row(columns: Sequence[str], cells: Sequence[str], names: Names) -> Row:
+    row: Row = {}
+    for column, cell in zip(columns, cells, strict=False):
+        text = cell.strip()
+        if not text or text in _LEFT_OUT or (not column and text.isdigit()):  # the last: a plain row number
+            continue
+        *outer, last = names.get(column, (column,))
+        into = row
+        for key in outer:
+            inner = into.setdefault(key, {})
+            into = inner if isinstance(inner, dict) else {}
+        into[last] = read_cell(text)
+    return row
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    """The cells of a line of CSV; one in quotes that would otherwise read as something else keeps them, so that its type is kept."""
+    if '"' not in line:
+        return line.split(delimiter)
+    cells: list[str] = []
+    position = 0
+    while position <= len(line):
+        if line[position : position + 1] == '"':
+            end = position + 1
+            while end < len(line) and (line[end] != '"' or line[end : end + 2] == '""'):
+                end += 2 if line[end] == '"' else 1
+            inner = line[position + 1 : end].replace('""', '"')
+            end = line.find(delimiter, end)
+            end = len(line) if end < 0 else end
+            cells.append(f'"{inner}"')
+        else:
+            end = line.find(delimiter, position)
+            end = len(line) if end < 0 else end
+            cells.append(line[position:end])
+        position = end + 1
+    return cells
+
+
+def _bars(line: str) -> list[str]:
+    inner = line.strip()
+    inner = inner[1:] if inner.startswith("|") else inner
+    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
+    return [cell.replace("\\|", "|").strip() for cell in re.split(r"(?<!\\)\|", inner)]
+
+
+# ---------------------------------------------------------------- aligned columns
+
+
+def _aligned(lines: Sequence[str], start: int, names: Names) -> _Found | None:
+    """A table whose columns are told apart by what is blank in all of its lines: two blanks, or one where that fits more lines or sets row
+    numbers apart.
+    """
+    best: _Found | None = None
+    for gap in (2, 1):
+        named = re.split(rf"\s{{{gap},}}", lines[start].strip())
+        if _known(named, names):
+            spans, height = _spans_at(lines, start, gap, len(named))
+            numbered = _numbered(lines[start : start + height], spans[0])
+            if gap == 1 and len(spans) > len(named) and not numbered:
+                spans = [(spans[0][0], spans[1][1]), *spans[2:]]  # no index: the first column holds texts of two words
+            if height > 1 and len(spans) <= len(named) + 1 and (best is None or height > best[1] or numbered):
+                best = _cells(lines[start : start + height], spans, named, names) or best
+    return best
+
+
+def _spans_at(lines: Sequence[str], start: int, gap: int, named: int) -> tuple[list[tuple[int, int]], int]:
+    """Where the columns of an aligned table stand, and how many lines it has: as long as each name has a column of its own."""
+    header = mask = _filled(lines[start])
+    height = 1
+    for line in lines[start + 1 :]:
+        together = mask | _filled(line)
+        under_name = sum(bool(header >> at & ((1 << min(end, 10_000) - at) - 1)) for at, end in _spans(together, gap))
+        if not line.strip() or under_name < named:
+            break
+        mask, height = together, height + 1
+    return _spans(mask, gap), height
+
+
+def _numbered(lines: Sequence[str], span: tuple[int, int]) -> bool:
+    """Whether a column holds row numbers under no name."""
+    header, *cells = [line.expandtabs()[slice(*span)].strip() for line in lines]
+    return not header and all(cell.isdigit() or cell in _LEFT_OUT for cell in cells)
+
+
+def _cells(lines: Sequence[str], spans: list[tuple[int, int]], named: list[str], names: Names) -> _Found | None:
+    columns, *body = [[line.expandtabs()[at:end].strip() for at, end in spans] for line in lines]
+    if [column for column in columns if column] != named or not all(columns[1:]):
+        return None
+    if not columns[0] and body[0][0] in names and not any(body[0][1:]):  # pandas names its index on a line of its own
+        columns, body = [body[0][0], *columns[1:]], body[1:]
+    rows = [_row(columns, cells, names) for cells in body]
+    return [row for row in rows if row], len(lines)
+
+
+def _filled(line: str) -> int:
+    """The places of a line that are not blank, as bits."""
+    bits = re.sub(r"\S", "1", line.expandtabs().rstrip()).replace(" ", "0")[::-1]
+    return int(re.sub(r"\s", "0", bits), 2) if bits else 0
+
+
+def _spans(mask: int, gap: int) -> list[tuple[int, int]]:
+    """The runs of filled places that at least `gap` blank ones keep apart; the last one has no end."""
+    bits = bin(mask)[:1:-1]
+    runs = [match.span() for match in re.finditer(rf"1(?:0{{0,{gap - 1}}}1)*", bits)]
+    return [(at, runs[place + 1][0] if place + 1 < len(runs) else 10**9) for place, (at, _) in enumerate(runs)]
