@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from .decode import decoded
-from .leaves import Leaves, Match, Typed
+from .leaves import Leaf, Leaves, Match, Typed
 from .model import compact_json
 
 _WORD = re.compile(r"\w+")
@@ -37,6 +37,15 @@ def tokens_of(typed: Typed) -> tuple[str, ...]:
     return (str(value),)
 
 
+def tokens_of_leaves(leaves: Leaves) -> list[tuple[Leaf, tuple[str, ...]]]:
+    """Every leaf with the ways in which it may stand in a text; found once and kept with the leaves."""
+    kept = leaves.__dict__
+    if "_tokens" not in kept:
+        kept["_tokens"] = [(leaf, tokens_of(leaf[1])) for leaf in leaves]
+    found: list[tuple[Leaf, tuple[str, ...]]] = kept["_tokens"]
+    return found
+
+
 def match_tokens(untruncated: Leaves, count_of: Callable[[str], int]) -> Match:
     """How many leaves a text may still hold: a value counts at most as often as it occurs as a whole token.
 
@@ -46,8 +55,8 @@ def match_tokens(untruncated: Leaves, count_of: Callable[[str], int]) -> Match:
     """
     left: dict[str, int] = {}
     lost = []
-    for leaf in untruncated:
-        for token in tokens_of(leaf[1]):
+    for leaf, tokens in tokens_of_leaves(untruncated):
+        for token in tokens:
             if token not in left:
                 left[token] = count_of(token)
             if left[token]:

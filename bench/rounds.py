@@ -78,25 +78,25 @@ class Survivors:
 
     def round(self, prompt: Prompt, shown: Shown) -> Round:
         """The round that a prompt is; `shown` is what it holds."""
-        held = shown.items()
-        for atom in (shown.touched or set()) & self._told.keys():
-            self._judge(atom, atom in held)
+        held, told, lost = shown.items(), self._told, self._lost
+        for atom in (shown.touched or set()) & told.keys():
+            if atom not in held:
+                if atom not in lost:
+                    lost.add(atom)
+                    self._gone += told[atom]
+            elif atom in lost:
+                lost.remove(atom)
+                self._gone -= told[atom]
         shown.touched = set()
         while self._next is not None and self._next.index < prompt.step:
-            for atom in atoms_of(self._next.text):
-                self._judge(atom, True)
-                self._told[atom] = self._told.get(atom, 0) + 1
-                self._total += 1
-                self._judge(atom, atom in held)
+            atoms = atoms_of(self._next.text)
+            self._total += len(atoms)
+            for atom in atoms:
+                told[atom] = times = told.get(atom, 0) + 1
+                if atom in lost:
+                    self._gone += 1
+                elif atom not in held:
+                    lost.add(atom)
+                    self._gone += times
             self._next = next(self._results, None)
         return Round(prompt.step, self._total - self._gone, self._total)
-
-    def _judge(self, atom: str, held: bool) -> None:
-        """Make an atom one that is held, or one that is lost."""
-        times = self._told.get(atom, 0)
-        if held and atom in self._lost:
-            self._lost.remove(atom)
-            self._gone -= times
-        elif not held and atom not in self._lost and times:
-            self._lost.add(atom)
-            self._gone += times

@@ -72,7 +72,7 @@ def _standing(result: ToolResult, shown: Shown) -> Standing:
         return Standing(result, True)
     texts = tuple(shown.texts_of(result.index))
     held = shown.items()
-    gone = tuple(atom for atom in atoms_of(result.text) if atom not in held)
+    gone = tuple([atom for atom in atoms_of(result.text) if atom not in held])
     return Standing(result, False, gone, texts, () if texts else tuple(shown.texts_of(None)))
 
 

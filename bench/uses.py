@@ -116,5 +116,5 @@ def _make(
         turn_number=thread.model_turns,
         source_turn=source_turn,
         first=first,
-        recorded_only=not holds(result.text, atom),
+        recorded_only=result.text != result.shown_by_recorder and not holds(result.text, atom),
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from ..alike import alike
 from ..fact_kinds import exit_codes_of_results, kinds_of_results, states
 from ..model import Run, Sample, Trace
 from ..presence import LISTED
-from ..survey import survey
-from . import metric, with_rest
+from ..survey import Standing, survey
+from . import metric, once, with_rest
 
 
 @metric("loss.fact_recall.number.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
@@ -149,10 +150,8 @@ def _kept(trace: Trace, run: Run, kind: str) -> list[Sample]:
     kinds = kinds_of_results(trace)
     samples = []
     kept = total = 0
-    for standing in survey(trace, run).standings["end"]:
-        facts = kinds[standing.result.index].get(kind, ())
-        gone = set(standing.gone)
-        lost = [atom for atom in facts if atom in gone] if gone else []
+    for standing, lost_of in once(alike(trace, run), "_lost_by_kind", lambda: _lost_by_kind(trace, run)):
+        facts, lost = kinds[standing.result.index].get(kind, ()), lost_of.get(kind, ())
         kept, total = kept + len(facts) - len(lost), total + len(facts)
         if lost:
             samples.append(
@@ -165,3 +164,14 @@ def _kept(trace: Trace, run: Run, kind: str) -> list[Sample]:
                 )
             )
     return with_rest(samples, float(kept), float(total))
+
+
+def _lost_by_kind(trace: Trace, run: Run) -> list[tuple[Standing, dict[str, list[str]]]]:
+    """Every result as it stands in the last prompt, with what is gone of it by kind."""
+    kinds = kinds_of_results(trace)
+    found = []
+    for standing in survey(trace, run).standings["end"]:
+        gone = set(standing.gone)
+        of_kinds = kinds[standing.result.index].items() if gone else ()
+        found.append((standing, {kind: [atom for atom in facts if atom in gone] for kind, facts in of_kinds}))
+    return found

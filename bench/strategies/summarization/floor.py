@@ -40,6 +40,7 @@ class Floor:
         self._dies: dict[str, int] = {}  # the last turn that needs an atom
         self._alive: dict[str, None] = {}
         self._system: list[Message] = []
+        self._by_system: dict[str, bool] = {}  # whether a system turn holds an atom
         self._shown: tuple[tuple[str, ...], Message | None] = ((), None)
 
     def compact(self, window: Window) -> Edits:
@@ -49,16 +50,22 @@ class Floor:
         for message in window.added:
             if message.kind == "system":
                 self._system.append(message)
+                self._by_system.clear()
             elif message.kind == "result" and message.step is not None:
                 plain = decoded(message.text)
                 atoms = sorted(self._born.get(message.step, ()), key=lambda atom: (plain.find(atom), atom))
                 self._alive.update(dict.fromkeys(atoms))
         self._alive = {atom: None for atom in self._alive if self._dies[atom] >= window.step}
-        needed = tuple(atom for atom in self._alive if not any(holds(item.text, atom) for item in self._system))
+        needed = tuple(atom for atom in self._alive if not self._in_system(atom))
         if needed != self._shown[0]:
             self._shown = needed, summary_message(densest(needed, window.count)) if needed else None
         made = self._shown[1]
         return Edits(messages=[*self._system, *([] if made is None else [made])])
+
+    def _in_system(self, atom: str) -> bool:
+        if atom not in self._by_system:
+            self._by_system[atom] = any(holds(item.text, atom) for item in self._system)
+        return self._by_system[atom]
 
     def _foresee(self, window: Window) -> dict[int, list[str]]:
         born: dict[int, list[str]] = {}
