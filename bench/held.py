@@ -34,14 +34,15 @@ class Read:
 class HeldLeaves:
     """How much of one structured result is still held in one prompt.
 
-    `upper_bound`: some leaves were looked for as whole tokens. `labelled` counts leaves held together with their key. Rows are in `match`;
-    `columns` are the distinct paths within rows, `paths` those of all leaves but those under no key: kept, of how many.
+    `upper_bound`: some leaves were looked for as whole tokens. `labelled` counts leaves held together with their key.
+    `rows`, `columns` (distinct paths within rows) and `paths` (of all leaves but those under no key): kept, of how many.
     """
 
     result: ToolResult
     match: Match
     upper_bound: bool
     labelled: int
+    rows: tuple[int, int]
     columns: tuple[int, int]
     paths: tuple[int, int]
 
@@ -181,24 +182,39 @@ def _items_of(trace: Trace) -> _ItemsOf:
 def _held(trace: Trace, result: ToolResult, prompt: Shown) -> HeldLeaves:
     leaves = leaves_of(trace, result)
     columns, paths = _columns_and_paths(trace, result)
+    rows = len(leaves.rows)
     if prompt.whole(result):
+        everything = Match(leaves.total, leaves.total, [], rows, sum(map(len, leaves.rows)))
         of_columns, of_paths = (len(columns), len(columns)), (len(paths), len(paths))
-        everything = Match(leaves.total, leaves.total, [], len(leaves.rows), sum(map(len, leaves.rows)))
-        return HeldLeaves(result, everything, False, leaves.total, of_columns, of_paths)
-    known: dict[tuple[int, tuple[str, ...]], Found | None] = trace.__dict__.setdefault("_leaf_matches", {})
+        return HeldLeaves(result, everything, False, leaves.total, (rows, rows), of_columns, of_paths)
+    known: dict[tuple[int, tuple[str, ...]], HeldLeaves | None] = trace.__dict__.setdefault("_leaf_matches", {})
     key = result.index, tuple(prompt.texts_of(result.index))
     if key not in known:
-        known[key] = match_read(leaves, key[1])
-    found = known[key]
+        known[key] = _read_back(result, leaves, columns, paths, key[1])
+    read = known[key]
+    if read is not None:
+        return read
+    count_of = prompt.items().__getitem__
+    bound, labelled = match_tokens(leaves, count_of), count_labelled(leaves, count_of)
+    return HeldLeaves(result, bound, True, labelled, (0, rows), (0, len(columns)), (0, len(paths)))
+
+
+def _read_back(
+    result: ToolResult, leaves: Leaves, columns: frozenset[Path], paths: frozenset[Path], texts: tuple[str, ...]
+) -> HeldLeaves | None:
+    """How much of a result the texts hold that show it; None where none of them can be read."""
+    found = match_read(leaves, texts)
     if found is None:
-        count_of = prompt.items().__getitem__
-        bound, labelled = match_tokens(leaves, count_of), count_labelled(leaves, count_of)
-        return HeldLeaves(result, bound, True, labelled, (0, len(columns)), (0, len(paths)))
-    in_rows, anywhere = {path for row in found.held.rows for path, _ in row}, {path for path, _ in found.held}
-    labelled = found.match.kept - found.beside + found.beside_labelled
-    of_columns = len(columns & in_rows), len(columns)
+        return None
+    in_rows = {path for row in found.held.rows for path, _ in row}
     return HeldLeaves(
-        result, found.match, found.beside > 0, labelled, of_columns, (_count_paths(paths, anywhere), len(paths))
+        result,
+        found.match,
+        upper_bound=found.beside > 0,
+        labelled=found.match.kept - found.beside + found.beside_labelled,
+        rows=(found.match.rows_kept, len(leaves.rows)),
+        columns=(len(columns & in_rows), len(columns)),
+        paths=(_count_paths(paths, {path for path, _ in found.held if path}), len(paths)),
     )
 
 
