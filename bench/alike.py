@@ -28,7 +28,7 @@ def alike(trace: Trace, run: Run) -> dict[str, Any]:
 
 def _shown_by(run: Run) -> tuple[object, ...]:
     return (
-        tuple((key, message.step, message.text) for key, message in run.messages.items()),
+        tuple((key, message.step, message.text) for key, message in run.held_messages.items()),
         tuple((prompt.thread, prompt.step, prompt.compacted, prompt.splices) for prompt in run.prompts),
         tuple((outcome.step, outcome.shown) for outcome in run.results),
         tuple(call.step for call in run.writer_calls),
