@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from . import lossless
+from .alike import alike
 from .decode import NothingParsed, parse_json, parse_prefix
 from .labels import LabelsOf, count_labelled
 from .leaf_tokens import TokensOf, match_tokens, tokens_of
@@ -140,10 +141,11 @@ def match_read(leaves: Leaves, texts: Iterable[str]) -> Found | None:
 
 
 def held_leaves(trace: Trace, run: Run) -> dict[str, list[HeldLeaves]]:
-    """Every structured result at its first prompt ("shown") and at the last one ("end"), in order; found once and kept with the run."""
-    if "_held_leaves" not in run.__dict__:
-        run.__dict__["_held_leaves"] = _find(trace, run)
-    found: dict[str, list[HeldLeaves]] = run.__dict__["_held_leaves"]
+    """Every structured result at its first prompt ("shown") and at the last one ("end"), in order; found once for all runs that show the same."""
+    kept = alike(trace, run)
+    if "_held_leaves" not in kept:
+        kept["_held_leaves"] = _find(trace, run)
+    found: dict[str, list[HeldLeaves]] = kept["_held_leaves"]
     return found
 
 
