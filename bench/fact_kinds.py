@@ -13,16 +13,19 @@ _UNIT = (
     r"(?:%|‰|°[CF]?|[kcmµμn]?m(?:²|³|\^?[23])?|[kKMGT]i?B|bytes?|[kmµμn]?g|[mµμn]?s|sec(?:onds?)?|min(?:utes?)?"
     r"|h(?:ours?)?|days?|[kMG]?Hz|[kM]?W|[mk]?V|K|px|ft|bp|[kM]b|USD|EUR|€|(?<=\d)[xX])"
 )
-_MEASURE = re.compile(rf"(?<![\w.])[-+]?(\d[\d.]*(?:[eE][-+]?\d+)?)[ \t\u00a0]?{_UNIT}(?!\w)")
+_MEASURE = re.compile(rf"(\d(?<![\w.]\d)[\d.]*(?:[eE][-+]?\d+)?)[ \t\u00a0]?{_UNIT}(?!\w)")
 _GLUED = re.compile(rf"\d[\d.]*{_UNIT}")
 _EXIT_CODE = re.compile(
-    r"(?:return_?code|exit_?(?:code|status)|exit(?:ed)? (?:with )?(?:code|status))[\"']?(?:>|\s*[:=]\s*|\s+)(-?\d+)(?!\w)",
-    re.IGNORECASE,
+    r"(?i:return_?code|exit_?(?:code|status)|exit(?:ed)? (?:with )?(?:code|status))[\"']?(?:>|\s*[:=]\s*|\s+)(-?\d+)(?!\w)"
 )
+_EXIT_WORDS = ("code", "Code", "CODE", "status", "Status", "STATUS")
+_MEASURED_CHARS = 200_000
 
 
 def measures_of(text: str) -> tuple[str, ...]:
     """The atoms of a text that are numbers with a unit: a number atom that a unit follows somewhere, or a name made of both.
+
+    Units are looked for in the first 200,000 characters.
 
     >>> measures_of("36.5 mm of 471, 120ms and 950 %")
     ('36.5', '120ms', '950')
@@ -32,7 +35,7 @@ def measures_of(text: str) -> tuple[str, ...]:
     glued = [atom for atom, kind in atoms.items() if kind == "name" and atom[0].isdigit() and _GLUED.fullmatch(atom)]
     if not numbers:
         return tuple(glued)
-    with_unit = {match.group(1) for match in _MEASURE.finditer(decoded(text))}
+    with_unit = {match.group(1) for match in _MEASURE.finditer(decoded(text)[:_MEASURED_CHARS])}
     chosen = {atom for atom in numbers if atom.lstrip("+-") in with_unit}.union(glued)
     return tuple(atom for atom in atoms if atom in chosen)
 
@@ -43,7 +46,14 @@ def exit_codes(text: str) -> tuple[int, ...]:
     >>> exit_codes("<returncode>0</returncode>"), exit_codes('{"exit_code": 127}'), exit_codes("exited with code 2"), exit_codes("code 3")
     ((0,), (127,), (2,), ())
     """
-    return tuple(int(match.group(1)) for match in _EXIT_CODE.finditer(text))
+    found: dict[int, int] = {}
+    for word in _EXIT_WORDS:
+        position = text.find(word)
+        while position >= 0:
+            for match in _EXIT_CODE.finditer(text, max(0, position - 20), position + 40):
+                found[match.start()] = int(match.group(1))
+            position = text.find(word, position + 1)
+    return tuple(code for _, code in sorted(found.items()))
 
 
 def kinds_of(result: ToolResult) -> dict[str, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import bench
-from bench import atoms, decode, prices, tokens
+from bench import atoms, decode, notices, prices, tiers, tokens
 from bench.metrics import info
 from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, compact_json, text_of
 from bench.registry import entries
@@ -62,7 +62,7 @@ def cold(traces: Sequence[Trace]) -> None:
     """Forget everything that a run keeps for the next one, so that each round pays for all of it."""
     for counter in map(tokens.counter, ("o200k_base", "cl100k_base")):
         counter.__init__(counter.encoding)
-    for module in (atoms, decode, summarization):
+    for module in (atoms, decode, notices, summarization, tiers):
         for value in vars(module).values():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()

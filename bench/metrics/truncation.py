@@ -1,0 +1,103 @@
+"""What is left out without a word, and what says that something was left out where nothing was."""
+
+from __future__ import annotations
+
+from ..decode import decoded
+from ..held import HeldLeaves, held_leaves
+from ..model import Run, Sample, ToolResult, Trace, lines_of
+from ..notices import marker, notice
+from ..survey import Standing, survey
+from . import metric, once
+
+_PLACES = ("shown", "end")
+
+
+@metric("loss.silent_truncation", unit="results", better="lower", aggregate="sum")
+def silent_truncation(trace: Trace, run: Run) -> list[Sample]:
+    """Results that lost facts while nothing shown says so, in the first prompt after them or in the last one of their thread.
+
+    A result lost facts where an atom of it is in no message of the prompt, or a leaf of it in none that can be read back. Something says so
+    where the messages that show it hold a notice: a word for leaving out, or a stated total larger than what is shown; where no message
+    shows it, one of the strategy's own (all rules: `bench.notices`). One sample a result with a later prompt in its thread, 1 or 0, with
+    the places in its detail where it was silent, or what said so. No such result: no samples.
+
+    Source: issue 4 "Silent truncation"; design §4 "loss"
+
+    >>> from bench.metrics import example
+    >>> [(sample.step, sample.numerator, sample.detail) for sample in silent_truncation(*example())]
+    [(2, 1.0, {'silent': ['shown', 'end']})]
+    """
+    silent: dict[int, dict[str, object]] = {}
+    results: dict[int, ToolResult] = {}
+    for place in _PLACES:
+        leaves = {held.result.index: held for held in held_leaves(trace, run)[place]}
+        for standing in survey(trace, run).standings[place]:
+            step = standing.result.index
+            results[step] = standing.result
+            if _lost(standing, leaves.get(step)):
+                said = _notice(trace, standing)
+                if said is None:
+                    silent.setdefault(step, {}).setdefault("silent", []).append(place)  # type: ignore[attr-defined]
+                else:
+                    silent.setdefault(step, {}).setdefault("notice", said)
+    return [
+        Sample(
+            numerator=float("silent" in silent.get(step, {})),
+            step=step,
+            call_id=result.call_id,
+            detail=silent.get(step, {}),
+        )
+        for step, result in sorted(results.items())
+    ]
+
+
+@metric("loss.false_notices", unit="results", better="lower", aggregate="sum")
+def false_notices(trace: Trace, run: Run) -> list[Sample]:
+    """Results that lost nothing while the first prompt after them says that something was left out.
+
+    Nothing is lost where every line of the untruncated text stands in the messages that show it, or every leaf of it is read back from
+    them; something says so where these hold a word for leaving out that the untruncated text does not have there (`bench.notices`, rule
+    1). Saying "truncated" of everything silences `loss.silent_truncation` and shows here. One sample a result with a later prompt in its
+    thread, 1 or 0. No such result: no samples.
+
+    Source: issue 4 "How it will be judged"
+
+    >>> from bench.metrics import example
+    >>> [(sample.step, sample.numerator) for sample in false_notices(*example())]
+    [(2, 0.0)]
+    """
+    leaves = {held.result.index: held for held in held_leaves(trace, run)["shown"]}
+    samples = []
+    for standing in survey(trace, run).standings["shown"]:
+        result = standing.result
+        said = None
+        if standing.texts and not standing.gone and _all_there(standing, leaves.get(result.index)):
+            said = next(filter(None, (marker(text, result.text) for text in standing.texts)), None)
+        detail = {} if said is None else {"notice": said}
+        samples.append(
+            Sample(numerator=float(said is not None), step=result.index, call_id=result.call_id, detail=detail)
+        )
+    return samples
+
+
+def _lost(standing: Standing, held: HeldLeaves | None) -> bool:
+    if standing.whole:
+        return False
+    return bool(standing.gone) or (held is not None and bool(held.match.lost))
+
+
+def _all_there(standing: Standing, held: HeldLeaves | None) -> bool:
+    if held is not None and not held.upper_bound:
+        return not held.match.lost
+    shown = "\n".join(decoded(text) for text in standing.texts)
+    return all(line.strip() in shown for line in lines_of(decoded(standing.result.text)))
+
+
+def _notice(trace: Trace, standing: Standing) -> str | None:
+    """What says so, found once for all strategies that show the same."""
+    known: dict[tuple[int, tuple[str, ...]], str | None] = once(trace, "_notices", dict)
+    texts = standing.texts or standing.written
+    key = standing.result.index, texts
+    if key not in known:
+        known[key] = notice(texts, standing.result.text)
+    return known[key]
