@@ -27,7 +27,7 @@ MARKS = {COMPACTED: ("triangle-down", 60), EVICTED: ("square", 190), DANGLING: (
 STROKES = {"solid": [1, 0], "dashed": [6, 3], "dotted": [2, 3]}
 """Dash patterns of lines by the name that CSS has for them."""
 
-_SIZES = {"scatter": (400, 270), "line": (620, 190)}
+_SIZES = {"scatter": (385, 270), "line": (620, 190)}
 _SMALL = (300, 120)
 BEYOND = 1.05
 
@@ -112,8 +112,8 @@ def specification(
         },
         "data": {"values": [_datum(n, p, ids[names.index(p.series)], chart) for n, p in enumerate(chart.points)]},
         "encoding": {
-            "x": {"field": "x", "type": "quantitative", "title": chart.x_title, **_measure(chart.x_unit, [p.x for p in chart.points])},
-            "y": {"field": "y", "type": "quantitative", "title": chart.y_title, **_measure(chart.y_unit, [p.y for p in chart.points])},
+            "x": {"field": "x", "type": "quantitative", "title": chart.x_title, **_measure(chart, chart.x_unit, [p.x for p in chart.points])},
+            "y": {"field": "y", "type": "quantitative", "title": chart.y_title, **_measure(chart, chart.y_unit, [p.y for p in chart.points])},
             "color": _encoded(ids, [style.colour for style in shown]),
         },
         "layer": layers,
@@ -145,12 +145,15 @@ def _made_interactive(spec: dict[str, Any], chart: Chart) -> dict[str, Any]:
     return spec
 
 
-def _measure(unit: str, values: Sequence[float]) -> dict[str, Any]:
-    """Axis and scale of a unit: from zero to a little beyond the largest value, so that the marks there are seen whole."""
+def _measure(chart: Chart, unit: str, values: Sequence[float]) -> dict[str, Any]:
+    """Axis and scale of a unit: a little beyond the largest value (and below zero, for points), so that the marks there are seen whole."""
     formats = {"fraction": ".0%", "tokens": "~s", "usd": "$~g"}
     top = max(1.0 if unit == "fraction" else 0.0, *values, 1e-9)
     steps = {"tickMinStep": 1} if unit not in formats else {}
-    return {"axis": {"format": formats.get(unit, "d"), **steps}, "scale": {"domain": [0, top * BEYOND], "nice": False}}
+    return {
+        "axis": {"format": formats.get(unit, "d"), **steps},
+        "scale": {"domain": [top * (1 - BEYOND) if chart.kind == "scatter" else 0, top * BEYOND], "nice": False},
+    }
 
 
 def _encoded(ids: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
@@ -204,7 +207,10 @@ def _labels(points: Sequence[Point], size: tuple[int, int]) -> list[tuple[list[P
             groups.append([point])
         else:
             group.append(point)
-    at = {id(group): (group[0].x / widest * width, (1 - group[0].y / BEYOND) * height) for group in groups}
+    at = {
+        id(group): (group[0].x / widest * width, (1 - (group[0].y + BEYOND - 1) / (2 * BEYOND - 1)) * height)
+        for group in groups
+    }
     taken = [(x - 6, x + 6, y - 6, y + 6) for x, y in at.values()]
     found = []
     for group in groups:

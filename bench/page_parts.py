@@ -57,7 +57,7 @@ def table_html(table: Table, classes: Mapping[str, str], scenario: str) -> str:
         if item.strategy is not None:
             text = label(item.strategy, classes)
         elif item.case is not None:
-            text = f'<a href="#{shown(place(scenario, item.case, step=item.step))}">{shown(item.text)}</a>'
+            text = f'<a href="#{shown(place(scenario, visible(item.case), step=item.step))}">{shown(item.text)}</a>'
         else:
             text = shown(item.text)
         note = f"<sup>{numbers[item.note]}</sup>" if item.note else ""

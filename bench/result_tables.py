@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -113,12 +114,17 @@ def _inner(value: Any) -> Any:
 def _kept(row: Mapping[str, Any], columns: Sequence[str], place: Mapping[str, Any] | str) -> set[int]:
     """The columns of a row that a kept row or line holds."""
     if isinstance(place, str):
-        return {at for at, name in enumerate(columns) if name in row and holds(place, as_text(row[name]))}
+        return {at for at, name in enumerate(columns) if name in row and _stands(place, as_text(row[name]))}
     return {
         at
         for at, name in enumerate(columns)
         if name in row and name in place and type(row[name]) is type(place[name]) and row[name] == place[name]
     }
+
+
+def _stands(line: str, text: str) -> bool:
+    """Whether a cell's text is in a line; one without letters and digits (a dash, nothing) wherever it occurs."""
+    return holds(line, text) if re.search(r"\w", text) else text in line
 
 
 def _columns(table: Table) -> tuple[str, ...]:

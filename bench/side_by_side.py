@@ -60,10 +60,12 @@ def damages(
     return found
 
 
-def side_by_side(comparison: Comparison, case: str, step: int, damaged: Sequence[Damage]) -> SideBySide:
-    """One result untruncated beside what the worst strategies kept of it, facts that are gone marked."""
+def side_by_side(
+    comparison: Comparison, case: str, step: int, damaged: Sequence[Damage], strategies: int = MAX_STRATEGIES
+) -> SideBySide:
+    """One result untruncated beside what the worst `strategies` kept of it, facts that are gone marked."""
     result = next(item for item in comparison.traces[case].results if item.index == step)
-    worst = sorted(damaged, key=lambda damage: (badness([damage]), damage.strategy))[:MAX_STRATEGIES]
+    worst = sorted(damaged, key=lambda damage: (badness([damage]), damage.strategy))[:strategies]
     kept = tuple(_kept(comparison, case, result, damage) for damage in worst)
     needed = {atom for damage in worst for _, atom in damage.missed}
     lost = {atom for item in kept for atom in item.lost}

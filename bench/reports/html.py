@@ -126,10 +126,11 @@ class _Page:
 
     def _spec(self, chart: Chart) -> Markup:
         series = list(dict.fromkeys(point.series for point in chart.points))
-        steps = [[visible(point.series), point.step] for point in chart.points] if chart.case is not None else []
+        steps = [[series.index(p.series), p.step] for p in chart.points] if chart.case is not None else []
         return self._inert({
             "spec": specification(chart, self.looks, interactive=True),
             "series": [self.classes.get(name, "") for name in series],
+            "names": [visible(name) for name in series],
             "points": steps,
             "scenario": visible(self.section.name),
             "case": None if chart.case is None else visible(chart.case),

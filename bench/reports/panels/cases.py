@@ -18,6 +18,7 @@ MAX_RESULTS = 600
 """How many results are shown beside what was kept of them, over all cases."""
 
 MAX_RESULTS_A_CASE = 8
+MAX_STRATEGIES = 12
 MAX_CELLS = 600_000
 AROUND = ("keep_all", "recorded", "floor")
 AS_IT_WAS = ("recorded", "keep_all")
@@ -89,7 +90,10 @@ def _losses(comparison: Comparison, case: str) -> list[Block]:
     said = f"Some strategy lost something of {counted(len(found), 'tool result')}."
     if len(worst) > limit:
         said += f" Shown: the worst {limit}; a report of fewer cases shows up to {MAX_RESULTS_A_CASE}."
-    return [Prose(said), *(side_by_side(comparison, case, step, found[case, step]) for _, step in worst[:limit])]
+    return [
+        Prose(said),
+        *(side_by_side(comparison, case, step, found[case, step], MAX_STRATEGIES) for _, step in worst[:limit]),
+    ]
 
 
 def _paths(comparison: Comparison, case: str, everyone: tuple[str, ...]) -> list[Block]:

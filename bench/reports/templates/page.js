@@ -107,7 +107,9 @@
     for (const name of all(".legend .strategy", root)) name.classList.toggle("dim", Boolean(chosen) && !name.classList.contains(chosen));
   };
   const highlight = (name) => {
-    state.strategy = strategies.includes(name) ? name : null;
+    const known = strategies.includes(name) ? name : null;
+    if (known === state.strategy) return;
+    state.strategy = known;
     one("#highlight").value = state.strategy ?? "";
     paint(document);
     const chosen = classOf(state.strategy);
@@ -220,23 +222,37 @@
     await charts();
     const canvas = make("div", { className: "vega" });
     const still = [...place.childNodes];
+    place.style.minHeight = `${place.offsetHeight}px`;  // so that nothing below jumps
     place.append(canvas);
     const { view } = await window.vegaEmbed(canvas, data.spec, { ast: true, actions: false, renderer: "svg", defaultStyle: false, mode: "vega-lite" });
     for (const node of still) node.remove();
-    canvas.removeAttribute("role");
+    for (const name of ["role", "aria-roledescription", "aria-label"]) canvas.removeAttribute(name);
+    canvas.setAttribute("aria-hidden", "true");  // the sentence and the table below say the same
     canvas.title = "drag to move, Ctrl and wheel to zoom, double click to reset" + (data.case === null ? "" : ", click a point to see its prompt");
     views.add([view, data.series]);
     light(view, data.series, classOf(state.strategy));
     view.addEventListener("click", (_event, item) => {
       const point = item && item.datum && data.points[item.datum.n];
-      if (point && point[1] !== null) go({ scenario: data.scenario, case: data.case, strategy: point[0], step: point[1] });
+      if (point && point[1] !== null) go({ scenario: data.scenario, case: data.case, strategy: data.names[point[0]], step: point[1] });
     });
+  };
+  const reach = (box) => setTimeout(() => {  // what scrolls can be scrolled by keyboard
+    if (box.scrollWidth > box.clientWidth && !one("a,button", box)) box.tabIndex = 0;
+  });
+  const wake = (node) => {
+    if (node.tagName === "TABLE") equip(node);
+    else if (node.tagName === "FIGURE") draw(node);
+    else reach(node);
+  };
+  const later = (node) => {  // what is folded away waits until it is opened, and charts until they are near
+    if (node.tagName === "FIGURE" || node.closest("details:not([open])")) watch.observe(node);
+    else wake(node);
   };
   const watch = new IntersectionObserver((seen) => {
     for (const entry of seen) {
       if (!entry.isIntersecting) continue;
       watch.unobserve(entry.target);
-      draw(entry.target);
+      wake(entry.target);
     }
   }, { rootMargin: "200px" });
 
@@ -328,10 +344,11 @@
   // ------------------------------------------------------------ the page
 
   const enliven = (root) => {
-    all(".table table", root).forEach(equip);
+    all(".table table", root).forEach(later);
+    all(".scroll", root).forEach(later);
     all(".prompts", root).forEach(inspect);
-    all("figure", root).filter((figure) => one("script.spec", figure)).forEach((figure) => watch.observe(figure));
-    paint(root);
+    all("figure", root).filter((figure) => one("script.spec", figure)).forEach(later);
+    if (state.strategy !== null) paint(root);
   };
   const toolbar = () => {
     const bar = one("#tools");

@@ -1,0 +1,81 @@
+"""A real browser for the tests of the page: Debian's Chromium, driven by Playwright; without one they skip, except in CI."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from compared import comparison, hostile, unmeasured
+from pages import thousand
+
+from bench.reports import render
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def _missing(reason: str) -> None:
+    if os.environ.get("CI"):
+        pytest.fail(f"{reason}, and CI is where these tests must run")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """The one browser of the session."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _missing("Playwright is not installed (pip install playwright)")
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        _missing(f"no browser is installed: none of {', '.join(NAMES)}")
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The path of a page by name, written once."""
+    folder = tmp_path_factory.mktemp("pages")
+    made = {
+        "two": lambda: [comparison()],
+        "hostile": lambda: [hostile()],
+        "several": lambda: [comparison(), unmeasured(), hostile()],
+        "thousand": lambda: [thousand()],
+    }
+
+    def write(name: str) -> Path:
+        path = folder / f"{name}.html"
+        return path if path.exists() else render(made[name](), path)
+
+    return write
+
+
+@pytest.fixture
+def visit(browser: Any, report: Callable[[str], Path]) -> Iterator[Callable[..., Any]]:
+    """Opens a page by name at an address; afterwards there must have been no request, no message on the console, no error, no dialog."""
+    opened: list[Any] = []
+    wrong: list[str] = []
+
+    def go(name: str, address: str = "", *, width: int = 1400, **settings: Any) -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
+        context.set_default_timeout(15_000)
+        opened.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: wrong.append(f"console {message.type}: {message.text}"))
+        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: wrong.append(request.url) if not request.url.startswith("file:") else None)
+        page.goto(report(name).as_uri() + address)
+        return page
+
+    yield go
+    for context in opened:
+        context.close()
+    assert wrong == []

@@ -1,0 +1,63 @@
+"""The pages that the browser tests open: two strategies by hand, hostile content, and 1,000 cases under ten strategies."""
+
+from __future__ import annotations
+
+import msgspec
+
+from bench import compare
+from bench.model import Comparison, ModelTurn, Row, Source, SystemTurn, ToolCall, ToolResult, Trace, UserTurn
+
+STRATEGIES = (
+    *(f"cut_{limit}=summarizer=truncate:limit={limit}" for limit in (20, 40, 60, 80, 120)),
+    *(f"mask_{keep}=compactor=mask_observations:keep_last={keep}" for keep in (1, 2, 3)),
+    "head_tail=summarizer=head_tail:head=1,tail=1",
+    "window=compactor=window:keep_last=4",
+)
+
+
+def thousand(cases: int = 1000, distinct: int = 10) -> Comparison:
+    """Ten strategies on this many tiny recordings, each with three results and a turn that needs one of them.
+
+    A few distinct recordings are replayed; the others are the same ones under other names, since the page is what is tested here.
+    """
+    few = compare([_trace(number) for number in range(distinct)], STRATEGIES, title=f"{cases} cases, ten strategies")
+    names = [f"case_{number:04}" for number in range(cases)]
+    like = {name: few.cases[number % distinct] for number, name in enumerate(names)}
+    everyone = (*few.strategies, *few.references)
+    rows: dict[str, list[Row]] = {}
+    for row in few.rows:
+        rows.setdefault(row.case or "", []).append(row)
+    metrics = {metric for _, metric, _ in few.samples}
+    return msgspec.structs.replace(
+        few,
+        cases=tuple(names),
+        traces={name: msgspec.structs.replace(few.traces[like[name]], id=name) for name in names},
+        runs={(who, name): few.runs[who, like[name]] for who in everyone for name in names},
+        rows=tuple(msgspec.structs.replace(row, case=name) for name in names for row in rows[like[name]]),
+        samples={
+            (who, metric, name): few.samples[who, metric, like[name]]
+            for who in everyone
+            for metric in metrics
+            for name in names
+            if (who, metric, like[name]) in few.samples
+        },
+    )
+
+
+def _trace(number: int) -> Trace:
+    steps: list[SystemTurn | UserTurn | ModelTurn | ToolResult] = [
+        SystemTurn(index=0, content="Answer from what the tools say."),
+        UserTurn(index=1, content="Which file holds the walls?"),
+    ]
+    for turn in range(3):
+        call = ToolCall(id=f"c{turn}", name="find", arguments={"page": turn})
+        text = "\n".join(
+            f"/data/run_{number}/walls_{turn}_{line}.csv has {100 + number + line} rows" for line in range(4)
+        )
+        at = len(steps)
+        steps.append(ModelTurn(index=at, tool_calls=(call,), model="gpt-4o"))
+        steps.append(ToolResult(index=at + 1, call_id=f"c{turn}", function="find", seen=text))
+    steps.append(ModelTurn(index=len(steps), content=f"It is /data/run_{number}/walls_0_3.csv.", model="gpt-4o"))
+    return Trace(
+        id=f"case_{number:04}", source=Source(format="native", path="", sha256=f"{number:064x}"), steps=tuple(steps)
+    )

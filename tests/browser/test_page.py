@@ -1,0 +1,223 @@
+"""The page in a real browser: nothing loaded, nothing wrong, and everything it offers done by mouse, keyboard and address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from compared import HOSTILE
+
+from bench.blocks import visible
+
+Visit = Callable[..., Any]
+DRAWN = "figure.scatter .vega svg"
+RANKING = ".panel-ranking .beside > div > .table table"
+CASE = "#scenario=Two%20strategies%20by%20hand&case=case%20cut&strategy=cut&step=3"
+
+
+def drawn(page: Any) -> None:
+    """Waits until the first chart that the script draws is there."""
+    page.locator("article figure.scatter").first.scroll_into_view_if_needed()
+    page.locator(DRAWN).first.wait_for()
+
+
+@pytest.mark.parametrize("name", ["two", "hostile", "several"])
+def test_page_draws_its_charts_and_opens_every_case_without_a_word(visit: Visit, name: str) -> None:
+    page = visit(name)
+    drawn(page)
+    for link in page.locator(".cases tbody a").all():
+        link.click()
+        view = link.locator("xpath=ancestor::div[@class='cases']").locator(".caseview")
+        view.locator(".opened", has_text=link.inner_text()[:20]).wait_for()
+        assert view.locator("table").count()
+
+
+def test_hostile_names_are_names(visit: Visit) -> None:
+    page = visit("hostile")
+    drawn(page)
+    shown = page.locator("#highlight option").all_inner_texts()[1]
+    assert " ".join(shown.split()) == " ".join(visible(HOSTILE).split())
+    page.select_option("#highlight", index=1)
+    assert page.locator(f"{RANKING} tbody tr.dim").count() == 3
+    assert page.locator("img, iframe, object").count() == 0
+
+
+def test_columns_sort_by_value_both_ways_and_say_so(visit: Visit) -> None:
+    page = visit("two")
+    drawn(page)
+    head = page.locator(f"{RANKING} th", has_text="prompt tokens")
+    cells = page.locator(f"{RANKING} tbody td:nth-child(2)")
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert [text.replace("\u202f", "") for text in cells.all_inner_texts()] == ["300", "1500", "1500", "3000"]
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert [text.replace("\u202f", "") for text in cells.all_inner_texts()] == ["3000", "1500", "1500", "300"]
+    assert "descending" in page.locator("#said").inner_text()
+
+
+def test_rows_are_filtered_by_words(visit: Visit) -> None:
+    page = visit("thousand")
+    page.locator(".cases table").scroll_into_view_if_needed()
+    page.fill(".cases input[type=search]", "case_077")
+    assert page.locator(".cases > .table tbody tr:visible").count() == 10
+    assert page.locator(".cases .count").inner_text() == "10 of 1000"
+
+
+def test_a_table_is_copied_as_csv(visit: Visit) -> None:
+    page = visit("two")
+    page.evaluate(
+        "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}})"
+    )
+    page.locator(".panel-ranking .copy").first.click()
+    lines = page.evaluate("window.copied").splitlines()
+    assert lines[0].startswith("strategy,prompt tokens,against keep_all,needed.recall")
+    assert lines[1].startswith("cut,1500,−50%,75%")
+    assert len(lines) == 5
+
+
+def test_an_address_opens_a_case_at_a_step_under_a_strategy(visit: Visit) -> None:
+    page = visit("two", CASE)
+    page.locator(".prompts select").first.wait_for()
+    assert page.locator("#highlight").input_value() == "cut"
+    assert page.locator(".caseview .opened").inner_text().startswith("case cut")
+    chosen = page.locator(".prompts select").nth(2)
+    assert chosen.input_value() == "3"
+    page.get_by_role("button", name="earlier").click()
+    assert chosen.input_value() == "1"
+    assert page.url.endswith("case=case%20cut&strategy=cut&step=1")
+
+
+def test_an_address_without_a_scenario_finds_the_case(visit: Visit) -> None:
+    page = visit("several", "#case=case%20two")
+    page.locator(".opened", has_text="case two").wait_for()
+
+
+def test_an_address_of_nothing_says_so(visit: Visit) -> None:
+    page = visit("two", "#case=nowhere&strategy=nobody&step=x")
+    page.wait_for_function("document.querySelector('#said').textContent.includes('no case nowhere')")
+
+
+def test_a_click_on_a_chart_shows_the_prompt_of_that_step(visit: Visit) -> None:
+    page = visit("two")
+    chart = page.locator(".panel-window figure.line").first
+    chart.scroll_into_view_if_needed()
+    chart.locator(".vega svg").wait_for()
+    chart.locator(".vega svg .mark-symbol path").last.click(force=True)
+    page.locator(".caseview .prompts select").first.wait_for()
+    assert "step=3" in page.url
+
+
+def test_a_lost_fact_and_the_step_that_needed_it_lead_to_each_other(visit: Visit) -> None:
+    page = visit("two")
+    page.locator("mark.needed a").first.click()
+    assert page.url.endswith("#r1-0-by")
+    page.locator("#r1-0-by").click()
+    assert page.url.endswith("#r1-0-at")
+    page.locator(".panel-dropped .needs a").first.click()
+    page.locator(".caseview .prompts select").first.wait_for()
+
+
+def test_one_strategy_stands_out_everywhere(visit: Visit) -> None:
+    page = visit("two")
+    drawn(page)
+    page.select_option("#highlight", "mask")
+    assert page.locator(f"{RANKING} tbody tr:not(.dim)").count() == 1
+    opacities = page.locator(f"{DRAWN} .mark-symbol path").evaluate_all(
+        "marks => marks.map((mark) => mark.getAttribute('opacity'))"
+    )
+    assert sorted(opacities) == ["0.1", "0.1", "0.1", "0.95"]
+    assert "strategy=mask" in page.url
+    page.keyboard.press("Escape")
+    assert page.locator("tr.dim").count() == 0
+
+
+def test_the_keyboard_reaches_and_does_everything(visit: Visit) -> None:
+    page = visit("two")
+    page.locator(".panel-ranking .sort").first.wait_for()
+    walked = []
+    for _ in range(400):
+        page.keyboard.press("Tab")
+        where = page.evaluate(
+            "(() => { const n = document.activeElement; return [n.id, n.tagName, n.className, n.textContent.slice(0, 20)]; })()"
+        )
+        if where[1] == "BODY":
+            break
+        walked.append(tuple(where))
+    assert walked[0][0] == "highlight"
+    assert walked[1][0] == "case"
+    assert {"SELECT", "INPUT", "BUTTON", "A", "SUMMARY", "PRE"} <= {tag for _, tag, _, _ in walked}
+    page.locator("#case").focus()
+    page.keyboard.type("two")
+    page.keyboard.press("Enter")
+    page.locator(".opened", has_text="case two").wait_for()
+    page.locator(f"{RANKING} .sort").nth(1).focus()
+    page.keyboard.press("Enter")
+    assert page.locator(f"{RANKING} th").nth(1).get_attribute("aria-sort") == "ascending"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["two", "several"])
+def test_axe_finds_nothing_serious(visit: Visit, name: str, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = visit(name, "#case=case%20cut&step=3", color_scheme=scheme)
+    drawn(page)
+    page.locator(".prompts select").first.wait_for()
+    found = axe.run(page).response["violations"]
+    told = [(item["id"], item["impact"], [node["html"][:150] for node in item["nodes"][:3]]) for item in found]
+    assert [item for item in told if item[1] in ("serious", "critical")] == []
+
+
+def test_dark_is_dark_and_paper_is_white(visit: Visit) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    page = visit("two", color_scheme="dark")
+    assert page.evaluate(ground) == "rgb(20, 23, 26)"
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate(ground) == "rgb(255, 255, 255)"
+    assert not page.locator("#tools").is_visible()
+    assert page.pdf()[:5] == b"%PDF-"
+
+
+@pytest.mark.parametrize("name", ["two", "hostile", "several"])
+def test_a_phone_scrolls_in_one_direction(visit: Visit, name: str) -> None:
+    page = visit(name, width=400)
+    drawn(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_without_javascript_tables_and_charts_are_there(visit: Visit) -> None:
+    page = visit("two", java_script_enabled=False)
+    assert page.locator(f"{RANKING} tbody tr").count() == 4
+    assert page.locator("figure.scatter svg").is_visible()
+    assert not page.locator("#tools").is_visible()
+    assert page.locator(".nojs").is_visible()
+    assert page.locator(".panel-dropped mark.needed").is_visible()
+
+
+def test_a_thousand_cases_open_in_three_seconds_and_scroll(visit: Visit) -> None:
+    loaded, gaps = [], []
+    for _ in range(3):
+        page = visit("thousand")
+        loaded.append(page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd"))
+        drawn(page)
+        gaps.append(page.evaluate(SCROLL))
+    assert 0 < min(loaded) < 3000
+    assert min(gaps) < 50
+    page.goto(page.url.partition("#")[0] + "#case=case_0777&strategy=mask_1&step=8")
+    page.locator(".opened", has_text="case_0777").wait_for()
+    assert page.locator(".kept:not(.dim)").count() == 1
+
+
+SCROLL = """async () => {
+  const gaps = [];
+  const height = document.body.scrollHeight;
+  let last = performance.now();
+  for (let at = 0; at < 100; at++) {
+    window.scrollTo(0, height * at / 100);
+    await new Promise((done) => requestAnimationFrame(done));
+    gaps.push(performance.now() - last);
+    last = performance.now();
+  }
+  return gaps.sort((a, b) => a - b)[50];
+}"""
