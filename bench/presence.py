@@ -5,6 +5,7 @@ What a text holds is found out when it is first asked for, and is then known for
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +21,7 @@ LISTED = 20
 _WORD = re.compile(r"\w+")
 _DECIMAL = re.compile(r"\d+(?:\.\d+)+")
 _NUMBER = re.compile(r"[-+]?(\d+(?:\.\d+)+)(?:[eE][-+]?\d+)?")
+_PARAGRAPHS_CHARS = 1000  # shorter texts are looked through as a whole
 _LONG_CHARS = 100_000  # from here on finding all atoms of a text once is cheaper than looking for each one
 
 ItemsOf = Callable[[str], Iterable[str]]
@@ -42,8 +44,9 @@ class FactsOf:
             atoms.update(dict.fromkeys(atoms_of(result.text)))
             self._results.add(result.text)
         self._parts: dict[str, tuple[frozenset[str], str]] = {}
+        self._bare = frozenset(filter(_is_bare, atoms))
         self._by_anchor: dict[str, list[str]] = {}
-        for atom in atoms:
+        for atom in atoms.keys() - self._bare:
             self._by_anchor.setdefault(anchor(atom), []).append(atom)
         self._anchors = frozenset(self._by_anchor)
         self._known: dict[str, tuple[str, ...]] = {}
@@ -51,7 +54,9 @@ class FactsOf:
     def __call__(self, text: str) -> tuple[str, ...]:
         found = self._known.get(text)
         if found is None:
-            found = self._known[text] = tuple(self._find(text))
+            pieces = _paragraphs(text) if len(text) > _PARAGRAPHS_CHARS and text not in self._results else ()
+            parts = map(self, pieces) if len(pieces) > 1 else (self._find(text),)
+            found = self._known[text] = tuple(dict.fromkeys(itertools.chain.from_iterable(parts)))
         return found
 
     def _find(self, text: str) -> Iterator[str]:
@@ -59,9 +64,10 @@ class FactsOf:
         plain = decoded(text)
         words = words_of(text)
         decimals: set[str] | None = None
+        yield from words & self._bare
         for word in words & self._anchors:
             for atom in self._by_anchor[word]:
-                if atom in listed or _is_bare(atom, word):
+                if atom in listed:
                     yield atom
                     continue
                 own_words, decimal = self._parts.get(atom) or self._parts_of(atom)
@@ -82,9 +88,18 @@ class FactsOf:
         return parts
 
 
-def _is_bare(atom: str, word: str) -> bool:
-    """Whether the anchor standing in a text is already the atom: all of it is a word, and no digit at an end can belong to a longer number."""
-    return atom == word and not (atom[0].isdigit() or atom[-1].isdigit())
+def _is_bare(atom: str) -> bool:
+    """Whether a word that stands in a text is already the atom: all of it is one word, and no digit at an end can belong to a longer number."""
+    return anchor(atom) == atom and not (atom[0].isdigit() or atom[-1].isdigit())
+
+
+def _paragraphs(text: str) -> list[str]:
+    """A text in pieces that no atom spans: of a history that is written anew for every prompt only the new pieces are looked through.
+
+    Text that would be decoded, whole or as a piece of it, stays whole.
+    """
+    pieces = text.split("\n\n")
+    return [text] if any(piece.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") for piece in pieces) else pieces
 
 
 def facts_of(trace: Trace) -> FactsOf:
