@@ -148,7 +148,7 @@ def _made_interactive(spec: dict[str, Any], chart: Chart) -> dict[str, Any]:
 def _measure(chart: Chart, unit: str, values: Sequence[float]) -> dict[str, Any]:
     """Axis and scale of a unit: a little beyond the largest value (and below zero, for points), so that the marks there are seen whole."""
     formats = {"fraction": ".0%", "tokens": "~s", "usd": "$~g"}
-    top = max(1.0 if unit == "fraction" else 0.0, *values, 1e-9)
+    top = max(1.0 if unit == "fraction" else 0.0 if unit in formats else 4.0, *values, 1e-9)
     steps = {"tickMinStep": 1} if unit not in formats else {}
     return {
         "axis": {"format": formats.get(unit, "d"), **steps},
@@ -220,12 +220,8 @@ def _labels(points: Sequence[Point], size: tuple[int, int]) -> list[tuple[list[P
         for align, dx, dy in _PLACES:
             start = x + dx if align == "left" else x + dx - long
             boxes.append((start, start + long, y + dy - 6, y + dy + 6))
-        free = (
-            n
-            for n, box in enumerate(boxes)
-            if box[0] > -20 and box[1] < width + 40 and not any(_meet(box, t) for t in taken)
-        )
-        chosen = next(free, 0)
+        inside = [n for n, box in enumerate(boxes) if box[0] > 0 and box[1] < width and box[2] > 0]
+        chosen = next((n for n in inside if not any(_meet(boxes[n], other) for other in taken)), (inside or [0])[0])
         taken.append(boxes[chosen])
         found.append((group, *_PLACES[chosen]))
     return found

@@ -12,12 +12,13 @@ COST = "cost.prompt_tokens"
 DOLLARS = "cost.cost_usd"
 KEPT = ("needed.recall", "loss.fact_recall.end", "loss.leaf_recall.end")
 ENOUGH = 0.95
+MAX_MORE = 2
 MORE = (
+    (DOLLARS, "cost"),
     ("loss.fact_recall.end", "facts kept to the end"),
     ("loss.leaf_recall.stored", "values kept in store"),
     ("findings.agreement", "findings that agree"),
     ("routing.accuracy", "routes as expected"),
-    (DOLLARS, "cost"),
 )
 
 
@@ -159,9 +160,9 @@ def _beats(other: _Place, place: _Place) -> bool:
 def _table(
     comparison: Comparison, kept: str | None, places: list[_Place], known: dict[str, _Place], front: tuple[str, ...]
 ) -> Table:
-    more = [
-        (name, title) for name, title in MORE if name != kept and _tells_apart(comparison, name)
-    ]  # a column that says the same of everyone is in the table of all metrics
+    more = [(name, title) for name, title in MORE if name != kept and _tells_apart(comparison, name)][
+        :MAX_MORE
+    ]  # a column that says the same of everyone, or that has no room, is in the table of all metrics
     reference = comparison.deltas[0].reference if comparison.deltas else "keep_all"
     columns = [
         Column("strategy"),
@@ -172,14 +173,13 @@ def _table(
         columns += [Column(kept, align="right"), Column(f"against {reference}", align="right")]
     columns += [Column(title, align="right") for _, title in more]
     columns += [Column("floor 0% – keep_all 100%", align="right")]
-    if front:
-        columns.append(Column("Pareto front"))
     if comparison.rules:
         columns.append(Column("gates"))
     rows = []
     for place in places:
         is_reference = place.name in brackets(comparison)
-        cells = [Cell(place.name, note="reference" if is_reference else "", strategy=place.name)]
+        detail = "Pareto front" if place.name in front else ""
+        cells = [Cell(place.name, note="reference" if is_reference else "", strategy=place.name, detail=detail)]
         for metric in filter(None, (COST, kept)):
             unit = comparison.metrics[metric].unit if metric in comparison.metrics else "tokens"
             against = change(_delta(comparison, place.name, metric), unit)
@@ -188,8 +188,6 @@ def _table(
             cells += [measured(comparison.row(place.name, metric)), against]
         cells += [measured(comparison.row(place.name, name)) for name, _ in more]
         cells.append(_between(place, known))
-        if front:
-            cells.append(_on_front(place, [known[name] for name in front]) if not is_reference else Cell(""))
         if comparison.rules:
             cells.append(_gate_mark(comparison, place.name))
         rows.append(tuple(cells))
@@ -214,13 +212,6 @@ def _between(place: _Place, known: dict[str, _Place]) -> Cell:
     if top.tokens <= floor.tokens:
         return Cell("", "muted")
     return Cell(quantity((place.tokens - floor.tokens) / (top.tokens - floor.tokens), "fraction"))
-
-
-def _on_front(place: _Place, front: list[_Place]) -> Cell:
-    beaten = [other.name for other in front if _beats(other, place)]
-    if place.kept is None or place.tokens is None:
-        return Cell("")
-    return Cell(f"beaten by {beaten[0]}", "muted") if beaten else Cell("● on it")
 
 
 def _gate_mark(comparison: Comparison, strategy: str) -> Cell:
