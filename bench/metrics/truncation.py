@@ -55,8 +55,8 @@ def silent_truncation(trace: Trace, run: Run) -> list[Sample]:
 def false_notices(trace: Trace, run: Run) -> list[Sample]:
     """Results that lost nothing while the first prompt after them says that something was left out.
 
-    Nothing is lost where every line of the untruncated text stands in the messages that show it, or every leaf of it is read back from
-    them; something says so where these hold a word for leaving out that the untruncated text does not have there (`bench.notices`, rule
+    Nothing is lost where the untruncated text stands in a message that shows it, whole or every line of it, or every leaf of it is read back
+    from these; something says so where these hold a word for leaving out that the untruncated text does not have there (`bench.notices`, rule
     1). Saying "truncated" of everything silences `loss.silent_truncation` and shows here. One sample a result with a later prompt in its
     thread, 1 or 0. No such result: no samples.
 
@@ -87,6 +87,9 @@ def _lost(standing: Standing, held: HeldLeaves | None) -> bool:
 
 
 def _all_there(standing: Standing, held: HeldLeaves | None) -> bool:
+    text = standing.result.text.strip()
+    if any(text in shown for shown in standing.texts):
+        return True
     if held is not None and not held.upper_bound:
         return not held.match.lost
     shown = "\n".join(decoded(text) for text in standing.texts)
