@@ -12,6 +12,7 @@ from .model import (
     Message,
     ModelTurn,
     Prompt,
+    Record,
     Splice,
     SystemTurn,
     ToolResult,
@@ -21,7 +22,7 @@ from .model import (
     non_text_parts,
     text_of,
 )
-from .strategies import Edits, Window
+from .strategies import Edits, Window, untruncated_record
 from .tokens import DEFAULT_WINDOW_TOKENS, PROMPT_TOKENS, TokenCounter
 
 
@@ -56,11 +57,16 @@ def message_key(message: Message) -> str:
 
 
 class Recording:
-    """The messages of a trace as they are, with their keys: made once and shared by every replay of the trace."""
+    """What is the same in every replay of a trace, made once: the messages that show its steps as they are, with their keys, the records of
+    its results untruncated and what is extracted from them (by the names of the extractors, by step), tokens of messages (by encoding, by key).
+    """
 
     def __init__(self) -> None:
         self.keys: dict[Message, str] = {}
+        self.extracted: dict[tuple[str, ...], dict[int, dict[str, Any] | None]] = {}
+        self.message_tokens: dict[str, dict[str, int]] = {}
         self._messages: dict[int, Message] = {}
+        self._records: dict[int, Record] = {}
 
     def message(self, step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Message:
         """The message that shows a step as it is."""
@@ -68,6 +74,13 @@ class Recording:
         if found is None:
             found = self._messages[id(step)] = base_message(step)
             self.keys[found] = message_key(found)
+        return found
+
+    def record(self, step: ToolResult) -> Record:
+        """The record of a result untruncated."""
+        found = self._records.get(id(step))
+        if found is None:
+            found = self._records[id(step)] = untruncated_record(step)
         return found
 
 
@@ -85,6 +98,7 @@ class Ledger:
         self.messages: dict[str, Message] = {}
         self.message_tokens: dict[str, int] = {}
         self._recording = recording or Recording()
+        self._known_tokens = self._recording.message_tokens.setdefault(counter.encoding, {})
         self._keys: dict[Message, str] = {}
 
     def key(self, message: Message) -> str:
@@ -94,7 +108,9 @@ class Ledger:
             key = self._keys[message] = self._recording.keys.get(message) or message_key(message)
             if key not in self.messages:
                 self.messages[key] = message
-                self.message_tokens[key] = self.counter.message(message)
+                if key not in self._known_tokens:
+                    self._known_tokens[key] = self.counter.message(message)
+                self.message_tokens[key] = self._known_tokens[key]
         return key
 
     def tokens(self, message: Message) -> int:

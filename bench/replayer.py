@@ -86,12 +86,14 @@ class _Replay:
             self.store_instance, self.store = store[0].start()
         self.stored_side, self.full_side = _Side(self._start("evaluator")), _Side(self._start("evaluator"))
         self.extractors = [(name, build("extractor", name).start()[1]) for name in entries("extractor")]
+        self.extracted = self.recording.extracted.setdefault(tuple(name for name, _ in self.extractors), {})
         self.recorded_points = {(step.at, step.router) for step in trace.steps if isinstance(step, RouteDecision)}
         self.routers = [
             (plugin.entry.name, plugin.attribute("at"), plugin.start()[1], plugin.start()[1])
             for plugin in strategy.plugins.get("routers", ())
         ]
         self.consumer = self._start("consumer")
+        self.hands_out_results = any(part is not None for part in (self.summarizer, self.store, self.consumer))
         self.execution: dict[str, Any] = {}
         self.results: list[ResultOutcome] = []
         self.decisions: list[Decision] = []
@@ -114,15 +116,7 @@ class _Replay:
     def take(self, step: AnyStep) -> None:
         """One step of the recording, whatever its kind."""
         thread = self.thread(step)
-        if isinstance(step, SystemTurn | UserTurn):
-            thread.join(self.recording.message(step))
-            if isinstance(step, UserTurn):
-                self.route_at("user_turn", step)
-        elif isinstance(step, ToolsChanged):
-            thread.set_tools(step.tools)
-        elif isinstance(step, ContextReset):
-            thread.resets.append(step)
-        elif isinstance(step, ToolResult):
+        if isinstance(step, ToolResult):
             self._result(step, thread)
             self.route_at("after_result", step)
             self.route_at("after_evaluation", step)
@@ -131,6 +125,14 @@ class _Replay:
             self.route_at("before_model", step)
             thread.join(self.recording.message(step))
             self.route_at("after_model", step)
+        elif isinstance(step, SystemTurn | UserTurn):
+            thread.join(self.recording.message(step))
+            if isinstance(step, UserTurn):
+                self.route_at("user_turn", step)
+        elif isinstance(step, ToolsChanged):
+            thread.set_tools(step.tools)
+        elif isinstance(step, ContextReset):
+            thread.resets.append(step)
         elif isinstance(step, Approval):
             self.route_at("approval", step)
         else:
@@ -140,27 +142,28 @@ class _Replay:
     # ------------------------------------------------------------ results
 
     def _result(self, step: ToolResult, thread: ThreadHistory) -> None:
-        before = None if step.data is None else compact_json(step.data)
-        full = untruncated_record(step)
+        base, full = self.recording.message(step), self.recording.record(step)
+        watched = self.hands_out_results and step.data is not None
+        before = compact_json(step.data) if watched else ""
         record, stored = (full, full.value) if self.store is None else self._put(step)
         summary = self._summary(step)
         shown = None if summary is None else as_text(summary)
         if shown is None:
-            shown = step.text if self.store is None else as_text(record.value)
-        self.execution = {"execution_summary": summary, "raw_output": step.value}
+            shown = base.text if self.store is None else as_text(record.value)
+        self.execution = {"execution_summary": summary, "raw_output": full.value}
         reply = self._consume(step, summary)
-        if before is not None and compact_json(step.data) != before:
+        if watched and compact_json(step.data) != before:
             raise _Broken(
                 "strategy", StrategyError("the strategy changed its input — copy result.data before editing it")
             )
-        base = self.recording.message(step)
-        message = base if shown == step.text else msgspec.structs.replace(base, text=shown)
+        message = base if shown == base.text else msgspec.structs.replace(base, text=shown)
         read_back = record if stored is record.value else msgspec.structs.replace(record, value=stored)
         if record.handle and isinstance(stored, dict | list):
             read_back = msgspec.structs.replace(read_back, result_type="structured")
         key = thread.join(message, base)
-        if self.decode is not None and shown != step.text and gives_back(self.decode, shown, step):
-            self.decoded[key] = step.text if step.data is None else as_text(step.data)
+        if self.decode is not None and shown != base.text and gives_back(self.decode, shown, step):
+            self.decoded[key] = base.text if step.data is None else as_text(step.data)
+        extracted = self._extracted(full)
         self.results.append(
             ResultOutcome(
                 step=step.index,
@@ -170,8 +173,8 @@ class _Replay:
                 stored=stored,
                 evaluation=self._evaluate(self.stored_side, read_back),
                 evaluation_untruncated=self._evaluate(self.full_side, full),
-                extraction=self._extract(read_back),
-                extraction_untruncated=self._extract(full),
+                extraction=extracted if read_back is full else self._extract(read_back),
+                extraction_untruncated=extracted,
                 reply=reply,
             )
         )
@@ -233,7 +236,9 @@ class _Replay:
             raise _Broken("consumer", error) from error
 
     def _evaluate(self, side: _Side, record: Record) -> dict[str, Any] | None:
-        side.records.append(_execution(record))
+        side.results += 1
+        if self.routers:  # who alone are shown them
+            side.records.append(_execution(record))
         if side.evaluate is None:
             return None
         try:
@@ -246,6 +251,12 @@ class _Replay:
             return found
         except Exception as error:
             raise _Broken("evaluator", error) from error
+
+    def _extracted(self, full: Record) -> dict[str, Any] | None:
+        """What is extracted from an untruncated record: the same for every strategy."""
+        if full.step not in self.extracted:
+            self.extracted[full.step] = self._extract(full)
+        return self.extracted[full.step]
 
     def _extract(self, record: Record) -> dict[str, Any] | None:
         try:
@@ -278,8 +289,10 @@ class _Replay:
 
     def _decide(self, point: str, step: AnyStep | None, recorded: RouteDecision | None) -> None:
         for name, at, decide, decide_full in self.routers:
+            if at != point:
+                continue
             falls_as_recorded = {(point, name), (point, None)} & self.recorded_points
-            if at != point or (recorded.router not in (None, name) if recorded is not None else falls_as_recorded):
+            if recorded.router not in (None, name) if recorded is not None else falls_as_recorded:
                 continue
             try:
                 route, detail = _route(decide(self._state(self.stored_side, step)))
@@ -304,7 +317,7 @@ class _Replay:
     def _state(self, side: _Side, step: AnyStep | None) -> dict[str, Any]:
         """The recorded state with one side's own records in place of the recorded ones."""
         own: dict[str, Any] = {
-            "current_step_index": len(side.records),
+            "current_step_index": side.results,
             "execution_plan": self.trace.meta.get("execution_plan", {}),
             **self.recorded_state,
             **self.execution,
@@ -351,15 +364,9 @@ class _Replay:
         )
 
 
-_NOT_LEFT = {
-    "step",
-    "execution_history",
-    "step_evaluation_history",
-    "execution_plan",
-    "raw_output",
-    "prompt",
-    "manifest",
-}  # large, and in the Run already
+# Large, and in the Run already.
+_NOT_LEFT = {"step", "execution_history", "step_evaluation_history", "execution_plan", "raw_output", "prompt",
+             "manifest"}  # fmt: skip
 
 
 class _Side:
@@ -367,6 +374,7 @@ class _Side:
 
     def __init__(self, evaluate: Any) -> None:
         self.evaluate = evaluate
+        self.results = 0
         self.records: list[dict[str, Any]] = []
         self.evaluations: list[dict[str, Any]] = []
 
