@@ -197,7 +197,8 @@ def _spans_at(lines: Sequence[str], start: int, gap: int, named: int) -> tuple[l
     header = mask = _filled(lines[start])
     height = 1
     for line in lines[start + 1 :]:
-        together = mask | _filled(line)
+        dots = _LEFT_OUT.issuperset(line.split())  # rows left out: they need not be aligned
+        together = mask if dots else mask | _filled(line)
         under_name = sum(bool(header >> at & ((1 << min(end, 10_000) - at) - 1)) for at, end in _spans(together, gap))
         if not line.strip() or under_name < named:
             break

@@ -1,0 +1,251 @@
+"""Structure lost: tables in text read back, rows, columns and values told apart, labels; strategies that try to fool leaf recall."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from generated import traces
+from handmade import opened, result, run_of
+from hypothesis import given, settings, strategies as st
+from reference import structure
+
+from bench.held import held_leaves, match_read
+from bench.leaves import flatten
+from bench.metrics import info
+from bench.model import Run, Trace
+from bench.registry import entries
+from bench.scores import aggregate
+from bench.tables import find_tables, read_cell
+
+ROWS = [
+    {"id": 1, "Name": "Base Offset", "Length": 1.5, "Ok": True},
+    {"id": 22, "Name": "W, long", "Length": -2.25, "Ok": False},
+    {"id": 333, "Name": "x", "Length": 1e-20, "Ok": True},
+]
+NAMES = {name: (name,) for name in ROWS[0]}
+CSV = 'id,Name,Length,Ok\n1,Base Offset,1.5,true\n22,"W, long",-2.25,false\n333,x,1e-20,true'
+MARKDOWN = """| id | Name | Length | Ok |
+|---:|:-----|-------:|:---|
+| 1 | Base Offset | 1.5 | True |
+| 22 | W, long | -2.25 | False |
+| 333 | x | 1e-20 | True |"""
+PANDAS = """    id         Name        Length     Ok
+0    1  Base Offset  1.500000e+00   True
+1   22      W, long -2.250000e+00  False
+2  333            x  1.000000e-20   True"""
+NO_INDEX = """ id        Name    Length    Ok
+  1 Base Offset      1.50  True
+ 22     W, long     -2.25 False
+333           x     1e-20  True"""
+TOON = "walls[3]{id,Name,Length,Ok}:\n  1,Base Offset,1.5,true\n  22,\"W, long\",-2.25,false\n  333,x,1e-20,true"  # fmt: skip
+
+
+def value(name: str, recording: Trace, run: Run) -> tuple[float | None, float]:
+    entry = entries("metric")[name]
+    return aggregate(info(entry), entry.target(recording, run))
+
+
+def shown_as(recording: Trace, text: str) -> Run:
+    """The run of keep_all with another text in the place of its only result."""
+    run = run_of(recording, "keep_all")
+    messages = {
+        key: msgspec.structs.replace(message, text=text) if message.kind == "result" else message
+        for key, message in run.messages.items()
+    }
+    return msgspec.structs.replace(run, messages=messages)
+
+
+def of_result(data: Any, text: str, *names: str) -> list[tuple[float | None, float]]:
+    recording = opened([result(data=data, index=2)])
+    run = shown_as(recording, text)
+    return [value(f"loss.{name}.end", recording, run) for name in names]
+
+
+# ---------------------------------------------------------------- tables in text
+
+
+TABS = CSV.replace(",", "\t").replace("W\t", "W,")
+
+
+@pytest.mark.parametrize("text", [CSV, MARKDOWN, PANDAS, NO_INDEX, TOON, TABS, CSV.replace("\n", "\r\n")])
+def test_every_kind_of_table_gives_its_rows_back(text: str) -> None:
+    rows, rest = find_tables(text, NAMES)
+    assert rows == ROWS
+    assert [[type(value) for value in row.values()] for row in rows] == [[int, str, float, bool]] * 3
+    assert rest.strip() == ""
+
+
+@pytest.mark.parametrize("text", [CSV, MARKDOWN, PANDAS, TOON])
+def test_text_around_a_table_stays_text(text: str) -> None:
+    rows, rest = find_tables(f"The walls:\n\n{text}\n\n3 rows in all", NAMES)
+    assert rows == ROWS
+    assert rest.split() == ["The", "walls:", "3", "rows", "in", "all"]
+
+
+def test_a_table_cut_short_is_read_as_far_as_it_goes() -> None:
+    assert find_tables(CSV[: CSV.index(",-2.25")], NAMES)[0] == [ROWS[0], {"id": 22, "Name": "W, long"}]
+    assert find_tables("\n".join(PANDAS.splitlines()[:3]), NAMES)[0] == ROWS[:2]
+    dots = PANDAS.splitlines()
+    dots[2] = "..  ...          ...           ...    ..."
+    assert find_tables("\n".join(dots), NAMES)[0] == [ROWS[0], ROWS[2]]
+
+
+def test_a_wide_table_that_pandas_wraps_is_one() -> None:
+    wrapped = "   id         Name  \\\n0   1  Base Offset   \n1  22      W, long   \n\n   Length     Ok  \n0    1.50   True  \n1   -2.25  False  "
+    assert find_tables(wrapped, NAMES)[0] == ROWS[:2]
+
+
+def test_an_index_with_a_name() -> None:
+    assert find_tables(
+        "        Length     Ok\nName                 \nWall_1    1.50   True\nWall_2   -2.25  False", NAMES
+    )[0] == [
+        {"Name": "Wall_1", "Length": 1.5, "Ok": True},
+        {"Name": "Wall_2", "Length": -2.25, "Ok": False},
+    ]
+
+
+def test_nested_keys_may_be_joined_by_dots() -> None:
+    rows = [{"id": 1, "size": {"x": 2}}, {"id": 2, "size": {"x": 3}}]
+    found = match_read(flatten(rows), ["id,size.x\n1,2\n2,3"])
+    assert found is not None
+    assert (found.match.kept, found.match.total) == (4, 4)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "alpha, beta\nfoo, bar", "a | b", "id", "id,Name", "the id of x\nis y", "other,columns\n1,2"]
+)
+def test_what_is_no_table(text: str) -> None:
+    assert find_tables(text, NAMES) == ([], text)
+
+
+def test_cells_are_type_strict() -> None:
+    cells = ["1", "1.0", "true", '"1"', "", "NaN", "null", "1e-20", "2e-20", "01", "1,000"]
+    values = [(type(value), repr(value)) for value in map(read_cell, cells)]
+    assert len(set(values)) == len(cells)
+    for one, other in (("1", 1.0), ("1.0", 1), ("true", 1), ('"1"', 1), ("1", "1"), ("1e-20", 2e-20)):
+        found = match_read(flatten([{"a": other, "b": "k"}]), [f"a,b\n{one},k"])
+        assert found is not None
+        assert found.match.kept == 1, (one, other)
+
+
+# ---------------------------------------------------------------- by hand
+
+
+def test_rows_columns_and_values_are_told_apart() -> None:
+    everything = ("rows_kept", "columns_kept", "values_changed", "schema_kept")
+    assert of_result(ROWS, json.dumps(ROWS), *everything) == [(1.0, 3), (1.0, 4), (0.0, 12), (1.0, 4)]
+    # one row of three; all columns of it
+    assert of_result(ROWS, json.dumps(ROWS[:1]), *everything) == [(1 / 3, 3), (1.0, 4), (0.0, 4), (1.0, 4)]
+    # two columns of four, in every row
+    two = [{"id": row["id"], "Ok": row["Ok"]} for row in ROWS]
+    assert of_result(ROWS, json.dumps(two), *everything) == [(1.0, 3), (0.5, 4), (0.0, 6), (0.5, 4)]
+    # every length rounded: three of twelve cells
+    rounded = [{**row, "Length": round(row["Length"], 1)} for row in ROWS]
+    assert of_result(ROWS, json.dumps(rounded), *everything) == [(1.0, 3), (1.0, 4), (2 / 12, 12), (1.0, 4)]
+
+
+def test_duplicate_rows_count() -> None:
+    assert of_result([{"a": 1}] * 4, '[{"a": 1}, {"a": 1}]', "rows_kept") == [(0.5, 4)]
+    assert of_result([{"a": 1}] * 2, json.dumps([{"a": 1}] * 9), "rows_kept") == [(1.0, 2)]
+
+
+def test_prose_about_rows_is_no_rows() -> None:
+    assert of_result(ROWS, "Base Offset is 1.5 long", "rows_kept", "columns_kept", "values_changed", "schema_kept") == [
+        (0.0, 3),
+        (0.0, 4),
+        (None, 0),
+        (0.0, 4),
+    ]
+
+
+def test_keys_may_be_wrapped_or_unwrapped() -> None:
+    assert of_result({"go": {"total": 1, "terms": []}}, '{"total": 2}', "schema_kept") == [(0.5, 2)]
+    assert of_result({"total": 1}, '{"result": {"total": 2}}', "schema_kept") == [(1.0, 1)]
+    assert of_result([1, 2], "[1, 2]", "schema_kept") == [(None, 0)]
+
+
+def test_leaf_recall_reads_tables() -> None:
+    for text in (CSV, MARKDOWN, TOON):
+        assert of_result(ROWS, text, "leaf_recall", "labelled_recall", "rows_kept") == [(1.0, 12), (1.0, 12), (1.0, 3)]
+    # pandas writes 1e-20 in full here, so nothing is lost either
+    assert of_result({"n": 3, "walls": ROWS}, PANDAS, "leaf_recall") == [(12 / 13, 13)]
+    assert of_result({"n": 3, "walls": ROWS}, f"{PANDAS}\n\nn: 3", "leaf_recall", "labelled_recall") == [
+        (1.0, 13),
+        (1.0, 13),
+    ]
+
+
+# ---------------------------------------------------------------- seen through
+
+
+def test_every_number_without_its_label_is_seen_through() -> None:
+    data = {"go": {"total": 471, "significant": 36.5}, "kegg": {"total": 512, "significant": 7.25}}
+    bare, labelled = "471 36.5 512 7.25", "total: 471, significant: 36.5\ntotal: 512, significant: 7.25"
+    assert of_result(data, bare, "leaf_recall", "labelled_recall", "schema_kept") == [(1.0, 4), (0.0, 4), (0.0, 4)]
+    assert of_result(data, labelled, "leaf_recall", "labelled_recall") == [(1.0, 4), (1.0, 4)]
+    swapped = "total: 36.5\nsignificant: 471"
+    assert of_result(data, swapped, "leaf_recall", "labelled_recall") == [(0.5, 4), (0.0, 4)]
+
+
+def test_numbers_beside_a_table_need_their_label_too() -> None:
+    data = {"count": 471, "walls": ROWS}
+    assert of_result(data, f"{CSV}\n\n471", "leaf_recall", "labelled_recall") == [(1.0, 13), (12 / 13, 13)]
+    assert of_result(data, f"{CSV}\n\ncount 471", "leaf_recall", "labelled_recall") == [(1.0, 13), (1.0, 13)]
+
+
+# ---------------------------------------------------------------- limits and the slow reference
+
+STRATEGIES = (
+    "keep_all",
+    "recorded",
+    "drop_all",
+    "cut=summarizer=truncate:limit=60",
+    "table=summarizer=table_console:max_rows=2,max_lines=2",
+    "csv=summarizer=csv_table",
+    "ends=summarizer=head_tail:head=2,tail=1",
+    "mask=compactor=mask_observations:keep_last=1",
+)
+PARTS = ("rows_kept", "columns_kept", "values_changed", "schema_kept", "labelled_recall")
+
+
+@given(trace=traces(extras=True), strategy=st.sampled_from(STRATEGIES))
+@settings(max_examples=250)
+def test_as_the_slow_reference(trace: Trace, strategy: str) -> None:
+    run = run_of(trace, strategy)
+    for place in ("shown", "end"):
+        expected = structure.parts(trace, run, place)
+        for part in PARTS:
+            samples = entries("metric")[f"loss.{part}.{place}"].target(trace, run)
+            ours = {sample.step: (sample.numerator, sample.denominator) for sample in samples}
+            assert ours == expected[part], part
+
+
+@given(trace=traces(extras=True), strategy=st.sampled_from(STRATEGIES))
+@settings(max_examples=60)
+def test_what_holds_of_every_strategy(trace: Trace, strategy: str) -> None:
+    run = run_of(trace, strategy)
+    for found in held_leaves(trace, run).values():
+        for held in found:
+            assert held.labelled <= held.match.kept <= held.match.total
+            for kept, total in (held.rows, held.columns, held.paths):
+                assert 0 <= kept <= total
+                assert strategy != "keep_all" or kept == total
+            assert held.match.cells_changed <= held.match.cells_compared
+
+
+plain_rows = st.fixed_dictionaries(
+    {"id": st.integers(), "Name": st.text("abc xyz", min_size=1).map(str.strip).filter(bool), "Ok": st.booleans()}
+)
+
+
+@given(rows=st.lists(plain_rows, min_size=1, max_size=6))
+@settings(max_examples=100)
+def test_a_table_written_by_pandas_comes_back(rows: list[dict[str, Any]]) -> None:
+    import pandas
+
+    names = {name: (name,) for name in ("id", "Name", "Ok")}
+    frame = pandas.DataFrame(rows)
+    assert find_tables(frame.to_csv(index=False).strip(), names)[0] == rows
