@@ -192,7 +192,16 @@ def _scatter(
     return layers
 
 
-_PLACES = (("left", 10, 0), ("right", -10, 0), ("left", 6, 14), ("right", -6, 14), ("left", 6, -14), ("right", -6, -14))
+_PLACES = (
+    ("left", 10, 0),
+    ("right", -10, 0),
+    ("left", 6, 14),
+    ("right", -6, 14),
+    ("left", 6, -14),
+    ("right", -6, -14),
+    ("right", 8, 30),
+    ("left", -8, 30),
+)
 
 
 def _labels(points: Sequence[Point], size: tuple[int, int]) -> list[tuple[list[Point], str, int, int]]:
