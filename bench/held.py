@@ -134,7 +134,9 @@ def match_read(leaves: Leaves, texts: Iterable[str]) -> Found | None:
         return Found(found, held)
     tokens, labels = TokensOf(token for _, typed in found.lost for token in tokens_of(typed)), LabelsOf(found.lost)
     more = match_tokens(Leaves([], found.lost), Counter(item for text in rest for item in tokens(text)).__getitem__)
-    labelled = count_labelled(found.lost, Counter(item for text in rest for item in labels(text)).__getitem__)
+    labelled = count_labelled(
+        Leaves([], found.lost), Counter(item for text in rest for item in labels(text)).__getitem__
+    )
     counts = found.rows_kept, found.cells_compared, found.cells_changed
     matched = Match(found.kept + more.kept, found.total, more.lost, *counts)
     return Found(matched, held, more.kept, labelled)

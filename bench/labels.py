@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from .decode import decoded
 from .leaf_tokens import TokensOf, tokens_of
-from .leaves import Leaf
+from .leaves import Leaf, Leaves
 
 _WORD = re.compile(r"\w+")
 _JOINT = "\0"
@@ -61,21 +61,33 @@ class LabelsOf:
                         yield from (f"{key}{_JOINT}{token}",) * count
 
 
-def count_labelled(leaves: Iterable[Leaf], count_of: Callable[[str], int]) -> int:
+def count_labelled(leaves: Leaves, count_of: Callable[[str], int]) -> int:
     """How many leaves stand with their key on a line, a pair counting at most as often as there are such lines.
 
-    >>> count_labelled([(("n",), (int, 1)), (("n",), (int, 1)), (("m",), (int, 1))], {"n\\0" + "1": 1, "m\\0" + "1": 0}.__getitem__)
+    >>> leaves = Leaves(others=[(("n",), (int, 1)), (("n",), (int, 1)), (("m",), (int, 1))])
+    >>> count_labelled(leaves, {"n\\0" + "1": 1, "m\\0" + "1": 0}.__getitem__)
     1
     """
     left: dict[str, int] = {}
     kept = 0
-    for leaf in leaves:
-        for pair in label_tokens(leaf):
-            if left.setdefault(pair, count_of(pair)) > 0:
+    for pairs in _pairs_of(leaves):
+        for pair in pairs:
+            if pair not in left:
+                left[pair] = count_of(pair)
+            if left[pair]:
                 left[pair] -= 1
                 kept += 1
                 break
     return kept
+
+
+def _pairs_of(leaves: Leaves) -> list[tuple[str, ...]]:
+    """The label tokens of every leaf; found once and kept with the leaves."""
+    kept = leaves.__dict__
+    if "_pairs" not in kept:
+        kept["_pairs"] = [label_tokens(leaf) for leaf in leaves]
+    found: list[tuple[str, ...]] = kept["_pairs"]
+    return found
 
 
 def stands(key: str, line: str, words: frozenset[str]) -> bool:

@@ -62,8 +62,27 @@ def tiers(
 # ---------------------------------------------------------------- derivable
 
 
-def derivable(result: ToolResult, texts: Iterable[str], atoms: Iterable[str]) -> list[str]:
-    """Those of the atoms that follow from the texts that show a result, by the rules above.
+class Countable:
+    """What can be counted and added up in one result; found when it is first asked for."""
+
+    def __init__(self, result: ToolResult) -> None:
+        self._result = result
+
+    @functools.cached_property
+    def tables(self) -> list[tuple[int, dict[str, _Column]]]:
+        """Its tables, lists of two or more mappings: how many rows, and each column with its values as often as they come."""
+        return list(_tables(self._result))
+
+    @functools.cached_property
+    def counts(self) -> frozenset[int]:
+        """How many rows, items and lines it has, each table, list and text of its own."""
+        return _own_counts(self._result)
+
+
+def derivable(
+    result: ToolResult, texts: Iterable[str], atoms: Iterable[str], countable: Countable | None = None
+) -> list[str]:
+    """Those of the atoms that follow from the texts that show a result, by the rules above. `countable` is that of the result, where it is known.
 
     >>> rows = [{"id": number, "x": 2 * number} for number in range(200)]
     >>> table = ToolResult(index=0, call_id="a", function="f", data={"rows": rows, "count": 200, "sum": 39800})
@@ -74,13 +93,14 @@ def derivable(result: ToolResult, texts: Iterable[str], atoms: Iterable[str]) ->
     """
     numbers = [atom for atom in atoms if _NUMBER.fullmatch(atom)]
     texts = tuple(text for text in texts if text)
-    tables = list(_tables(result)) if numbers and texts else []
+    own = countable or Countable(result)
+    tables = own.tables if numbers and texts else []
     if not tables and not any(stated_totals(text) or stated_left_out(text) for text in texts if numbers):
         return []
     names = {key: (key,) for _, columns in tables for key in columns}
     rows = [row for text in texts for row in getattr(read_held(text, names).leaves, "rows", ())]
     shown = _columns_of(rows)
-    counts = _stated_counts(texts, len(rows)) & _own_counts(result)
+    counts = _stated_counts(texts, len(rows)) & own.counts
     sums: list[float] = []
     for length, columns in tables:
         whole = [column for key, column in columns.items() if shown.get(key) == column]
@@ -102,7 +122,6 @@ def _stated_counts(texts: tuple[str, ...], rows: int) -> set[int]:
 
 
 def _own_counts(result: ToolResult) -> frozenset[int]:
-    """How many rows, items and lines a result has, each table, list and text of its own."""
     counts = {len(lines_of(result.text))}
     waiting: list[Any] = [_value(result)]
     while waiting:
@@ -117,7 +136,6 @@ def _own_counts(result: ToolResult) -> frozenset[int]:
 
 
 def _tables(result: ToolResult) -> Iterable[tuple[int, dict[str, _Column]]]:
-    """The tables of a result, lists of two or more mappings: how many rows, and each column with its values as often as they come."""
     waiting: list[Any] = [_value(result)]
     while waiting:
         node = waiting.pop()

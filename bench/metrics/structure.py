@@ -11,7 +11,7 @@ from . import metric
 Part = Callable[[HeldLeaves], tuple[int, int]]
 
 
-@metric("loss.rows_kept.shown", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.rows_kept.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def rows_kept_shown(trace: Trace, run: Run) -> list[Sample]:
     """Share of the rows of structured results that the first prompt after it still holds as rows.
 
@@ -28,7 +28,7 @@ def rows_kept_shown(trace: Trace, run: Run) -> list[Sample]:
     return _samples(trace, run, "shown", lambda held: held.rows)
 
 
-@metric("loss.rows_kept.end", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.rows_kept.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def rows_kept_end(trace: Trace, run: Run) -> list[Sample]:
     """Share of the rows of structured results that the last prompt of its thread still holds as rows.
 
@@ -43,7 +43,7 @@ def rows_kept_end(trace: Trace, run: Run) -> list[Sample]:
     return _samples(trace, run, "end", lambda held: held.rows)
 
 
-@metric("loss.columns_kept.shown", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.columns_kept.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def columns_kept_shown(trace: Trace, run: Run) -> list[Sample]:
     """Share of the columns of structured results that the first prompt after it still holds in any row.
 
@@ -59,7 +59,7 @@ def columns_kept_shown(trace: Trace, run: Run) -> list[Sample]:
     return _samples(trace, run, "shown", lambda held: held.columns)
 
 
-@metric("loss.columns_kept.end", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.columns_kept.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def columns_kept_end(trace: Trace, run: Run) -> list[Sample]:
     """Share of the columns of structured results that the last prompt of its thread still holds in any row.
 
@@ -74,7 +74,7 @@ def columns_kept_end(trace: Trace, run: Run) -> list[Sample]:
     return _samples(trace, run, "end", lambda held: held.columns)
 
 
-@metric("loss.values_changed.shown", unit="fraction", better="lower", aggregate="pooled")
+@metric("loss.values_changed.shown", unit="fraction", better="lower", aggregate="pooled", of_prompts=True)
 def values_changed_shown(trace: Trace, run: Run) -> list[Sample]:
     """Share of the cells of held rows that have another value than in the untruncated result, in the first prompt after it.
 
@@ -91,7 +91,7 @@ def values_changed_shown(trace: Trace, run: Run) -> list[Sample]:
     return _samples(trace, run, "shown", lambda held: (held.match.cells_changed, held.match.cells_compared))
 
 
-@metric("loss.values_changed.end", unit="fraction", better="lower", aggregate="pooled")
+@metric("loss.values_changed.end", unit="fraction", better="lower", aggregate="pooled", of_prompts=True)
 def values_changed_end(trace: Trace, run: Run) -> list[Sample]:
     """Share of the cells of held rows that have another value than in the untruncated result, in the last prompt of its thread.
 
@@ -106,7 +106,7 @@ def values_changed_end(trace: Trace, run: Run) -> list[Sample]:
     return _samples(trace, run, "end", lambda held: (held.match.cells_changed, held.match.cells_compared))
 
 
-@metric("loss.schema_kept.shown", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.schema_kept.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def schema_kept_shown(trace: Trace, run: Run) -> list[Sample]:
     """Share of the keys of structured results that the first prompt after it still holds, whatever their values.
 
@@ -123,7 +123,7 @@ def schema_kept_shown(trace: Trace, run: Run) -> list[Sample]:
     return _samples(trace, run, "shown", lambda held: held.paths)
 
 
-@metric("loss.schema_kept.end", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.schema_kept.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def schema_kept_end(trace: Trace, run: Run) -> list[Sample]:
     """Share of the keys of structured results that the last prompt of its thread still holds, whatever their values.
 
@@ -138,7 +138,7 @@ def schema_kept_end(trace: Trace, run: Run) -> list[Sample]:
     return _samples(trace, run, "end", lambda held: held.paths)
 
 
-@metric("loss.labelled_recall.shown", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.labelled_recall.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def labelled_recall_shown(trace: Trace, run: Run) -> list[Sample]:
     """Share of a structured result's leaves that the first prompt after it holds together with their key.
 
@@ -155,7 +155,7 @@ def labelled_recall_shown(trace: Trace, run: Run) -> list[Sample]:
     return _samples(trace, run, "shown", lambda held: (held.labelled, held.match.total))
 
 
-@metric("loss.labelled_recall.end", unit="fraction", better="higher", aggregate="pooled")
+@metric("loss.labelled_recall.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def labelled_recall_end(trace: Trace, run: Run) -> list[Sample]:
     """Share of a structured result's leaves that the last prompt of its thread holds together with their key.
 

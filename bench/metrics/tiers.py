@@ -6,7 +6,7 @@ from ..atoms import atoms_of
 from ..model import Run, Sample, Trace
 from ..presence import LISTED
 from ..survey import Standing, survey
-from ..tiers import derivable, retrievable, tiers, visible_handles
+from ..tiers import Countable, derivable, retrievable, tiers, visible_handles
 from . import metric, once, with_rest
 
 
@@ -246,7 +246,9 @@ def _derivable(trace: Trace, standing: Standing) -> frozenset[str]:
     key = standing.result.index, standing.texts
     if key not in known:
         atoms = [atom for atom, kind in atoms_of(standing.result.text).items() if kind == "number"]
-        known[key] = frozenset(derivable(standing.result, standing.texts, atoms))
+        own: dict[int, Countable] = once(trace, "_countable", dict)
+        countable = own.setdefault(standing.result.index, Countable(standing.result))
+        known[key] = frozenset(derivable(standing.result, standing.texts, atoms, countable))
     return known[key]
 
 

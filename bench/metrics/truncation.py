@@ -12,7 +12,7 @@ from . import metric, once
 _PLACES = ("shown", "end")
 
 
-@metric("loss.silent_truncation", unit="results", better="lower", aggregate="sum")
+@metric("loss.silent_truncation", unit="results", better="lower", aggregate="sum", of_prompts=True)
 def silent_truncation(trace: Trace, run: Run) -> list[Sample]:
     """Results that lost facts while nothing shown says so, in the first prompt after them or in the last one of their thread.
 
@@ -51,7 +51,7 @@ def silent_truncation(trace: Trace, run: Run) -> list[Sample]:
     ]
 
 
-@metric("loss.false_notices", unit="results", better="lower", aggregate="sum")
+@metric("loss.false_notices", unit="results", better="lower", aggregate="sum", of_prompts=True)
 def false_notices(trace: Trace, run: Run) -> list[Sample]:
     """Results that lost nothing while the first prompt after them says that something was left out.
 
