@@ -23,8 +23,8 @@ class Round:
 
     @property
     def recall(self) -> float:
-        """Share of facts held, 0–1; 1 where there are none."""
-        return self.kept / self.total if self.total else 1.0
+        """Share of facts held, 0–1."""
+        return self.kept / self.total
 
 
 def round_steps(trace: Trace, run: Run) -> frozenset[int]:

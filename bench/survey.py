@@ -105,4 +105,6 @@ class _Asked:
             found.repeats.append((repeat, tuple(atom for atom in told if atom not in shown.items())))
         if prompt.step in self._rounds:
             counted = self._survivors.setdefault(prompt.thread, Survivors(self._trace, prompt.thread))
-            found.rounds.setdefault(prompt.thread, []).append(counted.round(prompt, shown))
+            judged = counted.round(prompt, shown)
+            if judged.total:  # before anything was told there is nothing to lose
+                found.rounds.setdefault(prompt.thread, []).append(judged)

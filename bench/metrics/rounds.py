@@ -14,9 +14,9 @@ COLLAPSED = 0.5
 def first(trace: Trace, run: Run) -> list[Sample]:
     """Share of the facts told so far that the prompt of the first round of compaction still holds.
 
-    0–1. A round is a prompt for which the strategy took out or rewrote something of the history, or wrote a summary. Facts are the
-    atoms of all results before it, one that two results tell counted twice; held is what any message holds. One sample a thread with such
-    a round; its detail has the whole `curve`: step and share of every round. No rounds: no samples.
+    0–1. A round is a prompt for which the strategy took out or rewrote something of the history, or wrote a summary, once a fact was told.
+    Facts are the atoms of all results before it, one that two results tell counted twice; held is what any message holds. One sample a
+    thread with such a round; its detail has the whole `curve`: step and share of every round. No rounds: no samples.
 
     Source: issue 4 "Rounds"
 

@@ -97,7 +97,8 @@ def rounds(trace: Trace, run: Run) -> dict[str, list[tuple[int, int, int]]]:
             held = [
                 rebuilt.present(atom, rebuilt.texts(messages)) for result in before for atom in atoms_of(result.text)
             ]
-            found.setdefault(prompt.thread, []).append((prompt.step, sum(held), len(held)))
+            if held:
+                found.setdefault(prompt.thread, []).append((prompt.step, sum(held), len(held)))
     return found
 
 
