@@ -78,10 +78,12 @@ def _scan(text: str) -> tuple[tuple[str, str], ...]:
     for match in _PATTERN.finditer(text):
         kind = match.lastgroup or ""
         atom = match.group(kind).strip().rstrip(_TRAILING)
-        if kind == "name" and (len(atom) < 4 or not _is_name(atom)):
+        if kind == "name":
+            if len(atom) < 4 or not _is_name(atom):
+                continue
+        elif kind != "number" and not _RUN.search(atom):
             continue
-        if _RUN.search(atom):
-            found.append((_KINDS.get(kind, kind), atom))
+        found.append((_KINDS.get(kind, kind), atom))
     return tuple(found)
 
 

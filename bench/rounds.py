@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
 from dataclasses import dataclass
 
 from .atoms import atoms_of
@@ -66,11 +66,24 @@ def _joined(trace: Trace) -> dict[int, list[int]]:
     return found
 
 
+def _told_by_results(trace: Trace, thread: str) -> list[tuple[int, dict[str, int]]]:
+    """The step of each result of a thread with its facts, each with how many results up to it told it; the same for every strategy."""
+    known: dict[str, list[tuple[int, dict[str, int]]]] = trace.__dict__.setdefault("_told_by_results", {})
+    if thread not in known:
+        times: Counter[str] = Counter()
+        found = known[thread] = []
+        for result in trace.results:
+            if result.thread == thread:
+                times.update(atoms_of(result.text).keys())
+                found.append((result.index, {atom: times[atom] for atom in atoms_of(result.text)}))
+    return known[thread]
+
+
 class Survivors:
     """Counts, for one thread, the facts told so far that its prompt no longer holds; each round costs what changed since the last one."""
 
     def __init__(self, trace: Trace, thread: str) -> None:
-        self._results: Iterator[ToolResult] = (result for result in trace.results if result.thread == thread)
+        self._results = iter(_told_by_results(trace, thread))
         self._next = next(self._results, None)
         self._told: dict[str, int] = {}
         self._lost: set[str] = set()
@@ -88,15 +101,17 @@ class Survivors:
                 lost.remove(atom)
                 self._gone -= told[atom]
         shown.touched = set()
-        while self._next is not None and self._next.index < prompt.step:
-            atoms = atoms_of(self._next.text)
+        while self._next is not None and self._next[0] < prompt.step:
+            atoms = self._next[1]
             self._total += len(atoms)
-            for atom in atoms:
-                told[atom] = times = told.get(atom, 0) + 1
+            told.update(atoms)
+            for atom in [
+                atom for atom in atoms if atom not in held
+            ]:  # of the lost ones none is held: they were seen to above
                 if atom in lost:
                     self._gone += 1
-                elif atom not in held:
+                else:
                     lost.add(atom)
-                    self._gone += times
+                    self._gone += atoms[atom]
             self._next = next(self._results, None)
         return Round(prompt.step, self._total - self._gone, self._total)
