@@ -70,9 +70,9 @@ def compare(
     """
     from .comparison import deltas
     from .errors import BenchError, SpecError
+    from .facts.regret import RECALL, paired_samples
     from .metrics import info, measured
     from .model import Comparison
-    from .regret import RECALL, paired_samples
     from .scores import all_rows
 
     by_case: dict[str, Trace] = {}
@@ -160,8 +160,8 @@ def run_scenario(
     from .budgets import at_budgets, rules_at_budgets
     from .earlier import as_baseline, strategies_at
     from .errors import ScenarioError, nearest
+    from .facts.probes import asked
     from .gates import require_known
-    from .probes import asked
     from .scenario import Scenario, read_scenario
 
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
@@ -235,7 +235,7 @@ def _declared(name: str, slots: Mapping[str, Any] | str, base: Path) -> Strategy
 def _labelled(trace: Trace, labels: Mapping[str, Any] | None, probes: Sequence[Mapping[str, Any]] | None) -> Trace:
     import msgspec
 
-    from .probes import LABEL
+    from .facts.probes import LABEL
 
     added = {**(labels or {}), **({LABEL: probes} if probes else {})}
     return msgspec.structs.replace(trace, labels={**trace.labels, **added}) if added else trace
@@ -244,7 +244,7 @@ def _labelled(trace: Trace, labels: Mapping[str, Any] | None, probes: Sequence[M
 def _signature(
     traces: Mapping[str, Trace], strategies: Sequence[Strategy], runs: Mapping[tuple[str, str], Run], seed: int
 ) -> Any:
-    from .atoms import ATOMS_VERSION
+    from .facts.atoms import ATOMS_VERSION
     from .model import Signature
     from .prices import prices_date
 

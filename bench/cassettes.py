@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .documents import Document, write_atomically
 from .errors import SpecError, TraceError, one_line
 from .model import compact_json
+from .reading.documents import Document, write_atomically
 
 _KEY = "bench_cassette"
 _VERSION = 1

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from .errors import BenchError, StrategyError, one_line
-from .lossless import gives_back
+from .facts.lossless import gives_back
 from .model import (
     AnyStep,
     Approval,

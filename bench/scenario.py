@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from .errors import ScenarioError, nearest, one_line
+from .facts.probes import problem_of
 from .model import GateRule, Probe
-from .probes import problem_of
 
 _KEYS = ("title", "traces", "strategies", "gates", "labels", "probes", "budgets", "seed")
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import bench
-from bench import atoms, decode, notices, prices, tiers, tokens
+from bench import prices, tokens
+from bench.facts import atoms, decode, notices, tiers
 from bench.metrics import info
 from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, compact_json, text_of
 from bench.registry import entries

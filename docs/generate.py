@@ -163,7 +163,9 @@ def cli_page() -> str:
     """docs/cli.md."""
     lines = ["# Command line", "", NOTICE, ""]
     for path, command in commands(cli, "bench"):
-        context = click.Context(command, info_name=path, help_option_names=["-h", "--help"])  # as when bench runs it: click keeps the option
+        context = click.Context(
+            command, info_name=path, help_option_names=["-h", "--help"]
+        )  # as when bench runs it: click keeps the option
         usage = " ".join(command.collect_usage_pieces(context))
         lines += [f"## `{path}`", "", f"    {path} {usage}", "", " ".join((command.help or "").split()), ""]
         options = [

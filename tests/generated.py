@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from bench.commands import calls_in, observation, observation_text
 from bench.model import (
     AnyStep,
     Approval,
@@ -29,6 +28,7 @@ from bench.model import (
     UserTurn,
     compact_json,
 )
+from bench.reading.commands import calls_in, observation, observation_text
 from bench.traces.native import encode_trace
 
 FUNCTIONS = ("query", "read_file", "perform_enrichment_analyses", "display_umap", "process_cells", "run_script_by_name")

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from bench.atoms import holds
+from bench.facts.atoms import holds
+from bench.facts.uses import uses
 from bench.model import (
     AnyStep,
     ContextReset,
@@ -26,7 +27,6 @@ from bench.model import (
 )
 from bench.replayer import replay
 from bench.strategies import parse_strategy
-from bench.uses import uses
 
 TABLE = {
     "type": "table",

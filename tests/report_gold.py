@@ -7,7 +7,7 @@ from pathlib import Path
 
 from compared import comparison, hostile, unmeasured
 
-from bench.page_data import unpacked
+from bench.drawing.page_data import unpacked
 from bench.reports import rendered, terminal_text
 
 GOLD = Path(__file__).parent / "gold"

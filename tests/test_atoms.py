@@ -7,8 +7,8 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bench.atoms import Index, anchor, atoms_of, find_atoms, holds, occurs, words_of
-from bench.decode import decoded
+from bench.facts.atoms import Index, anchor, atoms_of, find_atoms, holds, occurs, words_of
+from bench.facts.decode import decoded
 
 alphabet = "aZ1 205.e+-_/\\\"'@:~%,\n()<>é値[]{}"
 texts = st.text(alphabet, max_size=24)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from bench.commands import calls_in, commands_in, is_observation, observation, observation_text
 from bench.model import ToolCall
+from bench.reading.commands import calls_in, commands_in, is_observation, observation, observation_text
 
 
 @pytest.mark.parametrize(

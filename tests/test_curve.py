@@ -13,9 +13,9 @@ from hypothesis import assume, given, settings, strategies as st
 from reference import selection
 
 import bench
+from bench.facts.selection_curve import Bundle, given_up, may_miss, needs_of
 from bench.model import ModelTurn, SystemTurn, Trace, UserTurn
 from bench.registry import entries
-from bench.selection_curve import Bundle, given_up, may_miss, needs_of
 from bench.tokens import counter
 
 LONG = "/data/experiment/run_7/differential_expression.csv"

@@ -6,7 +6,7 @@ import msgspec
 from compared import HOSTILE
 from handmade import opened, result
 
-from bench.dropped import LISTED, NAMED, dropped
+from bench.facts.dropped import LISTED, NAMED, dropped
 from bench.model import Comparison, ModelTurn, Sample, Signature
 
 FACTS = "loss.fact_recall.end"

@@ -8,7 +8,7 @@ from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
 from reference import lost
 
-from bench.fact_kinds import exit_codes, kinds_of, measures_of
+from bench.facts.fact_kinds import exit_codes, kinds_of, measures_of
 from bench.metrics import info
 from bench.model import Run, Trace
 from bench.registry import entries

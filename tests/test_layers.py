@@ -16,6 +16,7 @@ GRAB_BAGS = {"utils", "util", "helpers", "helper", "common", "misc", "stuff"}
 HEAVY = {"pandas", "numpy", "deepdiff", "altair", "vl_convert", "genai_prices", "jinja2", "tiktoken", "rich.progress",
          "rich", "sqlite3", "pyarrow", "pytest"}  # fmt: skip
 
+CORE = ("bench.facts", "bench.reading", "bench.drawing")  # shared by plug-in files, which do not know each other
 JUDGING = {"bench.scenario", "bench.results", "bench.scores", "bench.comparison"}
 RUNNING = {"bench.budgets", "bench.prompts", "bench.replayer", "bench.baselines", "bench.earlier"}
 COMMAND_LINE = {"bench.cli", "bench.pytest_plugin", "bench.__main__", "bench.starter"}
@@ -61,12 +62,18 @@ def imports_of(module: str) -> set[str]:
 IMPORTS = {module: imports_of(module) for module in SOURCES}
 
 
+def below(module: str, *packages: str) -> bool:
+    return any(module == name or module.startswith(f"{name}.") for name in packages)
+
+
 def layer(module: str) -> int:
     """How far down the flow a module stands; imports go from a higher layer to a lower one, or stay in theirs."""
     if module == "bench.errors":
         return 0
-    if module == "bench.model" or parent(module) == "bench.model":
+    if below(module, "bench.model"):
         return 1
+    if below(module, *CORE):
+        return 2
     if module == "bench":
         return 7
     if any(module == name or module.startswith(f"{name}.") for name in COMMAND_LINE):
@@ -109,10 +116,6 @@ def test_siblings_do_not_know_each_other(module):
 @pytest.mark.parametrize("module", PLUGINS)
 def test_plugins_of_one_kind_do_not_know_plugins_of_another(module):
     assert [other for other in IMPORTS[module] if other in PLUGINS] == []
-
-
-def below(module: str, *packages: str) -> bool:
-    return any(module == name or module.startswith(f"{name}.") for name in packages)
 
 
 @pytest.mark.parametrize("module", [name for name in SOURCES if below(name, "bench.metrics")])

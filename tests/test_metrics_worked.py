@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from handmade import opened, result, run_of, trace
 
-from bench.confusion import confusion
-from bench.findings import changes
+from bench.facts.confusion import confusion
+from bench.facts.findings import changes
 from bench.metrics import info
 from bench.model import (
     Decision,

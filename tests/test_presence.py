@@ -7,9 +7,9 @@ from handmade import opened, result, run_of, trace
 from hypothesis import given, settings
 from reference import rebuilt
 
+from bench.facts.presence import facts_of, message_texts, missing_from, sightings
+from bench.facts.survey import survey
 from bench.model import Message, ModelTurn, ToolCall, Trace
-from bench.presence import facts_of, message_texts, missing_from, sightings
-from bench.survey import survey
 
 
 def test_half_a_number_or_word_is_not_the_fact() -> None:

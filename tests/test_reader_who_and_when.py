@@ -12,9 +12,9 @@ from handmade import prompts_of, run_of as strategy_run_of
 from hypothesis import given, settings, strategies as st
 from test_readers_hostile import ODD, ask_everyone, places, replaced
 
-from bench.documents import Document
 from bench.errors import TraceError
 from bench.model import ContextReset, Message, ModelTurn, RouteDecision, ToolResult, Trace, UserTurn
+from bench.reading.documents import Document
 from bench.traces import Confidence, load
 from bench.traces.native import Native, encode_trace
 from bench.traces.who_and_when import WhoAndWhen

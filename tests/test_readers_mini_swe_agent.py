@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from jinja2 import Environment
 
-from bench.documents import Document
 from bench.errors import TraceError
 from bench.model import (
     ModelTurn,
@@ -21,6 +20,7 @@ from bench.model import (
     Usage,
     UserTurn,
 )
+from bench.reading.documents import Document
 from bench.traces import Confidence, load
 from bench.traces.mini_swe_agent import MiniSweAgent, _envelope
 

@@ -11,9 +11,9 @@ import pytest
 from generated import traces
 from hypothesis import given, settings, strategies as st
 
-from bench.documents import Document
 from bench.errors import TraceError
 from bench.model import ModelTurn, Source, SystemTurn, ToolResult, Trace, UserTurn
+from bench.reading.documents import Document
 from bench.traces.native import Native, encode_trace, write_trace
 
 HEADER = b'{"bench_trace":1,"id":"a","source":{"format":"native"}}\n'

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from bench.documents import Document
 from bench.errors import TraceError
 from bench.model import (
     ImagePart,
@@ -25,6 +24,7 @@ from bench.model import (
     Usage,
     UserTurn,
 )
+from bench.reading.documents import Document
 from bench.traces import Confidence
 from bench.traces.openai import OpenAI
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bench.documents import Document
 from bench.errors import TraceError
 from bench.model import Approval, Trace
+from bench.reading.documents import Document
 from bench.traces import Confidence, load
 from bench.traces.rap import Rap
 

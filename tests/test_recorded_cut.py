@@ -7,11 +7,11 @@ from handmade import opened, result, shell, trace
 from hypothesis import given, settings
 
 import bench
-from bench.atoms import atoms_of, holds
+from bench.facts.atoms import atoms_of, holds
+from bench.facts.recorded_cut import cuts, resets
+from bench.facts.uses import turn_text
 from bench.model import ContextReset, ModelTurn, Trace, UserTurn, text_of
-from bench.recorded_cut import cuts, resets
 from bench.reports import rendered
-from bench.uses import turn_text
 
 HAND = trace(
     UserTurn(index=0, content="Look at run_7."),

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from bench.facts.uses import uses
 from bench.model import Approval, ModelTurn, RouteDecision, ToolResult, Trace, lines_of, text_of
 from bench.tokens import counter
 from bench.traces import load
-from bench.uses import uses
 
 ROOT = Path(__file__).parents[1]
 TRACES = ROOT / "traces"

@@ -11,9 +11,9 @@ import pytest
 from generated import json_values
 from hypothesis import example, given, strategies as st
 
-from bench.decode import NothingParsed, decode_strings
 from bench.errors import SpecError
-from bench.lossless import gives_back
+from bench.facts.decode import NothingParsed, decode_strings
+from bench.facts.lossless import gives_back
 from bench.model import ModelTurn, Source, ToolResult, Trace, compact_json
 from bench.registry import build, entries
 from bench.replayer import replay

@@ -7,10 +7,10 @@ from generated import traces
 from handmade import SMALL, opened, prompt_tokens, prompts_of, result, run_of, trace, unmet
 from hypothesis import given, settings
 
+from bench.facts.uses import uses
 from bench.model import ContextReset, ModelTurn, SystemTurn, ToolCall, Trace, UserTurn
 from bench.strategies import reference
 from bench.traces import load
-from bench.uses import uses
 
 FULL_RECALL = ("keep_all", "clairvoyant", "floor")
 

@@ -8,8 +8,8 @@ from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
 from reference import lost
 
-from bench.commands import calls_in
 from bench.model import ModelTurn, Run, Sample, ToolCall, Trace
+from bench.reading.commands import calls_in
 from bench.registry import entries
 
 

@@ -11,10 +11,10 @@ from test_curve import COUNT, HAND, LONG
 
 import bench
 from bench.errors import ScenarioError
+from bench.facts.regret import PAIRED, Pair, paired_samples
 from bench.gates import require_known
 from bench.metrics import measured
 from bench.model import Comparison, GateRule, Trace
-from bench.regret import PAIRED, Pair, paired_samples
 
 STRATEGIES = (
     "mask=compactor=mask_observations:keep_last=1",

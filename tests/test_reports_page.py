@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 import pytest
 from compared import comparison, hostile, unmeasured
 
+from bench.drawing.page_data import source_hash, unpacked
 from bench.model import Comparison
-from bench.page_data import source_hash, unpacked
 from bench.reports import rendered
 
 

@@ -7,9 +7,9 @@ from handmade import opened, result, run_of, shell
 from hypothesis import given, settings, strategies as st
 from reference import lost
 
+from bench.facts.survey import survey
 from bench.model import ModelTurn, Run, Sample, Trace
 from bench.registry import entries
-from bench.survey import survey
 
 
 def measured(name: str, recording: Trace, run: Run) -> list[Sample]:

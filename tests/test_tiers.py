@@ -12,11 +12,11 @@ from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
 from reference import lost
 
+from bench.facts.tiers import TIERS, derivable
 from bench.metrics import info
 from bench.model import ModelTurn, Run, ToolResult, Trace
 from bench.registry import entries
 from bench.scores import aggregate
-from bench.tiers import TIERS, derivable
 
 ROWS = [{"id": number, "x": 2.5 * number} for number in range(120)]
 

@@ -11,9 +11,9 @@ import pytest
 from generated import traces
 from hypothesis import given, strategies as st
 
-from bench.documents import Document
 from bench.errors import TraceError
 from bench.model import Source, Trace, UserTurn
+from bench.reading.documents import Document
 from bench.registry import entries
 from bench.traces import Confidence, load
 from bench.traces.native import write_trace

@@ -12,9 +12,9 @@ from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
 from reference import lost
 
+from bench.facts.notices import marker, notice, says_more, shown_count, stated_left_out, stated_totals
 from bench.metrics import info
 from bench.model import Run, Sample, Trace
-from bench.notices import marker, notice, says_more, shown_count, stated_left_out, stated_totals
 from bench.registry import entries
 from bench.scores import aggregate
 

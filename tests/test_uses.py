@@ -7,10 +7,10 @@ from generated import traces
 from handmade import SMALL, opened, result, trace
 from hypothesis import given
 
-from bench.atoms import find_atoms, occurs
-from bench.decode import decoded
+from bench.facts.atoms import find_atoms, occurs
+from bench.facts.decode import decoded
+from bench.facts.uses import Use, turn_text, uses
 from bench.model import ModelTurn, SystemTurn, ToolCall, ToolResult, UserTurn, text_of
-from bench.uses import Use, turn_text, uses
 
 
 def slow_uses(trace):

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from ..dropped import Dropped, dropped
 from ..errors import ScenarioError, nearest
+from ..facts.dropped import Dropped, dropped
 from ..metrics import measured
 from ..model import Comparison, GateRule, Row, Verdict
 from ..registry import entries, register

@@ -10,7 +10,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
-from ..alike import alike
+from ..facts.alike import alike
+from ..facts.regret import PAIRED
 from ..model import (
     Message,
     MetricInfo,
@@ -28,7 +29,6 @@ from ..model import (
     UserTurn,
 )
 from ..registry import Entry, entries, register
-from ..regret import PAIRED
 
 MetricFunction = Callable[[Trace, Run], Sequence[Sample]]
 _Computed = TypeVar("_Computed")

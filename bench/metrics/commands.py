@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..command_history import command_of
+from ..facts.command_history import command_of
 from ..model import Message, ModelTurn, Prompt, Run, Sample, Trace
 from . import metric, once
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..atoms import atoms_of
+from ..facts.atoms import atoms_of
+from ..facts.presence import LISTED, missing_from
+from ..facts.survey import survey
 from ..model import ResultOutcome, Run, Sample, ToolResult, Trace, as_text
-from ..presence import LISTED, missing_from
-from ..survey import survey
 from . import metric
 
 

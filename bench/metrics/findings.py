@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..findings import agree, judged
+from ..facts.findings import agree, judged
 from ..model import Run, Sample, Trace
 from . import metric
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..alike import alike
-from ..fact_kinds import exit_codes_of_results, kinds_of_results, states
+from ..facts.alike import alike
+from ..facts.fact_kinds import exit_codes_of_results, kinds_of_results, states
+from ..facts.presence import LISTED
+from ..facts.survey import Standing, survey
 from ..model import Run, Sample, Trace
-from ..presence import LISTED
-from ..survey import Standing, survey
 from . import metric, once, with_rest
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..held import held_leaves, is_structured, leaves_of, match_read
-from ..leaf_tokens import TokensOf, match_tokens, tokens_of
-from ..leaves import Leaf, Leaves, Match, flatten, match
+from ..facts.held import held_leaves, is_structured, leaves_of, match_read
+from ..facts.leaf_tokens import TokensOf, match_tokens, tokens_of
+from ..facts.leaves import Leaf, Leaves, Match, flatten, match
+from ..facts.presence import LISTED
 from ..model import ResultOutcome, Run, Sample, ToolResult, Trace, as_text
-from ..presence import LISTED
 from . import metric
 
 _LISTED_CHARS = 200  # of one lost leaf

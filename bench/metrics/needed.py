@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..facts.survey import survey
+from ..facts.uses import Use, uses
 from ..model import Run, Sample, Trace
-from ..survey import survey
-from ..uses import Use, uses
 from . import metric
 
 

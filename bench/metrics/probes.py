@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..atoms import occurs
-from ..decode import decoded
 from ..errors import ScenarioError
-from ..leaf_tokens import tokens_of
-from ..leaves import flatten
+from ..facts.atoms import occurs
+from ..facts.decode import decoded
+from ..facts.leaf_tokens import tokens_of
+from ..facts.leaves import flatten
+from ..facts.presence import message_texts
+from ..facts.probes import probes_of, same, search, turn_after
+from ..facts.uses import turn_text
 from ..model import AskedProbe, Message, Run, Sample, Trace, as_text, compact_json
-from ..presence import message_texts
-from ..probes import probes_of, same, search, turn_after
-from ..uses import turn_text
 from . import metric
 
 SHOWN_CHARS = 200

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..facts.presence import LISTED
+from ..facts.survey import survey
 from ..model import Run, Sample, Trace
-from ..presence import LISTED
-from ..survey import survey
 from . import metric
 
 

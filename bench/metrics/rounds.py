@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..facts.survey import survey
 from ..model import Run, Sample, Trace
-from ..survey import survey
 from . import metric
 
 COLLAPSED = 0.5

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..atoms import atoms_of
+from ..facts.atoms import atoms_of
+from ..facts.presence import LISTED
+from ..facts.survey import Standing, survey
+from ..facts.tiers import Countable, derivable, retrievable, tiers, visible_handles
 from ..model import Run, Sample, Trace
-from ..presence import LISTED
-from ..survey import Standing, survey
-from ..tiers import Countable, derivable, retrievable, tiers, visible_handles
 from . import metric, once, with_rest
 
 
@@ -31,7 +31,7 @@ def in_context_shown(trace: Trace, run: Run) -> list[Sample]:
 def derivable_shown(trace: Trace, run: Run) -> list[Sample]:
     """Share of the facts of tool results that the first prompt after their result does not hold, but that follow from it.
 
-    0–1; with the three other tiers it sums to 1. Numbers alone, by the two rules that `bench.tiers` writes down: a count of
+    0–1; with the three other tiers it sums to 1. Numbers alone, by the two rules that `bench.facts.tiers` writes down: a count of
     the result's own that what is shown states, or a count or sum over a table all of whose rows are shown.
     One sample a result with facts in this tier, up to 20 of them in its detail, and one for all others. No facts: no samples.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..decode import decoded
-from ..held import HeldLeaves, held_leaves
+from ..facts.decode import decoded
+from ..facts.held import HeldLeaves, held_leaves
+from ..facts.notices import marker, notice
+from ..facts.survey import Standing, survey
 from ..model import Run, Sample, ToolResult, Trace, lines_of
-from ..notices import marker, notice
-from ..survey import Standing, survey
 from . import metric, once
 
 _PLACES = ("shown", "end")
@@ -18,7 +18,7 @@ def silent_truncation(trace: Trace, run: Run) -> list[Sample]:
 
     A result lost facts where an atom of it is in no message of the prompt, or a leaf of it in none that can be read back. Something says so
     where the messages that show it hold a notice: a word for leaving out, or a stated total larger than what is shown; where no message
-    shows it, one of the strategy's own (all rules: `bench.notices`). One sample a result with a later prompt in its thread, 1 or 0, with
+    shows it, one of the strategy's own (all rules: `bench.facts.notices`). One sample a result with a later prompt in its thread, 1 or 0, with
     the places in its detail where it was silent, or what said so. No such result: no samples.
 
     Source: issue 4 "Silent truncation"; design §4 "loss"
@@ -56,7 +56,7 @@ def false_notices(trace: Trace, run: Run) -> list[Sample]:
     """Results that lost nothing while the first prompt after them says that something was left out.
 
     Nothing is lost where the untruncated text stands in a message that shows it, whole or every line of it, or every leaf of it is read back
-    from these; something says so where these hold a word for leaving out that the untruncated text does not have there (`bench.notices`, rule
+    from these; something says so where these hold a word for leaving out that the untruncated text does not have there (`bench.facts.notices`, rule
     1). Saying "truncated" of everything silences `loss.silent_truncation` and shows here. One sample a result with a later prompt in its
     thread, 1 or 0. No such result: no samples.
 

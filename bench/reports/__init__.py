@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..blocks import Block, Fold, Prose
+from ..drawing.blocks import Block, Fold, Prose
 from ..errors import BenchError
 from ..model import Comparison
 from ..registry import Entry, entries, register

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..blocks import (
+from ..drawing.blocks import (
     Beside,
     Block,
     Cases,
@@ -26,9 +26,9 @@ from ..blocks import (
     quantity,
     visible,
 )
-from ..charts import Style, specification, styles, svg
-from ..page_data import chart_library, inert_json, packed, source_hash
-from ..page_parts import label, path_svg, place, table_html
+from ..drawing.charts import Style, specification, styles, svg
+from ..drawing.page_data import chart_library, inert_json, packed, source_hash
+from ..drawing.page_parts import label, path_svg, place, table_html
 from . import PanelBlocks, Section, brackets, contenders, renderer
 
 if TYPE_CHECKING:

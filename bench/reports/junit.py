@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 
-from ..blocks import visible
+from ..drawing.blocks import visible
 from ..gates import conclude, failed_case, measured_anything
 from . import Section, renderer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Span, Table, counted, visible
+from ..drawing.blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Span, Table, counted, visible
 from . import PanelBlocks, Section, renderer
 
 MAX_CHARS = 60_000

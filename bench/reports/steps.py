@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..blocks import counted, quantity, visible
+from ..drawing.blocks import counted, quantity, visible
 from ..model import (
     AnyStep,
     Approval,

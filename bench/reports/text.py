@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from ..blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Span, Table, quantity, visible
+from ..drawing.blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Span, Table, quantity, visible
 from . import Section, renderer
 
 WIDTH = 100

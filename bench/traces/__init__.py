@@ -17,9 +17,9 @@ from typing import Protocol
 
 import msgspec
 
-from ..documents import Document
 from ..errors import SpecError, TraceError, nearest
 from ..model import Source, Trace
+from ..reading.documents import Document
 from ..registry import build, entries
 
 _ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..chat import content_of, unknown_role
-from ..documents import Document, Node
 from ..model import AnyStep, ModelTurn, SystemTurn, Trace, UserTurn
+from ..reading.chat import content_of, unknown_role
+from ..reading.documents import Document, Node
 from ..registry import register
 from . import Confidence, source_of
 

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ..chat import Conversation, content_of, response_turn, strict_json, tool_calls_of, unknown_role, usage_of
-from ..commands import calls_in, is_observation, observation, observation_text
-from ..documents import Document, Node
 from ..model import ModelTurn, ToolCall, ToolResult, ToolsChanged, Trace, UserTurn, non_text_parts, text_of
+from ..reading.chat import Conversation, content_of, response_turn, strict_json, tool_calls_of, unknown_role, usage_of
+from ..reading.commands import calls_in, is_observation, observation, observation_text
+from ..reading.documents import Document, Node
 from ..registry import register
 from . import Confidence, source_of
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
-from ..documents import Document, optional_zstandard, write_atomically
 from ..errors import TraceError, one_line
 from ..model import SCHEMA_VERSION, AnyStep, Source, Trace, Value
+from ..reading.documents import Document, optional_zstandard, write_atomically
 from ..registry import register
 from . import Confidence
 

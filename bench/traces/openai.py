@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..chat import ROLES, Conversation, content_of, tool_calls_of, unknown_role, usage_of
-from ..commands import calls_in, is_observation, observation
-from ..documents import Document, Node
 from ..model import ModelTurn, ToolCall, ToolsChanged, Trace, UserTurn, text_of
+from ..reading.chat import ROLES, Conversation, content_of, tool_calls_of, unknown_role, usage_of
+from ..reading.commands import calls_in, is_observation, observation
+from ..reading.documents import Document, Node
 from ..registry import register
 from . import Confidence, source_of
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..chat import Conversation, content_of, tool_calls_of, unknown_role, usage_of
-from ..documents import Document, Node
 from ..model import ModelTurn, ToolResult, Trace, UserTurn, text_of
+from ..reading.chat import Conversation, content_of, tool_calls_of, unknown_role, usage_of
+from ..reading.documents import Document, Node
 from ..registry import register
 from . import Confidence, source_of
 

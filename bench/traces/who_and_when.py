@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from ..chat import unknown_role
-from ..documents import Document, Node
 from ..model import AnyStep, ContextReset, ModelTurn, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
+from ..reading.chat import unknown_role
+from ..reading.documents import Document, Node
 from ..registry import register
 from . import Confidence, source_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.command_history import command_of
+from bench.facts.command_history import command_of
 from bench.model import Message, Run, Trace
 
 from . import rebuilt

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.atoms import atoms_of
-from bench.decode import NothingParsed, decode_strings, decoded, parse_json, parse_prefix
+from bench.facts.atoms import atoms_of
+from bench.facts.decode import NothingParsed, decode_strings, decoded, parse_json, parse_prefix
+from bench.facts.uses import uses
 from bench.model import Run, ToolResult, Trace, as_text, compact_json
-from bench.uses import uses
 
 from . import rebuilt
 

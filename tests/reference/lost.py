@@ -7,12 +7,12 @@ import math
 import re
 from typing import Any
 
-from bench.atoms import atoms_of
-from bench.decode import NothingParsed, decode_strings, parse_json
-from bench.held import read_held
+from bench.facts.atoms import atoms_of
+from bench.facts.decode import NothingParsed, decode_strings, parse_json
+from bench.facts.held import read_held
+from bench.facts.notices import marker, notice, shown_count, stated_left_out, stated_totals
+from bench.facts.uses import uses
 from bench.model import Message, ModelTurn, Prompt, Run, SystemTurn, ToolResult, Trace, UserTurn, compact_json
-from bench.notices import marker, notice, shown_count, stated_left_out, stated_totals
-from bench.uses import uses
 
 from . import loss, rebuilt
 

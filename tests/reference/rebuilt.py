@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bench.decode import decoded
+from bench.facts.decode import decoded
+from bench.facts.uses import call_text
 from bench.model import Message, Prompt, Run, ToolResult, Trace
-from bench.uses import call_text
 
 
 def prompts(run: Run) -> list[tuple[Prompt, list[Message], list[str]]]:

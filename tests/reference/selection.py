@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Collection, Iterable
 from itertools import combinations
 
-from bench.decode import decoded
+from bench.facts.decode import decoded
+from bench.facts.uses import uses
 from bench.model import ModelTurn, Run, SystemTurn, ToolResult, ToolsChanged, Trace, compact_json, text_of
 from bench.tokens import counter
-from bench.uses import uses
 
 from . import rebuilt
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.decode import decoded
-from bench.held import names_of, read_held
-from bench.leaves import flatten
+from bench.facts.decode import decoded
+from bench.facts.held import names_of, read_held
+from bench.facts.leaves import flatten
 from bench.model import Run, Trace
 
 from . import loss, rebuilt

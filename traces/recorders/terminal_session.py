@@ -107,5 +107,7 @@ class Transcript:
 
     def _after(self, commands: int) -> int:
         """How many messages there are up to the turn that follows the given number of answered commands."""
-        answers = [place for place, message in enumerate(self.messages) if message["content"].startswith("<returncode>")]
+        answers = [
+            place for place, message in enumerate(self.messages) if message["content"].startswith("<returncode>")
+        ]
         return answers[commands - 1] + 2

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...blocks import Block, Cell, Column, Prose, Table, measured, quantity
 from ...budgets import COST, RECALL, Standing, standings
+from ...drawing.blocks import Block, Cell, Column, Prose, Table, measured, quantity
 from ...model import Comparison
 from .. import panel
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...blocks import Block, Cell, Column, Prose, Table, change as change_cell, counted, quantity
 from ...comparison import change
+from ...drawing.blocks import Block, Cell, Column, Prose, Table, change as change_cell, counted, quantity
 from ...model import Comparison, Delta
 from ...scores import combine
 from .. import panel

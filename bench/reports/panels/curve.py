@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...blocks import Block, Cell, Column, Prose, Table, counted, measured, quantity
+from ...drawing.blocks import Block, Cell, Column, Prose, Table, counted, measured, quantity
+from ...facts.selection_curve import CURVE
 from ...model import Comparison, Row
-from ...selection_curve import CURVE
 from .. import panel
 
 COST = "cost.prompt_tokens"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...blocks import Block, Prose, counted
+from ...drawing.blocks import Block, Prose, counted
+from ...drawing.side_by_side import LOST, MAX_STRATEGIES, badness, damages, side_by_side
 from ...model import Comparison
-from ...side_by_side import LOST, MAX_STRATEGIES, badness, damages, side_by_side
 from .. import contenders, panel
 
 MAX_RESULTS = 6

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...blocks import Block, Cell, Column, Fold, Prose, Table, counted
-from ...explanations import explain
+from ...drawing.blocks import Block, Cell, Column, Fold, Prose, Table, counted
+from ...facts.explanations import explain
 from ...model import Comparison, Run, Sample, ToolResult
 from .. import panel
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...blocks import Block, Cell, Column, Fold, Prose, Table, counted
-from ...findings import changes
+from ...drawing.blocks import Block, Cell, Column, Fold, Prose, Table, counted
+from ...facts.findings import changes
 from ...model import Comparison
 from .. import contenders, panel
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...blocks import Block, Cell, Column, Fold, Prose, Table, Tone, listed
+from ...drawing.blocks import Block, Cell, Column, Fold, Prose, Table, Tone, listed
 from ...model import Comparison, Verdict
 from .. import panel
 

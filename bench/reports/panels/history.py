@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...blocks import Block, Cell, Chart, Column, Point, Prose, Table, counted, quantity
+from ...drawing.blocks import Block, Cell, Chart, Column, Point, Prose, Table, counted, quantity
 from ...history import Move, moves
 from ...model import Comparison, Moment
 from .. import panel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...blocks import Block, Cell, Column, Fold, Prose, Table, counted, measured
+from ...drawing.blocks import Block, Cell, Column, Fold, Prose, Table, counted, measured
 from ...model import Comparison, MetricInfo, Row
 from .. import panel
 

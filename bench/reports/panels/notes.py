@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...blocks import Block, Cell, Column, Prose, Table, quantity
+from ...drawing.blocks import Block, Cell, Column, Prose, Table, quantity
 from ...model import Comparison
 from .. import panel
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...blocks import Block, Cell, Column, Prose, Table, Tone, counted, measured, quantity
+from ...drawing.blocks import Block, Cell, Column, Prose, Table, Tone, counted, measured, quantity
 from ...model import Comparison, Sample
 from .. import panel
 

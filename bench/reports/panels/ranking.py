@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...blocks import Beside, Block, Cell, Chart, Column, Fold, Point, Prose, Table, change, listed, measured, quantity
+from ...drawing.blocks import (
+    Beside,
+    Block,
+    Cell,
+    Chart,
+    Column,
+    Fold,
+    Point,
+    Prose,
+    Table,
+    change,
+    listed,
+    measured,
+    quantity,
+)
 from ...model import Comparison, Delta, Verdict
 from .. import brackets, contenders, panel
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...blocks import Block, Cell, Column, Prose, Table, counted, measured, quantity
+from ...drawing.blocks import Block, Cell, Column, Prose, Table, counted, measured, quantity
+from ...facts.recorded_cut import Cut, Reset, cuts, resets
 from ...model import Comparison
-from ...recorded_cut import Cut, Reset, cuts, resets
 from .. import panel
 
 MAX_ROWS = 20

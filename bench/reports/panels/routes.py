@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...blocks import Block, Cell, Column, Fold, Prose, Table, counted, listed
-from ...confusion import confusion
-from ...decision_path import path
+from ...drawing.blocks import Block, Cell, Column, Fold, Prose, Table, counted, listed
+from ...drawing.decision_path import path
+from ...facts.confusion import confusion
 from ...model import Comparison, Decision
 from .. import panel
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...blocks import Block, Cell, Chart, Column, Fold, Point, Prose, Table, counted, listed, measured, quantity
+from ...drawing.blocks import Block, Cell, Chart, Column, Fold, Point, Prose, Table, counted, listed, measured, quantity
 from ...model import Comparison
 from .. import panel
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...blocks import Block, Cell, Column, Fold, Prose, Table, counted, listed, quantity
+from ...drawing.blocks import Block, Cell, Column, Fold, Prose, Table, counted, listed, quantity
 from ...model import Comparison, non_text_parts
 from .. import REPLAY_LIMIT, panel
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...blocks import NOT_MEASURED, Beside, Block, Cell, Column, Prose, Table, counted, measured, quantity
+from ...drawing.blocks import NOT_MEASURED, Beside, Block, Cell, Column, Prose, Table, counted, measured, quantity
+from ...drawing.windows import calls, window_chart
 from ...model import Comparison
-from ...windows import calls, window_chart
 from .. import brackets, contenders, panel
 
 MAX_CASES = 4

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...decode import NothingParsed, parse_prefix
+from ...facts.decode import NothingParsed, parse_prefix
 from ...model import Record, as_text
 from ...registry import register
 from . import ENRICHMENT, Count

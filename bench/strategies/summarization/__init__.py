@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from ...decode import NothingParsed, decode_strings, parse_json
+from ...facts.decode import NothingParsed, decode_strings, parse_json
 from ...model import Message, ToolResult, as_text, lines_of
 from ...registry import build
 from .. import Summary, Window

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import msgspec
 
-from ...atoms import occurs
-from ...decode import decoded
+from ...facts.atoms import occurs
+from ...facts.decode import decoded
+from ...facts.selection_curve import Atom, Bundle, Need, Recall, given_up
+from ...facts.uses import uses
 from ...model import Message, Trace
 from ...registry import register
-from ...selection_curve import Atom, Bundle, Need, Recall, given_up
-from ...uses import uses
 from .. import Edits, Window
 
 

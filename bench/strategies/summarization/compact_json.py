@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...decode import NothingParsed
-from ...lossless import exact_json, read_json
+from ...facts.decode import NothingParsed
+from ...facts.lossless import exact_json, read_json
 from ...model import ToolResult
 from ...registry import register
 from . import structured_value

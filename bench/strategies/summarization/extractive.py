@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...atoms import find_atoms
+from ...facts.atoms import find_atoms
 from ...model import Message, lines_of
 from ...registry import register
 from . import Count

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...atoms import anchor, holds, occurs, words_of
-from ...decode import decoded
+from ...facts.atoms import anchor, holds, occurs, words_of
+from ...facts.decode import decoded
+from ...facts.selection_curve import Atom, Bundle, Recall, given_up
+from ...facts.uses import uses
 from ...model import Message
 from ...registry import register
-from ...selection_curve import Atom, Bundle, Recall, given_up
-from ...uses import uses
 from .. import Edits, Window
 from . import summary_message
 

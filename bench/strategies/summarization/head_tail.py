@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...decode import decoded
+from ...facts.decode import decoded
 from ...model import ToolResult, lines_of
 from ...registry import register
 from . import Count

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...command_history import CommandHistory
+from ...facts.command_history import CommandHistory
 from ...model import Message
 from ...registry import register
 from .. import Edits, Window, Written

@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ...decode import NothingParsed
 from ...errors import SpecError
-from ...lossless import exact_json, read_json
+from ...facts.decode import NothingParsed
+from ...facts.lossless import exact_json, read_json
 from ...model import ToolResult
 from ...registry import register
 from .. import Summary

@@ -1,0 +1,187 @@
+"""What says that something was left out: the rules by which a shown text counts as a notice, and the counts that it states, in one place.
+
+A notice is one of these, in the messages that show a result; where none shows it, in the strategy's own messages of that prompt:
+
+1. A marker: a word for leaving out (truncated, omitted, elided, left out, cut off, not shown, 5 more, first 5 of 36, showing, removed, masked,
+   stored as, …), or an ellipsis at the end of a line, a cell or a bracket. It must be the strategy's own: one that the untruncated text has
+   in the same place says nothing, and neither does one that denies it (`"truncated": false`, `0 omitted`, `not truncated`).
+2. A stated total larger than what is shown: `row_count`, `total`, `276 rows`, `5 of 276` and the like, where fewer rows or lines are shown.
+
+So 276 records cut to 164 and called "164 records" give no notice: 164 is no more than what is shown.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..model import lines_of
+from .decode import NothingParsed, decoded, parse_json, parse_prefix
+from .leaves import flatten
+
+_MARKER = re.compile(
+    r"""(?<![^\W_])(?:
+      truncat\w* | elided\w* | omitted | omission | omitting | abridged | abbreviated | shortened | clipped | snipped | redacted
+    | left\ out | cut\ (?:off|short|at|here) | not\ (?:shown|displayed|included|listed) | only\ the\ (?:first|last)
+    | (?:first|last|top)\ \d+\b[^\n]{0,30}\bshown | show(?:n|ing)\s(?:only\s|the\s)*(?:first|last|top|\d+)
+    | (?:first|last|top)\ \d+\ of\ \d+ | and\ \d+\ (?:more|others) | \d+\ more\b | \d+\ (?:remaining|further|additional|hidden)\b
+    | (?:result|output|content|observation|response)s?\ (?:was\ |were\ |is\ |has\ been\ )?(?:removed|cleared|dropped|masked|hidden|pruned|compacted)
+    | (?:removed|cleared|dropped|masked|pruned)\ (?:to\ save|for\ brevity|from\ (?:the\ )?(?:context|history)) | for\ brevity
+    | stored\ (?:as|at|in|under) | saved\ (?:as|at|to|under) | full\ (?:output|result|text|content)\ (?:at|in|under|is|available)
+    | summary\ of\ | summari[sz]ed | condensed | compacted )
+    | (?:\.{3,}|…)(?=\s*(?:$|["'\])}>,|])) | (?:^|[\[(<])\s*(?:\.{3}|…)""",
+    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+)
+_DENIED_AFTER = re.compile(r"[\"']?\s*[:=]\s*[\"']?(?:false|no|none|null|0)\b|\s*:\s*(?:0|none)\b", re.IGNORECASE)
+_DENIED_BEFORE = re.compile(
+    r"(?:\b(?:not|nothing|no|never|none|isn't|wasn't|without)(?:\s\w+)?|(?<![\d.,])0(?:\s\w+)?)\s+$", re.IGNORECASE
+)
+_COUNT = r"(\d{1,3}(?:,\d{3})+|\d+)"
+_NOUN = r"(?:rows?|lines?|records?|items?|entries|entry|results?|matches|hits|elements?|observations|cells|genes|terms|walls|files?)"
+_TOTAL_KEY = re.compile(
+    rf"(?:row_?count|line_?count|record_?count|item_?count|total(?:_?(?:rows|lines|count|records|items|results|significant))?"
+    rf"|n_?(?:rows|lines|records|items)|num_?(?:rows|lines|records|items)|count|length|size)[\"']?\s*[:=]\s*{_COUNT}(?![\w.])",
+    re.IGNORECASE,
+)
+_N_OF_TOTAL = re.compile(rf"{_COUNT}\s+(?:out\s+)?of\s+(?:the\s+|a\s+total\s+of\s+)?{_COUNT}(?![\w.])", re.IGNORECASE)
+_N_NOUN = re.compile(rf"(?<![\w.,]){_COUNT}\s+(?:\w+\s+)?{_NOUN}\b", re.IGNORECASE)
+_LEFT_OUT = re.compile(
+    rf"{_COUNT}\s+(?:more\s+)?(?:{_NOUN}\s+)?(?:more|left\s+out|omitted|elided|not\s+shown|truncated|remaining|hidden|skipped)\b"
+    rf"|(?:omitted|elided|skipped|left\s+out|truncated)[\"']?\s*[:=]?\s*{_COUNT}(?![\w.])",
+    re.IGNORECASE,
+)
+_HINTS = (
+    "truncat", "elided", "omi", "abridged", "abbreviated", "shortened", "clipped", "snipped", "redacted", "left out", "cut off", "cut short",
+    "cut at", "cut here", "not shown", "not displayed", "not included", "not listed", "first ", "last ", "top ", "shown", "showing", " more",
+    " others", "remaining", "further", "additional", "hidden", "removed", "cleared", "dropped", "masked", "pruned", "compacted", "for brevity",
+    "stored ", "saved ", "full output", "full result", "full text", "full content", "summary of", "summari", "condensed", "...", "…",
+)  # fmt: skip
+"""Every marker holds one of these."""
+
+_KEY_HINTS = ("count", "total", "length", "size", "n_", "num", "nrows", "nlines", "nrecords", "nitems")
+_NOUN_HINTS = ("row", "line", "record", "item", "entr", "result", "matches", "hits", "element", "observation", "cells", "genes", "terms",
+               "walls", "file")  # fmt: skip
+_LEFT_OUT_HINTS = (" more", "left out", "omitted", "elided", "not shown", "truncated", "remaining", "hidden", "skipped")
+_ENDS_CHARS = 4_000
+_AROUND = 12  # characters on either side by which a marker is found again in the untruncated text
+
+
+def marker(shown: str, untruncated: str) -> str | None:
+    """The first marker in a shown text that the untruncated text does not have there; None where it has none.
+
+    >>> marker("abc [2 lines left out]", "abc\\nd\\ne"), marker("says: truncated", "it says: truncated data")
+    ('left out', None)
+    >>> marker('{"truncated": false}', "abc"), marker("abc...", "abcdef")
+    (None, '...')
+    """
+    for text in dict.fromkeys((shown, decoded(shown))):
+        for line in _hinted_lines(text, _HINTS):
+            for found in _MARKER.finditer(line):
+                before, after = line[max(0, found.start() - 24) : found.start()], line[found.end() : found.end() + 16]
+                if _DENIED_AFTER.match(after) or _DENIED_BEFORE.search(before):
+                    continue
+                own = line[max(0, found.start() - _AROUND) : found.end() + _AROUND]
+                if own not in untruncated and own not in decoded(untruncated):
+                    return found.group().strip()
+    return None
+
+
+def _hinted_lines(text: str, hints: Sequence[str]) -> Iterator[str]:
+    """The lines of a text with one of these in them, whatever their case: most texts have none, and finding that out must cost little."""
+    lower = text.lower()
+    hints = [hint for hint in hints if hint in lower]
+    if hints:
+        for line in text.split("\n"):
+            lower = line.lower()
+            if any(hint in lower for hint in hints):
+                yield line
+
+
+@functools.lru_cache(maxsize=4096)
+def stated_totals(text: str) -> tuple[int, ...]:
+    """The totals that a text states at either end, distinct: counts under a key that names one, `5 of 276`, `276 rows`, in this order.
+
+    Looked at are its first and last 4,000 characters.
+
+    >>> stated_totals('{"row_count": 36, "message": "Showing 5 of 36 rows"}'), stated_totals("1,234 lines; 7.5 m")
+    ((36,), (1234,))
+    """
+    looked_at = text if len(text) <= 2 * _ENDS_CHARS else text[:_ENDS_CHARS] + "\n" + text[-_ENDS_CHARS:]
+    found = [match.group(1) for line in _hinted_lines(looked_at, _KEY_HINTS) for match in _TOTAL_KEY.finditer(line)]
+    found += [match.group(2) for line in _hinted_lines(looked_at, (" of ",)) for match in _N_OF_TOTAL.finditer(line)]
+    found += [match.group(1) for line in _hinted_lines(looked_at, _NOUN_HINTS) for match in _N_NOUN.finditer(line)]
+    return tuple(dict.fromkeys(_number(item) for item in found))
+
+
+@functools.lru_cache(maxsize=4096)
+def stated_left_out(text: str) -> tuple[int, ...]:
+    """How many rows, lines or characters a text says were left out, in order, distinct.
+
+    >>> stated_left_out("[112 lines left out]"), stated_left_out("… 7 more rows"), stated_left_out("7 rows")
+    ((112,), (7,), ())
+    """
+    found = [match for line in _hinted_lines(text, _LEFT_OUT_HINTS) for match in _LEFT_OUT.finditer(line)]
+    return tuple(dict.fromkeys(_number(match.group(1) or match.group(2)) for match in found))
+
+
+@functools.lru_cache(maxsize=4096)
+def shown_count(text: str) -> int:
+    """How many rows or items a shown text has, else how many lines: what a stated total is compared with.
+
+    >>> shown_count('{"row_count": 36, "rows": [{"id": 1}, {"id": 2}]}'), shown_count("a\\n\\nb"), shown_count('{"lines": ["a", "b", "c"]}')
+    (2, 2, 3)
+    """
+    try:
+        value = parse_json(text)
+    except NothingParsed:
+        try:
+            value = parse_prefix(text)[0]
+        except NothingParsed:
+            return len(lines_of(text))
+    return max(len(flatten(value).rows), *_list_sizes(value), 1)
+
+
+def _list_sizes(value: object) -> Iterator[int]:
+    yield 0
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            yield len(node)
+        if isinstance(node, list | dict):
+            waiting.extend(node.values() if isinstance(node, dict) else node)
+
+
+def says_more(texts: Iterable[str]) -> int | None:
+    """The largest total stated in texts where it is larger than what they show; None where none is.
+
+    >>> says_more(['{"row_count": 36, "rows": [{"id": 1}]}']), says_more(['{"total": 1, "rows": [{"id": 1}]}'])
+    (36, None)
+    """
+    texts = list(texts)
+    total = max((total for text in texts for total in stated_totals(text)), default=0)
+    return total if total > sum(map(shown_count, texts)) else None
+
+
+def notice(texts: Iterable[str], untruncated: str) -> str | None:
+    """What says in the shown texts that something was left out, in a few words; None where nothing does.
+
+    >>> records = [{"id": number} for number in range(276)]
+    >>> import json
+    >>> notice([json.dumps({"total": 164, "records": records[:164]})], json.dumps(records)) is None
+    True
+    >>> notice([json.dumps({"total": 276, "records": records[:164]})], json.dumps(records))
+    'states a total of 276'
+    """
+    texts = list(texts)
+    for text in texts:
+        found = marker(text, untruncated)
+        if found:
+            return f"says {found!r}"
+    total = says_more(texts)
+    return None if total is None else f"states a total of {total}"
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", "")[:18])
