@@ -17,8 +17,8 @@ from . import lossless
 from .alike import alike
 from .decode import NothingParsed, parse_json, parse_prefix
 from .labels import LabelsOf, count_labelled
-from .leaf_tokens import TokensOf, match_tokens, tokens_of
-from .leaves import Leaf, Leaves, Match, Path, flatten, match, together
+from .leaf_tokens import match_tokens, tokens_in
+from .leaves import Leaves, Match, Path, flatten, match, together
 from .presence import Shown, sightings
 from .tables import Names, find_tables
 
@@ -132,11 +132,10 @@ def match_read(leaves: Leaves, texts: Iterable[str]) -> Found | None:
     rest = [item.rest for item in read if item.rest.strip()]
     if not rest or not found.lost:
         return Found(found, held)
-    tokens, labels = TokensOf(token for _, typed in found.lost for token in tokens_of(typed)), LabelsOf(found.lost)
-    more = match_tokens(Leaves([], found.lost), Counter(item for text in rest for item in tokens(text)).__getitem__)
-    labelled = count_labelled(
-        Leaves([], found.lost), Counter(item for text in rest for item in labels(text)).__getitem__
-    )
+    lost = Leaves([], found.lost)
+    tokens, labels = tokens_in([lost]), LabelsOf([lost])
+    more = match_tokens(lost, Counter(item for text in rest for item in tokens(text)).__getitem__)
+    labelled = count_labelled(lost, Counter(item for text in rest for item in labels(text)).__getitem__)
     counts = found.rows_kept, found.cells_compared, found.cells_changed
     matched = Match(found.kept + more.kept, found.total, more.lost, *counts)
     return Found(matched, held, more.kept, labelled)
@@ -165,11 +164,8 @@ def _find(trace: Trace, run: Run) -> dict[str, list[HeldLeaves]]:
 class _ItemsOf:
     """Both that is looked for where nothing can be read: every value of every structured result of a trace, alone and beside its key."""
 
-    def __init__(self, leaves: list[Leaf]) -> None:
-        self._tokens, self._labels = (
-            TokensOf(token for _, typed in leaves for token in tokens_of(typed)),
-            LabelsOf(leaves),
-        )
+    def __init__(self, parts: list[Leaves]) -> None:
+        self._tokens, self._labels = tokens_in(parts), LabelsOf(parts)
 
     def __call__(self, text: str) -> tuple[str, ...]:
         return (*self._tokens(text), *self._labels(text))
@@ -178,7 +174,7 @@ class _ItemsOf:
 def _items_of(trace: Trace) -> _ItemsOf:
     if "_leaf_items" not in trace.__dict__:
         structured = [result for result in trace.results if is_structured(result)]
-        trace.__dict__["_leaf_items"] = _ItemsOf([leaf for result in structured for leaf in leaves_of(trace, result)])
+        trace.__dict__["_leaf_items"] = _ItemsOf([leaves_of(trace, result) for result in structured])
     found: _ItemsOf = trace.__dict__["_leaf_items"]
     return found
 

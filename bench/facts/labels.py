@@ -7,36 +7,29 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from .decode import decoded
-from .leaf_tokens import TokensOf, tokens_of
-from .leaves import Leaf, Leaves
+from .leaf_tokens import TokensOf, tokens_of_leaves
+from .leaves import Leaves
 
 _WORD = re.compile(r"\w+")
 _JOINT = "\0"
 
 
-def label_tokens(leaf: Leaf) -> tuple[str, ...]:
-    """The pairs of key and value as which a leaf may stand on a line; the value alone for a leaf under no key."""
-    path, typed = leaf
-    key = path[-1] if path else ""
-    return tuple(f"{key}{_JOINT}{token}" for token in tokens_of(typed))
-
-
 class LabelsOf:
     """The pairs out of those of given leaves that a text holds, each as often as it has lines with key and value; found once a text.
 
-    >>> leaves = [(("rows",), (int, 471)), (("id",), (int, 7))]
+    >>> leaves = [Leaves(others=[(("rows",), (int, 471)), (("id",), (int, 7))])]
     >>> [pair.split("\\0") for pair in LabelsOf(leaves)('{"rows": 471, "n": 7}')]
     [['rows', '471']]
     >>> [pair.split("\\0") for pair in LabelsOf(leaves)("471 7")]
     []
     """
 
-    def __init__(self, leaves: Iterable[Leaf]) -> None:
+    def __init__(self, parts: Iterable[Leaves]) -> None:
         self._keys: dict[str, dict[str, None]] = {}  # by token: the keys that it stands under
-        for leaf in leaves:
-            for pair in label_tokens(leaf):
-                key, _, token = pair.partition(_JOINT)
-                self._keys.setdefault(token, {})[key] = None
+        for leaves in parts:
+            for (path, _), tokens in tokens_of_leaves(leaves):
+                for token in tokens:
+                    self._keys.setdefault(token, {})[path[-1] if path else ""] = None
         self._tokens = TokensOf(self._keys)
         self._known: dict[str, tuple[str, ...]] = {}
 
@@ -82,10 +75,13 @@ def count_labelled(leaves: Leaves, count_of: Callable[[str], int]) -> int:
 
 
 def _pairs_of(leaves: Leaves) -> list[tuple[str, ...]]:
-    """The label tokens of every leaf; found once and kept with the leaves."""
+    """For every leaf the pairs of key and value as which it may stand on a line, no key for a leaf under none; found once and kept with them."""
     kept = leaves.__dict__
     if "_pairs" not in kept:
-        kept["_pairs"] = [label_tokens(leaf) for leaf in leaves]
+        kept["_pairs"] = [
+            tuple([f"{path[-1] if path else ''}{_JOINT}{token}" for token in tokens])
+            for (path, _), tokens in tokens_of_leaves(leaves)
+        ]
     found: list[tuple[str, ...]] = kept["_pairs"]
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -80,9 +81,9 @@ class TokensOf:
         self._by_word: dict[str, list[tuple[str, frozenset[str]]]] = {}
         self._bare: list[str] = []  # without a word in them
         for token in dict.fromkeys(tokens):
-            words = _WORD.findall(token)
+            longest, words = _words_of(token)
             if words:
-                self._by_word.setdefault(max(words, key=len), []).append((token, frozenset(words)))
+                self._by_word.setdefault(longest, []).append((token, words))
             else:
                 self._bare.append(token)
         self._known: dict[str, tuple[str, ...]] = {}
@@ -98,11 +99,25 @@ class TokensOf:
         words = Counter(_WORD.findall(plain))
         for word in words:
             for token, parts in self._by_word.get(word, ()):
-                if parts <= words.keys():
+                if token == word and not (token[0].isdigit() or token[-1].isdigit()):
+                    yield from (token,) * words[word]  # no neighbour can make another token of it
+                elif parts <= words.keys():
                     count = min(words[part] for part in parts) if len(plain) > _LONG_CHARS else _count(plain, token)
                     yield from (token,) * count
         for token in self._bare:
             yield from (token,) * text.count(token)
+
+
+@functools.lru_cache(maxsize=65536)
+def _words_of(token: str) -> tuple[str, frozenset[str]]:
+    """The longest word of a token, and all of them."""
+    words: list[str] = _WORD.findall(token)
+    return max(words, key=len, default=""), frozenset(words)
+
+
+def tokens_in(parts: Iterable[Leaves]) -> TokensOf:
+    """The tokens that any of the leaves may stand as."""
+    return TokensOf(token for leaves in parts for _, tokens in tokens_of_leaves(leaves) for token in tokens)
 
 
 def _count(plain: str, token: str) -> int:

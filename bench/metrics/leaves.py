@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ..facts.held import held_leaves, is_structured, leaves_of, match_read
-from ..facts.leaf_tokens import TokensOf, match_tokens, tokens_of
+from ..facts.leaf_tokens import match_tokens, tokens_in, tokens_of
 from ..facts.leaves import Leaf, Leaves, Match, flatten, match
 from ..facts.presence import LISTED
 from ..model import ResultOutcome, Run, Sample, ToolResult, Trace, as_text
@@ -79,7 +79,7 @@ def _match_stored(leaves: Leaves, result: ToolResult, outcome: ResultOutcome) ->
     read = match_read(leaves, [text])
     if read is not None:
         return read.match, read.beside > 0
-    found = Counter(TokensOf(token for _, typed in leaves for token in tokens_of(typed))(text))
+    found = Counter(tokens_in([leaves])(text))
     return match_tokens(leaves, found.__getitem__), True
 
 
