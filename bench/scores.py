@@ -44,12 +44,11 @@ def aggregate(info: MetricInfo, samples: Sequence[Sample]) -> tuple[float | None
     >>> aggregate(declared, [])
     (None, 0.0)
     """
-    measured = [sample for sample in samples if sample.numerator is not None]
-    numerators = [sample.numerator for sample in measured if sample.numerator is not None]
+    numerators = [sample.numerator for sample in samples if sample.numerator is not None]
     if info.aggregate == "pooled":
-        total = math.fsum(sample.denominator or 0.0 for sample in measured)
+        total = math.fsum([sample.denominator or 0.0 for sample in samples if sample.numerator is not None])
         return (math.fsum(numerators) / total, total) if total else (None, 0.0)
-    if not numerators or len(measured) < len(samples):
+    if not numerators or len(numerators) < len(samples):
         return None, 0.0
     return (max(numerators) if info.aggregate == "max" else math.fsum(numerators)), float(len(numerators))
 
@@ -58,10 +57,10 @@ def _marks(info: MetricInfo, run: Run, samples: Sequence[Sample]) -> tuple[str, 
     marks = []
     if run.encoding_assumed and info.unit in ("tokens", "usd"):
         marks.append(f"tokens counted with {run.encoding}: the model's own encoding is not known")
-    if any(sample.detail.get("upper_bound") for sample in samples):
+    if any(sample.detail and sample.detail.get("upper_bound") for sample in samples):
         marks.append("upper bound: some values were looked for as whole tokens")
-    unmeasured = sum(sample.numerator is None for sample in samples)
-    if info.aggregate == "pooled" and unmeasured:
+    unmeasured = sum([sample.numerator is None for sample in samples]) if info.aggregate == "pooled" else 0
+    if unmeasured:
         marks.append(f"{unmeasured} of {len(samples)} not measured")
     return tuple(marks)
 

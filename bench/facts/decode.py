@@ -78,6 +78,8 @@ class _Prefix:
         self.cut = False
 
     def _skip(self, position: int) -> int:
+        if not self.text[position : position + 1].isspace():
+            return position
         match = _BLANK.match(self.text, position)
         return match.end() if match else position
 
