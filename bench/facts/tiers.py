@@ -17,7 +17,7 @@ import functools
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from typing import Any
 
 from ..model import ResultOutcome, Run, ToolResult, Trace, as_text, lines_of
@@ -78,6 +78,16 @@ class Countable:
         """How many rows, items and lines it has, each table, list and text of its own."""
         return _own_counts(self._result)
 
+    @functools.cached_property
+    def sums(self) -> list[float]:
+        """The sums of the columns of its tables that hold numbers alone."""
+        return [_sum(column) for _, columns in self.tables for column in columns.values() if _adds(column)]
+
+    def candidates(self, atoms: Iterable[str]) -> list[str]:
+        """Those of the atoms that would follow were everything stated and shown: in most results none, and then no text need be looked at."""
+        numbers = [atom for atom in atoms if _NUMBER.fullmatch(atom)]
+        return [atom for atom in numbers if _is_count(atom, self.counts) or _is_sum(atom, self.sums)]
+
 
 def derivable(
     result: ToolResult, texts: Iterable[str], atoms: Iterable[str], countable: Countable | None = None
@@ -91,25 +101,22 @@ def derivable(
     >>> derivable(table, ["id,x\\n" + "\\n".join(f"{row['id']},{row['x']}" for row in rows)], ["200", "39800", "195"])
     ['200', '39800']
     """
-    numbers = [atom for atom in atoms if _NUMBER.fullmatch(atom)]
-    texts = tuple(text for text in texts if text)
     own = countable or Countable(result)
-    tables = own.tables if numbers and texts else []
-    if not tables and not any(stated_totals(text) or stated_left_out(text) for text in texts if numbers):
+    texts = tuple(text for text in texts if text)
+    numbers = own.candidates(atoms) if texts else []
+    if not numbers:
         return []
-    names = {key: (key,) for _, columns in tables for key in columns}
+    names = {key: (key,) for _, columns in own.tables for key in columns}
     rows = [row for text in texts for row in getattr(read_held(text, names).leaves, "rows", ())]
     shown = _columns_of(rows)
     counts = _stated_counts(texts, len(rows)) & own.counts
     sums: list[float] = []
-    for length, columns in tables:
+    for length, columns in own.tables:
         whole = [column for key, column in columns.items() if shown.get(key) == column]
         if whole:
             counts.add(length)
-            sums += [
-                math.fsum(value * times for (_, value), times in column.items()) for column in whole if _adds(column)
-            ]
-    return [atom for atom in numbers if _is_count(atom, counts) or any(_rounds_to(total, atom) for total in sums)]
+            sums += [_sum(column) for column in whole if _adds(column)]
+    return [atom for atom in numbers if _is_count(atom, counts) or _is_sum(atom, sums)]
 
 
 def _stated_counts(texts: tuple[str, ...], rows: int) -> set[int]:
@@ -173,13 +180,17 @@ def _adds(column: _Column) -> bool:
     return all(kind in (int, float) and value != "NaN" and math.isfinite(value) for kind, value in column)
 
 
-def _is_count(atom: str, counts: set[int]) -> bool:
+def _sum(column: _Column) -> float:
+    return math.fsum(value * times for (_, value), times in column.items())
+
+
+def _is_count(atom: str, counts: Set[int]) -> bool:
     return "." not in atom and int(atom[:20]) in counts
 
 
-def _rounds_to(total: float, atom: str) -> bool:
-    decimals = len(atom.partition(".")[2])
-    return math.isfinite(total) and abs(total) < 1e15 and round(total, decimals) == float(atom)
+def _is_sum(atom: str, sums: Iterable[float]) -> bool:
+    decimals, value = len(atom.partition(".")[2]), float(atom)
+    return any(math.isfinite(total) and abs(total) < 1e15 and round(total, decimals) == value for total in sums)
 
 
 # ---------------------------------------------------------------- retrievable

@@ -6,7 +6,7 @@ from ..facts.atoms import atoms_of
 from ..facts.presence import LISTED
 from ..facts.survey import Standing, survey
 from ..facts.tiers import Countable, derivable, retrievable, tiers, visible_handles
-from ..model import Run, Sample, Trace
+from ..model import Run, Sample, ToolResult, Trace
 from . import metric, once, with_rest
 
 
@@ -245,11 +245,20 @@ def _derivable(trace: Trace, standing: Standing) -> frozenset[str]:
     known: dict[tuple[int, tuple[str, ...]], frozenset[str]] = once(trace, "_derivable", dict)
     key = standing.result.index, standing.texts
     if key not in known:
-        atoms = [atom for atom, kind in atoms_of(standing.result.text).items() if kind == "number"]
-        own: dict[int, Countable] = once(trace, "_countable", dict)
-        countable = own.setdefault(standing.result.index, Countable(standing.result))
-        known[key] = frozenset(derivable(standing.result, standing.texts, atoms, countable))
+        countable, candidates = _countable(trace, standing.result)
+        found = derivable(standing.result, standing.texts, candidates, countable) if candidates else ()
+        known[key] = frozenset(found)
     return known[key]
+
+
+def _countable(trace: Trace, result: ToolResult) -> tuple[Countable, list[str]]:
+    """What can be counted in a result, and which of its facts could follow from that at all."""
+    known: dict[int, tuple[Countable, list[str]]] = once(trace, "_countable", dict)
+    if result.index not in known:
+        numbers = [atom for atom, kind in atoms_of(result.text).items() if kind == "number"]
+        countable = Countable(result)
+        known[result.index] = countable, countable.candidates(numbers)
+    return known[result.index]
 
 
 def _of_results(trace: Trace, run: Run, tier: str, place: str) -> list[Sample]:
