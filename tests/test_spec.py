@@ -16,7 +16,7 @@ targets = st.one_of(
 parameters = st.dictionaries(st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True), values, max_size=4)
 
 
-@given(targets, st.none() | st.from_regex(r"[a-z_]\w{0,8}", fullmatch=True), parameters)
+@given(targets, st.none() | st.from_regex(r"[a-z_]\w{0,8}", fullmatch=True).filter(str.isidentifier), parameters)
 @example("x", None, {"value": "\xa0edge\x0b"})
 @example("x", None, {"value": ("", "]", '"')})
 @example("a\\", "f", {"value": "\\"})

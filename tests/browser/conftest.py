@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from compared import comparison, hostile, unmeasured
-from pages import thousand
 
 from bench.reports import render
+from browser.pages import thousand
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
