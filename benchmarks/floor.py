@@ -1,11 +1,12 @@
 """How fast the bench is, as multiples of a floor measured in the same run: tiktoken counting every distinct text of the traces once.
 
-`python benchmarks/floor.py [[FORMAT:]PATH …]` — without paths, the traces that ship with the project. One process, nothing cached before, in
-seconds of processor time, so that what else runs on the machine does not count.
+`python benchmarks/floor.py [--only PREFIX,…] [[FORMAT:]PATH …]` — without paths, the traces that ship with the project; `--only` scores the metrics
+whose names start so. One process, nothing cached before, in seconds of processor time, so that what else runs on the machine does not count.
 """
 
 from __future__ import annotations
 
+import argparse
 import gc
 import statistics
 import sys
@@ -83,26 +84,29 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - start, answer
 
 
-def replay_and_score(traces: Sequence[Trace], strategies: Sequence[Strategy]) -> dict[str, float]:
-    """Seconds of each stage for all strategies on all traces: replay, each metric, adding up into rows."""
+def replay_and_score(
+    traces: Sequence[Trace], strategies: Sequence[Strategy], only: tuple[str, ...]
+) -> dict[str, float]:
+    """Seconds of each stage for all strategies on all traces: replay, each family of metrics, adding up into rows."""
     spent = {"replay": 0.0}
+    metrics = {name: entry for name, entry in entries("metric").items() if name.startswith(only)}
     runs, samples = {}, {}
     for trace in traces:
         for strategy in strategies:
             elapsed_s, run = timed(lambda t=trace, s=strategy: bench.replay(t, s))
             spent["replay"] += elapsed_s
             runs[strategy.name, trace.id] = run
-            for name, entry in entries("metric").items():
+            for name, entry in metrics.items():
                 elapsed_s, found = timed(lambda e=entry, t=trace, r=run: e.target(t, r))
                 spent[name.partition(".")[0]] = spent.get(name.partition(".")[0], 0.0) + elapsed_s
                 samples[strategy.name, name, trace.id] = tuple(found)
-    infos = [info(entry) for entry in entries("metric").values()]
+    infos = [info(entry) for entry in metrics.values()]
     names, cases = [item.name for item in strategies], [trace.id for trace in traces]
     spent["rows"], _ = timed(lambda: all_rows(infos, names, cases, runs, samples))
     return spent
 
 
-def main(paths: Sequence[str]) -> None:
+def main(paths: Sequence[str], only: tuple[str, ...]) -> None:
     """Measure and print: the floor, every stage as a multiple of it, and what one more strategy adds. The median of some rounds."""
     base = Path(__file__).parents[1]
     loaded = bench.load(paths, Path()) if paths else bench.load(SHIPPED, base)
@@ -118,10 +122,10 @@ def main(paths: Sequence[str]) -> None:
     for _ in range(ROUNDS):
         cold(traces)
         floor_s, counted = timed(lambda: sum(len(encode["o200k_base"](text)) for text in texts))
-        scan_s, _ = timed(lambda: [atoms.find_atoms(text) for text in texts])
+        scan_s, _ = timed(lambda: [atoms.atoms_of(text) for text in texts])
         cold(traces)
-        spent = replay_and_score(traces, strategies)
-        more = replay_and_score(traces, [parse_strategy(ONE_MORE)])
+        spent = replay_and_score(traces, strategies, only)
+        more = replay_and_score(traces, [parse_strategy(ONE_MORE)], only)
         rounds.append(
             {"floor_s": floor_s, "tokens": counted, "a plain scan for atoms": scan_s / floor_s}
             | {f"{stage}": elapsed_s / floor_s for stage, elapsed_s in spent.items()}
@@ -137,4 +141,8 @@ def main(paths: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("paths", nargs="*", metavar="[FORMAT:]PATH")
+    parser.add_argument("--only", default="", metavar="PREFIX,…", help="score only metrics whose names start so")
+    chosen = parser.parse_args()
+    main(chosen.paths, tuple(chosen.only.split(",")))
