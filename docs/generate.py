@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any
 
 import click
 
@@ -17,6 +16,7 @@ FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER.parent))
 
 from bench.cli import cli  # noqa: E402
+from bench.cli.listing import shown_type  # noqa: E402
 from bench.metrics import measured  # noqa: E402
 from bench.registry import KINDS, Entry, entries  # noqa: E402
 from bench.spec import format_value  # noqa: E402
@@ -75,30 +75,6 @@ def shown_default(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return format_value(tuple(map(str, value)) if isinstance(value, list | tuple) else str(value))
-
-
-BOUNDS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
-
-
-def shown_type(kind: Any) -> str:
-    """A type in words: `int ≥ 0`, `status or markers`, `list[str]`.
-
-    >>> shown_type(Literal["a", "b"]), shown_type(int | None)
-    ('a or b', 'int or null')
-    """
-    if get_origin(kind) is Annotated:
-        base, *metas = get_args(kind)
-        bounds = [f"{sign} {getattr(meta, name)}" for meta in metas for name, sign in BOUNDS.items()
-                  if getattr(meta, name, None) is not None]  # fmt: skip
-        return " ".join((shown_type(base), *bounds))
-    if get_origin(kind) is Literal:
-        return " or ".join(map(str, get_args(kind)))
-    if isinstance(kind, UnionType) or get_origin(kind) is Union:
-        return " or ".join(map(shown_type, get_args(kind)))
-    if kind is NoneType:
-        return "null"
-    named = isinstance(kind, type) and not hasattr(kind, "__args__")
-    return kind.__name__ if named else str(kind).replace("typing.", "")
 
 
 def parameters(entry: Entry) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 
@@ -41,7 +42,7 @@ def list_(what: str) -> None:
 
 def _parameters(entry: Any) -> str:
     shown = [
-        f"{item.name}={'required' if item.required else _default(item.default)} ({_type_name(item.type)})"
+        f"{item.name}={'required' if item.required else _default(item.default)} ({shown_type(item.type)})"
         for item in entry.parameters
     ]
     return f"  [{', '.join(shown)}]" if shown else ""
@@ -57,10 +58,28 @@ def _default(value: Any) -> str:
     return format_value(str(value))
 
 
-def _type_name(kind: Any) -> str:
-    return (
-        kind.__name__ if isinstance(kind, type) and not hasattr(kind, "__args__") else str(kind).replace("typing.", "")
-    )
+BOUNDS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
+
+
+def shown_type(kind: Any) -> str:
+    """A type in words: `int ≥ 0`, `status or markers`, `list[str]`.
+
+    >>> shown_type(Literal["a", "b"]), shown_type(int | None)
+    ('a or b', 'int or null')
+    """
+    if get_origin(kind) is Annotated:
+        base, *metas = get_args(kind)
+        bounds = [f"{sign} {getattr(meta, name)}" for meta in metas for name, sign in BOUNDS.items()
+                  if getattr(meta, name, None) is not None]  # fmt: skip
+        return " ".join((shown_type(base), *bounds))
+    if get_origin(kind) is Literal:
+        return " or ".join(map(str, get_args(kind)))
+    if isinstance(kind, UnionType) or get_origin(kind) is Union:
+        return " or ".join(map(shown_type, get_args(kind)))
+    if kind is NoneType:
+        return "null"
+    named = isinstance(kind, type) and not hasattr(kind, "__args__")
+    return kind.__name__ if named else str(kind).replace("typing.", "")
 
 
 def _declared(entry: Any) -> str:
