@@ -89,6 +89,14 @@ def test_a_marker_of_the_result_itself_says_nothing() -> None:
     assert marker("log: output truncated by gcc [truncated]", "log: output truncated by gcc\nand 9 more") == "truncated"
 
 
+def test_where_a_result_is_stored_is_no_claim_that_something_is_missing() -> None:
+    text = "[stored as mem://1: 8 characters] 471 rows"
+    assert marker(text, "471 rows") == "stored as"
+    assert marker(text, "471 rows", pointers=False) is None
+    recording = opened([result("471 rows", index=2)])
+    assert value("loss.false_notices", recording, run_of(recording, "s=store=external")) == (0.0, 1)
+
+
 def test_counts() -> None:
     assert stated_totals("Table with 36 rows; 5 of 40 shown. n_rows: 7") == (7, 40, 36)
     assert stated_totals("level 3, 1.5 rows") == ()

@@ -67,8 +67,10 @@ _ENDS_CHARS = 4_000
 _AROUND = 12  # characters on either side by which a marker is found again in the untruncated text
 
 
-def marker(shown: str, untruncated: str) -> str | None:
+def marker(shown: str, untruncated: str, *, pointers: bool = True) -> str | None:
     """The first marker in a shown text that the untruncated text does not have there; None where it has none.
+
+    `pointers`: words that only say where the result is kept (stored as, full output at) count.
 
     >>> marker("abc [2 lines left out]", "abc\\nd\\ne"), marker("says: truncated", "it says: truncated data")
     ('left out', None)
@@ -80,6 +82,8 @@ def marker(shown: str, untruncated: str) -> str | None:
             for found in _MARKER.finditer(line):
                 before, after = line[max(0, found.start() - 24) : found.start()], line[found.end() : found.end() + 16]
                 if _DENIED_AFTER.match(after) or _DENIED_BEFORE.search(before):
+                    continue
+                if not pointers and found.group().lower().startswith(("stored ", "saved ", "full ")):
                     continue
                 own = line[max(0, found.start() - _AROUND) : found.end() + _AROUND]
                 if own not in untruncated and own not in decoded(untruncated):

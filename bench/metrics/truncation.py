@@ -56,9 +56,9 @@ def false_notices(trace: Trace, run: Run) -> list[Sample]:
     """Results that lost nothing while the first prompt after them says that something was left out.
 
     Nothing is lost where the untruncated text stands in a message that shows it, whole or every line of it, or every leaf of it is read back
-    from these; something says so where these hold a word for leaving out that the untruncated text does not have there (`bench.facts.notices`, rule
-    1). Saying "truncated" of everything silences `loss.silent_truncation` and shows here. One sample a result with a later prompt in its
-    thread, 1 or 0. No such result: no samples.
+    from these; something says so where these hold a word for leaving out that the untruncated text does not have there
+    (`bench.facts.notices`, rule 1), words about where the result is stored apart. Saying "truncated" of everything silences
+    `loss.silent_truncation` and shows here. One sample a result with a later prompt in its thread, 1 or 0. No such result: no samples.
 
     Source: issue 4 "How it will be judged"
 
@@ -72,7 +72,7 @@ def false_notices(trace: Trace, run: Run) -> list[Sample]:
         result = standing.result
         said = None
         if standing.texts and not standing.gone and _all_there(standing, leaves.get(result.index)):
-            said = next(filter(None, (marker(text, result.text) for text in standing.texts)), None)
+            said = next(filter(None, (marker(text, result.text, pointers=False) for text in standing.texts)), None)
         detail = {} if said is None else {"notice": said}
         samples.append(
             Sample(numerator=float(said is not None), step=result.index, call_id=result.call_id, detail=detail)

@@ -317,7 +317,7 @@ def false_notices(trace: Trace, run: Run) -> dict[int, float]:
             there = there or any(result.text.strip() in text for text in shown)
         there = there and all(rebuilt.present(atom, rebuilt.texts(messages)) for atom in atoms_of(result.text))
         whole = rebuilt.shows_whole(messages, result)
-        said = any(marker(text, result.text) for text in shown)
+        said = any(marker(text, result.text, pointers=False) for text in shown)
         found[result.index] = float(there and said and not whole)
     return found
 
