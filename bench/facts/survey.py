@@ -101,8 +101,8 @@ class _Asked:
                 texts = tuple(shown.texts_of(source.index))
                 found.missed.append((use, Standing(source, False, (use.atom,), texts)))
         for repeat in self._repeats.get(prompt.step, ()):
-            told = () if shown.whole(repeat.earlier) else repeat.told
-            found.repeats.append((repeat, tuple(atom for atom in told if atom not in shown.items())))
+            told, held = ((), {}) if shown.whole(repeat.earlier) else (repeat.told, shown.items())
+            found.repeats.append((repeat, tuple([atom for atom in told if atom not in held])))
         if prompt.step in self._rounds:
             counted = self._survivors.setdefault(prompt.thread, Survivors(self._trace, prompt.thread))
             judged = counted.round(prompt, shown)

@@ -51,29 +51,32 @@ def uses(trace: Trace) -> tuple[Use, ...]:
 
 @dataclass
 class _Thread:
-    """The texts of one thread so far, findable by word."""
+    """The texts of one thread so far, findable by the words that are anchors of what model turns say."""
 
     texts: list[tuple[str, ToolResult | None, int]]
     by_word: dict[str, list[int]]
+    anchors: frozenset[str]
     model_turns: int = 0
 
     def add(self, text: str, result: ToolResult | None) -> None:
-        for word in words_of(text):
+        for word in words_of(text) & self.anchors:
             self.by_word.setdefault(word, []).append(len(self.texts))
         self.texts.append((text, result, self.model_turns))
 
 
 def _find(trace: Trace) -> list[Use]:
+    said = {turn.index: turn_text(turn) for turn in trace.model_turns}
+    anchors = frozenset(anchor(atom) for text in said.values() for atom in atoms_of(text))
     threads: dict[str, _Thread] = {}
     found: list[Use] = []
     for step in trace.steps:
-        thread = threads.setdefault(step.thread, _Thread([], {}))
+        thread = threads.setdefault(step.thread, _Thread([], {}, anchors))
         if isinstance(step, SystemTurn | UserTurn):
             thread.add(text_of(step.content), None)
         elif isinstance(step, ToolResult):
             thread.add(step.shown_by_recorder, step)
         elif isinstance(step, ModelTurn):
-            text = turn_text(step)
+            text = said[step.index]
             for atom, kind in atoms_of(text).items():
                 use = _use(atom, kind, step, thread)
                 if use:

@@ -115,9 +115,11 @@ class SeparateCommands:
         if not entries:
             return None
         if self._full_fits:
-            message = _history([entry.text(None) for entry in entries])
-            if window.count(message) <= self.full_below:
-                return message
+            # the results have been counted as messages: where they alone cost twice what may be shown, the whole need not be
+            if sum(window.count(entry.result) for entry in entries) <= 2 * self.full_below:
+                message = _history([entry.text(None) for entry in entries])
+                if window.count(message) <= self.full_below:
+                    return message
             self._full_fits = False  # entries only join: it never fits again
         return _history([entry.text(self.result_chars) for entry in entries[max(0, len(entries) - self.last) :]])
 
