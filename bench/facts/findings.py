@@ -24,6 +24,15 @@ def agree(outcome: ResultOutcome) -> bool:
     stored = outcome.evaluation, outcome.extraction
     if compact_json(untruncated) == compact_json(stored):
         return True
+    return same(untruncated, stored)
+
+
+def same(untruncated: Any, stored: Any) -> bool:
+    """Whether two findings say the same; timestamps and the order of keys do not count, types do.
+
+    >>> same({"a": 1, "timestamp": 5}, {"a": 1}), same({"a": 1}, {"a": 1.0})
+    (True, False)
+    """
     return compact_json(_comparable(untruncated)) == compact_json(_comparable(stored))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..facts.findings import agree, judged
-from ..model import Run, Sample, Trace
+from ..facts.findings import agree, judged, same
+from ..model import ResultOutcome, Run, Sample, Trace
 from . import metric
 
 
@@ -25,3 +25,46 @@ def agreement(trace: Trace, run: Run) -> list[Sample]:
         for outcome in run.results
         if judged(outcome)
     ]
+
+
+@metric("findings.evaluation_agreement", unit="fraction", better="higher", aggregate="pooled")
+def evaluation_agreement(trace: Trace, run: Run) -> list[Sample]:
+    """Share of tool results that the evaluator judges the same from the stored record as from the untruncated one.
+
+    0–1. One sample a result that is evaluated on the untruncated record; nothing evaluated: no samples.
+
+    Source: design §4 "findings"
+
+    >>> from bench.metrics import example
+    >>> evaluation_agreement(*example())
+    []
+    """
+    return [
+        _agreed(outcome, outcome.evaluation_untruncated, outcome.evaluation)
+        for outcome in run.results
+        if outcome.evaluation_untruncated is not None
+    ]
+
+
+@metric("findings.extraction_agreement", unit="fraction", better="higher", aggregate="pooled")
+def extraction_agreement(trace: Trace, run: Run) -> list[Sample]:
+    """Share of tool results from whose stored record the same findings are read back as from the untruncated one.
+
+    0–1. One sample a result from whose untruncated record something is extracted; nothing extracted: no samples.
+
+    Source: 004 §3.2
+
+    >>> from bench.metrics import example
+    >>> extraction_agreement(*example())
+    []
+    """
+    return [
+        _agreed(outcome, outcome.extraction_untruncated, outcome.extraction)
+        for outcome in run.results
+        if outcome.extraction_untruncated is not None
+    ]
+
+
+def _agreed(outcome: ResultOutcome, untruncated: object, stored: object) -> Sample:
+    agreed = float(same(untruncated, stored))
+    return Sample(numerator=agreed, denominator=1.0, step=outcome.step, call_id=outcome.call_id)
