@@ -7,8 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bench.facts.atoms import Index, anchor, atoms_of, find_atoms, holds, occurs, words_of
-from bench.facts.decode import decoded
+from bench.facts.atoms import anchor, atoms_of, find_atoms, holds, occurs, words_of
 
 alphabet = "aZ1 205.e+-_/\\\"'@:~%,\n()<>é値[]{}"
 texts = st.text(alphabet, max_size=24)
@@ -135,24 +134,6 @@ def test_atoms_are_found_in_decoded_text_each_once_in_order():
 # ---------------------------------------------------------------- the index of a changing set of texts
 
 few = st.lists(st.sampled_from(["a 125", '{"k": "x_1 4711"}', "x_1, 0.125", "", "/a/b 125"]), max_size=12)
-
-
-@given(few, st.lists(st.integers(0, 11), max_size=8), st.sampled_from(["125", "4711", "x_1", "/a/b", "0.125"]))
-def test_an_index_answers_for_the_texts_that_are_in(added, removals, atom):
-    index, inside = Index(), []
-    for text in added:
-        index.add(text)
-        inside.append(text)
-    for position in removals:
-        if position < len(inside):
-            index.remove(inside.pop(position))
-    expected = any(occurs(decoded(text), atom) for text in inside)
-    assert index.holds(atom) is expected
-    assert index.missing([atom, atom]) == ([] if expected else [atom, atom])
-
-
-def test_an_empty_index_holds_nothing():
-    assert Index().missing(["b_1", "a_1"]) == ["b_1", "a_1"]
 
 
 @pytest.mark.parametrize("folder", ["scbench", "mini-swe-agent", "rap"])

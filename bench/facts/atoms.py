@@ -183,37 +183,3 @@ def _free_after(plain: str, end: int, last: str) -> bool:
     if _is_word(after):
         return False
     return not (after == "." and last.isdigit() and end + 1 < len(plain) and plain[end + 1].isdigit())
-
-
-class Index:
-    """Which of a changing set of texts hold an atom: texts come and go, questions are answered by looking at few of them."""
-
-    def __init__(self) -> None:
-        self._texts: dict[str, int] = {}
-        self._by_word: dict[str, dict[str, None]] = {}
-
-    def add(self, text: str) -> None:
-        """Put one text in (again: it is counted)."""
-        count = self._texts.get(text, 0)
-        self._texts[text] = count + 1
-        if count == 0:
-            for word in words_of(text):
-                self._by_word.setdefault(word, {})[text] = None
-
-    def remove(self, text: str) -> None:
-        """Take one text out once; it must be in."""
-        count = self._texts[text] - 1
-        if count:
-            self._texts[text] = count
-            return
-        del self._texts[text]
-        for word in words_of(text):
-            self._by_word[word].pop(text, None)
-
-    def holds(self, atom: str) -> bool:
-        """Whether any text that is in holds the atom."""
-        return any(occurs(decoded(text), atom) for text in self._by_word.get(anchor(atom), ()))
-
-    def missing(self, atoms: Iterable[str]) -> list[str]:
-        """Those of the atoms that no text holds, in the order given."""
-        return [atom for atom in atoms if not self.holds(atom)]
