@@ -37,14 +37,14 @@ def load(paths: Sequence[str], base: Path | None = None) -> Loaded:
 
 def replay(trace: Trace, strategy: Strategy | str) -> Run:
     """One trace through one strategy (a Strategy, or its spec string). A strategy that raises gives a Run with a `failure`."""
-    from .replayer import replay as run
+    from .replayer.loop import replay as run
 
     return run(trace, _strategy(strategy))
 
 
 def score(trace: Trace, run: Run) -> dict[str, tuple[Sample, ...]]:
     """Every registered metric of one run, as samples by metric name; an old Run is scored without replaying it."""
-    from .registry import entries
+    from .plugins.registry import entries
 
     if run.failure is not None:
         return dict.fromkeys(entries("metric"), ())
@@ -68,12 +68,12 @@ def compare(
 
     `progress` is called with (done, total). Raises SpecError for two strategies of one name, BenchError for no traces at all.
     """
-    from .comparison import deltas
+    from .comparison.pairs import deltas
+    from .comparison.rows import all_rows
     from .errors import BenchError, SpecError
-    from .facts.regret import RECALL, paired_samples
+    from .evidence.regret import RECALL, paired_samples
     from .metrics import info, measured
     from .model import Comparison
-    from .scores import all_rows
 
     by_case: dict[str, Trace] = {}
     for trace in traces:
@@ -157,12 +157,12 @@ def run_scenario(
     """
     import msgspec
 
-    from .budgets import at_budgets, rules_at_budgets
-    from .earlier import as_baseline, strategies_at
+    from .comparison.budgets import at_budgets, rules_at_budgets
     from .errors import ScenarioError, nearest
-    from .facts.probes import asked
+    from .evidence.probes import asked
     from .gates import require_known
     from .scenario import Scenario, read_scenario
+    from .strategies.earlier import as_baseline, strategies_at
 
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     strategies = [_declared(name, slots, plan.base) for name, slots in plan.strategies.items()]
@@ -191,7 +191,7 @@ def run_scenario(
 
 def _baseline(plan: Scenario, accepting: bool) -> Baseline | None:
     from .errors import ResultsError
-    from .results import read_baseline
+    from .files.results import read_baseline
 
     try:
         return read_baseline(plan.baseline_path) if plan.baseline_path else None
@@ -205,7 +205,7 @@ def _with_problem(compared: Comparison) -> Comparison:
     """The comparison with the reason why its baseline does not compare with it, where it does not."""
     import msgspec
 
-    from .comparison import require_comparable
+    from .comparison.pairs import require_comparable
     from .errors import ResultsError
 
     if compared.baseline is not None:
@@ -235,7 +235,7 @@ def _declared(name: str, slots: Mapping[str, Any] | str, base: Path) -> Strategy
 def _labelled(trace: Trace, labels: Mapping[str, Any] | None, probes: Sequence[Mapping[str, Any]] | None) -> Trace:
     import msgspec
 
-    from .facts.probes import LABEL
+    from .evidence.probes import LABEL
 
     added = {**(labels or {}), **({LABEL: probes} if probes else {})}
     return msgspec.structs.replace(trace, labels={**trace.labels, **added}) if added else trace
@@ -244,16 +244,16 @@ def _labelled(trace: Trace, labels: Mapping[str, Any] | None, probes: Sequence[M
 def _signature(
     traces: Mapping[str, Trace], strategies: Sequence[Strategy], runs: Mapping[tuple[str, str], Run], seed: int
 ) -> Any:
-    from .facts.atoms import ATOMS_VERSION
     from .model import Signature
-    from .prices import prices_date
+    from .text.facts import FACTS_VERSION
+    from .tokens.prices import prices_date
 
     return Signature(
         bench_version=__version__,
         traces={case: traces[case].sha256 for case in sorted(traces)},
         strategies={item.name: str(item) for item in strategies},
         encodings=tuple(sorted({run.encoding for run in runs.values()})),
-        atoms_version=ATOMS_VERSION,
+        facts_version=FACTS_VERSION,
         prices_date=prices_date(),
         seed=seed,
         code={spec: sha for item in strategies for spec, sha in item.code.items()},

@@ -102,7 +102,7 @@ class ScenarioFile(pytest.File):
     def compared(self) -> tuple[Comparison, tuple[str, ...]]:
         """The scenario replayed and judged, and what was accepted where a baseline was asked for. Raises BenchError, each time the same."""
         from . import run_scenario
-        from .baselines import accept
+        from .gates.baselines import accept
 
         known = self.config.stash[_COMPARED]
         accepting = bool(self.config.getoption("bench_update_baseline"))
@@ -272,8 +272,8 @@ class Bench:
         return run
 
     def _row(self, trace: Any, strategy: Any, metric: str) -> Row:
+        from .comparison.rows import case_row, summary_row
         from .metrics import measured
-        from .scores import case_row, summary_row
 
         known = measured()
         if metric not in known:
@@ -315,8 +315,8 @@ class Bench:
         return found[0]
 
     def _strategy(self, strategy: Strategy | str | Callable[..., Any]) -> Strategy:
-        from .registry import Entry, Plugin
-        from .spec import Spec
+        from .plugins.registry import Entry, Plugin
+        from .plugins.spec import Spec
         from .strategies import Strategy, parse_strategy
 
         if isinstance(strategy, str):
@@ -329,7 +329,7 @@ class Bench:
 
 
 def _registered() -> dict[str, Any]:
-    from .registry import entries
+    from .plugins.registry import entries
 
     return entries("metric")
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from .errors import ScenarioError, nearest, one_line
-from .facts.probes import problem_of
+from .evidence.probes import problem_of
 from .model import GateRule, Probe
 
 _KEYS = ("title", "traces", "strategies", "gates", "labels", "probes", "budgets", "seed")

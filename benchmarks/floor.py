@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import bench
-from bench import prices, tokens
-from bench.facts import atoms
+from bench.comparison.rows import all_rows
 from bench.metrics import info
 from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, compact_json, text_of
-from bench.registry import entries
-from bench.scores import all_rows
+from bench.plugins.registry import entries
 from bench.strategies import Strategy, parse_strategy
+from bench.text import facts as facts
+from bench.tokens import counting as tokens, prices
 
 SHIPPED = ("traces/terminal", "traces/analysis", "traces/building_model")
 STRATEGIES = (
@@ -122,12 +122,12 @@ def main(paths: Sequence[str], only: tuple[str, ...]) -> None:
     for _ in range(ROUNDS):
         cold(traces)
         floor_s, counted = timed(lambda: sum(len(encode["o200k_base"](text)) for text in texts))
-        scan_s, _ = timed(lambda: [atoms.atoms_of(text) for text in texts])
+        scan_s, _ = timed(lambda: [facts.facts_of(text) for text in texts])
         cold(traces)
         spent = replay_and_score(traces, strategies, only)
         more = replay_and_score(traces, [parse_strategy(ONE_MORE)], only)
         rounds.append(
-            {"floor_s": floor_s, "tokens": counted, "a plain scan for atoms": scan_s / floor_s}
+            {"floor_s": floor_s, "tokens": counted, "a plain scan for facts": scan_s / floor_s}
             | {f"{stage}": elapsed_s / floor_s for stage, elapsed_s in spent.items()}
             | {"all of it": sum(spent.values()) / floor_s, "one more strategy": sum(more.values()) / floor_s}
         )

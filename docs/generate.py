@@ -18,8 +18,8 @@ sys.path.insert(0, str(FOLDER.parent))
 from bench.cli import cli  # noqa: E402
 from bench.cli.listing import shown_type  # noqa: E402
 from bench.metrics import measured  # noqa: E402
-from bench.registry import KINDS, Entry, entries  # noqa: E402
-from bench.spec import format_value  # noqa: E402
+from bench.plugins.registry import KINDS, Entry, entries  # noqa: E402
+from bench.plugins.spec import format_value  # noqa: E402
 
 NOTICE = "<!-- written by docs/generate.py: change the code, then `make docs` -->"
 

@@ -85,7 +85,7 @@ def comparison(text: str = LOG, name: str = "cut", title: str = "Two strategies 
             traces=dict.fromkeys(cases, "ab" * 32),
             strategies={names["cut"]: "cut=summarizer=truncate", "mask": "mask=compactor=mask_observations"},
             encodings=("o200k_base",),
-            atoms_version="1",
+            facts_version="1",
             prices_date="2026-11-01",
             seed=0,
         ),
@@ -221,7 +221,7 @@ def _deltas(cut: str) -> tuple[Delta, ...]:
 
 
 def _samples(cut: str, case: str) -> dict[tuple[str, str, str], tuple[Sample, ...]]:
-    missed = Sample(numerator=0.0, denominator=1.0, step=3, detail={"atom": "Level_12", "source": 2, "age": 0})
+    missed = Sample(numerator=0.0, denominator=1.0, step=3, detail={"fact": "Level_12", "source": 2, "age": 0})
     lost = Sample(numerator=1.0, denominator=4.0, step=2, call_id="c1", detail={"lost": ["4711", "Level_12"]})
     return {
         (cut, "needed.recall", case): (missed,),

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from bench.facts.atoms import holds
-from bench.facts.uses import uses
+from bench.evidence.uses import uses
 from bench.model import (
     AnyStep,
     ContextReset,
@@ -25,8 +24,9 @@ from bench.model import (
     Trace,
     UserTurn,
 )
-from bench.replayer import replay
+from bench.replayer.loop import replay
 from bench.strategies import parse_strategy
+from bench.text.facts import holds
 
 TABLE = {
     "type": "table",
@@ -160,14 +160,14 @@ def prompt_tokens(run: Run) -> int:
 
 
 def unmet(recording: Trace, run: Run) -> list[tuple[int, str]]:
-    """Each needed atom that no message of its turn's prompt holds, with the turn."""
+    """Each needed fact that no message of its turn's prompt holds, with the turn."""
     needed: dict[int, list[str]] = {}
     for use in uses(recording):
         if not use.recorded_only:
-            needed.setdefault(use.turn, []).append(use.atom)
+            needed.setdefault(use.turn, []).append(use.fact)
     return [
-        (prompt.step, atom)
+        (prompt.step, fact)
         for prompt, keys in run.walk()
-        for atom in needed.get(prompt.step, ())
-        if not any(holds(run.messages[key].text, atom) for key in keys)
+        for fact in needed.get(prompt.step, ())
+        if not any(holds(run.messages[key].text, fact) for key in keys)
     ]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from compared import comparison, hostile, unmeasured
 
-from bench.drawing.page_data import unpacked
 from bench.reports import rendered, terminal_text
+from bench.reports.page.page_data import unpacked
 
 GOLD = Path(__file__).parent / "gold"
 FORMATS = {"html": "html", "text": "txt", "markdown": "md", "junit": "xml", "json": "json", "csv": "csv"}

@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from bench import registry
 from bench.cli import main
+from bench.plugins import registry
 
 SUMMARIZERS = Path("scenarios/summarizers.py")
 SCENARIO = Path("scenarios/summaries.toml")

@@ -9,7 +9,7 @@ import pytest
 from repository import BASELINE, BETTER, SCENARIO, SUMMARIZERS, WORSE, bench, commit, git
 
 from bench.errors import BenchError
-from bench.git import commit_of, resolve
+from bench.files.git import commit_of, resolve
 
 
 @pytest.fixture(autouse=True)

@@ -91,7 +91,7 @@ def test_an_empty_folder(capsys):
 
 @pytest.mark.parametrize(
     ("field", "value", "said"),
-    [("bench_version", "0.0.9", "bench version"), ("atoms_version", "0", "atom pattern"), ("seed", 7, "seed")],
+    [("bench_version", "0.0.9", "bench version"), ("facts_version", "0", "fact pattern"), ("seed", 7, "seed")],
 )
 def test_a_stale_baseline(field, value, said):
     baseline = json.loads(BASELINE.read_text())

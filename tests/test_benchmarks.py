@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import bench
-from bench import tokens
-from bench.facts.atoms import find_atoms
 from bench.model import Trace
+from bench.text.facts import find_facts
+from bench.tokens import counting as tokens
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 5
@@ -54,9 +54,9 @@ def test_count(measure, floor, trace):
     assert measure(lambda: sum(map(count.text, texts))) > 10_000
 
 
-def test_atoms(measure, floor, trace):
+def test_facts(measure, floor, trace):
     texts = floor.distinct_texts([trace])
-    assert measure(lambda: sum(len(find_atoms(text)) for text in texts)) > 1_000
+    assert measure(lambda: sum(len(find_facts(text)) for text in texts)) > 1_000
 
 
 def test_replay_keep_all(measure, trace):

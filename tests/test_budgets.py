@@ -9,7 +9,7 @@ from handmade import opened, shell
 from hypothesis import given, strategies as st
 
 import bench
-from bench.budgets import at_budgets, has_window, parse_budgets, rules_at_budgets, standings
+from bench.comparison.budgets import at_budgets, has_window, parse_budgets, rules_at_budgets, standings
 from bench.errors import ScenarioError, SpecError
 from bench.model import GateRule
 from bench.reports import rendered

@@ -13,7 +13,7 @@ from reference import commands as slow
 from bench.metrics.commands import command_history_tokens, commands_lost, conversation_tokens
 from bench.metrics.cost import prompt_tokens
 from bench.model import ModelTurn, Run, Sample, Source, ToolCall, ToolResult, Trace, UserTurn
-from bench.replayer import replay
+from bench.replayer.loop import replay
 from bench.strategies import compose, parse_strategy
 from bench.traces import load
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from repository import SCENARIO, SUMMARIZERS, TRACES, WORSE, bench
 
-from bench.results import read_scores
+from bench.files.results import read_scores
 
 
 @pytest.fixture(scope="module")

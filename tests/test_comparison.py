@@ -8,7 +8,7 @@ from handmade import SMALL, opened, result, shell
 from hypothesis import given, strategies as st
 
 import bench
-from bench.comparison import deltas, frame, require_comparable
+from bench.comparison.pairs import deltas, frame, require_comparable
 from bench.errors import BenchError, ResultsError, SpecError
 from bench.model import MetricInfo, ModelTurn, Row, Signature
 
@@ -90,7 +90,7 @@ def test_the_same_seed_gives_the_same_interval_and_a_constant_difference_has_no_
 # ---------------------------------------------------------------- signatures
 
 SIGNED = Signature(
-    bench_version="0.1.0", traces={"a": "1" * 64}, strategies={"s": "s"}, encodings=("o200k_base",), atoms_version="1",
+    bench_version="0.1.0", traces={"a": "1" * 64}, strategies={"s": "s"}, encodings=("o200k_base",), facts_version="1",
     prices_date="p", seed=0,
 )  # fmt: skip
 
@@ -106,7 +106,7 @@ def test_strategies_and_the_set_of_cases_may_differ():
     [
         ("bench_version", "0.2.0", "bench version differs (0.1.0 against 0.2.0)"),
         ("encodings", ("cl100k_base",), "token encodings differs (o200k_base against cl100k_base)"),
-        ("atoms_version", "2", "atom pattern differs"),
+        ("facts_version", "2", "fact pattern differs"),
         ("prices_date", "q", "price tables differs"),
         ("seed", 1, "seed differs (0 against 1)"),
         ("traces", {"a": "2" * 64}, "case a is another recording under the same name"),

@@ -11,12 +11,12 @@ import pytest
 from handmade import SMALL, opened, result
 
 from bench.model import Message, ModelTurn, Record, RouteDecision, Run, ToolResult, Trace
-from bench.prompts import Ledger, ThreadHistory
-from bench.registry import KINDS, Entry, Plugin, build, entries
-from bench.replayer import replay
-from bench.spec import Spec, parse_spec
+from bench.plugins.registry import KINDS, Entry, Plugin, build, entries
+from bench.plugins.spec import Spec, parse_spec
+from bench.replayer.loop import replay
+from bench.replayer.prompts import MessageTokens, ThreadHistory
 from bench.strategies import DECISION_POINTS, Edits, Strategy, Window, compose, parse_strategy
-from bench.tokens import counter
+from bench.tokens.counting import counter
 
 SLOT_OF = {
     "summarizer": "summarizer",
@@ -156,7 +156,7 @@ def test_lone_surrogates_are_text_like_any_other(kind: str) -> None:
 @pytest.mark.parametrize("name", entries("compactor"))
 def test_compactors_take_lone_surrogates(name: str) -> None:
     compact = build("compactor", tight(entries("compactor")[name])).start()[1]
-    history = ThreadHistory("main", Ledger(counter()), compact, None, SMALL["empty"])
+    history = ThreadHistory("main", MessageTokens(counter()), compact, None, SMALL["empty"])
     for step in range(40):
         history.join(Message(role="tool", text=f"\ud800 {step} \udfff " * 20, kind="result", step=step))
         history.compact(ModelTurn(index=step))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.facts.confusion import confusion
+from bench.evidence.confusion import confusion
 from bench.model import Decision
 
 

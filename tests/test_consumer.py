@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 
 from bench.metrics.replies import reply_errors
 from bench.model import Source, ToolResult, Trace
-from bench.registry import build
-from bench.replayer import replay
+from bench.plugins.registry import build
+from bench.replayer.loop import replay
 from bench.strategies import Execution, Reply, compose
 from bench.traces import load
 

@@ -13,10 +13,10 @@ from hypothesis import assume, given, settings, strategies as st
 from reference import selection
 
 import bench
-from bench.facts.selection_curve import Bundle, given_up, may_miss, needs_of
+from bench.evidence.oracle import Bundle, given_up, may_miss, needs_of
 from bench.model import ModelTurn, SystemTurn, Trace, UserTurn
-from bench.registry import entries
-from bench.tokens import counter
+from bench.plugins.registry import entries
+from bench.tokens.counting import counter
 
 LONG = "/data/experiment/run_7/differential_expression.csv"
 HAND = trace(
@@ -38,7 +38,7 @@ def recall_of(recording: Trace, run: object) -> tuple[float, float]:
 
 
 def test_needs_by_hand() -> None:
-    assert [(need.atom, need.source, need.last, need.prompts, need.first) for need in needs_of(HAND)] == [
+    assert [(need.fact, need.source, need.last, need.prompts, need.first) for need in needs_of(HAND)] == [
         ("level_12", 2, 3, 1, True),
         ("471", 2, 6, 4, True),
         (LONG, 2, 5, 3, True),
@@ -62,8 +62,8 @@ def test_the_curve_by_hand(recall: float, texts: list[str]) -> None:
 
 
 def test_costs_by_hand() -> None:
-    assert [COUNT(f" {atom}") for atom in ("level_12", "471", LONG)] == [3, 2, 12]
-    kept = given_up(HAND, 0.5, lambda needs: [Bundle((need,), COUNT(f" {need.atom}") * need.prompts) for need in needs])
+    assert [COUNT(f" {fact}") for fact in ("level_12", "471", LONG)] == [3, 2, 12]
+    kept = given_up(HAND, 0.5, lambda needs: [Bundle((need,), COUNT(f" {need.fact}") * need.prompts) for need in needs])
     assert kept == {("main", LONG)}
 
 
@@ -135,11 +135,11 @@ def test_greedy_is_above_the_best_choice_and_close_to_it(recording: Trace, recal
     assume(0 < len(firsts) <= 7)
     run = run_of(recording, f"s=compactor=floor:recall={recall}")
     best = selection.fewest(recording, run.encoding, may_miss(recording, recall))
-    # what costs do not add up to: separators, and atoms inside longer ones or in the system turn
+    # what costs do not add up to: separators, and facts inside longer ones or in the system turn
     slack = sum(
-        COUNT(f" {need.atom}") * need.prompts
+        COUNT(f" {need.fact}") * need.prompts
         for need in needs_of(recording)
-        if any(need.atom in other.atom for other in needs_of(recording) if other is not need)
+        if any(need.fact in other.fact for other in needs_of(recording) if other is not need)
     )
     assert best <= prompt_tokens(run) <= best + slack + 4 * len(recording.model_turns)
 
@@ -147,7 +147,7 @@ def test_greedy_is_above_the_best_choice_and_close_to_it(recording: Trace, recal
 @settings(max_examples=50)
 @given(traces(max_turns=8), st.floats(0, 1))
 def test_no_other_choice_saves_more_where_savings_add_up(recording: Trace, recall: float) -> None:
-    weight = {need.key: len(need.atom) * need.prompts for need in needs_of(recording)}
+    weight = {need.key: len(need.fact) * need.prompts for need in needs_of(recording)}
     gone = given_up(recording, recall, lambda needs: [Bundle((need,), weight[need.key]) for need in needs])
     miss = may_miss(recording, recall)
     firsts = sorted((weight[need.key] for need in needs_of(recording) if need.first), reverse=True)
@@ -160,7 +160,7 @@ def test_no_other_choice_saves_more_where_savings_add_up(recording: Trace, recal
 @given(traces(max_turns=8))
 def test_a_lower_share_gives_up_no_less(recording: Trace) -> None:
     shares = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
-    each = lambda needs: [Bundle((need,), len(need.atom)) for need in needs]  # noqa: E731
+    each = lambda needs: [Bundle((need,), len(need.fact)) for need in needs]  # noqa: E731
     gone = [given_up(recording, share, each) for share in shares]
     assert all(more >= less for more, less in itertools.pairwise(gone))
 

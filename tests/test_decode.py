@@ -10,7 +10,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from bench.facts.decode import NothingParsed, decode_strings, decoded, parse_json, parse_prefix, plain_lines, unescape
+from bench.text.decode import NothingParsed, decode_strings, decoded, parse_json, parse_prefix, plain_lines, unescape
 
 keys = st.text(max_size=6)
 scalars = (

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from handmade import opened, result, run_of
 
-from bench import registry
 from bench.model import GateRule
-from bench.registry import KINDS, entries
+from bench.plugins import registry
+from bench.plugins.registry import KINDS, entries
 from bench.scenario import read_scenario
 from bench.traces import load
 from bench.traces.native import encode_trace

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.errors import TraceError
-from bench.reading.documents import Document, write_atomically
+from bench.files.documents import Document, write_atomically
 
 
 def document(folder: Path, data: bytes) -> Document:

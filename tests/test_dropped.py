@@ -6,8 +6,8 @@ import msgspec
 from compared import HOSTILE
 from handmade import opened, result
 
-from bench.facts.dropped import LISTED, NAMED, dropped
 from bench.model import Comparison, ModelTurn, Sample, Signature
+from bench.reports.loss.dropped import LISTED, NAMED, dropped
 
 FACTS = "loss.fact_recall.end"
 TRACE = opened(
@@ -20,15 +20,15 @@ def lost(step, facts, total=10, count=None):
     return Sample(numerator=float(total - gone), denominator=float(total), step=step, detail={"lost": list(facts)})
 
 
-def missed(turn, atom, source):
+def missed(turn, fact, source):
     return Sample(
-        numerator=0.0, denominator=1.0, step=turn, detail={"atom": atom, "kind": "name", "source": source, "age": 1}
+        numerator=0.0, denominator=1.0, step=turn, detail={"fact": fact, "kind": "name", "source": source, "age": 1}
     )
 
 
 def compared(samples, before=None):
     signature = Signature(
-        bench_version="0", traces={}, strategies={}, encodings=(), atoms_version="", prices_date="", seed=0
+        bench_version="0", traces={}, strategies={}, encodings=(), facts_version="", prices_date="", seed=0
     )
     return Comparison(title="", signature=signature, strategies=("mine",), references=(), cases=("one",), rows=(), summary=(),
                       deltas=(), rules=(), traces={"one": TRACE}, runs={}, samples=samples, metrics={}, before=before or {})  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from generated import json_values
 from hypothesis import given, settings, strategies as st
 
-from bench.facts.explanations import explain
+from bench.reports.loss.explanations import explain
 
 SAME = ["Nothing is missing or changed."]
 WALLS = [{"Name": f"Wall_{n}", "Type": "Basic", "Area": n * 1.5} for n in range(36)]

@@ -10,11 +10,11 @@ from handmade import opened, shell
 from hypothesis import given, strategies as st
 
 import bench
+from bench.comparison.rows import NOTHING, all_rows
 from bench.errors import ScenarioError
+from bench.files.results import baseline_of
 from bench.gates import check, closing_sentence, conclude, exit_code, require_known
 from bench.model import Baseline, Comparison, Failure, GateRule, MetricInfo, Row, Run, Sample, Signature, Source, Trace
-from bench.results import baseline_of
-from bench.scores import NOTHING, all_rows
 
 COST = MetricInfo(name="cost.prompt_tokens", unit="tokens", better="lower", aggregate="sum")
 RECALL = MetricInfo(name="needed.recall", unit="fraction", better="higher", aggregate="pooled")
@@ -43,7 +43,7 @@ def compared(values, *rules, info=RECALL, references=(), **fields):
     rows, summary = all_rows([info], list(values), cases, runs, samples)
     traces = {case: trace(case) for case in cases}
     signature = Signature(bench_version="0", traces={case: traces[case].sha256 for case in cases},
-                          strategies={name: name for name in values}, encodings=(), atoms_version="1",
+                          strategies={name: name for name in values}, encodings=(), facts_version="1",
                           prices_date="", seed=0)  # fmt: skip
     built = Comparison(
         title="", signature=signature, strategies=tuple(name for name in values if name not in references),

@@ -8,11 +8,11 @@ from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
 from reference import lost
 
-from bench.facts.fact_kinds import exit_codes, kinds_of, measures_of
+from bench.comparison.rows import aggregate
 from bench.metrics import info
 from bench.model import Run, Trace
-from bench.registry import entries
-from bench.scores import aggregate
+from bench.plugins.registry import entries
+from bench.text.fact_kinds import exit_codes, kinds_of, measures_of
 
 KINDS = ("number", "name", "path", "url", "quoted", "error", "measure")
 TEXT = """<returncode>1</returncode>

@@ -91,7 +91,7 @@ PLUGINS = sorted(module for module in SOURCES if layer(module) == 6)
 
 
 def test_the_imports_are_found():
-    assert {"bench.errors", "bench.spec"} <= IMPORTS["bench.registry"]
+    assert {"bench.errors", "bench.spec"} <= IMPORTS["bench.plugins.registry"]
     assert "bench.strategies" in IMPORTS["bench.replayer"]
     assert "bench.replayer" in IMPORTS["bench"], "imports inside functions count"
     assert len(PLUGINS) > 30

@@ -12,7 +12,7 @@ from generated import json_values
 from hypothesis import given, settings, strategies as st
 from reference import loss
 
-from bench.facts.leaves import flatten, match, read_leaves, together
+from bench.text.leaves import flatten, match, read_leaves, together
 
 
 def kept(untruncated: Any, held: Any) -> tuple[int, int]:

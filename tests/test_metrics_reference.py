@@ -11,10 +11,10 @@ from handmade import SMALL, run_of
 from hypothesis import given, settings, strategies as st
 from reference import cost, loss
 
+from bench.comparison.rows import aggregate
 from bench.metrics import info
 from bench.model import ContextReset, Run, Sample, Trace
-from bench.registry import entries
-from bench.scores import aggregate
+from bench.plugins.registry import entries
 
 STRATEGIES = (
     "keep_all",
@@ -27,7 +27,7 @@ STRATEGIES = (
     "table=summarizer=table_console+store=external",
     "mask=compactor=mask_observations:keep_last=1",
     "old=compactor=summarize_old:keep_last=2,max_tokens=150",
-    "window=compactor=window:keep_last=3",
+    "window=compactor=sliding_window:keep_last=3",
 )
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from handmade import opened, result, run_of, trace
 
-from bench.facts.confusion import confusion
-from bench.facts.findings import changes
+from bench.comparison.rows import aggregate
+from bench.evidence.confusion import confusion
+from bench.evidence.findings import changes
 from bench.metrics import info
 from bench.model import (
     Decision,
@@ -28,8 +29,7 @@ from bench.model import (
     UserTurn,
     WriterCall,
 )
-from bench.registry import entries
-from bench.scores import aggregate
+from bench.plugins.registry import entries
 
 
 def measured(name: str, recording: Trace, run: Run) -> list[Sample]:
@@ -273,7 +273,7 @@ def test_needed() -> None:
     assert value("needed.dangling_steps", recording, masked) == (1, 2)
     assert value("needed.age", recording, masked) == (1.0, 1)
     missed = [s.detail for s in measured("needed.recall", recording, masked) if not s.numerator]
-    assert missed == [{"atom": "4711", "kind": "number", "source": 2, "age": 1}]
+    assert missed == [{"fact": "4711", "kind": "number", "source": 2, "age": 1}]
 
 
 # ---------------------------------------------------------------- findings and routes

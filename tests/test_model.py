@@ -193,7 +193,7 @@ def test_a_comparison_gives_the_row_of_a_case_or_of_all():
         return Row(strategy="s", metric="m", case=case, value=value, unit="tokens", n=1)
 
     signature = Signature(
-        bench_version="", traces={}, strategies={}, encodings=(), atoms_version="", prices_date="", seed=0
+        bench_version="", traces={}, strategies={}, encodings=(), facts_version="", prices_date="", seed=0
     )
     compared = Comparison(
         title="", signature=signature, strategies=("s",), references=(), cases=("a",), rows=(row("a", 1.0),),

@@ -7,23 +7,23 @@ from handmade import opened, result, run_of, trace
 from hypothesis import given, settings
 from reference import rebuilt
 
-from bench.facts.presence import facts_of, message_texts, missing_from, sightings
-from bench.facts.survey import survey
+from bench.evidence.presence import facts_in_prompts, message_texts, missing_from, sightings
+from bench.evidence.prompt_scan import prompt_scan
 from bench.model import Message, ModelTurn, ToolCall, Trace
 
 
 def test_half_a_number_or_word_is_not_the_fact() -> None:
-    facts = facts_of(trace(result("471 of run_7 in /data/run_7.csv", index=0)))
+    facts = facts_in_prompts(trace(result("471 of run_7 in /data/run_7.csv", index=0)))
     assert facts("0.471, 4710, 471.5, -471, xrun_7 and run_71") == ()
     assert facts("(471)") == ("471",)
     assert set(facts("see /data/run_7.csv, twice")) == {"run_7", "/data/run_7.csv"}
 
 
 def test_a_long_text_is_searched_like_a_short_one() -> None:
-    atoms = ["471", "run_7", "/data/run_7.csv", "36.5"]
+    facts = ["471", "run_7", "/data/run_7.csv", "36.5"]
     short = "run_7 has 471 rows, 136.5 in all"
     for text in (short, short + " and" * 30_000):
-        assert missing_from(text, atoms) == ["/data/run_7.csv", "36.5"]
+        assert missing_from(text, facts) == ["/data/run_7.csv", "36.5"]
 
 
 def test_the_arguments_of_a_tool_call_are_in_the_prompt() -> None:
@@ -66,4 +66,4 @@ def test_items_and_texts_are_those_of_the_rebuilt_prompts(recording: Trace) -> N
 def test_a_survey_is_made_once() -> None:
     recording = opened([result("total 471", index=2)])
     run = run_of(recording, "keep_all")
-    assert survey(recording, run) is survey(recording, run)
+    assert prompt_scan(recording, run) is prompt_scan(recording, run)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, strategies as st
 
-from bench.prices import UNDATED, UnitPrices, prices_date, provider_of, unit_prices, window_tokens
+from bench.tokens.prices import UNDATED, UnitPrices, prices_date, provider_of, unit_prices, window_tokens
 
 
 def test_the_price_of_a_call_is_the_sum_of_its_parts():

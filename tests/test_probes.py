@@ -15,9 +15,9 @@ from reference import probing
 
 import bench
 from bench.errors import ScenarioError
-from bench.facts.probes import asked, probes_of, same, search, turn_after
+from bench.evidence.probes import asked, probes_of, same, search, turn_after
 from bench.model import ModelTurn, Probe, Run, Sample, Trace, UserTurn
-from bench.registry import entries
+from bench.plugins.registry import entries
 from bench.reports import rendered
 from bench.scenario import read_scenario
 from bench.traces.native import encode_trace

@@ -7,9 +7,9 @@ from hypothesis import given, settings, strategies as st
 
 from bench.errors import StrategyError
 from bench.model import ImagePart, Message, ModelTurn, Run, SystemTurn, TextPart, ToolCall, ToolResult, UserTurn
-from bench.prompts import Ledger, ThreadHistory, base_message, message_key
+from bench.replayer.prompts import MessageTokens, ThreadHistory, base_message, message_key
 from bench.strategies import Edits
-from bench.tokens import PROMPT_TOKENS, counter
+from bench.tokens.counting import PROMPT_TOKENS, counter
 
 
 def made(text):
@@ -60,7 +60,7 @@ choices = st.lists(
 @settings(max_examples=300)
 @given(choices, st.lists(st.integers(0, 3), min_size=8, max_size=8))
 def test_walking_the_edits_gives_the_lists_that_were_returned(script, joins):
-    compact, ledger = Scripted(script), Ledger(counter())
+    compact, ledger = Scripted(script), MessageTokens(counter())
     history = ThreadHistory("main", ledger, compact, None, None)
     index = 0
     for joining in joins[: len(script)]:
@@ -82,7 +82,7 @@ def test_walking_the_edits_gives_the_lists_that_were_returned(script, joins):
 
 
 def history_of(compact, *texts):
-    history = ThreadHistory("main", Ledger(counter()), compact, None, None)
+    history = ThreadHistory("main", MessageTokens(counter()), compact, None, None)
     for index, text in enumerate(texts):
         history.join(base_message(UserTurn(index=index, content=text)))
     return history
@@ -191,7 +191,7 @@ def test_a_key_stands_for_all_that_a_message_says(one, other):
 
 
 def test_a_ledger_holds_each_distinct_message_once_and_weighs_without_entering():
-    ledger = Ledger(counter())
+    ledger = MessageTokens(counter())
     one, same, other = made("text"), made("text"), made("more text")
     assert ledger.key(one) == ledger.key(same) != ledger.key(other)
     assert len(ledger.messages) == 2

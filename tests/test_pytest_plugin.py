@@ -144,7 +144,7 @@ def test_replay_and_compare(bench):
     assert isinstance(run, Run) and run.failure is None and run.prompts == bench.replay(SURVEY, MINE).prompts
     compared = bench.compare(bench.load(FOLDER), [MINE, hundred])
     assert compared.strategies == ("mine", "hundred")
-    assert bench.value(FOLDER, hundred, "needed.regret") == compared.row("hundred", "needed.regret").value
+    assert bench.value(FOLDER, hundred, "needed.tokens_over_oracle") == compared.row("hundred", "needed.tokens_over_oracle").value
 
 def test_errors(bench):
     with pytest.raises(SpecError, match="did you mean needed.recall"):

@@ -12,9 +12,9 @@ from generated import json_values, traces
 from hypothesis import given, settings, strategies as st
 
 from bench.errors import TraceError
+from bench.files.documents import Document
 from bench.model import Trace
-from bench.reading.documents import Document
-from bench.registry import entries
+from bench.plugins.registry import entries
 from bench.traces import load
 from bench.traces.native import encode_trace
 

@@ -10,6 +10,7 @@ import pytest
 from jinja2 import Environment
 
 from bench.errors import TraceError
+from bench.files.documents import Document
 from bench.model import (
     ModelTurn,
     SystemTurn,
@@ -20,7 +21,6 @@ from bench.model import (
     Usage,
     UserTurn,
 )
-from bench.reading.documents import Document
 from bench.traces import Confidence, load
 from bench.traces.mini_swe_agent import MiniSweAgent, _envelope
 

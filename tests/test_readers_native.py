@@ -12,8 +12,8 @@ from generated import traces
 from hypothesis import given, settings, strategies as st
 
 from bench.errors import TraceError
+from bench.files.documents import Document
 from bench.model import ModelTurn, Source, SystemTurn, ToolResult, Trace, UserTurn
-from bench.reading.documents import Document
 from bench.traces.native import Native, encode_trace, write_trace
 
 HEADER = b'{"bench_trace":1,"id":"a","source":{"format":"native"}}\n'

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from bench.errors import TraceError
+from bench.files.documents import Document
 from bench.model import (
     ImagePart,
     ModelTurn,
@@ -24,7 +25,6 @@ from bench.model import (
     Usage,
     UserTurn,
 )
-from bench.reading.documents import Document
 from bench.traces import Confidence
 from bench.traces.openai import OpenAI
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from bench.errors import TraceError
+from bench.files.documents import Document
 from bench.model import Approval, Trace
-from bench.reading.documents import Document
 from bench.traces import Confidence, load
-from bench.traces.rap import Rap
+from bench.traces.building_agent import Rap
 
 ARGUMENTS = '{"script_name": "A.cs", "is_final_approval": true}'
 

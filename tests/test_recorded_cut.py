@@ -7,11 +7,11 @@ from handmade import opened, result, shell, trace
 from hypothesis import given, settings
 
 import bench
-from bench.facts.atoms import atoms_of, holds
-from bench.facts.recorded_cut import cuts, resets
-from bench.facts.uses import turn_text
+from bench.evidence.recorded_cut import cuts, resets
+from bench.evidence.uses import turn_text
 from bench.model import ContextReset, ModelTurn, Trace, UserTurn, text_of
 from bench.reports import rendered
+from bench.text.facts import facts_of, holds
 
 HAND = trace(
     UserTurn(index=0, content="Look at run_7."),
@@ -76,21 +76,21 @@ def slow(recording: Trace) -> list[tuple[int, set[str], dict[int, int], dict[int
             continue
         steps = [step for step in recording.steps if step.thread == item.thread]
         lost = {
-            atom
-            for atom in atoms_of(item.full)
-            if not holds(item.seen, atom)
-            and not any(atom in atoms_of(said[step.index]) for step in steps if step.index < item.index)
+            fact
+            for fact in facts_of(item.full)
+            if not holds(item.seen, fact)
+            and not any(fact in facts_of(said[step.index]) for step in steps if step.index < item.index)
         }
         first = {}
-        for atom in lost:
-            later = [step for step in steps if step.index > item.index and atom in atoms_of(said[step.index])]
+        for fact in lost:
+            later = [step for step in steps if step.index > item.index and fact in facts_of(said[step.index])]
             if later:
-                first[atom] = later[0]
+                first[fact] = later[0]
         again: dict[int, int] = {}
         named: dict[int, set[str]] = {}
-        for atom, step in first.items():
+        for fact, step in first.items():
             if isinstance(step, ModelTurn):
-                named.setdefault(step.index, set()).add(atom)
+                named.setdefault(step.index, set()).add(fact)
             elif hasattr(step, "function"):
                 again[step.index] = again.get(step.index, 0) + 1
         found.append((item.index, lost, again, named))
@@ -101,7 +101,7 @@ def slow(recording: Trace) -> list[tuple[int, set[str], dict[int, int], dict[int
 @given(traces(max_turns=8, extras=True))
 def test_against_looking_through_everything(recording: Trace) -> None:
     assert [
-        (cut.step, set(cut.lost), cut.asked_again, {step: set(atoms) for step, atoms in cut.said.items()})
+        (cut.step, set(cut.lost), cut.asked_again, {step: set(facts) for step, facts in cut.said.items()})
         for cut in cuts(recording)
     ] == slow(recording)
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from bench.facts.uses import uses
+from bench.evidence.uses import uses
 from bench.model import Approval, ModelTurn, RouteDecision, ToolResult, Trace, lines_of, text_of
-from bench.tokens import counter
+from bench.tokens.counting import counter
 from bench.traces import load
 
 ROOT = Path(__file__).parents[1]
@@ -291,7 +291,7 @@ def test_the_deployed_rule_hid_answers_and_the_survey_needs_late_rows(building: 
     survey = executions({"survey": building["survey"]})
     rooms = next(r for r in survey if r.arguments["script_name"] == "Room_Areas.cs")
     late = {str(row["Id"]) for row in json.loads(rooms.data["structured_output"][0]["data"])[5:]}
-    assert len(late & {use.atom for use in uses(building["survey"])}) >= 2
+    assert len(late & {use.fact for use in uses(building["survey"])}) >= 2
 
 
 def test_manifest_looks_like_that_of_the_rap_session(building: dict[str, Trace], shared_traces: Path) -> None:

@@ -12,14 +12,14 @@ from generated import json_values
 from hypothesis import example, given, strategies as st
 
 from bench.errors import SpecError
-from bench.facts.decode import NothingParsed, decode_strings
-from bench.facts.lossless import gives_back
 from bench.model import ModelTurn, Source, ToolResult, Trace, compact_json
-from bench.registry import build, entries
-from bench.replayer import replay
+from bench.plugins.registry import build, entries
+from bench.replayer.loop import replay
 from bench.strategies import compose
 from bench.strategies.summarization import compact_json as json_format, csv_table as csv_format, toon as toon_format
-from bench.tokens import counter
+from bench.text.decode import NothingParsed, decode_strings
+from bench.text.lossless import gives_back
+from bench.tokens.counting import counter
 from bench.traces import load
 
 TRACES = Path(__file__).parents[1] / "traces"

@@ -7,7 +7,7 @@ from generated import traces
 from handmade import SMALL, opened, prompt_tokens, prompts_of, result, run_of, trace, unmet
 from hypothesis import given, settings
 
-from bench.facts.uses import uses
+from bench.evidence.uses import uses
 from bench.model import ContextReset, ModelTurn, SystemTurn, ToolCall, Trace, UserTurn
 from bench.strategies import reference
 from bench.traces import load
@@ -123,12 +123,12 @@ def test_clairvoyant_never_pays_more_than_the_untruncated_text() -> None:
     assert prompt_tokens(run_of(recording, "clairvoyant")) <= prompt_tokens(run_of(recording, "keep_all"))
 
 
-def test_floor_shows_living_atoms_alone() -> None:
+def test_floor_shows_living_facts_alone() -> None:
     shown = [[message.text for message in prompt[1:]] for prompt in prompts_of(run_of(SELECTING, "floor"))]
     assert shown == [["471 /data/a.csv"], ["471 /data/a.csv"], [], []]
 
 
-def test_floor_leaves_out_what_another_atom_or_a_system_turn_holds() -> None:
+def test_floor_leaves_out_what_another_fact_or_a_system_turn_holds() -> None:
     recording = trace(
         result("open /data/run_7/cells.csv\ntotal 471, cells.csv 88.5", index=0),
         SystemTurn(index=1, content="The total is 471."),
@@ -138,10 +138,10 @@ def test_floor_leaves_out_what_another_atom_or_a_system_turn_holds() -> None:
 
 
 @pytest.mark.parametrize("quoted", ["[1, 2]", "{a: 1}"])
-def test_an_atom_that_looks_like_json_is_not_read_as_json(quoted: str) -> None:
+def test_an_fact_that_looks_like_json_is_not_read_as_json(quoted: str) -> None:
     line = f'"{quoted}"'
     recording = opened([result(f"{line}\n{'filler ' * 30}", index=2), ModelTurn(index=3, content=f"use {line}")])
-    assert any(use.atom == quoted for use in uses(recording))
+    assert any(use.fact == quoted for use in uses(recording))
     for name in FULL_RECALL:
         assert unmet(recording, run_of(recording, name)) == []
 

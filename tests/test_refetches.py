@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 from reference import lost
 
 from bench.model import ModelTurn, Run, Sample, ToolCall, Trace
-from bench.reading.commands import calls_in
-from bench.registry import entries
+from bench.plugins.registry import entries
+from bench.traces.reading.commands import calls_in
 
 
 def measured(recording: Trace, run: Run) -> list[Sample]:

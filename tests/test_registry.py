@@ -8,9 +8,9 @@ import types
 
 import pytest
 
-from bench import registry
 from bench.errors import SpecError
-from bench.registry import KINDS, Entry, Parameter, build, entries, entry, register
+from bench.plugins import registry
+from bench.plugins.registry import KINDS, Entry, Parameter, build, entries, entry, register
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +82,7 @@ def test_a_new_file_in_a_folder_is_found(tmp_path, monkeypatch):
     package = tmp_path / "found_by_scan"
     package.mkdir()
     write(package, "", "__init__.py")
-    source = "from bench.registry import register\n\n@register('gate', 'scanned')\ndef scanned(rule): ...\n"
+    source = "from bench.plugins.registry import register\n\n@register('gate', 'scanned')\ndef scanned(rule): ...\n"
     write(package, source, "anything.py")
     write(package, "raise RuntimeError('private, not imported')", "_private.py")
     monkeypatch.syspath_prepend(tmp_path)

@@ -11,7 +11,7 @@ from test_curve import COUNT, HAND, LONG
 
 import bench
 from bench.errors import ScenarioError
-from bench.facts.regret import PAIRED, Pair, paired_samples
+from bench.evidence.regret import PAIRED, Pair, paired_samples
 from bench.gates import require_known
 from bench.metrics import measured
 from bench.model import Comparison, GateRule, Trace
@@ -19,9 +19,9 @@ from bench.model import Comparison, GateRule, Trace
 STRATEGIES = (
     "mask=compactor=mask_observations:keep_last=1",
     "cut=summarizer=truncate:limit=40",
-    "window=compactor=window:keep_last=3",
+    "window=compactor=sliding_window:keep_last=3",
 )
-ALL = ("mask", "cut", "window", "keep_all", "recorded", "drop_all", "clairvoyant", "floor")
+ALL = ("mask", "cut", "sliding_window", "keep_all", "recorded", "drop_all", "clairvoyant", "floor")
 
 
 def value(comparison: Comparison, strategy: str, metric: str, case: str | None = None) -> float | None:
@@ -39,21 +39,23 @@ def test_by_hand() -> None:
     spent = sum(start + sum(3 + tokens for tokens in told[:turn]) for turn in range(4))
     assert value(compared, "cut", "cost.prompt_tokens") == spent
     system = 4 * (3 + 3 + COUNT("You count."))
-    assert value(compared, "cut", "needed.regret") == spent - system  # nothing served: the system turns would have done
+    assert (
+        value(compared, "cut", "needed.tokens_over_oracle") == spent - system
+    )  # nothing served: the system turns would have done
     shown = sum(start - COUNT(LONG[:43]) + sum(3 + tokens for tokens in told[:turn]) for turn in range(4))
-    assert value(compared, "cut", "needed.distance_to_clairvoyant") == spent - shown
+    assert value(compared, "cut", "needed.tokens_over_clairvoyant") == spent - shown
 
 
 def test_references_against_themselves() -> None:
     compared = bench.compare([HAND, opened(shell(12, start=2), id="long")], STRATEGIES)
     for case in (None, "t", "long"):
-        assert value(compared, "floor", "needed.regret", case) == 0
-        assert value(compared, "drop_all", "needed.regret", case) == 0
-        assert value(compared, "clairvoyant", "needed.distance_to_clairvoyant", case) == 0
+        assert value(compared, "floor", "needed.tokens_over_oracle", case) == 0
+        assert value(compared, "drop_all", "needed.tokens_over_oracle", case) == 0
+        assert value(compared, "clairvoyant", "needed.tokens_over_clairvoyant", case) == 0
         over = value(compared, "keep_all", "cost.prompt_tokens", case) - value(
             compared, "floor", "cost.prompt_tokens", case
         )
-        assert value(compared, "keep_all", "needed.regret", case) == over
+        assert value(compared, "keep_all", "needed.tokens_over_oracle", case) == over
         for percent in (90, 95, 99, 100):
             assert len({value(compared, name, f"needed.fewest_tokens.{percent}", case) for name in ALL}) == 1
         assert value(compared, "mask", "needed.fewest_tokens.100", case) == value(
@@ -68,7 +70,7 @@ def test_regret_and_distance_recomputed_from_the_raw_trace(recording: Trace) -> 
     found = selection.needed(recording)
     firsts = sum(first for *_, first in found.values())
     for strategy in ALL:
-        row = compared.row(strategy, "needed.regret", recording.id)
+        row = compared.row(strategy, "needed.tokens_over_oracle", recording.id)
         if not firsts:
             assert (row.value, row.reason) == (None, "nothing to measure")
             continue
@@ -79,7 +81,7 @@ def test_regret_and_distance_recomputed_from_the_raw_trace(recording: Trace) -> 
         assert row.value == prompt_tokens(run) - selection.tokens(recording, run.encoding, gone)
         whole = compared.runs["keep_all", recording.id]
         beyond = prompt_tokens(run) - selection.clairvoyant_tokens(recording, whole, missed)
-        assert value(compared, strategy, "needed.distance_to_clairvoyant", recording.id) == beyond
+        assert value(compared, strategy, "needed.tokens_over_clairvoyant", recording.id) == beyond
 
 
 def test_nothing_used_is_not_measured() -> None:
@@ -92,7 +94,7 @@ def test_nothing_used_is_not_measured() -> None:
 def test_a_run_that_failed_has_no_regret(tmp_path) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "broken.py").write_text("def f(result):\n    raise ValueError('no')\n")
     compared = bench.compare([HAND], ["broken=summarizer=broken.py:f"], base=tmp_path)
-    row = compared.row("broken", "needed.regret")
+    row = compared.row("broken", "needed.tokens_over_oracle")
     assert row.value is None
     assert "raised" in row.reason
 
@@ -109,7 +111,7 @@ def test_each_share_is_replayed_once() -> None:
     found = paired_samples(HAND, runs, recalls, replayed)
     assert set(found) == {(name, metric) for name in runs for metric in PAIRED}
     assert len(asked) == len(set(asked)) == 7  # floor at 0, 0.9, 0.95, 0.99 and 1, clairvoyant at 0 and 1
-    assert found["drop_all", "needed.regret"][0].detail == {
+    assert found["drop_all", "needed.tokens_over_oracle"][0].detail == {
         "kept": 0,
         "total": 3,
         "floor_tokens": prompt_tokens(runs["drop_all"]),
@@ -117,11 +119,11 @@ def test_each_share_is_replayed_once() -> None:
 
 
 def test_gates_know_them_and_the_list_too() -> None:
-    rule = GateRule(metric="needed.regret", strategy="mask", max=10)
+    rule = GateRule(metric="needed.tokens_over_oracle", strategy="mask", max=10)
     require_known([rule], ["mask"], "s.toml")
     compared = bench.compare([HAND], STRATEGIES, rules=[rule])
     verdict = bench.check(compared)[0]
-    assert (verdict.outcome, verdict.value) == ("fail", value(compared, "mask", "needed.regret"))
+    assert (verdict.outcome, verdict.value) == ("fail", value(compared, "mask", "needed.tokens_over_oracle"))
     with pytest.raises(ScenarioError, match=r"needed\.regret"):
         require_known([GateRule(metric="needed.regert", max=1)], ["mask"], "s.toml")
     assert set(PAIRED) <= set(measured())
@@ -133,7 +135,10 @@ def test_gates_know_them_and_the_list_too() -> None:
 def test_pairs_are_pure() -> None:
     run = run_of(trace(*HAND.steps), "keep_all")
     pair = Pair(run, 3, 3, lambda reference, recall: {"floor": 10, "clairvoyant": 20}[reference])
-    assert [PAIRED[name].target(pair)[0].numerator for name in ("needed.regret", "needed.distance_to_clairvoyant")] == [
+    assert [
+        PAIRED[name].target(pair)[0].numerator
+        for name in ("needed.tokens_over_oracle", "needed.tokens_over_clairvoyant")
+    ] == [
         prompt_tokens(run) - 10,
         prompt_tokens(run) - 20,
     ]

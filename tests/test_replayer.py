@@ -20,9 +20,9 @@ from bench.model import (
     UserTurn,
     compact_json,
 )
-from bench.replayer import replay
+from bench.replayer.loop import replay
 from bench.strategies import compose, parse_strategy
-from bench.tokens import PROMPT_TOKENS, counter
+from bench.tokens.counting import PROMPT_TOKENS, counter
 
 STRATEGIES = (
     "keep_all",

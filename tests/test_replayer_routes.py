@@ -11,7 +11,7 @@ from bench.model import (
     RouteDecision,
     UserTurn,
 )
-from bench.replayer import replay
+from bench.replayer.loop import replay
 from bench.strategies import DECISION_POINTS, compose
 
 DATA = {"rows": [{"a": 471}] * 20}

@@ -17,13 +17,13 @@ import pytest
 from compared import HOSTILE, LOG, comparison, hostile, unmeasured
 from hypothesis import given, strategies as st
 
-from bench.drawing.blocks import Cell, Chart, Column, Fold, Point, Prose, Table, change, quantity, visible
-from bench.drawing.charts import styles, svg
-from bench.drawing.excerpts import excerpt
 from bench.errors import BenchError
 from bench.model import Comparison, Delta
-from bench.registry import entries
+from bench.plugins.registry import entries
 from bench.reports import REPLAY_LIMIT, build_blocks, render, rendered, require_renderer, terminal_text
+from bench.reports.blocks import Cell, Chart, Column, Fold, Point, Prose, Table, change, quantity, visible
+from bench.reports.loss.excerpts import excerpt
+from bench.reports.page.charts import styles, svg
 from bench.reports.steps import step_lines
 
 
@@ -207,7 +207,7 @@ def test_nothing_dropped_and_nothing_measured_are_two_things() -> None:
 
 def test_a_panel_of_ones_own_needs_no_edit_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
-        "from bench.drawing.blocks import Prose\n"
+        "from bench.reports.blocks import Prose\n"
         "from bench.reports import panel, rendered\n"
         "@panel('mine', order=15, title='Mine?')\n"
         "def mine(comparison):\n"

@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 import pytest
 from compared import comparison, hostile, unmeasured
 
-from bench.drawing.page_data import source_hash, unpacked
 from bench.model import Comparison
 from bench.reports import rendered
+from bench.reports.page.page_data import source_hash, unpacked
 
 
 class _Page(HTMLParser):

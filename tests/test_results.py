@@ -13,8 +13,8 @@ from hypothesis import given, settings
 
 import bench
 from bench.errors import ResultsError
+from bench.files.results import baseline_of, read_baseline, read_runs, write_atomically, write_baseline, write_runs
 from bench.model import Baseline, GateRule
-from bench.results import baseline_of, read_baseline, read_runs, write_atomically, write_baseline, write_runs
 
 
 @settings(max_examples=20)

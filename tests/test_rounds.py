@@ -7,9 +7,9 @@ from handmade import opened, result, run_of, shell
 from hypothesis import given, settings, strategies as st
 from reference import lost
 
-from bench.facts.survey import survey
+from bench.evidence.prompt_scan import prompt_scan
 from bench.model import ModelTurn, Run, Sample, Trace
-from bench.registry import entries
+from bench.plugins.registry import entries
 
 
 def measured(name: str, recording: Trace, run: Run) -> list[Sample]:
@@ -34,14 +34,14 @@ def test_by_hand() -> None:
     # (step 8) masks nothing more
     recording = three_results()
     run = run_of(recording, "mask=compactor=mask_observations:keep_last=1")
-    assert pairs("loss.rounds.1", recording, run) == [(5, 2.0, 4.0)]
-    assert pairs("loss.rounds.2", recording, run) == [(7, 2.0, 6.0)]
-    assert pairs("loss.rounds.3", recording, run) == []
-    assert measured("loss.rounds.1", recording, run)[0].detail == {
+    assert pairs("loss.compactions.1", recording, run) == [(5, 2.0, 4.0)]
+    assert pairs("loss.compactions.2", recording, run) == [(7, 2.0, 6.0)]
+    assert pairs("loss.compactions.3", recording, run) == []
+    assert measured("loss.compactions.1", recording, run)[0].detail == {
         "curve": [{"step": 5, "recall": 0.5}, {"step": 7, "recall": 0.3333}]
     }
     # half is not fewer than half: it collapsed in its second round
-    assert pairs("loss.collapse_round", recording, run) == [(7, 2.0, 1.0)]
+    assert pairs("loss.collapse_compaction", recording, run) == [(7, 2.0, 1.0)]
 
 
 def test_a_fact_that_comes_back_counts_again() -> None:
@@ -56,33 +56,33 @@ def test_a_fact_that_comes_back_counts_again() -> None:
         ]
     )
     run = run_of(recording, "mask=compactor=mask_observations:keep_last=1")
-    assert pairs("loss.rounds.1", recording, run) == [(5, 1.0, 2.0)]
-    assert pairs("loss.rounds.2", recording, run) == [(7, 2.0, 3.0)]
+    assert pairs("loss.compactions.1", recording, run) == [(5, 1.0, 2.0)]
+    assert pairs("loss.compactions.2", recording, run) == [(7, 2.0, 3.0)]
 
 
 def test_without_compaction_there_are_no_rounds() -> None:
     recording = three_results()
     for strategy in ("keep_all", "cut=summarizer=truncate:limit=2"):
         run = run_of(recording, strategy)
-        for name in ("loss.rounds.1", "loss.rounds.2", "loss.rounds.3", "loss.collapse_round"):
+        for name in ("loss.compactions.1", "loss.compactions.2", "loss.compactions.3", "loss.collapse_compaction"):
             assert measured(name, recording, run) == []
 
 
 def test_a_summary_of_a_summary_wears_down() -> None:
     recording = opened(shell(40, chars=200))
     run = run_of(recording, 'old=compactor=summarize_old:keep_last=2,max_tokens=600,writer="extractive:max_chars=200"')
-    (curve,) = (sample.detail["curve"] for sample in measured("loss.rounds.1", recording, run))
+    (curve,) = (sample.detail["curve"] for sample in measured("loss.compactions.1", recording, run))
     recalls = [item["recall"] for item in curve]
     assert len(recalls) > 3
     assert recalls[0] > recalls[-1]
-    (collapsed,) = measured("loss.collapse_round", recording, run)
+    (collapsed,) = measured("loss.collapse_compaction", recording, run)
     first = next(number for number, recall in enumerate(recalls, start=1) if recall < 0.5)
     assert collapsed.numerator == first
 
 
 def test_dropping_everything_collapses_at_once() -> None:
     recording = three_results()
-    assert pairs("loss.collapse_round", recording, run_of(recording, "drop_all"))[0][1] == 1.0
+    assert pairs("loss.collapse_compaction", recording, run_of(recording, "drop_all"))[0][1] == 1.0
 
 
 STRATEGIES = (
@@ -94,7 +94,7 @@ STRATEGIES = (
     "mask=compactor=mask_observations:keep_last=1",
     "cut_mask=summarizer=truncate:limit=60+compactor=mask_observations:keep_last=1",
     "old=compactor=summarize_old:keep_last=2,max_tokens=150",
-    "window=compactor=window:keep_last=3",
+    "window=compactor=sliding_window:keep_last=3",
 )
 
 
@@ -104,6 +104,6 @@ def test_as_the_slow_reference(trace: Trace, strategy: str) -> None:
     run = run_of(trace, strategy)
     ours = {
         thread: [(item.step, item.kept, item.total) for item in rounds]
-        for thread, rounds in survey(trace, run).rounds.items()
+        for thread, rounds in prompt_scan(trace, run).rounds.items()
     }
     assert ours == lost.rounds(trace, run)

@@ -26,9 +26,9 @@ from bench.model import (
     Trace,
     UserTurn,
 )
-from bench.registry import Entry, Plugin
-from bench.replayer import replay
-from bench.spec import Spec
+from bench.plugins.registry import Entry, Plugin
+from bench.plugins.spec import Spec
+from bench.replayer.loop import replay
 from bench.strategies import Execution, Reply, Strategy, parse_strategy
 
 ROUTERS = "routers=[agent_turn,approval,after_execution,executor,step_evaluator,plan,loop_detector]+evaluator=step_v1"
@@ -102,7 +102,7 @@ def looking(*seen: str, user: str | None = None) -> Trace:
 
 def test_compaction_blinds_a_loop_detector() -> None:
     recording = looking(*["a.csv"] * 4)
-    blind = run_of(recording, "s=routers=loop_detector+compactor=window:keep_last=4")
+    blind = run_of(recording, "s=routers=loop_detector+compactor=sliding_window:keep_last=4")
     assert total(missed_loops(recording, blind)) == 2
     assert total(missed_loops(recording, run_of(recording, "s=routers=loop_detector"))) == 0
 
@@ -283,7 +283,7 @@ def circling(draw: st.DrawFn) -> Trace:
 
 SPECS = (
     ROUTERS,
-    f"{ROUTERS}+compactor=window:keep_last=4",
+    f"{ROUTERS}+compactor=sliding_window:keep_last=4",
     f"{ROUTERS}+compactor=mask_observations:keep_last=1",
     f"{ROUTERS}+summarizer=truncate:limit=8",
 )

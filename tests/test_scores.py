@@ -7,8 +7,8 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
+from bench.comparison.rows import NOTHING, aggregate, all_rows, case_row, combine, failure_reason, summary_row
 from bench.model import Failure, MetricInfo, Run, Sample
-from bench.scores import NOTHING, aggregate, all_rows, case_row, combine, failure_reason, summary_row
 
 AGGREGATES = ("sum", "max", "pooled")
 

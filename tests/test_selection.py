@@ -16,12 +16,12 @@ from hypothesis import given, strategies as st
 from bench.errors import TraceError
 from bench.metrics.selection import selection_mrr, selection_recall_at_3, selection_tokens, selection_top1
 from bench.model import ModelTurn, Run, Source, SystemTurn, Trace, UserTurn, compact_json
-from bench.registry import build
-from bench.replayer import replay
-from bench.selection import scripts_of
+from bench.plugins.registry import build
+from bench.replayer.loop import replay
 from bench.strategies import compose
 from bench.strategies.routing import select_script_semantic as semantic
-from bench.tokens import counter
+from bench.text.scripts import scripts_of
+from bench.tokens.counting import counter
 from bench.traces import load
 
 ROUTERS = ("select_script.keyword", "select_script.action", "select_script.semantic")

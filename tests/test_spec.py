@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from bench.errors import BenchError, SpecError
-from bench.spec import Spec, format_value, parse_spec, parse_value, split_top
+from bench.plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
 from bench.strategies import Strategy, compose, parse_strategy
 
 values = st.one_of(st.text(), st.lists(st.text()).map(tuple))

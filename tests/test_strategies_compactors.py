@@ -5,7 +5,7 @@ from handmade import SMALL, opened, prompts_of, result, run_of, shell, trace
 
 from bench.errors import SpecError
 from bench.model import Message, ModelTurn, Run, SystemTurn, ToolCall, ToolResult, UserTurn
-from bench.registry import build
+from bench.plugins.registry import build
 from bench.strategies import parse_strategy
 
 LONG = SMALL["long"]
@@ -235,7 +235,7 @@ def test_mask_observations_can_mask_everything() -> None:
 
 
 def test_window_keeps_system_and_the_last_messages() -> None:
-    prompts = prompts_of(run_of(LONG, "s=compactor=window:keep_last=4"))
+    prompts = prompts_of(run_of(LONG, "s=compactor=sliding_window:keep_last=4"))
     whole = prompts_of(run_of(LONG, "keep_all"))
     assert [[m.step for m in prompt] for prompt in prompts] == [
         [m.step for m in (prompt if len(prompt) <= 5 else [prompt[0], *prompt[-4:]])] for prompt in whole
@@ -247,7 +247,7 @@ def test_window_keeps_system_and_the_last_messages() -> None:
 def test_window_never_separates_a_call_from_its_results(name: str, keep_last: int) -> None:
     recording = SMALL[name]
     asked = {call.id for turn in recording.model_turns for call in turn.tool_calls}
-    for prompt in prompts_of(run_of(recording, f"s=compactor=window:keep_last={keep_last}")):
+    for prompt in prompts_of(run_of(recording, f"s=compactor=sliding_window:keep_last={keep_last}")):
         called = {call.id for message in prompt for call in message.tool_calls}
         assert all(m.call_id in called for m in prompt if m.kind == "result" and m.call_id in asked)
 
@@ -261,7 +261,7 @@ def test_window_moves_back_to_the_call_of_parallel_results() -> None:
         UserTurn(index=5, content="wait"),
         result("2", index=6, call_id="b"),
     ]
-    prompt = prompts_of(run_of(opened(middle), "s=compactor=window:keep_last=1"))[-1]
+    prompt = prompts_of(run_of(opened(middle), "s=compactor=sliding_window:keep_last=1"))[-1]
     assert [message.step for message in prompt] == [0, 3, 4, 5, 6]
 
 
@@ -282,11 +282,11 @@ def test_system_messages_are_those_at_the_start() -> None:
     for spec in ("summarize_old:max_tokens=1,keep_last=2", "separate_commands:max_tokens=1,keep_last=2"):
         prompt = prompts_of(run_of(recording, f"s=compactor={spec}"))[0]
         assert [message.kind for message in prompt] == ["system", "system", "made", "user", "user"]
-    prompt = prompts_of(run_of(recording, "s=compactor=window:keep_last=2"))[0]
+    prompt = prompts_of(run_of(recording, "s=compactor=sliding_window:keep_last=2"))[0]
     assert [message.text for message in prompt] == ["one", "two", "u4", "u5"]
 
 
-@pytest.mark.parametrize("name", ["summarize_old", "separate_commands", "mask_observations", "window"])
+@pytest.mark.parametrize("name", ["summarize_old", "separate_commands", "mask_observations", "sliding_window"])
 def test_a_negative_count_is_refused(name: str) -> None:
     with pytest.raises(SpecError, match=f"{name}.*keep_last=-1"):
         build("compactor", f"{name}:keep_last=-1")

@@ -7,7 +7,7 @@ import pytest
 from handmade import SMALL, opened, result, run_of, trace
 
 from bench.model import Decision, ModelTurn, Record, RouteDecision
-from bench.registry import build
+from bench.plugins.registry import build
 
 ENRICHED = {
     "go": {"total_significant": 12, "top_terms": [f"GO {n}" for n in range(9)], "top_pvalues": [n / 100 for n in range(9)]},

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from bench.errors import StrategyError
 from bench.model import Record, ToolResult
-from bench.registry import build
+from bench.plugins.registry import build
 
 ENRICHED = {
     "reactome": {"total_significant": 3},

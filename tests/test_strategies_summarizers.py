@@ -8,7 +8,7 @@ from handmade import LOG, SMALL, TABLE, opened, prompts_of, result, run_of
 
 from bench.errors import SpecError
 from bench.model import ToolResult
-from bench.registry import build
+from bench.plugins.registry import build
 from bench.strategies import Summary
 
 

@@ -12,13 +12,13 @@ from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
 from reference import structure
 
-from bench.facts.held import held_leaves, match_read
-from bench.facts.leaves import flatten
-from bench.facts.tables import find_tables, read_cell
+from bench.comparison.rows import aggregate
+from bench.evidence.held import held_leaves, match_read
 from bench.metrics import info
 from bench.model import Run, Trace
-from bench.registry import entries
-from bench.scores import aggregate
+from bench.plugins.registry import entries
+from bench.text.leaves import flatten
+from bench.text.tables import find_tables, read_cell
 
 ROWS = [
     {"id": 1, "Name": "Base Offset", "Length": 1.5, "Ok": True},

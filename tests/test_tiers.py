@@ -12,11 +12,11 @@ from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
 from reference import lost
 
-from bench.facts.tiers import TIERS, derivable
+from bench.comparison.rows import aggregate
+from bench.evidence.tiers import TIERS, derivable
 from bench.metrics import info
 from bench.model import ModelTurn, Run, ToolResult, Trace
-from bench.registry import entries
-from bench.scores import aggregate
+from bench.plugins.registry import entries
 
 ROWS = [{"id": number, "x": 2.5 * number} for number in range(120)]
 
@@ -38,7 +38,7 @@ def table(**more: Any) -> ToolResult:
 
 
 @pytest.mark.parametrize(
-    ("shown", "atoms", "expected"),
+    ("shown", "facts", "expected"),
     [
         ("first 3 of 120 rows", ["120"], ["120"]),  # stated, though here the fact itself would be in context
         ("1,200 rows", ["1200"], []),  # stated, and not the result's own count
@@ -48,8 +48,8 @@ def table(**more: Any) -> ToolResult:
         ("", ["120"], []),
     ],
 )
-def test_counts_that_are_stated(shown: str, atoms: list[str], expected: list[str]) -> None:
-    assert derivable(table(), [shown], atoms) == expected
+def test_counts_that_are_stated(shown: str, facts: list[str], expected: list[str]) -> None:
+    assert derivable(table(), [shown], facts) == expected
 
 
 def test_totals_of_rows_all_shown() -> None:
@@ -88,7 +88,7 @@ def test_by_hand() -> None:
     run = run_of(recording, "keep_all")
     assert shares(recording, run, "end") == {"in_context": 1.0, "derivable": 0.0, "retrievable": 0.0, "lost": 0.0}
     cut = showing(run, json.dumps(rows))
-    # atoms: a_column, 7000, 140, 7140, other_name, 555
+    # facts: a_column, 7000, 140, 7140, other_name, 555
     expected = {"in_context": 3 / 6, "derivable": 1 / 6, "retrievable": 0.0, "lost": 2 / 6}
     assert shares(recording, cut, "end") == pytest.approx(expected)
     assert shares(recording, cut, "shown") == pytest.approx(expected)
@@ -169,7 +169,7 @@ def test_the_tiers_of_what_was_needed() -> None:
     assert shares(recording, cut, "needed") == {"in_context": 0.5, "derivable": 0.0, "retrievable": 0.0, "lost": 0.5}
     samples = entries("metric")["loss.lost.needed"].target(recording, cut)
     assert [(sample.step, sample.detail) for sample in samples] == [
-        (3, {"atom": "/data/run.csv", "source": 2}),
+        (3, {"fact": "/data/run.csv", "source": 2}),
         (None, {}),
     ]
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bench.model import Message, ToolCall
-from bench.tokens import (
+from bench.tokens.counting import (
     DEFAULT_ENCODING,
     MESSAGE_TOKENS,
     TokenCounter,
@@ -146,7 +146,7 @@ def refuse(*arguments, **named):
     raise OSError("the network is off in this test")
 
 socket.socket = socket.create_connection = socket.getaddrinfo = refuse
-from bench.tokens import _encoding, counter
+from bench.tokens.counting import _encoding, counter
 texts = json.load(sys.stdin)
 print(json.dumps({name: [[_encoding(name).encode_ordinary(text), counter(name).text(text)] for text in texts]
                   for name in ("o200k_base", "cl100k_base")}))

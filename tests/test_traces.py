@@ -12,9 +12,9 @@ from generated import traces
 from hypothesis import given, strategies as st
 
 from bench.errors import TraceError
+from bench.files.documents import Document
 from bench.model import Source, Trace, UserTurn
-from bench.reading.documents import Document
-from bench.registry import entries
+from bench.plugins.registry import entries
 from bench.traces import Confidence, load
 from bench.traces.native import write_trace
 

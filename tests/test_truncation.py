@@ -12,11 +12,11 @@ from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
 from reference import lost
 
-from bench.facts.notices import marker, notice, says_more, shown_count, stated_left_out, stated_totals
+from bench.comparison.rows import aggregate
 from bench.metrics import info
 from bench.model import Run, Sample, Trace
-from bench.registry import entries
-from bench.scores import aggregate
+from bench.plugins.registry import entries
+from bench.text.notices import marker, notice, says_more, shown_count, stated_left_out, stated_totals
 
 RECORDS = [{"id": number, "name": f"gene_{number}"} for number in range(276)]
 
@@ -127,7 +127,7 @@ def test_a_result_gone_without_a_trace_is_silent() -> None:
     assert value("loss.silent_truncation", recording, masked) == (0.0, 1)
 
 
-def test_rows_lost_in_silence_count_though_no_atom_is() -> None:
+def test_rows_lost_in_silence_count_though_no_fact_is() -> None:
     recording = opened([result(data=[{"n": 1}, {"n": 2}], index=2)])
     assert value("loss.silent_truncation", recording, shown_as(recording, '[{"n": 1}]')) == (1.0, 1)
 

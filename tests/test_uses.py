@@ -7,14 +7,14 @@ from generated import traces
 from handmade import SMALL, opened, result, trace
 from hypothesis import given
 
-from bench.facts.atoms import find_atoms, occurs
-from bench.facts.decode import decoded
-from bench.facts.uses import Use, turn_text, uses
+from bench.evidence.uses import Use, turn_text, uses
 from bench.model import ModelTurn, SystemTurn, ToolCall, ToolResult, UserTurn, text_of
+from bench.text.decode import decoded
+from bench.text.facts import find_facts, occurs
 
 
 def slow_uses(trace):
-    """Every atom of every model turn, looked for in every earlier text of the thread, in order."""
+    """Every fact of every model turn, looked for in every earlier text of the thread, in order."""
     found = []
     for position, turn in enumerate(trace.steps):
         if not isinstance(turn, ModelTurn):
@@ -32,18 +32,18 @@ def slow_uses(trace):
             elif isinstance(step, SystemTurn | UserTurn):
                 said.append((text_of(step.content), None, turns))
         in_turn = {}
-        for kind, atom in find_atoms(decoded(turn_text(turn))):
-            in_turn.setdefault(atom, kind)
-        for atom, kind in in_turn.items():
-            holders = [(source, before) for text, source, before in said if occurs(decoded(text), atom)]
+        for kind, fact in find_facts(decoded(turn_text(turn))):
+            in_turn.setdefault(fact, kind)
+        for fact, kind in in_turn.items():
+            holders = [(source, before) for text, source, before in said if occurs(decoded(text), fact)]
             if not holders or holders[0][0] is None:
                 continue
             source, source_turn = holders[0]
             found.append(
                 Use(
-                    atom=atom, kind=kind, turn=turn.index, source=source.index, thread=turn.thread, turn_number=turns,
+                    fact=fact, kind=kind, turn=turn.index, source=source.index, thread=turn.thread, turn_number=turns,
                     source_turn=source_turn, first=all(holder is not None for holder, _ in holders),
-                    recorded_only=not occurs(decoded(source.text), atom),
+                    recorded_only=not occurs(decoded(source.text), fact),
                 )
             )  # fmt: skip
     return tuple(found)
@@ -73,7 +73,7 @@ def said(index, text, **fields):
 
 
 def in_short(found):
-    return [(use.atom, use.turn, use.source, use.first) for use in found]
+    return [(use.fact, use.turn, use.source, use.first) for use in found]
 
 
 def test_the_first_use_and_the_reuse():
@@ -117,7 +117,7 @@ def test_what_only_the_recorder_wrote_is_marked():
     recorded = trace(
         result("warning: output_cut_7 of 471", index=0, full="471 and no warning"), said(1, "output_cut_7, 471")
     )
-    assert [(use.atom, use.recorded_only) for use in uses(recorded)] == [("output_cut_7", True), ("471", False)]
+    assert [(use.fact, use.recorded_only) for use in uses(recorded)] == [("output_cut_7", True), ("471", False)]
 
 
 def test_nothing_to_use():

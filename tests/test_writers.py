@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from bench.cassettes import Cassette
 from bench.errors import SpecError, StrategyError
+from bench.files.cassettes import Cassette
 from bench.metrics.cost import writer_tokens
 from bench.model import ContextReset, Message, ModelTurn, Run, Source, SystemTurn, Trace, UserTurn
-from bench.registry import build
-from bench.replayer import replay
+from bench.plugins.registry import build
+from bench.replayer.loop import replay
 from bench.strategies import compose
-from bench.tokens import counter
+from bench.tokens.counting import counter
 
 # ---------------------------------------------------------------- recorded
 

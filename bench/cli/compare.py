@@ -12,8 +12,8 @@ from ..errors import ResultsError, ScenarioError
 from .outcome import finish
 
 if TYPE_CHECKING:
+    from ..files.results import Scores
     from ..model import Comparison, GateRule, MetricInfo, Verdict
-    from ..results import Scores
 
 SHOWN = ("gates", "changes")
 WRITTEN = ("gates", "changes", "metrics")
@@ -42,8 +42,8 @@ def compare(
 
     Files whose signatures differ in anything but strategies and cases are refused.
     """
+    from ..files.results import read_scores
     from ..reports import require_renderer
-    from ..results import read_scores
 
     for output in outputs:
         require_renderer(output)
@@ -108,7 +108,7 @@ def _alone(title: str, paths: tuple[Path, Path]) -> Verdict:
 
 
 def _comparison(old: Scores, new: Scores, rules: Sequence[GateRule], path: Path) -> Comparison:
-    from ..comparison import require_comparable
+    from ..comparison.pairs import require_comparable
     from ..model import Baseline, Comparison
 
     try:

@@ -23,7 +23,7 @@ def history(file: Path, metric: str | None, strategy: str | None) -> None:
 
     The commit named is the one at which the value was first another. `+` marks a run with uncommitted changes.
     """
-    from ..history import moments, subjects, titles
+    from ..files.history import moments, subjects, titles
 
     said = subjects(file)
     known_metrics: set[str] = set()
@@ -66,8 +66,8 @@ def _over_time(kept: Sequence[Moment], said: Mapping[str, str]) -> Iterator[str]
 
 def _last_moves(kept: Sequence[Moment], said: Mapping[str, str]) -> Iterator[str]:
     """The latest value of every metric that ever moved, and the run that moved it last."""
+    from ..files.history import moves
     from ..gates import number
-    from ..history import moves
 
     runs = len({moment.run for moment in kept})
     latest = {(move.after.strategy, move.after.metric): move for move in moves(kept)}

@@ -13,7 +13,7 @@ import click
 def init(folder: Path, force: bool) -> None:
     """Write a scenario with its traces, a strategy of your own, an accepted baseline and a GitHub workflow into DIR, and run it once."""
     from .. import run_scenario
-    from ..baselines import accept
+    from ..gates.baselines import accept
     from ..scenario import read_scenario
     from ..starter import BASELINE, SCENARIO, requirement, write_starter
 

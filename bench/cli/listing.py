@@ -23,7 +23,7 @@ LISTED = {
 def list_(what: str) -> None:
     """Print what is registered, with parameters, defaults and sources."""
     from ..metrics import measured
-    from ..registry import entries
+    from ..plugins.registry import entries
 
     if what not in LISTED:
         raise SpecError(f"nothing is listed under {what!r}{nearest(what, LISTED)}")
@@ -49,7 +49,7 @@ def _parameters(entry: Any) -> str:
 
 
 def _default(value: Any) -> str:
-    from ..spec import format_value
+    from ..plugins.spec import format_value
 
     if isinstance(value, bool) or value is None:
         return str(value).lower().replace("none", "null")

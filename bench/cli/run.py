@@ -47,7 +47,7 @@ def run(
 ) -> None:
     """Replay SCENARIOs (TOML files), or --traces under every --strategy; print the comparison, judge the gates."""
     from .. import run_scenario
-    from ..budgets import parse_budgets
+    from ..comparison.budgets import parse_budgets
     from ..reports import TERMINAL_PANELS, require_renderer
 
     for output in outputs:
@@ -92,7 +92,7 @@ def _plans(scenarios: Sequence[Path], traces: Sequence[str], strategies: Sequenc
 
 def _accept(plans: Sequence[Scenario], comparisons: Sequence[Comparison]) -> list[Comparison]:
     """All of the runs as baselines, or none: one that cannot be accepted leaves the files of the others alone."""
-    from ..baselines import accept, require_acceptable
+    from ..gates.baselines import accept, require_acceptable
 
     paths = [plan.baseline_path for plan in plans if plan.baseline_path is not None]
     for comparison, path in zip(comparisons, paths, strict=True):
@@ -112,8 +112,8 @@ def _keep(comparisons: Sequence[Comparison], path: Path) -> list[Comparison]:
 
     import msgspec
 
-    from ..git import commit_of
-    from ..history import keep, moments
+    from ..files.git import commit_of
+    from ..files.history import keep, moments
 
     titles = [comparison.title for comparison in comparisons]
     for title in titles:

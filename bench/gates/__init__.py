@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from ..errors import ScenarioError, nearest
-from ..facts.dropped import Dropped, dropped
 from ..metrics import measured
 from ..model import Comparison, GateRule, Row, Verdict
-from ..registry import entries, register
+from ..plugins.registry import entries, register
+from ..reports.loss.dropped import Dropped, dropped
 
 GateFunction = Callable[[GateRule, Comparison, str], Verdict]
 RELATIVE = ("max_increase", "max_drop")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..comparison.rows import NOTHING
 from ..model import Comparison, GateRule, Row, Verdict
-from ..scores import NOTHING
 from . import cases, dropped_on, failed_case, gate, judged_rows, number, value_of, why_not
 
 

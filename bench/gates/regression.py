@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from ..comparison import change
+from ..comparison.pairs import change
 from ..model import Comparison, Delta, GateRule, Row, Verdict
 from ..scenario import relative_limit
 from . import cases, dropped_on, failed_case, gate, judged_rows, number, value_of, why_not

@@ -10,8 +10,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
-from ..facts.alike import alike
-from ..facts.regret import PAIRED
+from ..evidence.alike import alike
+from ..evidence.regret import PAIRED
 from ..model import (
     Message,
     MetricInfo,
@@ -28,7 +28,7 @@ from ..model import (
     Trace,
     UserTurn,
 )
-from ..registry import Entry, entries, register
+from ..plugins.registry import Entry, entries, register
 
 MetricFunction = Callable[[Trace, Run], Sequence[Sample]]
 _Computed = TypeVar("_Computed")
@@ -61,7 +61,7 @@ def metric(
 def measured() -> dict[str, Entry]:
     """Every metric that a comparison has rows of, by name, sorted: the registered ones and those that pair two runs.
 
-    >>> {"needed.recall", "needed.regret"} <= measured().keys()
+    >>> {"needed.recall", "needed.tokens_over_oracle"} <= measured().keys()
     True
     """
     return dict(sorted((entries("metric") | PAIRED).items()))

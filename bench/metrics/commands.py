@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ..facts.command_history import command_of
 from ..model import Message, ModelTurn, Prompt, Run, Sample, Trace
 from . import metric, once
 
@@ -85,12 +84,12 @@ def _given(trace: Trace, thread: str, before: int) -> dict[str, int]:
         for turn in trace.steps:
             if isinstance(turn, ModelTurn) and turn.thread == thread:
                 for call in turn.tool_calls:
-                    found.setdefault(command_of(call), turn.index)
+                    found.setdefault(call.command, turn.index)
     return {command: step for command, step in commands[thread].items() if step < before}
 
 
 def _missing(commands: dict[str, int], messages: list[Message]) -> list[str]:
-    called = {command_of(call) for message in messages for call in message.tool_calls}
+    called = {call.command for message in messages for call in message.tool_calls}
     sought = [command for command in commands if command not in called]
     text = "\n".join(message.text for message in messages) if sought else ""
     return [command for command in sought if not _stands(command, text)]

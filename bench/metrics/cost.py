@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import islice
 
 from ..model import Prompt, Run, Sample, Trace, compact_json, text_of
-from ..prices import provider_of, unit_prices
-from ..tokens import PROMPT_TOKENS, counter
+from ..tokens.counting import PROMPT_TOKENS, counter
+from ..tokens.prices import provider_of, unit_prices
 from . import metric, once
 
 CACHE_FROM_TOKENS = 1024

@@ -1,21 +1,21 @@
-"""What is lost of each tool result as text: the atoms of its untruncated self that are no longer there."""
+"""What is lost of each tool result as text: the facts of its untruncated self that are no longer there."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..facts.atoms import atoms_of
-from ..facts.presence import LISTED, missing_from
-from ..facts.survey import survey
+from ..evidence.presence import LISTED, missing_from
+from ..evidence.prompt_scan import prompt_scan
 from ..model import ResultOutcome, Run, Sample, ToolResult, Trace, as_text
+from ..text.facts import facts_of
 from . import metric
 
 
 @metric("loss.fact_recall.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def shown(trace: Trace, run: Run) -> list[Sample]:
-    """Share of a tool result's atoms that the first prompt after it holds, in any of its messages.
+    """Share of a tool result's facts that the first prompt after it holds, in any of its messages.
 
-    0–1. One sample a tool result with atoms and a later prompt in its thread; its detail lists up to 20 `lost` ones, and says where the trace
+    0–1. One sample a tool result with facts and a later prompt in its thread; its detail lists up to 20 `lost` ones, and says where the trace
     itself recorded only cut output (`truncated_at_source`). No such result: no samples.
 
     Source: design §4 "loss"
@@ -29,7 +29,7 @@ def shown(trace: Trace, run: Run) -> list[Sample]:
 
 @metric("loss.fact_recall.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def end(trace: Trace, run: Run) -> list[Sample]:
-    """Share of a tool result's atoms that the last prompt of its thread holds, in any of its messages.
+    """Share of a tool result's facts that the last prompt of its thread holds, in any of its messages.
 
     0–1. Samples as in `loss.fact_recall.shown`.
 
@@ -44,10 +44,10 @@ def end(trace: Trace, run: Run) -> list[Sample]:
 
 @metric("loss.fact_recall.stored", unit="fraction", better="higher", aggregate="pooled")
 def stored(trace: Trace, run: Run) -> list[Sample]:
-    """Share of a tool result's atoms that a later step can read back from what was stored.
+    """Share of a tool result's facts that a later step can read back from what was stored.
 
     0–1. A record that is the untruncated value itself has lost nothing, whatever envelope its text came in. One sample a tool result with
-    atoms; detail as in `loss.fact_recall.shown`.
+    facts; detail as in `loss.fact_recall.shown`.
 
     Source: design §4 "loss"
 
@@ -71,11 +71,11 @@ def _lost_in_store(result: ToolResult, outcome: ResultOutcome) -> list[str]:
     text = as_text(outcome.stored)
     if text in (result.text, as_text(result.value)):
         return []
-    return missing_from(text, atoms_of(result.text))
+    return missing_from(text, facts_of(result.text))
 
 
 def _in_prompts(trace: Trace, run: Run, place: str) -> list[Sample]:
-    standings = survey(trace, run).standings[place]
+    standings = prompt_scan(trace, run).standings[place]
     return [
         sample
         for standing in standings
@@ -84,8 +84,8 @@ def _in_prompts(trace: Trace, run: Run, place: str) -> list[Sample]:
 
 
 def _sample(result: ToolResult, lost: int, listed: Sequence[str]) -> list[Sample]:
-    """One sample, or none for a result without atoms."""
-    total = len(atoms_of(result.text))
+    """One sample, or none for a result without facts."""
+    total = len(facts_of(result.text))
     if not total:
         return []
     detail: dict[str, object] = {"lost": list(listed)} if lost else {}

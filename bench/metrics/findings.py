@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..facts.findings import agree, judged, same
+from ..evidence.findings import agree, judged, same
 from ..model import ResultOutcome, Run, Sample, Trace
 from . import metric
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..facts.alike import alike
-from ..facts.fact_kinds import exit_codes_of_results, kinds_of_results, states
-from ..facts.presence import LISTED
-from ..facts.survey import Standing, survey
+from ..evidence.alike import alike
+from ..evidence.presence import LISTED
+from ..evidence.prompt_scan import Standing, prompt_scan
 from ..model import Run, Sample, Trace
+from ..text.fact_kinds import exit_codes_of_results, kinds_of_results, states
 from . import metric, once, with_rest
 
 
@@ -17,7 +17,7 @@ def number(trace: Trace, run: Run) -> list[Sample]:
     0–1; the part of `loss.fact_recall.end` that is of this kind. One sample a result that lost one, with up to 20 `lost` in its detail,
     and one for all others. No such fact in any result: no samples.
 
-    Source: issue 4 "Text"; design §4 "atom"
+    Source: issue 4 "Text"; design §4 "fact"
 
     >>> from bench.metrics import example
     >>> [(sample.numerator, sample.denominator) for sample in number(*example())]
@@ -32,7 +32,7 @@ def name(trace: Trace, run: Run) -> list[Sample]:
 
     0–1. Samples as in `loss.fact_recall.number.end`.
 
-    Source: issue 4 "Text"; design §4 "atom"
+    Source: issue 4 "Text"; design §4 "fact"
 
     >>> from bench.metrics import example
     >>> [(sample.numerator, sample.denominator) for sample in name(*example())]
@@ -47,7 +47,7 @@ def path(trace: Trace, run: Run) -> list[Sample]:
 
     0–1. Samples as in `loss.fact_recall.number.end`.
 
-    Source: issue 4 "Text"; design §4 "atom"
+    Source: issue 4 "Text"; design §4 "fact"
 
     >>> from bench.metrics import example
     >>> [(sample.numerator, sample.denominator) for sample in path(*example())]
@@ -62,7 +62,7 @@ def url(trace: Trace, run: Run) -> list[Sample]:
 
     0–1. Samples as in `loss.fact_recall.number.end`.
 
-    Source: issue 4 "Text"; design §4 "atom"
+    Source: issue 4 "Text"; design §4 "fact"
 
     >>> from bench.metrics import example
     >>> [(sample.numerator, sample.denominator) for sample in url(*example())]
@@ -77,7 +77,7 @@ def quoted(trace: Trace, run: Run) -> list[Sample]:
 
     0–1. Samples as in `loss.fact_recall.number.end`.
 
-    Source: issue 4 "Text"; design §4 "atom"
+    Source: issue 4 "Text"; design §4 "fact"
 
     >>> from bench.metrics import example
     >>> [(sample.numerator, sample.denominator) for sample in quoted(*example())]
@@ -92,7 +92,7 @@ def error(trace: Trace, run: Run) -> list[Sample]:
 
     0–1. Samples as in `loss.fact_recall.number.end`.
 
-    Source: issue 4 "Text"; design §4 "atom"
+    Source: issue 4 "Text"; design §4 "fact"
 
     >>> from bench.metrics import example
     >>> [(sample.numerator, sample.denominator) for sample in error(*example())]
@@ -105,7 +105,7 @@ def error(trace: Trace, run: Run) -> list[Sample]:
 def measure(trace: Trace, run: Run) -> list[Sample]:
     """Share of the numbers with a unit in tool results that the last prompt of their thread holds, in any of its messages.
 
-    0–1. A number atom that a unit follows somewhere in the result (`36.5 mm`, `950 %`), or a name made of both (`120ms`); each also counts
+    0–1. A number fact that a unit follows somewhere in the result (`36.5 mm`, `950 %`), or a name made of both (`120ms`); each also counts
     among numbers or names. The number is looked for, not its unit: an upper bound. Samples as in `loss.fact_recall.number.end`.
 
     Source: issue 4 "Text"
@@ -134,7 +134,7 @@ def exit_code(trace: Trace, run: Run) -> list[Sample]:
     codes = exit_codes_of_results(trace)
     samples = []
     total = 0
-    for standing in survey(trace, run).standings["end"]:
+    for standing in prompt_scan(trace, run).standings["end"]:
         code = codes.get(standing.result.index)
         if code is None:
             continue
@@ -170,8 +170,8 @@ def _lost_by_kind(trace: Trace, run: Run) -> list[tuple[Standing, dict[str, list
     """Every result as it stands in the last prompt, with what is gone of it by kind."""
     kinds = kinds_of_results(trace)
     found = []
-    for standing in survey(trace, run).standings["end"]:
+    for standing in prompt_scan(trace, run).standings["end"]:
         gone = set(standing.gone)
         of_kinds = kinds[standing.result.index].items() if gone else ()
-        found.append((standing, {kind: [atom for atom in facts if atom in gone] for kind, facts in of_kinds}))
+        found.append((standing, {kind: [fact for fact in facts if fact in gone] for kind, facts in of_kinds}))
     return found

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..facts.held import held_leaves, is_structured, leaves_of, match_read
-from ..facts.leaf_tokens import match_tokens, tokens_in, tokens_of
-from ..facts.leaves import Leaf, Leaves, Match, flatten, match
-from ..facts.presence import LISTED
+from ..evidence.held import held_leaves, is_structured, leaves_of, match_read
+from ..evidence.presence import LISTED
 from ..model import ResultOutcome, Run, Sample, ToolResult, Trace, as_text
+from ..text.leaf_tokens import match_tokens, tokens_in, tokens_of
+from ..text.leaves import Leaf, Leaves, Match, flatten, match
 from . import metric
 
 _LISTED_CHARS = 200  # of one lost leaf

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from ..facts.survey import survey
-from ..facts.uses import Use, uses
+from ..evidence.prompt_scan import prompt_scan
+from ..evidence.uses import Use, uses
 from ..model import Run, Sample, Trace
 from . import metric
 
 
 @metric("needed.recall", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def recall(trace: Trace, run: Run) -> list[Sample]:
-    """Share of first uses whose atom was in the prompt at that turn.
+    """Share of first uses whose fact was in the prompt at that turn.
 
-    0–1. A use is an atom in a model turn that first appeared in what the recorded model saw of a tool result; a first use is one that no turn
-    of model, user or system had held before. One sample a turn for the uses that were there, and one for each that was missing, with atom,
-    kind, source step and age in turns in its detail. A use whose atom is not in the untruncated result is left out; the first sample counts
+    0–1. A use is a fact in a model turn that first appeared in what the recorded model saw of a tool result; a first use is one that no turn
+    of model, user or system had held before. One sample a turn for the uses that were there, and one for each that was missing, with fact,
+    kind, source step and age in turns in its detail. A use whose fact is not in the untruncated result is left out; the first sample counts
     these as `recorded_only`. Nothing used: no samples.
 
     Source: design §4 "needed"; arXiv 2603.09023
@@ -23,14 +23,14 @@ def recall(trace: Trace, run: Run) -> list[Sample]:
     >>> for sample in recall(*example()):
     ...     print(sample.step, sample.numerator, sample.denominator, sample.detail)
     3 1.0 1.0 {}
-    3 0.0 1.0 {'atom': 'a/b.csv', 'kind': 'path', 'source': 2, 'age': 0}
+    3 0.0 1.0 {'fact': 'a/b.csv', 'kind': 'path', 'source': 2, 'age': 0}
     """
     return _recall(trace, run, first=True)
 
 
 @metric("needed.reuse_recall", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def reuse_recall(trace: Trace, run: Run) -> list[Sample]:
-    """Share of reuses whose atom was in the prompt at that turn.
+    """Share of reuses whose fact was in the prompt at that turn.
 
     0–1. A reuse is a use of what some turn had already repeated. Samples as in `needed.recall`. Nothing reused: no samples.
 
@@ -56,14 +56,14 @@ def dangling_steps(trace: Trace, run: Run) -> list[Sample]:
     [(3, 1.0)]
     """
     gone: dict[int, int] = {}
-    for use, present in survey(trace, run).judged:
+    for use, present in prompt_scan(trace, run).judged:
         gone[use.turn] = gone.get(use.turn, 0) + (not present)
     return [Sample(numerator=float(count > 0), step=turn) for turn, count in gone.items()]
 
 
 @metric("needed.age", unit="turns", better="higher", aggregate="pooled", of_prompts=True)
 def age(trace: Trace, run: Run) -> list[Sample]:
-    """How many turns after its result a missing atom was needed, on average over all missing uses.
+    """How many turns after its result a missing fact was needed, on average over all missing uses.
 
     From 0 up: 0 is the turn right after the result. Of two strategies that miss equally often, the higher one kept the recent past. One sample
     a missing use, first or again. Nothing missing: no samples.
@@ -76,7 +76,7 @@ def age(trace: Trace, run: Run) -> list[Sample]:
     """
     return [
         Sample(numerator=float(_age(use)), denominator=1.0, step=use.turn, detail=_missed(use))
-        for use, present in survey(trace, run).judged
+        for use, present in prompt_scan(trace, run).judged
         if not present
     ]
 
@@ -84,7 +84,7 @@ def age(trace: Trace, run: Run) -> list[Sample]:
 def _recall(trace: Trace, run: Run, *, first: bool) -> list[Sample]:
     held: dict[int, int] = {}
     missed: list[Use] = []
-    for use, present in survey(trace, run).judged:
+    for use, present in prompt_scan(trace, run).judged:
         if use.first is not first:
             continue
         held.setdefault(use.turn, 0)
@@ -111,4 +111,4 @@ def _age(use: Use) -> int:
 
 
 def _missed(use: Use) -> dict[str, str | int]:
-    return {"atom": use.atom, "kind": use.kind, "source": use.source, "age": _age(use)}
+    return {"fact": use.fact, "kind": use.kind, "source": use.source, "age": _age(use)}

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import ScenarioError
-from ..facts.atoms import occurs
-from ..facts.decode import decoded
-from ..facts.leaf_tokens import tokens_of
-from ..facts.leaves import flatten
-from ..facts.presence import message_texts
-from ..facts.probes import probes_of, same, search, turn_after
-from ..facts.uses import turn_text
+from ..evidence.presence import message_texts
+from ..evidence.probes import probes_of, same, search, turn_after
+from ..evidence.uses import turn_text
 from ..model import AskedProbe, Message, Run, Sample, Trace, as_text, compact_json
+from ..text.decode import decoded
+from ..text.facts import occurs
+from ..text.leaf_tokens import tokens_of
+from ..text.leaves import flatten
 from . import metric
 
 SHOWN_CHARS = 200

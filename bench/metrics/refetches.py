@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..facts.presence import LISTED
-from ..facts.survey import survey
+from ..evidence.presence import LISTED
+from ..evidence.prompt_scan import prompt_scan
 from ..model import Run, Sample, Trace
 from . import metric
 
@@ -36,5 +36,5 @@ def refetches(trace: Trace, run: Run) -> list[Sample]:
                 "lost": list(gone[:LISTED]),
             },
         )
-        for repeat, gone in survey(trace, run).repeats
+        for repeat, gone in prompt_scan(trace, run).repeats
     ]

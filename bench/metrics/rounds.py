@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..facts.survey import survey
+from ..evidence.prompt_scan import prompt_scan
 from ..model import Run, Sample, Trace
 from . import metric
 
@@ -10,12 +10,12 @@ COLLAPSED = 0.5
 """Below this share of facts a history has collapsed."""
 
 
-@metric("loss.rounds.1", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
+@metric("loss.compactions.1", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def first(trace: Trace, run: Run) -> list[Sample]:
     """Share of the facts told so far that the prompt of the first round of compaction still holds.
 
     0–1. A round is a prompt for which the strategy took out or rewrote something of the history, or wrote a summary, once a fact was told.
-    Facts are the atoms of all results before it, one that two results tell counted twice; held is what any message holds. One sample a
+    Facts are the facts of all results before it, one that two results tell counted twice; held is what any message holds. One sample a
     thread with such a round; its detail has the whole `curve`: step and share of every round. No rounds: no samples.
 
     Source: issue 4 "Rounds"
@@ -26,7 +26,7 @@ def first(trace: Trace, run: Run) -> list[Sample]:
     """
     samples = []
     for number, sample in enumerate(_of_round(trace, run, 1)):
-        rounds = list(survey(trace, run).rounds.values())[number]
+        rounds = list(prompt_scan(trace, run).rounds.values())[number]
         curve = [{"step": item.step, "recall": round(item.recall, 4)} for item in rounds]
         samples.append(
             Sample(
@@ -36,11 +36,11 @@ def first(trace: Trace, run: Run) -> list[Sample]:
     return samples
 
 
-@metric("loss.rounds.2", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
+@metric("loss.compactions.2", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def second(trace: Trace, run: Run) -> list[Sample]:
     """Share of the facts told so far that the prompt of the second round of compaction still holds.
 
-    0–1. Samples as in `loss.rounds.1`, without the curve.
+    0–1. Samples as in `loss.compactions.1`, without the curve.
 
     Source: issue 4 "Rounds"
 
@@ -51,11 +51,11 @@ def second(trace: Trace, run: Run) -> list[Sample]:
     return _of_round(trace, run, 2)
 
 
-@metric("loss.rounds.3", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
+@metric("loss.compactions.3", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
 def third(trace: Trace, run: Run) -> list[Sample]:
     """Share of the facts told so far that the prompt of the third round of compaction still holds.
 
-    0–1. Samples as in `loss.rounds.1`, without the curve.
+    0–1. Samples as in `loss.compactions.1`, without the curve.
 
     Source: issue 4 "Rounds"
 
@@ -66,7 +66,7 @@ def third(trace: Trace, run: Run) -> list[Sample]:
     return _of_round(trace, run, 3)
 
 
-@metric("loss.collapse_round", unit="rounds", better="higher", aggregate="pooled", of_prompts=True)
+@metric("loss.collapse_compaction", unit="rounds", better="higher", aggregate="pooled", of_prompts=True)
 def collapse_round(trace: Trace, run: Run) -> list[Sample]:
     """Which round of compaction first left fewer than half of the facts told so far, counted from 1, on average over threads.
 
@@ -80,7 +80,7 @@ def collapse_round(trace: Trace, run: Run) -> list[Sample]:
     []
     """
     samples = []
-    for rounds in survey(trace, run).rounds.values():
+    for rounds in prompt_scan(trace, run).rounds.values():
         for number, item in enumerate(rounds, start=1):
             if item.recall < COLLAPSED:
                 detail = {"recall": round(item.recall, 4), "rounds": len(rounds)}
@@ -97,6 +97,6 @@ def _of_round(trace: Trace, run: Run, number: int) -> list[Sample]:
             denominator=float(rounds[number - 1].total),
             step=rounds[number - 1].step,
         )
-        for rounds in survey(trace, run).rounds.values()
+        for rounds in prompt_scan(trace, run).rounds.values()
         if len(rounds) >= number
     ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import Decision, Run, Sample, Trace, compact_json
-from ..selection import scripts_of
-from ..tokens import counter
+from ..text.scripts import scripts_of
+from ..tokens.counting import counter
 from . import metric, once
 
 RECALL_AT = 3

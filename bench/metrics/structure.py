@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..facts.held import HeldLeaves, held_leaves
+from ..evidence.held import HeldLeaves, held_leaves
 from ..model import Run, Sample, Trace
 from . import metric
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..facts.atoms import atoms_of
-from ..facts.presence import LISTED
-from ..facts.survey import Standing, survey
-from ..facts.tiers import Countable, derivable, retrievable, tiers, visible_handles
+from ..evidence.presence import LISTED
+from ..evidence.prompt_scan import Standing, prompt_scan
+from ..evidence.tiers import Countable, derivable, retrievable, tiers, visible_handles
 from ..model import Run, Sample, ToolResult, Trace
+from ..text.facts import facts_of
 from . import metric, once, with_rest
 
 
@@ -31,7 +31,7 @@ def in_context_shown(trace: Trace, run: Run) -> list[Sample]:
 def derivable_shown(trace: Trace, run: Run) -> list[Sample]:
     """Share of the facts of tool results that the first prompt after their result does not hold, but that follow from it.
 
-    0–1; with the three other tiers it sums to 1. Numbers alone, by the two rules that `bench.facts.tiers` writes down: a count of
+    0–1; with the three other tiers it sums to 1. Numbers alone, by the two rules that `bench.evidence.tiers` writes down: a count of
     the result's own that what is shown states, or a count or sum over a table all of whose rows are shown.
     One sample a result with facts in this tier, up to 20 of them in its detail, and one for all others. No facts: no samples.
 
@@ -227,11 +227,11 @@ def _judge(trace: Trace, run: Run) -> dict[str, _Judged]:
         steps = visible.get(place, frozenset())
         found[place] = [
             judge(standing, standing.result.index in steps)
-            for standing in survey(trace, run).standings[place]
+            for standing in prompt_scan(trace, run).standings[place]
             if standing.gone
         ]
     found["needed"] = []
-    for use, standing in survey(trace, run).missed:
+    for use, standing in prompt_scan(trace, run).missed:
         outcome = outcomes.get(use.source)
         handle = outcome.record.handle if outcome else None
         found["needed"].append(judge(standing, handle is not None and handle in shown_by.get(use.turn, ())))
@@ -255,19 +255,19 @@ def _countable(trace: Trace, result: ToolResult) -> tuple[Countable, list[str]]:
     """What can be counted in a result, and which of its facts could follow from that at all."""
     known: dict[int, tuple[Countable, list[str]]] = once(trace, "_countable", dict)
     if result.index not in known:
-        numbers = [atom for atom, kind in atoms_of(result.text).items() if kind == "number"]
+        numbers = [fact for fact, kind in facts_of(result.text).items() if kind == "number"]
         countable = Countable(result)
         known[result.index] = countable, countable.candidates(numbers)
     return known[result.index]
 
 
 def _of_results(trace: Trace, run: Run, tier: str, place: str) -> list[Sample]:
-    total = sum(len(atoms_of(standing.result.text)) for standing in survey(trace, run).standings[place])
+    total = sum(len(facts_of(standing.result.text)) for standing in prompt_scan(trace, run).standings[place])
     samples = []
     count = total if tier == "in_context" else 0
     for standing, by_tier in _judged(trace, run)[place]:
         result, facts = standing.result, by_tier.get(tier, ())
-        of_result = len(atoms_of(result.text))
+        of_result = len(facts_of(result.text))
         if tier == "in_context":
             count -= len(standing.gone)
             kept = of_result - len(standing.gone)
@@ -289,12 +289,12 @@ def _of_results(trace: Trace, run: Run, tier: str, place: str) -> list[Sample]:
 
 
 def _needed(trace: Trace, run: Run, tier: str) -> list[Sample]:
-    found = survey(trace, run)
+    found = prompt_scan(trace, run)
     total = len(found.judged)
     if tier == "in_context":
         return with_rest([], float(total - len(found.missed)), float(total))
     samples = [
-        Sample(numerator=1.0, denominator=1.0, step=use.turn, detail={"atom": use.atom, "source": use.source})
+        Sample(numerator=1.0, denominator=1.0, step=use.turn, detail={"fact": use.fact, "source": use.source})
         for (use, _), (_, by_tier) in zip(found.missed, _judged(trace, run)["needed"], strict=True)
         if tier in by_tier
     ]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..model import ContextReset, ModelTurn, Run, Sample, SystemTurn, ToolResult, ToolsChanged, Trace, UserTurn
-from ..prompts import base_message
-from ..tokens import MESSAGE_TOKENS, PROMPT_TOKENS, counter
+from ..replayer.prompts import base_message
+from ..tokens.counting import MESSAGE_TOKENS, PROMPT_TOKENS, counter
 from . import metric, once
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..facts.decode import decoded
-from ..facts.held import HeldLeaves, held_leaves
-from ..facts.notices import marker, notice
-from ..facts.survey import Standing, survey
+from ..evidence.held import HeldLeaves, held_leaves
+from ..evidence.prompt_scan import Standing, prompt_scan
 from ..model import Run, Sample, ToolResult, Trace, lines_of
+from ..text.decode import decoded
+from ..text.notices import marker, notice
 from . import metric, once
 
 _PLACES = ("shown", "end")
@@ -16,9 +16,9 @@ _PLACES = ("shown", "end")
 def silent_truncation(trace: Trace, run: Run) -> list[Sample]:
     """Results that lost facts while nothing shown says so, in the first prompt after them or in the last one of their thread.
 
-    A result lost facts where an atom of it is in no message of the prompt, or a leaf of it in none that can be read back. Something says so
+    A result lost facts where a fact of it is in no message of the prompt, or a leaf of it in none that can be read back. Something says so
     where the messages that show it hold a notice: a word for leaving out, or a stated total larger than what is shown; where no message
-    shows it, one of the strategy's own (all rules: `bench.facts.notices`). One sample a result with a later prompt in its thread, 1 or 0, with
+    shows it, one of the strategy's own (all rules: `bench.text.notices`). One sample a result with a later prompt in its thread, 1 or 0, with
     the places in its detail where it was silent, or what said so. No such result: no samples.
 
     Source: issue 4 "Silent truncation"; design §4 "loss"
@@ -31,7 +31,7 @@ def silent_truncation(trace: Trace, run: Run) -> list[Sample]:
     results: dict[int, ToolResult] = {}
     for place in _PLACES:
         leaves = {held.result.index: held for held in held_leaves(trace, run)[place]}
-        for standing in survey(trace, run).standings[place]:
+        for standing in prompt_scan(trace, run).standings[place]:
             step = standing.result.index
             results[step] = standing.result
             if _lost(standing, leaves.get(step)):
@@ -57,7 +57,7 @@ def false_notices(trace: Trace, run: Run) -> list[Sample]:
 
     Nothing is lost where the untruncated text stands in a message that shows it, whole or every line of it, or every leaf of it is read back
     from these; something says so where these hold a word for leaving out that the untruncated text does not have there
-    (`bench.facts.notices`, rule 1), words about where the result is stored apart. Saying "truncated" of everything silences
+    (`bench.text.notices`, rule 1), words about where the result is stored apart. Saying "truncated" of everything silences
     `loss.silent_truncation` and shows here. One sample a result with a later prompt in its thread, 1 or 0. No such result: no samples.
 
     Source: issue 4 "How it will be judged"
@@ -68,7 +68,7 @@ def false_notices(trace: Trace, run: Run) -> list[Sample]:
     """
     leaves = {held.result.index: held for held in held_leaves(trace, run)["shown"]}
     samples = []
-    for standing in survey(trace, run).standings["shown"]:
+    for standing in prompt_scan(trace, run).standings["shown"]:
         result = standing.result
         said = None
         if standing.texts and not standing.gone and _all_there(standing, leaves.get(result.index)):

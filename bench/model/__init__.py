@@ -45,6 +45,7 @@ from .trace import (
     ImagePart as ImagePart,
     ModelTurn as ModelTurn,
     OtherPart as OtherPart,
+    Outcome as Outcome,
     Part as Part,
     RouteDecision as RouteDecision,
     Source as Source,

@@ -47,7 +47,7 @@ class Signature(Value, frozen=True, kw_only=True):
     traces: dict[str, str]
     strategies: dict[str, str]
     encodings: tuple[str, ...]
-    atoms_version: str
+    facts_version: str
     prices_date: str
     seed: int
     code: dict[str, str] = {}

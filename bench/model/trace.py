@@ -69,6 +69,18 @@ class ToolCall(Value, frozen=True, kw_only=True):
     arguments: Any = None
     in_text: bool = False
 
+    @property
+    def command(self) -> str:
+        """The call as one command: its `command` argument where that is all it has, else its name and arguments.
+
+        >>> ToolCall(id="c", name="get", arguments={"id": 3}).command
+        'get {"id":3}'
+        """
+        arguments = self.arguments
+        if isinstance(arguments, dict) and len(arguments) == 1 and isinstance(arguments.get("command"), str):
+            return str(arguments["command"])
+        return self.name if arguments is None else f"{self.name} {compact_json(arguments)}"
+
 
 class Usage(Value, frozen=True, kw_only=True):
     """What the provider itself reported for one call. `prompt_tokens` is the total, cached ones included."""
@@ -197,14 +209,28 @@ class Source(Value, frozen=True, kw_only=True):
     sha256: str = ""
 
 
-class Trace(msgspec.Struct, frozen=True, kw_only=True, weakref=True, dict=True):
-    """One recorded run. `labels` hold what people said about it (expected routes, outcomes), `meta` what the recorder said."""
+class Outcome(Value, frozen=True, kw_only=True):
+    """How a recorded run ended, as its recording says: whether it succeeded, its score (any scale), the step that failed, and who says so."""
+
+    success: bool | None = None
+    score: float | None = None
+    failed_step: int | None = None
+    said_by: str = ""
+
+
+class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """One recorded run. `labels` hold what people said about it (expected routes), `meta` what the recorder said.
+
+    `left_out` counts what the file held and the reader did not understand, by what it is in a few words ("block of type 'audio'").
+    """
 
     id: str
     source: Source
     steps: tuple[AnyStep, ...]
     labels: dict[str, Any] = {}
     meta: dict[str, Any] = {}
+    outcome: Outcome | None = None
+    left_out: dict[str, int] = {}
 
     @cached_property
     def results(self) -> tuple[ToolResult, ...]:
@@ -218,8 +244,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, weakref=True, dict=True):
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of all that the trace says, whatever file it came from: what a signature keeps of it."""
-        said = compact_json([self.id, self.labels, self.meta]) + compact_json(self.steps)
+        """The hash of all that the trace says, whatever it is called and whatever file it came from: what a signature keeps of it."""
+        said = compact_json([self.labels, self.meta, self.outcome, self.left_out]) + compact_json(self.steps)
         return hashlib.sha256(said.encode()).hexdigest()
 
     @property

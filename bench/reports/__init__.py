@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..drawing.blocks import Block, Fold, Prose
 from ..errors import BenchError
+from ..files.results import write_atomically
 from ..model import Comparison
-from ..registry import Entry, entries, register
-from ..results import write_atomically
+from ..plugins.registry import Entry, entries, register
+from .blocks import Block, Fold, Prose
 
 REPLAY_LIMIT = (
     "Replay keeps the recorded actions fixed: it measures what each strategy would have exposed the model to, "

@@ -10,7 +10,8 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..drawing.blocks import (
+from . import PanelBlocks, Section, brackets, contenders, renderer
+from .blocks import (
     Beside,
     Block,
     Cases,
@@ -26,10 +27,9 @@ from ..drawing.blocks import (
     quantity,
     visible,
 )
-from ..drawing.charts import Style, specification, styles, svg
-from ..drawing.page_data import chart_library, inert_json, packed, source_hash
-from ..drawing.page_parts import label, path_svg, place, table_html
-from . import PanelBlocks, Section, brackets, contenders, renderer
+from .page.charts import Style, specification, styles, svg
+from .page.page_data import chart_library, inert_json, packed, source_hash
+from .page.page_parts import label, path_svg, place, table_html
 
 if TYPE_CHECKING:
     import jinja2

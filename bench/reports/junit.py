@@ -5,9 +5,9 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 
-from ..drawing.blocks import visible
 from ..gates import conclude, failed_case, measured_anything
 from . import Section, renderer
+from .blocks import visible
 
 
 @renderer("junit", endings=(".xml",))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..drawing.blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Span, Table, counted, visible
 from . import PanelBlocks, Section, renderer
+from .blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Span, Table, counted, visible
 
 MAX_CHARS = 60_000
 """A pull-request comment on GitHub holds 65,536 characters (a job summary more); panels that would go beyond are named instead of shown."""

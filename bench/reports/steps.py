@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..drawing.blocks import counted, quantity, visible
 from ..model import (
     AnyStep,
     Approval,
@@ -20,7 +19,8 @@ from ..model import (
     compact_json,
     text_of,
 )
-from ..tokens import counter, encoding_for
+from ..tokens.counting import counter, encoding_for
+from .blocks import counted, quantity, visible
 
 WIDTH = 70
 

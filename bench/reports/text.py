@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from ..drawing.blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Span, Table, quantity, visible
 from . import Section, renderer
+from .blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Span, Table, quantity, visible
 
 WIDTH = 100
 MAX_CELL = 48

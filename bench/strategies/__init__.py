@@ -25,8 +25,8 @@ from typing import Any, Protocol
 
 from ..errors import SpecError, nearest
 from ..model import ContextReset, Message, Record, ToolResult, Trace
-from ..registry import Plugin, build, entries
-from ..spec import Spec, format_value, parse_spec, parse_value, split_top
+from ..plugins.registry import Plugin, build, entries
+from ..plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
 
 SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers", "consumer")
 DECISION_POINTS = (

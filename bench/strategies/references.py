@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..registry import register
+from ..plugins.registry import register
 
 
 @register("reference", "keep_all")
@@ -55,7 +55,7 @@ def clairvoyant() -> dict[str, str]:
 
 @register("reference", "floor")
 def floor() -> dict[str, str]:
-    """The system turns and the needed atoms alone: the fewest tokens at full recall among strategies that select verbatim.
+    """The system turns and the needed facts alone: the fewest tokens at full recall among strategies that select verbatim.
 
     Source: strategies.md §6
 

@@ -18,9 +18,9 @@ from typing import Protocol
 import msgspec
 
 from ..errors import SpecError, TraceError, nearest
+from ..files.documents import Document
 from ..model import Source, Trace
-from ..reading.documents import Document
-from ..registry import build, entries
+from ..plugins.registry import build, entries
 
 _ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj")
 _BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..files.documents import Document, Node
 from ..model import AnyStep, ModelTurn, SystemTurn, Trace, UserTurn
-from ..reading.chat import content_of, unknown_role
-from ..reading.documents import Document, Node
-from ..registry import register
+from ..plugins.registry import register
 from . import Confidence, source_of
+from .reading.chat import content_of, unknown_role
 
 
 @register("reader", "bfcl")

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from ..files.documents import Document, Node
 from ..model import ModelTurn, ToolCall, ToolResult, ToolsChanged, Trace, UserTurn, non_text_parts, text_of
-from ..reading.chat import Conversation, content_of, response_turn, strict_json, tool_calls_of, unknown_role, usage_of
-from ..reading.commands import calls_in, is_observation, observation, observation_text
-from ..reading.documents import Document, Node
-from ..registry import register
+from ..plugins.registry import register
 from . import Confidence, source_of
+from .reading.chat import Conversation, content_of, response_turn, strict_json, tool_calls_of, unknown_role, usage_of
+from .reading.commands import calls_in, is_observation, observation, observation_text
 
 _FORMATS = ("mini-swe-agent-1", "mini-swe-agent-1.1")
 _EXIT = "exit"

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from ..errors import TraceError, one_line
-from ..model import SCHEMA_VERSION, AnyStep, Source, Trace, Value
-from ..reading.documents import Document, optional_zstandard, write_atomically
-from ..registry import register
+from ..files.documents import Document, optional_zstandard, write_atomically
+from ..model import SCHEMA_VERSION, AnyStep, Outcome, Source, Trace, Value
+from ..plugins.registry import register
 from . import Confidence
 
 _KEY = "bench_trace"
@@ -30,10 +30,14 @@ class Header(Value, frozen=True, kw_only=True):
     source: Source
     labels: dict[str, Any] = {}
     meta: dict[str, Any] = {}
+    outcome: Outcome | None = None
+    left_out: dict[str, int] = {}
 
 
 _STEP: msgspec.json.Decoder[Any] = msgspec.json.Decoder(AnyStep)
 _HEADER = msgspec.json.Decoder(Header)
+_SAID = tuple(field for field in Header.__struct_fields__ if field != _KEY)
+"""What a header says of a trace."""
 
 
 @register("reader", "native")
@@ -61,7 +65,8 @@ class Native:
                 what = f"expected more than {steps[-1].index}, got {step.index} — steps are in order, each index once"
                 raise document.fail(what, line=number, path="$.index")
             steps.append(step)
-        yield Trace(id=header.id, source=header.source, steps=tuple(steps), labels=header.labels, meta=header.meta)
+        said = {field: getattr(header, field) for field in _SAID}
+        yield Trace(steps=tuple(steps), **said)
 
 
 def _header(document: Document, number: int, line: bytes) -> Header:
@@ -113,7 +118,7 @@ def encode_trace(trace: Trace) -> bytes:
     >>> encode_trace(Trace(id="a", source=Source(format="native"), steps=()))
     b'{"bench_trace":1,"id":"a","source":{"format":"native"}}\\n'
     """
-    header = Header(bench_trace=SCHEMA_VERSION, id=trace.id, source=trace.source, labels=trace.labels, meta=trace.meta)
+    header = Header(bench_trace=SCHEMA_VERSION, **{field: getattr(trace, field) for field in _SAID})
     lines = [_line(trace, "header", header, _HEADER)]
     lines += [_line(trace, f"step {step.index}", step, _STEP) for step in trace.steps]
     return b"".join(line + b"\n" for line in lines)

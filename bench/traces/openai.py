@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..files.documents import Document, Node
 from ..model import ModelTurn, ToolCall, ToolsChanged, Trace, UserTurn, text_of
-from ..reading.chat import ROLES, Conversation, content_of, tool_calls_of, unknown_role, usage_of
-from ..reading.commands import calls_in, is_observation, observation
-from ..reading.documents import Document, Node
-from ..registry import register
+from ..plugins.registry import register
 from . import Confidence, source_of
+from .reading.chat import ROLES, Conversation, content_of, tool_calls_of, unknown_role, usage_of
+from .reading.commands import calls_in, is_observation, observation
 
 _SAYS = {"content", "tool_calls", "function_call", "refusal"}
 _MESSAGE = _SAYS | {"role", "name", "tool_call_id", "audio", "annotations", "reasoning_content", "reasoning", "usage",

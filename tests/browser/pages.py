@@ -11,7 +11,7 @@ STRATEGIES = (
     *(f"cut_{limit}=summarizer=truncate:limit={limit}" for limit in (20, 40, 60, 80, 120)),
     *(f"mask_{keep}=compactor=mask_observations:keep_last={keep}" for keep in (1, 2, 3)),
     "head_tail=summarizer=head_tail:head=1,tail=1",
-    "window=compactor=window:keep_last=4",
+    "window=compactor=sliding_window:keep_last=4",
 )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bench.facts.command_history import command_of
 from bench.model import Message, Run, Trace
 
 from . import rebuilt
@@ -14,7 +13,7 @@ def commands_lost(trace: Trace, run: Run) -> dict[str, set[str]]:
     found = {}
     for thread, (step, messages) in last.items():
         given = {
-            command_of(call)
+            call.command
             for turn in trace.model_turns
             if turn.thread == thread and turn.index < step
             for call in turn.tool_calls
@@ -25,7 +24,7 @@ def commands_lost(trace: Trace, run: Run) -> dict[str, set[str]]:
 
 
 def holds(message: Message, command: str) -> bool:
-    if any(command_of(call) == command for call in message.tool_calls):
+    if any(call.command == command for call in message.tool_calls):
         return True
     wanted = command.split("\n")
     lines = message.text.split("\n")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bench.model import ModelTurn, Run, SystemTurn, ToolResult, ToolsChanged, Trace, UserTurn, compact_json, text_of
-from bench.prices import provider_of, unit_prices
-from bench.tokens import counter
+from bench.tokens.counting import counter
+from bench.tokens.prices import provider_of, unit_prices
 
 from . import rebuilt
 

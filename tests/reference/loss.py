@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.facts.atoms import atoms_of
-from bench.facts.decode import NothingParsed, decode_strings, decoded, parse_json, parse_prefix
-from bench.facts.uses import uses
+from bench.evidence.uses import uses
 from bench.model import Run, ToolResult, Trace, as_text, compact_json
+from bench.text.decode import NothingParsed, decode_strings, decoded, parse_json, parse_prefix
+from bench.text.facts import facts_of
 
 from . import rebuilt
 
@@ -33,8 +33,8 @@ def facts(trace: Trace, run: Run, place: str) -> dict[int, Pair]:
 
 
 def _facts(result: ToolResult, texts: list[str], whole: bool) -> Pair:
-    atoms = atoms_of(result.text)
-    return sum(whole or rebuilt.present(atom, texts) for atom in atoms), len(atoms)
+    facts = facts_of(result.text)
+    return sum(whole or rebuilt.present(fact, texts) for fact in facts), len(facts)
 
 
 def needs(trace: Trace, run: Run, first: bool) -> dict[int, Pair]:
@@ -44,7 +44,7 @@ def needs(trace: Trace, run: Run, first: bool) -> dict[int, Pair]:
     for prompt, messages, _ in rebuilt.prompts(run):
         of_turn = [use for use in uses(trace) if use.turn == prompt.step and use.first is first]
         judged = [
-            rebuilt.shows_whole(messages, results[use.source]) or rebuilt.present(use.atom, rebuilt.texts(messages))
+            rebuilt.shows_whole(messages, results[use.source]) or rebuilt.present(use.fact, rebuilt.texts(messages))
             for use in of_turn
             if not use.recorded_only
         ]
@@ -62,7 +62,7 @@ def ages(trace: Trace, run: Run) -> list[int]:
         messages = by_turn[use.turn]
         if use.recorded_only or rebuilt.shows_whole(messages, results[use.source]):
             continue
-        if not rebuilt.present(use.atom, rebuilt.texts(messages)):
+        if not rebuilt.present(use.fact, rebuilt.texts(messages)):
             found.append(use.turn_number - use.source_turn)
     return found
 

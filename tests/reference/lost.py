@@ -7,12 +7,12 @@ import math
 import re
 from typing import Any
 
-from bench.facts.atoms import atoms_of
-from bench.facts.decode import NothingParsed, decode_strings, parse_json
-from bench.facts.held import read_held
-from bench.facts.notices import marker, notice, shown_count, stated_left_out, stated_totals
-from bench.facts.uses import uses
+from bench.evidence.held import read_held
+from bench.evidence.uses import uses
 from bench.model import Message, ModelTurn, Prompt, Run, SystemTurn, ToolResult, Trace, UserTurn, compact_json
+from bench.text.decode import NothingParsed, decode_strings, parse_json
+from bench.text.facts import facts_of
+from bench.text.notices import marker, notice, shown_count, stated_left_out, stated_totals
 
 from . import loss, rebuilt
 
@@ -34,20 +34,20 @@ def of_kind(trace: Trace, run: Run, kind: str) -> tuple[int, int]:
     for place, result, messages in rebuilt.places(trace, run):
         if place != "end":
             continue
-        for atom, own in atoms_of(result.text).items():
-            if own == kind or (kind == "measure" and _measured(atom, own, result)):
+        for fact, own in facts_of(result.text).items():
+            if own == kind or (kind == "measure" and _measured(fact, own, result)):
                 total += 1
-                kept += rebuilt.shows_whole(messages, result) or rebuilt.present(atom, rebuilt.texts(messages))
+                kept += rebuilt.shows_whole(messages, result) or rebuilt.present(fact, rebuilt.texts(messages))
     return kept, total
 
 
-def _measured(atom: str, kind: str, result: ToolResult) -> bool:
+def _measured(fact: str, kind: str, result: ToolResult) -> bool:
     plain = rebuilt.decoded(result.text)
     if kind == "name":
-        return any(atom.endswith(unit) and re.fullmatch(r"\d[\d.]*", atom[: -len(unit)]) for unit in UNITS)
+        return any(fact.endswith(unit) and re.fullmatch(r"\d[\d.]*", fact[: -len(unit)]) for unit in UNITS)
     if kind != "number":
         return False
-    bare = atom.lstrip("+-")
+    bare = fact.lstrip("+-")
     for found in re.finditer(re.escape(bare), plain):
         before, after = plain[: found.start()], plain[found.end() :]
         if re.search(r"[\w.][-+]?$", before):
@@ -95,7 +95,7 @@ def rounds(trace: Trace, run: Run) -> dict[str, list[tuple[int, int, int]]]:
         if summarised or (prompt.compacted and _taken_apart(trace, run, prompt, messages, keys)):
             before = [r for r in trace.results if r.thread == prompt.thread and r.index < prompt.step]
             held = [
-                rebuilt.present(atom, rebuilt.texts(messages)) for result in before for atom in atoms_of(result.text)
+                rebuilt.present(fact, rebuilt.texts(messages)) for result in before for fact in facts_of(result.text)
             ]
             if held:
                 found.setdefault(prompt.thread, []).append((prompt.step, sum(held), len(held)))
@@ -140,13 +140,13 @@ def refetches(trace: Trace, run: Run) -> dict[str, tuple[int, int]]:
                 continue
             latest = max(earlier, key=lambda answer: answer.index)
             told = [
-                atom
-                for atom in atoms_of(latest.shown_by_recorder)
-                if atom in atoms_of(own.shown_by_recorder) and atom in atoms_of(latest.text)
+                fact
+                for fact in facts_of(latest.shown_by_recorder)
+                if fact in facts_of(own.shown_by_recorder) and fact in facts_of(latest.text)
             ]
             texts = rebuilt.texts(prompts[turn.index])
             if told:
-                found[call.id] = sum(not rebuilt.present(atom, texts) for atom in told), len(told)
+                found[call.id] = sum(not rebuilt.present(fact, texts) for fact in told), len(told)
     return found
 
 
@@ -173,27 +173,27 @@ def tiers(trace: Trace, run: Run, place: str) -> tuple[dict[str, int], int]:
     if place == "needed":
         by_turn = {prompt.step: messages for prompt, messages, _ in rebuilt.prompts(run)}
         asked = [
-            (use.atom, next(result for result in trace.results if result.index == use.source), by_turn[use.turn])
+            (use.fact, next(result for result in trace.results if result.index == use.source), by_turn[use.turn])
             for use in uses(trace)
             if not use.recorded_only
         ]
     else:
         asked = [
-            (atom, result, messages)
+            (fact, result, messages)
             for at, result, messages in rebuilt.places(trace, run)
             if at == place
-            for atom in atoms_of(result.text)
+            for fact in facts_of(result.text)
         ]
-    for atom, result, messages in asked:
-        counted[_tier(run, atom, result, messages)] += 1
+    for fact, result, messages in asked:
+        counted[_tier(run, fact, result, messages)] += 1
     return counted, len(asked)
 
 
-def _tier(run: Run, atom: str, result: ToolResult, messages: list[Message]) -> str:
-    if rebuilt.shows_whole(messages, result) or rebuilt.present(atom, rebuilt.texts(messages)):
+def _tier(run: Run, fact: str, result: ToolResult, messages: list[Message]) -> str:
+    if rebuilt.shows_whole(messages, result) or rebuilt.present(fact, rebuilt.texts(messages)):
         return "in_context"
     shown = [item.text for item in messages if item.step == result.index]
-    if re.fullmatch(r"[-+]?\d+(\.\d+)?", atom) and _follows(atom, result, shown):
+    if re.fullmatch(r"[-+]?\d+(\.\d+)?", fact) and _follows(fact, result, shown):
         return "derivable"
     outcome = next(item for item in run.results if item.step == result.index)
     handle = outcome.record.handle
@@ -202,7 +202,7 @@ def _tier(run: Run, atom: str, result: ToolResult, messages: list[Message]) -> s
         same = text == result.text or text == (
             result.value if isinstance(result.value, str) else compact_json(result.value)
         )
-        if same or rebuilt.present(atom, [text]):
+        if same or rebuilt.present(fact, [text]):
             return "retrievable"
     return "lost"
 
@@ -215,7 +215,7 @@ def _word_in(handle: str, text: str) -> bool:
     return False
 
 
-def _follows(atom: str, result: ToolResult, shown: list[str]) -> bool:
+def _follows(fact: str, result: ToolResult, shown: list[str]) -> bool:
     """Rule (a), a count of its own that is stated; rule (b), rows or sum of a list of mappings that stands whole in one shown value."""
     shown = [text for text in shown if text]
     value = decode_strings(result.data) if result.data is not None else _json(result.text)
@@ -227,24 +227,24 @@ def _follows(atom: str, result: ToolResult, shown: list[str]) -> bool:
     tables = [node for node in lists if len(node) > 1 and all(isinstance(row, dict) for row in node)]
     names = {key: (key,) for rows in tables for row in rows for key in row}
     held = [row for text in shown for row in getattr(read_held(text, names).leaves, "rows", ())]
-    if "." not in atom:
+    if "." not in fact:
         stated = {total for text in shown for total in stated_totals(text)}
         lines = sum(map(_lines, shown))
         for gap in {gap for text in shown for gap in stated_left_out(text)}:
             stated |= {gap + len(held), gap + sum(map(shown_count, shown)), gap + lines, gap + lines - 1}
-        if int(atom) in stated & own - {0}:
+        if int(fact) in stated & own - {0}:
             return True
     for rows in tables:
         for column in {key for row in rows for key in row}:
             ours = sorted(repr(value) for row in rows for value in _scalars(row.get(column, {})))
             theirs = sorted(_shown(typed) for row in held for path, typed in row if path == (column,))
             if ours and ours == theirs:
-                if atom == str(len(rows)) or ("." not in atom and int(atom) == len(rows)):
+                if fact == str(len(rows)) or ("." not in fact and int(fact) == len(rows)):
                     return True
                 values = [value for row in rows for value in _scalars(row.get(column, {}))]
                 if all(type(value) in (int, float) and math.isfinite(value) for value in values):
                     total = math.fsum(values)
-                    if abs(total) < 1e15 and round(total, len(atom.partition(".")[2])) == float(atom):
+                    if abs(total) < 1e15 and round(total, len(fact.partition(".")[2])) == float(fact):
                         return True
     return False
 
@@ -293,7 +293,7 @@ def silent(trace: Trace, run: Run) -> dict[int, float]:
         shown = [item.text for item in messages if item.step == result.index]
         written = [item.text for item in messages if item.step is None]
         gone = not rebuilt.shows_whole(messages, result) and (
-            any(not rebuilt.present(atom, rebuilt.texts(messages)) for atom in atoms_of(result.text))
+            any(not rebuilt.present(fact, rebuilt.texts(messages)) for fact in facts_of(result.text))
             or _leaves_gone(trace, run, result, messages)
         )
         is_silent = gone and notice(shown or written, result.text) is None
@@ -315,7 +315,7 @@ def false_notices(trace: Trace, run: Run) -> dict[int, float]:
         else:
             there = all(line.strip() in everything for line in rebuilt.decoded(result.text).splitlines())
             there = there or any(result.text.strip() in text for text in shown)
-        there = there and all(rebuilt.present(atom, rebuilt.texts(messages)) for atom in atoms_of(result.text))
+        there = there and all(rebuilt.present(fact, rebuilt.texts(messages)) for fact in facts_of(result.text))
         whole = rebuilt.shows_whole(messages, result)
         said = any(marker(text, result.text, pointers=False) for text in shown)
         found[result.index] = float(there and said and not whole)

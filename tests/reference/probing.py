@@ -7,9 +7,9 @@ from typing import Any
 
 import jmespath
 
-from bench.facts.decode import decode_strings, parse_json, parse_prefix
-from bench.facts.uses import turn_text
+from bench.evidence.uses import turn_text
 from bench.model import Run, ToolResult, Trace, as_text
+from bench.text.decode import decode_strings, parse_json, parse_prefix
 
 from . import rebuilt
 

@@ -1,12 +1,12 @@
-"""Prompts as full lists of messages, and whether a text holds an atom, by looking at every position."""
+"""Prompts as full lists of messages, and whether a text holds a fact, by looking at every position."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bench.facts.decode import decoded
-from bench.facts.uses import call_text
+from bench.evidence.uses import call_text
 from bench.model import Message, Prompt, Run, ToolResult, Trace
+from bench.text.decode import decoded
 
 
 def prompts(run: Run) -> list[tuple[Prompt, list[Message], list[str]]]:
@@ -49,17 +49,17 @@ def shows_whole(messages: list[Message], result: ToolResult) -> bool:
     return any(item.step == result.index and item.text == result.text for item in messages)
 
 
-def present(atom: str, among: list[str]) -> bool:
-    return any(stands(decoded(text), atom) for text in among)
+def present(fact: str, among: list[str]) -> bool:
+    return any(stands(decoded(text), fact) for text in among)
 
 
-def stands(plain: str, atom: str) -> bool:
-    """Whether an atom stands somewhere in a text, not inside a longer word or number."""
+def stands(plain: str, fact: str) -> bool:
+    """Whether a fact stands somewhere in a text, not inside a longer word or number."""
     return any(
-        plain[start : start + len(atom)] == atom
-        and _free_left(plain[:start], atom[0])
-        and _free_right(plain[start + len(atom) :], atom[-1])
-        for start in range(len(plain) - len(atom) + 1)
+        plain[start : start + len(fact)] == fact
+        and _free_left(plain[:start], fact[0])
+        and _free_right(plain[start + len(fact) :], fact[-1])
+        for start in range(len(plain) - len(fact) + 1)
     )
 
 

@@ -6,65 +6,65 @@ import math
 from collections.abc import Callable, Collection, Iterable
 from itertools import combinations
 
-from bench.facts.decode import decoded
-from bench.facts.uses import uses
+from bench.evidence.uses import uses
 from bench.model import ModelTurn, Run, SystemTurn, ToolResult, ToolsChanged, Trace, compact_json, text_of
-from bench.tokens import counter
+from bench.text.decode import decoded
+from bench.tokens.counting import counter
 
 from . import rebuilt
 
-Atom = tuple[str, str]
+Fact = tuple[str, str]
 
 
-def needed(trace: Trace) -> dict[Atom, tuple[int, int, bool]]:
-    """Every needed atom by thread: the result it came from, the last turn that uses it, and whether a use is a first one."""
-    found: dict[Atom, tuple[int, int, bool]] = {}
+def needed(trace: Trace) -> dict[Fact, tuple[int, int, bool]]:
+    """Every needed fact by thread: the result it came from, the last turn that uses it, and whether a use is a first one."""
+    found: dict[Fact, tuple[int, int, bool]] = {}
     for use in uses(trace):
         if not use.recorded_only:
-            source, _, first = found.get((use.thread, use.atom), (use.source, 0, False))
-            found[use.thread, use.atom] = source, use.turn, first or use.first
+            source, _, first = found.get((use.thread, use.fact), (use.source, 0, False))
+            found[use.thread, use.fact] = source, use.turn, first or use.first
     return found
 
 
-def tokens(trace: Trace, encoding: str, gone: Collection[Atom] = ()) -> int:
-    """Tokens of all prompts that hold the system turns and the needed atoms alone, but for those that are gone."""
+def tokens(trace: Trace, encoding: str, gone: Collection[Fact] = ()) -> int:
+    """Tokens of all prompts that hold the system turns and the needed facts alone, but for those that are gone."""
     return sum(_prompt(trace, step, encoding, gone) for step in trace.steps if isinstance(step, ModelTurn))
 
 
-def _prompt(trace: Trace, turn: ModelTurn, encoding: str, gone: Collection[Atom]) -> int:
+def _prompt(trace: Trace, turn: ModelTurn, encoding: str, gone: Collection[Fact]) -> int:
     count = counter(encoding).text
     before = [step for step in trace.steps if step.thread == turn.thread and step.index < turn.index]
     system = [text_of(step.content) for step in before if isinstance(step, SystemTurn)]
     tools = [step.tools for step in before if isinstance(step, ToolsChanged)]
     results = {step.index: step.text for step in before if isinstance(step, ToolResult)}
     alive = [
-        (source, decoded(results[source]).find(atom), atom)
-        for (thread, atom), (source, last, _) in needed(trace).items()
-        if thread == turn.thread and source in results and turn.index <= last and (thread, atom) not in gone
+        (source, decoded(results[source]).find(fact), fact)
+        for (thread, fact), (source, last, _) in needed(trace).items()
+        if thread == turn.thread and source in results and turn.index <= last and (thread, fact) not in gone
     ]
-    shown = [atom for *_, atom in sorted(alive) if not rebuilt.present(atom, system)]
+    shown = [fact for *_, fact in sorted(alive) if not rebuilt.present(fact, system)]
     total = 3 + sum(3 + count(text) for text in system)
     total += count(compact_json(list(tools[-1]))) if tools and tools[-1] else 0
     return total + (3 + min(count(text) for text in _written(shown)) if shown else 0)
 
 
-def _written(atoms: list[str]) -> Iterable[str]:
-    """The text that holds the atoms, with either separator; what a longer one holds is not written twice."""
+def _written(facts: list[str]) -> Iterable[str]:
+    """The text that holds the facts, with either separator; what a longer one holds is not written twice."""
     for separator in (" ", "\n"):
-        longest = [atom for atom in atoms if not any(_inside(atom, other) for other in atoms)]
+        longest = [fact for fact in facts if not any(_inside(fact, other) for other in facts)]
         text = separator.join(longest)
         if decoded(text) != text:
             text = f">{text}"
-        missing = [atom for atom in atoms if not rebuilt.present(atom, [text])]
+        missing = [fact for fact in facts if not rebuilt.present(fact, [text])]
         yield separator.join([text, *missing])
 
 
-def _inside(atom: str, other: str) -> bool:
-    return len(other) > len(atom) and rebuilt.stands(other, atom)
+def _inside(fact: str, other: str) -> bool:
+    return len(other) > len(fact) and rebuilt.stands(other, fact)
 
 
-def greedy(trace: Trace, encoding: str, miss: int) -> set[Atom]:
-    """The atoms to give up: one at a time, always the one that costs most; what is only reused goes with the first."""
+def greedy(trace: Trace, encoding: str, miss: int) -> set[Fact]:
+    """The facts to give up: one at a time, always the one that costs most; what is only reused goes with the first."""
     left = {key: _cost(trace, key, encoding) for key, (_, _, first) in needed(trace).items() if first}
     gone = {key for key, (_, _, first) in needed(trace).items() if not first} if miss else set()
     for _ in range(miss):
@@ -74,7 +74,7 @@ def greedy(trace: Trace, encoding: str, miss: int) -> set[Atom]:
     return gone
 
 
-def _cost(trace: Trace, key: Atom, encoding: str) -> int:
+def _cost(trace: Trace, key: Fact, encoding: str) -> int:
     source, last, _ = needed(trace)[key]
     prompts = [step for step in trace.model_turns if step.thread == key[0] and source < step.index <= last]
     return counter(encoding).text(f" {key[1]}") * len(prompts)
@@ -102,34 +102,34 @@ def clairvoyant_tokens(trace: Trace, run_keep_all: Run, miss: int) -> int:
         for result in trace.results:
             if result.thread == prompt.thread and result.index < prompt.step:
                 alive = [
-                    atom
-                    for (thread, atom), (source, last, _) in needed(trace).items()
-                    if source == result.index and prompt.step <= last and (thread, atom) not in gone
+                    fact
+                    for (thread, fact), (source, last, _) in needed(trace).items()
+                    if source == result.index and prompt.step <= last and (thread, fact) not in gone
                 ]
                 total += _cheaper(result.text, alive, count) - count(result.text)
     return total
 
 
-def _line_of(text: str, atom: str) -> int:
-    """Where the first line stands that holds an atom."""
-    return next(place for place, line in enumerate(decoded(text).split("\n")) if rebuilt.stands(line, atom))
+def _line_of(text: str, fact: str) -> int:
+    """Where the first line stands that holds a fact."""
+    return next(place for place, line in enumerate(decoded(text).split("\n")) if rebuilt.stands(line, fact))
 
 
-def _cheaper(whole: str, atoms: list[str], count: Callable[[str], int]) -> int:
-    """Tokens of the lines that hold the atoms, or of everything where that is cheaper."""
-    if not atoms:
+def _cheaper(whole: str, facts: list[str], count: Callable[[str], int]) -> int:
+    """Tokens of the lines that hold the facts, or of everything where that is cheaper."""
+    if not facts:
         return 0
     lines = decoded(whole).split("\n")
-    text = "\n".join(lines[place] for place in sorted({_line_of(whole, atom) for atom in atoms}))
+    text = "\n".join(lines[place] for place in sorted({_line_of(whole, fact) for fact in facts}))
     return min(count(text if decoded(text) == text else f">{text}"), count(whole))
 
 
-def _lines_given_up(trace: Trace, encoding: str, miss: int) -> set[Atom]:
-    """The atoms of the lines given up: always the line next that costs most for each first use it serves, of those that still may go."""
+def _lines_given_up(trace: Trace, encoding: str, miss: int) -> set[Fact]:
+    """The facts of the lines given up: always the line next that costs most for each first use it serves, of those that still may go."""
     texts = {result.index: result.text for result in trace.results}
-    lines: dict[tuple[int, int], list[Atom]] = {}
-    for (thread, atom), (source, _, _) in needed(trace).items():
-        lines.setdefault((source, _line_of(texts[source], atom)), []).append((thread, atom))
+    lines: dict[tuple[int, int], list[Fact]] = {}
+    for (thread, fact), (source, _, _) in needed(trace).items():
+        lines.setdefault((source, _line_of(texts[source], fact)), []).append((thread, fact))
     worth = {}
     for (source, place), keys in lines.items():
         turns = [
@@ -142,7 +142,7 @@ def _lines_given_up(trace: Trace, encoding: str, miss: int) -> set[Atom]:
             worth[source, place] = (saved / firsts if firsts else math.inf, saved, firsts)
     order = list(dict.fromkeys(source for source, _ in lines))
     left = sorted(worth, key=lambda at: (order.index(at[0]), at[1]))
-    gone: set[Atom] = set()
+    gone: set[Fact] = set()
     while True:
         able = [at for at in left if worth[at][2] <= miss]
         if not able:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.facts.decode import decoded
-from bench.facts.held import names_of, read_held
-from bench.facts.leaves import flatten
+from bench.evidence.held import names_of, read_held
 from bench.model import Run, Trace
+from bench.text.decode import decoded
+from bench.text.leaves import flatten
 
 from . import loss, rebuilt
 

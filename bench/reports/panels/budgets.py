@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...budgets import COST, RECALL, Standing, standings
-from ...drawing.blocks import Block, Cell, Column, Prose, Table, measured, quantity
+from ...comparison.budgets import COST, RECALL, Standing, standings
 from ...model import Comparison
 from .. import panel
+from ..blocks import Block, Cell, Column, Prose, Table, measured, quantity
 
 
 @panel("budgets", order=35, title="Which strategy keeps most within a budget?")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 
-from ...drawing.blocks import Block, Cases, Cell, Column, Detail, Prompts, Prose, Table, counted, measured, quantity
-from ...drawing.decision_path import path
-from ...drawing.side_by_side import badness, damages, side_by_side
-from ...drawing.windows import prompts_data, window_chart
 from ...model import Comparison, Row
 from .. import brackets, contenders, panel
+from ..blocks import Block, Cases, Cell, Column, Detail, Prompts, Prose, Table, counted, measured, quantity
+from ..decision_path import path
+from ..loss.side_by_side import badness, damages, side_by_side
+from ..windows import prompts_data, window_chart
 
 COST = "cost.prompt_tokens"
 KEPT = ("needed.recall", "loss.fact_recall.end", "loss.leaf_recall.end")

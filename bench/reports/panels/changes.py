@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...comparison import change
-from ...drawing.blocks import Block, Cell, Column, Prose, Table, change as change_cell, counted, quantity
+from ...comparison.pairs import change
+from ...comparison.rows import combine
 from ...model import Comparison, Delta
-from ...scores import combine
 from .. import panel
+from ..blocks import Block, Cell, Column, Prose, Table, change as change_cell, counted, quantity
 
 
 @panel("changes", order=72, title="What changed?")

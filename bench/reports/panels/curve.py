@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from ...drawing.blocks import Block, Cell, Column, Prose, Table, counted, measured, quantity
-from ...facts.selection_curve import CURVE
+from ...evidence.oracle import CURVE
 from ...model import Comparison, Row
 from .. import panel
+from ..blocks import Block, Cell, Column, Prose, Table, counted, measured, quantity
 
 COST = "cost.prompt_tokens"
 RECALL = "needed.recall"
-REGRET = "needed.regret"
-DISTANCE = "needed.distance_to_clairvoyant"
+REGRET = "needed.tokens_over_oracle"
+DISTANCE = "needed.tokens_over_clairvoyant"
 FEWEST = "needed.fewest_tokens."
 LIMITS = (
-    "A verbatim selection shows the system turns and the needed atoms alone, each until its last use, and gives up first what costs most to keep "
+    "A verbatim selection shows the system turns and the needed facts alone, each until its last use, and gives up first what costs most to keep "
     "(its tokens times the prompts it is in). It reads the future, so no strategy can be asked to reach it; it is a good selection and not a proven "
-    "optimum; and it says nothing of strategies that rewrite, which may be below it. An atom in a prompt is no promise that a model can use it."
+    "optimum; and it says nothing of strategies that rewrite, which may be below it. A fact in a prompt is no promise that a model can use it."
 )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...drawing.blocks import Block, Prose, counted
-from ...drawing.side_by_side import LOST, MAX_STRATEGIES, badness, damages, side_by_side
 from ...model import Comparison
 from .. import contenders, panel
+from ..blocks import Block, Prose, counted
+from ..loss.side_by_side import LOST, MAX_STRATEGIES, badness, damages, side_by_side
 
 MAX_RESULTS = 6
 MAX_RESULTS_A_CASE = 2

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...drawing.blocks import Block, Cell, Column, Fold, Prose, Table, counted
 from ...model import Comparison, ResultOutcome, as_text
 from .. import contenders, panel
+from ..blocks import Block, Cell, Column, Fold, Prose, Table, counted
 
 MAX_STEPS = 40  # of one strategy and case
 BASE = ("step_index", "function_name", "success", "result_type", "timestamp", "evaluation_version", "critical_failure")

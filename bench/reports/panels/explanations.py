@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...drawing.blocks import Block, Cell, Column, Fold, Prose, Table, counted
-from ...facts.explanations import explain
 from ...model import Comparison, Run, Sample, ToolResult
 from .. import panel
+from ..blocks import Block, Cell, Column, Fold, Prose, Table, counted
+from ..loss.explanations import explain
 
 MAX_RESULTS = 4
 MAX_RESULTS_A_CASE = 2

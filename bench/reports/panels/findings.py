@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...drawing.blocks import Block, Cell, Column, Fold, Prose, Table, counted
-from ...facts.findings import changes
+from ...evidence.findings import changes
 from ...model import Comparison
 from .. import contenders, panel
+from ..blocks import Block, Cell, Column, Fold, Prose, Table, counted
 
 METRIC = "findings.agreement"
 MAX_RESULTS = 8

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...drawing.blocks import Block, Cell, Column, Fold, Prose, Table, Tone, listed
 from ...model import Comparison, Verdict
 from .. import panel
+from ..blocks import Block, Cell, Column, Fold, Prose, Table, Tone, listed
 
 TONES: dict[str, Tone] = {"fail": "bad", "inconclusive": "warn", "skipped": "muted", "pass": "good"}
 SHOWN_PASSES = 4

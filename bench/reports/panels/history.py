@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...drawing.blocks import Block, Cell, Chart, Column, Point, Prose, Table, counted, quantity
-from ...history import Move, moves
+from ...files.history import Move, moves
 from ...model import Comparison, Moment
 from .. import panel
+from ..blocks import Block, Cell, Chart, Column, Point, Prose, Table, counted, quantity
 
 CHARTED = ("cost.prompt_tokens", "needed.recall")
 """What is drawn beside the metrics that gates judge."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...drawing.blocks import Block, Cell, Column, Fold, Prose, Table, counted, measured
 from ...model import Comparison, MetricInfo, Row
 from .. import panel
+from ..blocks import Block, Cell, Column, Fold, Prose, Table, counted, measured
 
 MAX_CELLS = 12_000
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...drawing.blocks import Block, Cell, Column, Prose, Table, quantity
 from ...model import Comparison
 from .. import panel
+from ..blocks import Block, Cell, Column, Prose, Table, quantity
 
 MAX_ROWS = 30
 

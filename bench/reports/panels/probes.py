@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...drawing.blocks import Block, Cell, Column, Prose, Table, Tone, counted, measured, quantity
 from ...model import Comparison, Sample
 from .. import panel
+from ..blocks import Block, Cell, Column, Prose, Table, Tone, counted, measured, quantity
 
 METRIC = "probes.recall"
 MAX_LOST = 30

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...drawing.blocks import (
+from ...model import Comparison, Delta, Verdict
+from .. import brackets, contenders, panel
+from ..blocks import (
     Beside,
     Block,
     Cell,
@@ -19,8 +21,6 @@ from ...drawing.blocks import (
     measured,
     quantity,
 )
-from ...model import Comparison, Delta, Verdict
-from .. import brackets, contenders, panel
 
 COST = "cost.prompt_tokens"
 DOLLARS = "cost.cost_usd"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...drawing.blocks import Block, Cell, Column, Prose, Table, counted, measured, quantity
-from ...facts.recorded_cut import Cut, Reset, cuts, resets
+from ...evidence.recorded_cut import Cut, Reset, cuts, resets
 from ...model import Comparison
 from .. import panel
+from ..blocks import Block, Cell, Column, Prose, Table, counted, measured, quantity
 
 MAX_ROWS = 20
 MAX_NAMED = 4
@@ -107,9 +107,9 @@ def _again(cut: Cut) -> str:
 def _said(cut: Cut) -> str:
     if not cut.said:
         return "no later turn"
-    named = [f"step {step}: {', '.join(atoms[:MAX_NAMED])}" for step, atoms in list(cut.said.items())[:MAX_NAMED]]
+    named = [f"step {step}: {', '.join(facts[:MAX_NAMED])}" for step, facts in list(cut.said.items())[:MAX_NAMED]]
     more = sum(map(len, cut.said.values())) - sum(
-        min(len(atoms), MAX_NAMED) for atoms in list(cut.said.values())[:MAX_NAMED]
+        min(len(facts), MAX_NAMED) for facts in list(cut.said.values())[:MAX_NAMED]
     )
     return "; ".join(named) + (f" and {counted(more, 'more fact')}" if more else "")
 

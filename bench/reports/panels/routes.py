@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...drawing.blocks import Block, Cell, Column, Fold, Prose, Table, counted, listed
-from ...drawing.decision_path import path
-from ...facts.confusion import confusion
+from ...evidence.confusion import confusion
 from ...model import Comparison, Decision
 from .. import panel
+from ..blocks import Block, Cell, Column, Fold, Prose, Table, counted, listed
+from ..decision_path import path
 
 MAX_DIVERGENCES = 20
 MAX_PATHS = 3

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...drawing.blocks import Block, Cell, Chart, Column, Fold, Point, Prose, Table, counted, listed, measured, quantity
 from ...model import Comparison
 from .. import panel
+from ..blocks import Block, Cell, Chart, Column, Fold, Point, Prose, Table, counted, listed, measured, quantity
 
 TIERS = (
     ("loss.in_context.end", "in the prompt"),
@@ -110,14 +110,14 @@ def _rounds(comparison: Comparison, everyone: tuple[str, ...]) -> list[Block]:
         curves = [
             sample.detail["curve"]
             for case in comparison.cases
-            for sample in comparison.samples.get((name, "loss.rounds.1", case), ())
+            for sample in comparison.samples.get((name, "loss.compactions.1", case), ())
             if sample.detail.get("curve")
         ]
         length = min(max(map(len, curves), default=0), MAX_ROUNDS)
         for number in range(length):
             shares = [curve[number]["recall"] for curve in curves if len(curve) > number]
             points.append(Point(name, float(number + 1), sum(shares) / len(shares)))
-        collapsed = comparison.row(name, "loss.collapse_round")
+        collapsed = comparison.row(name, "loss.collapse_compaction")
         if collapsed is not None and collapsed.value is not None:
             said.append(f"{name} in round {quantity(collapsed.value, 'rounds')} ({counted(collapsed.n, 'thread')})")
     if not points:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...drawing.blocks import Block, Cell, Column, Fold, Prose, Table, counted, listed, quantity
 from ...model import Comparison, non_text_parts
 from .. import REPLAY_LIMIT, panel
+from ..blocks import Block, Cell, Column, Fold, Prose, Table, counted, listed, quantity
 
 MAX_LISTED = 50
 
@@ -88,7 +88,7 @@ def _signature(comparison: Comparison) -> Block:
     settings = [
         ("bench version", signed.bench_version),
         ("token encodings", ", ".join(signed.encodings)),
-        ("atom pattern", signed.atoms_version),
+        ("fact pattern", signed.facts_version),
         ("price tables", signed.prices_date),
         ("seed of intervals", str(signed.seed)),
         *((f"strategy {name}", spec) for name, spec in signed.strategies.items()),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...drawing.blocks import NOT_MEASURED, Beside, Block, Cell, Column, Prose, Table, counted, measured, quantity
-from ...drawing.windows import calls, window_chart
 from ...model import Comparison
 from .. import brackets, contenders, panel
+from ..blocks import NOT_MEASURED, Beside, Block, Cell, Column, Prose, Table, counted, measured, quantity
+from ..windows import calls, window_chart
 
 MAX_CASES = 4
 SHOWN = ("keep_all", "recorded", "floor")

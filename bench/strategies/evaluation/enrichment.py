@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...facts.decode import NothingParsed, parse_prefix
 from ...model import Record, as_text
-from ...registry import register
+from ...plugins.registry import register
+from ...text.decode import NothingParsed, parse_prefix
 from . import ENRICHMENT, Count
 
 _METHODS = ("reactome", "go", "kegg", "gsea")

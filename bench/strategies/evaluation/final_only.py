@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...model import Record
-from ...registry import register
+from ...plugins.registry import register
 
 
 @register("evaluator", "final_only")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...model import ModelTurn
-from ...registry import register
+from ...plugins.registry import register
 
 RUN_SCRIPT = "run_script_by_name"
 GET_PARAMETERS = "get_script_parameters_tool"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...model import Approval
-from ...registry import register
+from ...plugins.registry import register
 
 
 @register("router", "approval", at="approval")

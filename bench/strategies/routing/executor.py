@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...registry import register
+from ...plugins.registry import register
 from . import current_step_index, total_steps
 
 

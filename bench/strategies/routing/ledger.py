@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...registry import register
+from ...plugins.registry import register
 
 
 @register("router", "ledger", at="before_model")
-class Ledger:
+class MessageTokens:
     """What an orchestrator does with its ledger: `satisfied`, `next` (the detail names the speaker), `replan` or `terminated`.
 
     Satisfied wins. A ledger that sees a loop or no progress is a stall; progress never takes one away. More than `max_stalls` stalls →
@@ -20,7 +20,7 @@ class Ledger:
     Source: strategies.md §5 "Routers", Magentic-One traces
 
     >>> stalled = {"ledger": {"is_in_loop": {"answer": True}, "next_speaker": {"answer": "WebSurfer"}}}
-    >>> router = Ledger(max_stalls=1)
+    >>> router = MessageTokens(max_stalls=1)
     >>> router.decide(stalled)
     ('next', {'speaker': 'WebSurfer', 'stalls': 1, 'replans': 0})
     >>> router.decide(stalled)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import SpecError
 from ...model import Message, compact_json
-from ...registry import register
+from ...plugins.registry import register
 
 
 @register("router", "loop_detector", at="before_model")

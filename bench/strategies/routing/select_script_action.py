@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...registry import register
-from ...selection import FUNCTION_WORDS, Script, request_of, scripts_of, selected, words_of_name
+from ...plugins.registry import register
+from ...text.scripts import FUNCTION_WORDS, Script, request_of, scripts_of, selected, words_of_name
 
 ACTIONS = {
     "create": "create add build draw generate insert make new place produce put start write",

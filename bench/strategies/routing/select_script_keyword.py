@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...registry import register
-from ...selection import request_of, scripts_of, selected, words_of_name
+from ...plugins.registry import register
+from ...text.scripts import request_of, scripts_of, selected, words_of_name
 
 
 @register("router", "select_script.keyword", at="user_turn")

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from ...registry import register
-from ...selection import FUNCTION_WORDS, Script, request_of, scripts_of, selected, words_of_name
+from ...plugins.registry import register
+from ...text.scripts import FUNCTION_WORDS, Script, request_of, scripts_of, selected, words_of_name
 
 NAME_WEIGHT, DESCRIPTION_WEIGHT = 3, 2
 """How often the words of a name and of a description count; those of examples, parameters and categories count once."""

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ...model import Record, ToolResult
-from ...registry import register
+from ...plugins.registry import register
 from .. import untruncated_record
 from . import Count, brief
 

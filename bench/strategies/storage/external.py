@@ -9,7 +9,7 @@ import msgspec
 
 from ...errors import StrategyError
 from ...model import Record, ToolResult, as_text
-from ...registry import register
+from ...plugins.registry import register
 from .. import untruncated_record
 from . import Count, brief
 

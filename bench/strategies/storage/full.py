@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ...model import Record, ToolResult
-from ...registry import register
+from ...plugins.registry import register
 from .. import untruncated_record
 from . import Count, brief
 

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from ...facts.decode import NothingParsed, decode_strings, parse_json
 from ...model import Message, ToolResult, as_text, lines_of
-from ...registry import build
+from ...plugins.registry import build
+from ...text.decode import NothingParsed, decode_strings, parse_json
 from .. import Summary, Window
 
 Count = Annotated[int, msgspec.Meta(ge=0)]

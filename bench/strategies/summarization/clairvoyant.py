@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import msgspec
 
-from ...facts.atoms import occurs
-from ...facts.decode import decoded
-from ...facts.selection_curve import Atom, Bundle, Need, Recall, given_up
-from ...facts.uses import uses
+from ...evidence.oracle import Bundle, Fact, Need, Recall, given_up
+from ...evidence.uses import uses
 from ...model import Message, Trace
-from ...registry import register
+from ...plugins.registry import register
+from ...text.decode import decoded
+from ...text.facts import occurs
 from .. import Edits, Window
 
 
@@ -21,7 +21,7 @@ from .. import Edits, Window
 class Clairvoyant:
     """The conversation, and of each tool result only the decoded lines that a use at this or a later turn needs, until the last one.
 
-    Reads the future of the trace. One line an atom: the first that holds it. A result that nothing needs any more is `""`; where the
+    Reads the future of the trace. One line a fact: the first that holds it. A result that nothing needs any more is `""`; where the
     chosen lines would cost more than the untruncated text, that is shown. No uses: every result is `""`.
 
     `recall` is the share of first uses to reach: below 1 the lines are given up that cost most for each first use they serve.
@@ -88,8 +88,8 @@ class _Selection:
         return text if window.count(text) <= window.count(whole) else whole
 
 
-def lines_given_up(trace: Trace, recall: float, count: Callable[[str], int]) -> frozenset[Atom]:
-    """The atoms whose lines are given up to reach a share of first uses: atoms of one line, or of lines that overlap, go together."""
+def lines_given_up(trace: Trace, recall: float, count: Callable[[str], int]) -> frozenset[Fact]:
+    """The facts whose lines are given up to reach a share of first uses: facts of one line, or of lines that overlap, go together."""
     results = {result.index: result for result in trace.results}
 
     def bundles(needs: Sequence[Need]) -> list[Bundle]:
@@ -99,7 +99,7 @@ def lines_given_up(trace: Trace, recall: float, count: Callable[[str], int]) -> 
         found = []
         for source, group in of_result.items():
             plain = decoded(results[source].text)
-            spans = {need: spans_of(plain, {need.atom: need.last}) for need in group}
+            spans = {need: spans_of(plain, {need.fact: need.last}) for need in group}
             for start, end in merged([span[:2] for places in spans.values() for span in places]):
                 inside = tuple(need for need in group if any(start <= span[0] < end for span in spans[need]))
                 found.append(Bundle(inside, count(plain[start:end]) * max(need.prompts for need in inside)))
@@ -108,32 +108,32 @@ def lines_given_up(trace: Trace, recall: float, count: Callable[[str], int]) -> 
     return given_up(trace, recall, bundles)
 
 
-def last_needs(trace: Trace | None, thread: str, gone: frozenset[Atom] = frozenset()) -> dict[int, dict[str, int]]:
-    """Per tool result (by step) the atoms of it that a thread uses and does not give up, each with its last turn. No trace: none."""
+def last_needs(trace: Trace | None, thread: str, gone: frozenset[Fact] = frozenset()) -> dict[int, dict[str, int]]:
+    """Per tool result (by step) the facts of it that a thread uses and does not give up, each with its last turn. No trace: none."""
     needs: dict[int, dict[str, int]] = {}
     for use in uses(trace) if trace is not None else ():
-        if use.thread == thread and not use.recorded_only and (use.thread, use.atom) not in gone:
-            needs.setdefault(use.source, {})[use.atom] = use.turn  # uses come in order: the last one stays
+        if use.thread == thread and not use.recorded_only and (use.thread, use.fact) not in gone:
+            needs.setdefault(use.source, {})[use.fact] = use.turn  # uses come in order: the last one stays
     return needs
 
 
 def spans_of(plain: str, needs: dict[str, int]) -> list[tuple[int, int, int]]:
-    """For each atom the line or lines of its first appearance: (start, end, last turn that needs the atom).
+    """For each fact the line or lines of its first appearance: (start, end, last turn that needs the fact).
 
     >>> spans_of("a\\nrow 471\\nb", {"471": 9})
     [(2, 9, 9)]
     """
     found: list[tuple[int, int, int]] = []
-    for atom, last in needs.items():
-        at = plain.find(atom)
+    for fact, last in needs.items():
+        at = plain.find(fact)
         while at >= 0:
             start = plain.rfind("\n", 0, at) + 1
-            end = plain.find("\n", at + len(atom))
+            end = plain.find("\n", at + len(fact))
             end = len(plain) if end < 0 else end
-            if occurs(plain[start:end], atom):
+            if occurs(plain[start:end], fact):
                 found.append((start, end, last))
                 break
-            at = plain.find(atom, end)
+            at = plain.find(fact, end)
     return found
 
 

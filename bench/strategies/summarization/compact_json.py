@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...facts.decode import NothingParsed
-from ...facts.lossless import exact_json, read_json
 from ...model import ToolResult
-from ...registry import register
+from ...plugins.registry import register
+from ...text.decode import NothingParsed
+from ...text.lossless import exact_json, read_json
 from . import structured_value
 
 

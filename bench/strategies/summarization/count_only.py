@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...model import ToolResult
-from ...registry import register
+from ...plugins.registry import register
 from .. import Summary
 from . import Count, Noise, long_table_or_console
 

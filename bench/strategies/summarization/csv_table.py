@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...facts.decode import NothingParsed
-from ...facts.lossless import read_tables, write_tables
 from ...model import ToolResult
-from ...registry import register
+from ...plugins.registry import register
+from ...text.decode import NothingParsed
+from ...text.lossless import read_tables, write_tables
 from . import structured_value
 
 
@@ -33,7 +33,7 @@ def decode(text: str) -> Any:
 def csv_table(result: ToolResult, *, unpack: bool = True) -> str:
     """The whole result with its tables as CSV and the rest as compact JSON: nothing is lost, `decode` gives the value back.
 
-    The format is that of `bench.facts.lossless`: strings that would read as something else are quoted, so types are kept. `unpack` writes JSON
+    The format is that of `bench.text.lossless`: strings that would read as something else are quoted, so types are kept. `unpack` writes JSON
     inside strings as the value it holds. A result that is no mapping or list (data or JSON text) is shown as it is.
 
     Source: issue 2 "lossless re-encodings"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...registry import register
+from ...plugins.registry import register
 from .. import Edits, Window
 
 

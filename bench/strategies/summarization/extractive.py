@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...facts.atoms import find_atoms
 from ...model import Message, lines_of
-from ...registry import register
+from ...plugins.registry import register
+from ...text.facts import find_facts
 from . import Count
 
 
@@ -41,7 +41,7 @@ def extractive(
 def _candidates(
     messages: Sequence[Message], line_chars: int, lines_per_message: int
 ) -> Iterator[tuple[str, list[str], bool]]:
-    """Each line that competes, once: the line under its role, its atoms, and whether it opens a message."""
+    """Each line that competes, once: the line under its role, its facts, and whether it opens a message."""
     seen: set[str] = set()
     for message in messages:
         lines = lines_of(message.text)
@@ -54,20 +54,20 @@ def _candidates(
         for position, line in enumerate(offered):
             if line not in seen:
                 seen.add(line)
-                yield line, [atom for _, atom in find_atoms(line)], position == 0
+                yield line, [fact for _, fact in find_facts(line)], position == 0
 
 
 def _by_worth(candidates: Sequence[tuple[str, list[str], bool]]) -> Iterable[int]:
-    """Positions, the most informative line first: new atoms for the length, what opens a message before what follows, later before earlier."""
+    """Positions, the most informative line first: new facts for the length, what opens a message before what follows, later before earlier."""
     frequency: dict[str, int] = {}
-    for _, atoms, _ in candidates:
-        for atom in atoms:
-            frequency[atom] = frequency.get(atom, 0) + 1
+    for _, facts, _ in candidates:
+        for fact in facts:
+            frequency[fact] = frequency.get(fact, 0) + 1
 
     def worth(position: int) -> tuple[float, int]:
-        line, atoms, opens = candidates[position]
+        line, facts, opens = candidates[position]
         facts = sum(
-            1 / frequency[atom] for atom in dict.fromkeys(atoms)
+            1 / frequency[fact] for fact in dict.fromkeys(facts)
         )  # a set would add up in another order each time
         return (facts + (1.0 if opens else 0.25)) / (20 + len(line)), position
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...facts.decode import decoded
 from ...model import ToolResult, lines_of
-from ...registry import register
+from ...plugins.registry import register
+from ...text.decode import decoded
 from . import Count
 
 

@@ -7,7 +7,7 @@ from collections import deque
 import msgspec
 
 from ...model import Message
-from ...registry import register
+from ...plugins.registry import register
 from .. import Edits, Window
 from . import Count
 

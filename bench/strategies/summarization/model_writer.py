@@ -6,10 +6,10 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from ...cassettes import Cassette
 from ...errors import SpecError, StrategyError, one_line
+from ...files.cassettes import Cassette
 from ...model import Message, compact_json
-from ...registry import file_beside, register
+from ...plugins.registry import file_beside, register
 
 INSTRUCTION = (
     "You keep the notes of an agent at work. Shorten the messages you are given to what its next steps may depend on: aims, decisions, "

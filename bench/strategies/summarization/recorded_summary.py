@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...errors import StrategyError
 from ...model import Message
-from ...registry import register
+from ...plugins.registry import register
 from .. import Window
 
 

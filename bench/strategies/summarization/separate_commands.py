@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...facts.command_history import CommandHistory
 from ...model import Message
-from ...registry import register
+from ...plugins.registry import register
 from .. import Edits, Window, Written
+from ..command_history import CommandHistory
 from . import Count, Share, limit_tokens, split_old, summary_message, worth_summarising, writer_of
 
 

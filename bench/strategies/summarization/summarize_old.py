@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...registry import register
+from ...plugins.registry import register
 from .. import Edits, Window, Written
 from . import Count, Share, limit_tokens, split_old, summary_message, worth_summarising, writer_of
 

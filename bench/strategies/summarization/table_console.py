@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import ToolResult
-from ...registry import register
+from ...plugins.registry import register
 from .. import Summary
 from . import Count, Noise, long_table_or_console
 

@@ -6,10 +6,10 @@ import importlib
 from typing import Any
 
 from ...errors import SpecError
-from ...facts.decode import NothingParsed
-from ...facts.lossless import exact_json, read_json
 from ...model import ToolResult
-from ...registry import register
+from ...plugins.registry import register
+from ...text.decode import NothingParsed
+from ...text.lossless import exact_json, read_json
 from .. import Summary
 from . import structured_value
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...model import ToolResult
-from ...registry import register
+from ...plugins.registry import register
 from . import Count
 
 

@@ -1,0 +1,129 @@
+"""Samples into rows: within a case, then over all cases, with every value that could not be measured as a row that says why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from ..model import MetricInfo, Row, Run, Sample
+
+NOTHING = "nothing to measure"
+
+
+def failure_reason(run: Run) -> str | None:
+    """Why a failed run has no scores: where the strategy raised and what; None for a run that finished."""
+    if run.failure is None:
+        return None
+    return f"strategy raised in {run.failure.slot} at step {run.failure.step}: {run.failure.error}"
+
+
+def case_row(info: MetricInfo, run: Run, samples: Sequence[Sample]) -> Row:
+    """One metric of one run as a row: the samples added up as the metric declares, or None with the reason."""
+    reason = failure_reason(run)
+    value, n = (None, 0.0) if reason else aggregate(info, samples)
+    if value is None and reason is None:
+        reason = next((sample.reason for sample in samples if sample.numerator is None and sample.reason), NOTHING)
+    return Row(
+        strategy=run.strategy,
+        metric=info.name,
+        case=run.trace_id,
+        value=value,
+        unit=info.unit,
+        n=n,
+        reason=reason,
+        marks=_marks(info, run, samples),
+    )
+
+
+def aggregate(info: MetricInfo, samples: Sequence[Sample]) -> tuple[float | None, float]:
+    """The value of a set of samples and how much was measured. One unmeasured sample makes a sum or a maximum unknown.
+
+    >>> declared = MetricInfo(name="m", unit="fraction", better="higher", aggregate="pooled")
+    >>> aggregate(declared, [Sample(numerator=1, denominator=2), Sample(numerator=2, denominator=2)])
+    (0.75, 4.0)
+    >>> aggregate(declared, [])
+    (None, 0.0)
+    """
+    numerators = [sample.numerator for sample in samples if sample.numerator is not None]
+    if info.aggregate == "pooled":
+        total = math.fsum([sample.denominator or 0.0 for sample in samples if sample.numerator is not None])
+        return (math.fsum(numerators) / total, total) if total else (None, 0.0)
+    if not numerators or len(numerators) < len(samples):
+        return None, 0.0
+    return (max(numerators) if info.aggregate == "max" else math.fsum(numerators)), float(len(numerators))
+
+
+def _marks(info: MetricInfo, run: Run, samples: Sequence[Sample]) -> tuple[str, ...]:
+    marks = []
+    if run.encoding_assumed and info.unit in ("tokens", "usd"):
+        marks.append(f"tokens counted with {run.encoding}: the model's own encoding is not known")
+    if any(sample.detail and sample.detail.get("upper_bound") for sample in samples):
+        marks.append("upper bound: some values were looked for as whole tokens")
+    unmeasured = sum([sample.numerator is None for sample in samples]) if info.aggregate == "pooled" else 0
+    if unmeasured:
+        marks.append(f"{unmeasured} of {len(samples)} not measured")
+    return tuple(marks)
+
+
+def summary_row(info: MetricInfo, strategy: str, rows: Sequence[Row]) -> Row:
+    """One metric of one strategy over all cases. A case with nothing to measure is left out; one that could not be measured, or on which
+    the strategy raised, makes the whole unknown, because a sum over the rest would be compared with sums over all.
+    """
+    missing = [row for row in rows if row.value is None and row.reason != NOTHING]
+    measured = [row for row in rows if row.value is not None]
+    value: float | None = None
+    n = 0.0
+    reason: str | None = NOTHING
+    if missing:
+        reason = f"{len(missing)} of {len(rows)} cases not measured: {missing[0].case}: {missing[0].reason}"
+    elif measured:
+        value, n, reason = (
+            combine(info, [(row.value or 0.0, row.n) for row in measured]),
+            sum(r.n for r in measured),
+            None,
+        )
+    return Row(
+        strategy=strategy,
+        metric=info.name,
+        case=None,
+        value=value,
+        unit=info.unit,
+        n=n,
+        reason=reason,
+        marks=tuple(dict.fromkeys(mark for row in rows for mark in row.marks)),
+    )
+
+
+def combine(info: MetricInfo, values: Sequence[tuple[float, float]]) -> float | None:
+    """(value, n) of several cases as one value, by the metric's own aggregate; None for no cases."""
+    if not values:
+        return None
+    if info.aggregate == "max":
+        return max(value for value, _ in values)
+    if info.aggregate == "sum":
+        return math.fsum(value for value, _ in values)
+    total = math.fsum(n for _, n in values)
+    return math.fsum(value * n for value, n in values) / total if total else None
+
+
+def all_rows(
+    infos: Sequence[MetricInfo],
+    strategies: Sequence[str],
+    cases: Sequence[str],
+    runs: Mapping[tuple[str, str], Run],
+    samples: Mapping[tuple[str, str, str], Sequence[Sample]],
+) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """Every expected row, strategy × metric × case, and the rows over all cases. Nothing is left out because it is missing.
+
+    `runs` is keyed by (strategy, case), `samples` by (strategy, metric, case).
+    """
+    rows: list[Row] = []
+    summary: list[Row] = []
+    for strategy in strategies:
+        for info in infos:
+            of_metric = [
+                case_row(info, runs[strategy, case], samples.get((strategy, info.name, case), ())) for case in cases
+            ]
+            rows.extend(of_metric)
+            summary.append(summary_row(info, strategy, of_metric))
+    return tuple(rows), tuple(summary)

@@ -1,0 +1,168 @@
+"""Probes on traces: which result a question reads, what the answer is in the untruncated result, and a path asked of any value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+import msgspec
+
+from ..errors import ScenarioError, nearest, one_line
+from ..model import AskedProbe, ModelTurn, Probe, ToolResult, Trace
+from ..text.decode import NothingParsed, decode_strings, parse_json, parse_prefix
+
+LABEL = "probes"
+"""Where the probes of a trace are kept among its labels."""
+
+Found = tuple[Probe, ToolResult | None, Any]
+
+
+def search(path: str, value: Any) -> Any:
+    """What a JMESPath finds in a value, JSON inside its strings decoded; None where it finds nothing, an empty list included.
+
+    Text is parsed first, as far as it goes. Raises ScenarioError for a path that is not JMESPath.
+
+    >>> search("kegg.total", {"kegg": '{"total": 47}'}), search("rows[*].n", "[{"), search("length(@)", '[1, 2, 3')
+    (47, None, 2)
+    """
+    import jmespath
+    from jmespath.exceptions import JMESPathError, JMESPathTypeError
+
+    try:
+        compiled = jmespath.compile(path)
+    except JMESPathError as error:
+        raise ScenarioError(f"path {path!r} is not JMESPath: {one_line(error)}") from None
+    try:
+        found = compiled.search(decode_strings(_parsed(value)))
+    except (JMESPathTypeError, RecursionError, ArithmeticError):
+        return None
+    return None if found == [] else found
+
+
+def _parsed(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    for parse in (parse_json, lambda text: parse_prefix(text)[0]):
+        try:
+            return parse(value)
+        except NothingParsed:
+            continue
+    return value
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are the same, types included; NaN is itself, and the order of keys does not matter.
+
+    >>> same({"a": [1, None]}, {"a": [1, None]}), same(1, True), same(1, 1.0), same(float("nan"), float("nan"))
+    (True, False, False, True)
+    """
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(item, other[key]) for key, item in one.items())
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other) or (one != one and other != other)
+
+
+def problem_of(probe: Probe) -> str | None:
+    """What is wrong with a probe as declared; None for a sound one.
+
+    >>> problem_of(Probe(question="how many?"))
+    'no answer — set `path` (JMESPath into the result) or `expected`'
+    """
+    if (probe.path is None) == (probe.expected is None):
+        many = probe.path is not None
+        return f"{'two answers' if many else 'no answer'} — set `path` (JMESPath into the result) {'alone' if many else 'or `expected`'}"
+    if probe.path is not None and probe.result is None:
+        return "`path` without `result` — say which tool result it reads: a step, a call id or a function"
+    if probe.where == "store" and probe.result is None:
+        return '`where = "store"` without `result` — say whose record must hold the answer'
+    if probe.path is not None:
+        try:
+            search(probe.path, None)
+        except ScenarioError as error:
+            return str(error)
+    return None
+
+
+def asked(probes: Sequence[Probe], traces: Sequence[Trace], source: str) -> dict[str, list[dict[str, Any]]]:
+    """The probes of each trace by case, as they stand in its labels. `source` names the scenario in errors.
+
+    A probe that names a function asks each of its results in which the path finds something. Raises ScenarioError for a probe that matches
+    no case or no result, and for a path that finds nothing in the untruncated result.
+    """
+    by_case: dict[str, list[dict[str, Any]]] = {}
+    for number, probe in enumerate(probes, 1):
+        where = f"{source}: probes[{number}] ({one_line(probe.question)[:60]})"
+        cases = [trace for trace in traces if fnmatchcase(trace.id, probe.case)]
+        if not cases:
+            raise ScenarioError(
+                f"{where}: no case is called {probe.case!r}{nearest(probe.case, (trace.id for trace in traces))}"
+            )
+        hits = [(trace, result, answer) for trace in cases for result, answer in _answers(probe, trace, where)]
+        if not hits:
+            known = {name for trace in cases for result in trace.results for name in (result.function, result.call_id)}
+            near = nearest(str(probe.result), known)
+            raise ScenarioError(f"{where}: no tool result is step, call or function {probe.result!r}{near}")
+        for trace, result, answer in hits:
+            step = None if result is None else result.index
+            _require_turn(probe, trace, result, where)
+            entry = AskedProbe(question=probe.question, expected=answer, where=probe.where, step=step, path=probe.path, at=probe.at)  # fmt: skip
+            by_case.setdefault(trace.id, []).append(msgspec.structs.asdict(entry))
+    return by_case
+
+
+def _answers(probe: Probe, trace: Trace, where: str) -> list[tuple[ToolResult | None, Any]]:
+    """The results that a probe reads in one trace, each with the answer; `[]` where it has none of that name."""
+    if probe.result is None:
+        return [(None, probe.expected)]
+    results = [
+        result
+        for result in trace.results
+        if probe.result in ((result.index,) if isinstance(probe.result, int) else (result.call_id, result.function))
+    ]
+    if probe.path is None:
+        return [(result, probe.expected) for result in results]
+    found = [(result, search(probe.path, result.value)) for result in results]
+    answers = [(result, answer) for result, answer in found if answer is not None]
+    if results and not answers:
+        place = f"step {results[0].index}" if len(results) == 1 else f"any of {len(results)} results"
+        raise ScenarioError(
+            f"{where}: path {probe.path!r} finds nothing in the untruncated result of {trace.id}, {place} "
+            f"({results[0].function}) — `bench show` prints what it holds"
+        )
+    return [*answers]
+
+
+def _require_turn(probe: Probe, trace: Trace, result: ToolResult | None, where: str) -> None:
+    if probe.at is None:
+        return
+    if probe.where == "store":
+        raise ScenarioError(f'{where}: `at` with `where = "store"` — a store is asked at the end')
+    if result is not None and probe.at <= result.index:
+        raise ScenarioError(f"{where}: `at` = {probe.at} is not after the result, step {result.index} of {trace.id}")
+    thread = None if result is None else result.thread
+    if not any(turn.index >= probe.at and thread in (None, turn.thread) for turn in trace.model_turns):
+        raise ScenarioError(f"{where}: {trace.id} has no model turn from step {probe.at} on")
+
+
+def probes_of(trace: Trace) -> tuple[AskedProbe, ...]:
+    """The probes that a trace's labels hold; `()` for none. Raises ScenarioError for labels that are something else."""
+    held = trace.labels.get(LABEL, ())
+    try:
+        return msgspec.convert(held, tuple[AskedProbe, ...])
+    except msgspec.ValidationError as error:
+        raise ScenarioError(f"{trace.id}: labels.{LABEL}: {one_line(error)}") from None
+
+
+def turn_after(trace: Trace, probe: AskedProbe) -> ModelTurn | None:
+    """The model turn that a probe looks at: the first from `at` on, else the last one (for a reply the first after the result); None for none."""
+    thread = next((result.thread for result in trace.results if result.index == probe.step), None)
+    after = -1 if probe.step is None else probe.step
+    turns = [turn for turn in trace.model_turns if thread in (None, turn.thread) and turn.index > after]
+    if probe.at is not None:
+        turns = [turn for turn in turns if turn.index >= probe.at]
+    first = probe.at is not None or (probe.where == "reply" and probe.step is not None)
+    return (turns[0] if first else turns[-1]) if turns else None

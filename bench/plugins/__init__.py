@@ -1,0 +1,1 @@
+"""Finding plug-ins and building them from specs. Nothing here knows what a plug-in does."""

@@ -1,0 +1,309 @@
+"""What exists: every plug-in by kind and name, found by decorator and folder scan, then entry points, then by path.
+
+One new file with one `@register` adds one thing; nothing else is edited. A module that fails to import is an error, never skipped.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
+import inspect
+import pkgutil
+import sys
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from ..errors import BenchError, SpecError, nearest, one_line
+from .spec import Spec, parse_spec
+
+_Target = TypeVar("_Target")
+
+KINDS: dict[str, tuple[str, str | None]] = {
+    # kind: (package that is scanned, the method a class of this kind offers)
+    "reader": ("bench.traces", None),
+    "summarizer": ("bench.strategies.summarization", "summarize"),
+    "compactor": ("bench.strategies.summarization", "compact"),
+    "writer": ("bench.strategies.summarization", "write"),
+    "store": ("bench.strategies.storage", "put"),
+    "evaluator": ("bench.strategies.evaluation", "evaluate"),
+    "extractor": ("bench.strategies.evaluation", "extract"),
+    "router": ("bench.strategies.routing", "decide"),
+    "consumer": ("bench.strategies.summarization", "consume"),
+    "reference": ("bench.strategies", None),
+    "metric": ("bench.metrics", None),
+    "gate": ("bench.gates", None),
+    "panel": ("bench.reports.panels", None),
+    "renderer": ("bench.reports", None),
+}
+"""Every kind of plug-in. The entry point group of a kind is `bench.<kind>s`."""
+
+# Slots of one strategy that share a folder share its scan; a name is unique within its kind.
+_entries: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One setting of a plug-in: its name, type, default (None where `required`)."""
+
+    name: str
+    type: Any
+    default: Any
+    required: bool
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One registered plug-in: its target (a function or a class) and what it declared."""
+
+    kind: str
+    name: str
+    target: Any
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def doc(self) -> str:
+        """The docstring, dedented; `""` where there is none."""
+        return inspect.getdoc(self.target) or ""
+
+    @property
+    def source(self) -> str:
+        """What follows `Source:` in the docstring; `""` where nothing does."""
+        lines = [line.partition("Source:")[2].strip() for line in self.doc.splitlines() if "Source:" in line]
+        return lines[0] if lines else ""
+
+    @functools.cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The settings: keyword-only parameters, of the function or of the class's constructor."""
+        return _parameters(self.target)
+
+
+def _parameters(target: Any) -> tuple[Parameter, ...]:
+    if inspect.isclass(target) and target.__init__ is object.__init__:
+        return ()
+    scope = getattr(target.__init__ if inspect.isclass(target) else inspect.unwrap(target), "__globals__", {})
+    return tuple(
+        Parameter(
+            item.name,
+            _annotation(item, scope),
+            None if item.default is inspect.Parameter.empty else item.default,
+            item.default is inspect.Parameter.empty,
+        )
+        for item in inspect.signature(target).parameters.values()
+        if item.kind is inspect.Parameter.KEYWORD_ONLY
+    )
+
+
+def _annotation(item: inspect.Parameter, scope: dict[str, Any]) -> Any:
+    """A parameter's declared type, else that of its default. Each alone: another's may exist for the type checker only."""
+    if item.annotation is inspect.Parameter.empty:
+        return Any if item.default in (None, inspect.Parameter.empty) else type(item.default)
+    if not isinstance(item.annotation, str):
+        return item.annotation
+    try:
+        return eval(item.annotation, scope)
+    except Exception:  # reported by `build` when the parameter is set, with its name
+        return item.annotation
+
+
+def register(kind: str, name: str, **meta: Any) -> Callable[[_Target], _Target]:
+    """Decorator that adds a function or class under a kind and name. A name taken by something else is an error."""
+    if kind not in KINDS:
+        raise SpecError(f"register: unknown kind {kind!r}{nearest(kind, KINDS)}")
+
+    def add(target: _Target) -> _Target:
+        known = _entries[kind].get(name)
+        if known is not None and _origin(known.target) != _origin(target):
+            raise SpecError(f"{kind} {name!r} is registered twice: {_origin(known.target)} and {_origin(target)}")
+        _entries[kind][name] = Entry(kind, name, target, meta)
+        return target
+
+    return add
+
+
+def _origin(target: Any) -> str:
+    return f"{getattr(target, '__module__', '?')}.{getattr(target, '__qualname__', target)}"
+
+
+@functools.cache
+def _scan(package_name: str) -> None:
+    package = importlib.import_module(package_name)
+    for module in sorted(item.name for item in pkgutil.iter_modules(package.__path__)):
+        if not module.startswith("_"):
+            _load_module(f"{package_name}.{module}")
+
+
+@functools.cache
+def _scan_entry_points(kind: str) -> None:
+    for point in importlib.metadata.entry_points(group=f"bench.{kind}s"):
+        try:
+            target = point.load()
+        except Exception as error:
+            raise SpecError(f"entry point {point.name} of bench.{kind}s cannot be loaded: {one_line(error)}") from error
+        if not any(entry.target is target for entry in _entries[kind].values()):
+            register(kind, point.name)(target)
+
+
+def entries(kind: str) -> dict[str, Entry]:
+    """Every registered plug-in of a kind, by name, sorted; found on first use."""
+    _scan(KINDS[kind][0])
+    _scan_entry_points(kind)
+    return dict(sorted(_entries[kind].items()))
+
+
+def entry(kind: str, name: str) -> Entry:
+    """The plug-in of this kind and name; SpecError with the nearest names where there is none."""
+    known = entries(kind)
+    if name not in known:
+        raise SpecError(f"unknown {kind} {name!r}{nearest(name, known)}")
+    return known[name]
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A plug-in with its parameters bound. `start()` gives a fresh callable: state lives for one case only.
+
+    `base` is what relative paths in its parameters start from, `files` the sha256 of each file (by the path as given) that it runs or reads.
+    """
+
+    spec: Spec
+    entry: Entry
+    arguments: dict[str, Any]
+    code_sha256: str | None = None
+    base: Path = Path()
+    files: dict[str, str] = field(default_factory=dict)
+
+    def start(self) -> tuple[Any, Callable[..., Any]]:
+        """A new instance (or the function itself) and the callable that does its work."""
+        method = KINDS[self.entry.kind][1]
+        if inspect.isclass(self.entry.target):
+            outer = _STARTING.set(self)
+            try:
+                instance: Any = self.entry.target(**self.arguments)
+            finally:
+                _STARTING.reset(outer)
+            return instance, getattr(instance, method) if method else instance
+        return self.entry.target, functools.partial(self.entry.target, **self.arguments)
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """Something declared about the plug-in: at registration, or as an attribute of the function or class."""
+        return self.entry.meta.get(name, getattr(self.entry.target, name, default))
+
+
+_STARTING: ContextVar[Plugin | None] = ContextVar("_STARTING", default=None)
+"""The plug-in whose constructor runs: another that it builds starts from the same folder."""
+
+
+def file_beside(name: str) -> Path:
+    """A file that the plug-in being constructed names in a parameter, found from where the paths of its own spec start.
+
+    Its content becomes part of the strategy's signature. Outside a constructor the path is taken as it is.
+    """
+    starting = _STARTING.get()
+    if starting is None:
+        return Path(name)
+    path = starting.base / name
+    if path.is_file():
+        starting.files[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return path
+
+
+def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
+    """A spec resolved and its parameters converted to their declared types. `base` is what relative paths start from: by default this folder,
+    or that of the plug-in whose constructor builds this one.
+
+    Raises SpecError naming the unknown name, parameter or wrong type, with the nearest valid ones.
+    """
+    parsed = parse_spec(spec) if isinstance(spec, str) else spec
+    outer = _STARTING.get()
+    base = base or (Path() if outer is None else outer.base)
+    found, code = _resolve(kind, parsed, base)
+    known = {parameter.name: parameter for parameter in found.parameters}
+    arguments: dict[str, Any] = {}
+    for key, raw in parsed.params:
+        if key not in known:
+            takes = nearest(key, known) if known else " — it takes none"
+            raise SpecError(f"{kind} {found.name!r} has no parameter {key!r}{takes}")
+        value = list(raw) if isinstance(raw, tuple) else raw
+        try:
+            arguments[key] = msgspec.convert(value, known[key].type, strict=False)
+        except msgspec.ValidationError as error:
+            raise SpecError(f"{kind} {found.name!r} parameter {key}={value}: {one_line(error)}") from None
+        except TypeError:
+            unread = f"parameter {key} has an annotation that cannot be read: {known[key].type!r}"
+            raise SpecError(f"{kind} {found.name!r} {unread} — use int, float, str, bool or a list of them") from None
+    missing = [name for name, item in known.items() if item.required and name not in arguments]
+    if missing:
+        raise SpecError(f"{kind} {found.name!r} needs parameter {', '.join(missing)}")
+    plugin = Plugin(parsed, found, arguments, code, base)
+    if inspect.isclass(found.target):
+        _construct_once(plugin)
+    if outer is not None:
+        outer.files.update({**plugin.files, **({} if code is None else {parsed.target: code})})
+    return plugin
+
+
+def _construct_once(plugin: Plugin) -> None:
+    """A constructor that refuses its values is the user's mistake, and is better told before a replay than in it."""
+    try:
+        plugin.start()
+    except BenchError:
+        raise
+    except Exception as error:
+        raise SpecError(f"{plugin.entry.kind} {str(plugin.spec)!r}: {one_line(error)}") from error
+
+
+def _resolve(kind: str, spec: Spec, base: Path) -> tuple[Entry, str | None]:
+    if spec.target.endswith(".py"):
+        module, code = _load_file(str((base / spec.target).resolve()), spec.target)
+    elif spec.attribute is not None:
+        module, code = _load_module(spec.target), None
+    else:
+        return entry(kind, spec.target), None
+    offered = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
+    if spec.attribute is None:
+        raise SpecError(f"{spec.target}: name the function after a colon{nearest('', offered)}")
+    target = getattr(module, spec.attribute, None)
+    if not callable(target):
+        raise SpecError(f"{spec.target} has no function {spec.attribute!r}{nearest(spec.attribute, offered)}")
+    return Entry(kind, f"{spec.target}:{spec.attribute}", target), code
+
+
+@functools.cache
+def _load_file(path: str, shown: str) -> tuple[Any, str]:
+    try:
+        code = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise SpecError(
+            f"{shown}: {error.strerror or error} — paths are relative to the scenario, else to this folder"
+        ) from None
+    name = f"bench_user_{hashlib.sha256(path.encode()).hexdigest()[:16]}"
+    module_spec = importlib.util.spec_from_file_location(name, path)
+    if module_spec is None or module_spec.loader is None:
+        raise SpecError(f"{shown}: not a Python file")
+    module = importlib.util.module_from_spec(module_spec)
+    sys.modules[name] = module
+    try:
+        module_spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        line = getattr(error, "lineno", None)
+        where = f"{shown}:{line}" if line else shown
+        raise SpecError(f"{where}: cannot be imported: {type(error).__name__}: {one_line(error)}") from error
+    return module, code
+
+
+def _load_module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except BenchError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise SpecError(f"module {name!r} cannot be imported: {type(error).__name__}: {one_line(error)}") from error

@@ -1,0 +1,142 @@
+"""Spec strings: how a plug-in and its parameters are written, `name:key=value,key=value`, and how they print back.
+
+`SPEC` is `name`, `path/to/file.py:function` or `package.module:name`, each with optional parameters after a further colon.
+A value that holds `, + : = [ ] "` or white space is quoted with `"`; lists are `[a,b]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..errors import SpecError
+
+RawValue = str | tuple[str, ...]
+_SPECIAL = set(',+:=[]" \t\r\n\\')
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One plug-in by name or path, with its parameters as written. `str()` gives the string that parses back to it.
+
+    >>> str(parse_spec('table_console:max_rows=5,noise="a:b"'))
+    'table_console:max_rows=5,noise="a:b"'
+    """
+
+    target: str
+    attribute: str | None = None
+    params: tuple[tuple[str, RawValue], ...] = ()
+
+    def __str__(self) -> str:
+        head = _quote(self.target, _SPECIAL) + (f":{self.attribute}" if self.attribute else "")
+        if not self.params:
+            return head
+        return f"{head}:" + ",".join(f"{key}={format_value(value)}" for key, value in self.params)
+
+
+def format_value(value: RawValue) -> str:
+    """A raw value as it is written in a spec: quoted only where it must be."""
+    if isinstance(value, tuple):
+        return "[" + ",".join(_quote(item, _SPECIAL) for item in value) + "]"
+    return _quote(value, _SPECIAL)
+
+
+def _quote(text: str, special: set[str]) -> str:
+    if text.split() == [text] and not special.intersection(
+        text
+    ):  # no blank of any kind: those at the ends would be stripped
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def split_top(text: str, separator: str) -> list[str]:
+    """Split at a separator that is outside quotes and brackets. Raises SpecError on an unclosed one.
+
+    >>> split_top('a="x,y",b=[1,2]', ",")
+    ['a="x,y"', 'b=[1,2]']
+    """
+    parts, start, depth, quoted, skip = [], 0, 0, False, False
+    for position, char in enumerate(text):
+        if skip:
+            skip = False
+        elif quoted:
+            skip = char == "\\"
+            quoted = char != '"'
+        elif char == '"':
+            quoted = True
+        elif char == "[":
+            depth += 1
+        elif char == "]":
+            depth -= 1
+            if depth < 0:
+                raise SpecError(f"spec {text!r}: a closing bracket without an opening one")
+        elif char == separator and depth == 0:
+            parts.append(text[start:position])
+            start = position + 1
+    if quoted or depth != 0:
+        raise SpecError(f"spec {text!r}: unclosed {'quote' if quoted else 'bracket'}")
+    return [*parts, text[start:]]
+
+
+def _unquote(text: str, whole: str) -> str:
+    text = text.strip()
+    if not text.startswith('"'):
+        return text
+    if len(text) < 2 or not text.endswith('"'):
+        raise SpecError(f"spec {whole!r}: text after a closing quote in {text!r}")
+
+    def plain() -> Iterator[str]:
+        escaped = False
+        for char in text[1:-1]:
+            if char == "\\" and not escaped:
+                escaped = True
+                continue
+            if char == '"' and not escaped:
+                raise SpecError(f"spec {whole!r}: text after a closing quote in {text!r}")
+            escaped = False
+            yield char
+
+    return "".join(plain())
+
+
+def parse_value(text: str, whole: str) -> RawValue:
+    """One parameter value as written: a bare word, a quoted string, or a `[list]`."""
+    text = text.strip()
+    if text.startswith("["):
+        if not text.endswith("]"):
+            raise SpecError(f"spec {whole!r}: text after a closing bracket in {text!r}")
+        inner = text[1:-1].strip()
+        return tuple(_unquote(item, whole) for item in split_top(inner, ",")) if inner else ()
+    return _unquote(text, whole)
+
+
+def parse_spec(text: str) -> Spec:
+    """Parse one SPEC. Raises SpecError naming what is wrong; an empty string is an error.
+
+    >>> parse_spec("mine.py:cut:limit=3")
+    Spec(target='mine.py', attribute='cut', params=(('limit', '3'),))
+    >>> parse_spec("none").params
+    ()
+    """
+    segments = split_top(text.strip(), ":")
+    target, rest = _unquote(segments[0], text), segments[1:]
+    if not target:
+        raise SpecError(f"spec {text!r}: a name is missing")
+    attribute = None
+    if rest and "=" not in rest[0]:
+        attribute = _unquote(rest.pop(0), text)
+        if not attribute.isidentifier():
+            what = f"{attribute!r} is no function's name" if attribute else "nothing after the colon"
+            raise SpecError(f"spec {text!r}: {what} — write name:key=value or file.py:function")
+    if len(rest) > 1:
+        raise SpecError(f'spec {text!r}: too many colons — quote a value that holds one: key="a:b"')
+    params: list[tuple[str, RawValue]] = []
+    for item in split_top(rest[0], ",") if rest else []:
+        key, equals, value = item.partition("=")
+        key = key.strip()
+        if not equals or not key.isidentifier():
+            raise SpecError(f"spec {text!r}: parameter {item!r} is not key=value")
+        if any(key == known for known, _ in params):
+            raise SpecError(f"spec {text!r}: parameter {key} is given twice")
+        params.append((key, parse_value(value, text)))
+    return Spec(target, attribute, tuple(params))

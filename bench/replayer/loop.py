@@ -1,0 +1,400 @@
+"""(Trace, Strategy) → Run: the only loop. Everything is measured here, from outside; a strategy never reports on itself.
+
+Sequential: what a strategy did at step k is what it finds at step k+1. What replay cannot know: the recorded actions stay fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ..errors import BenchError, StrategyError, one_line
+from ..model import (
+    AnyStep,
+    Approval,
+    ContextReset,
+    Decision,
+    Failure,
+    ModelTurn,
+    Note,
+    Record,
+    ReplyMade,
+    ResultOutcome,
+    RouteDecision,
+    Run,
+    SystemTurn,
+    ToolResult,
+    ToolsChanged,
+    Trace,
+    UserTurn,
+    WriterCall,
+    as_text,
+    compact_json,
+)
+from ..plugins.registry import Plugin, build, entries
+from ..strategies import Edits, Execution, Reply, Strategy, Summary, untruncated_record
+from ..text.lossless import gives_back
+from ..tokens.counting import counter, encoding_for
+from ..tokens.prices import window_tokens
+from .prompts import MessageTokens, ThreadHistory, recording_of
+
+
+def replay(trace: Trace, strategy: Strategy) -> Run:
+    """One trace replayed through one strategy. Deterministic; a strategy that raises gives a Run with a `failure`, not an exception.
+
+    A trace without model turns gives a Run without prompts: nothing to cost, though its results are still stored and judged.
+    """
+    state = _Replay(trace, strategy)
+    failure, step = None, None
+    try:
+        for step in trace.steps:
+            state.take(step)
+        state.route_at("end", step)
+    except (_Broken, SystemExit) as error:  # a strategy that exits must not end the bench with an exit code of its own
+        broken = error if isinstance(error, _Broken) else _Broken("strategy", StrategyError(f"exited with {error}"))
+        failure = Failure(step=-1 if step is None else step.index, slot=broken.slot, error=broken.text)
+    return state.run(failure)
+
+
+class _Broken(Exception):
+    """A strategy raised, or returned what its slot does not allow."""
+
+    def __init__(self, slot: str, error: Exception) -> None:
+        self.slot = slot
+        self.text = one_line(error) if isinstance(error, BenchError) else f"{type(error).__name__}: {one_line(error)}"
+
+
+class _Replay:
+    """The state of one replay: per-thread histories, records kept so far on both sides, and what the Run collects."""
+
+    def __init__(self, trace: Trace, strategy: Strategy) -> None:
+        self.trace, self.strategy = trace, strategy
+        self.encoding, self.encoding_assumed = encoding_for(trace.model)
+        self.recording = recording_of(trace)
+        self.ledger = MessageTokens(counter(self.encoding), self.recording)
+        self.window_tokens = window_tokens(trace.model)
+        self.threads: dict[str, ThreadHistory] = {}
+        self.summarizer = self._start("summarizer")
+        self.decode = next((plugin.attribute("decode") for plugin in strategy.plugins.get("summarizer", ())), None)
+        self.decoded: dict[str, str] = {}
+        store = strategy.plugins.get("store")
+        self.store_instance: Any = None
+        self.store: Any = None
+        if store:
+            self.store_instance, self.store = store[0].start()
+        self.stored_side, self.full_side = _Side(self._start("evaluator")), _Side(self._start("evaluator"))
+        self.extractors = [(name, build("extractor", name).start()[1]) for name in entries("extractor")]
+        self.extracted = self.recording.extracted.setdefault(tuple(name for name, _ in self.extractors), {})
+        self.recorded_points = {(step.at, step.router) for step in trace.steps if isinstance(step, RouteDecision)}
+        self.routers = [
+            (plugin.entry.name, plugin.attribute("at"), plugin.start()[1], plugin.start()[1])
+            for plugin in strategy.plugins.get("routers", ())
+        ]
+        self.consumer = self._start("consumer")
+        self.hands_out_results = any(part is not None for part in (self.summarizer, self.store, self.consumer))
+        self.execution: dict[str, Any] = {}
+        self.results: list[ResultOutcome] = []
+        self.decisions: list[Decision] = []
+        self.writer_calls: list[WriterCall] = []
+        self.notes: list[Note] = []
+        self.recorded_state: dict[str, Any] = {}
+
+    def _start(self, slot: str) -> Any:
+        plugins = self.strategy.plugins.get(slot)
+        return plugins[0].start()[1] if plugins else None
+
+    def thread(self, step: AnyStep) -> ThreadHistory:
+        if step.thread not in self.threads:
+            plugins: tuple[Plugin, ...] = self.strategy.plugins.get("compactor", ())
+            trace = self.trace if plugins and plugins[0].attribute("needs_future", False) else None
+            compact = plugins[0].start()[1] if plugins else None
+            self.threads[step.thread] = ThreadHistory(step.thread, self.ledger, compact, self.window_tokens, trace)
+        return self.threads[step.thread]
+
+    def take(self, step: AnyStep) -> None:
+        """One step of the recording, whatever its kind."""
+        thread = self.thread(step)
+        if isinstance(step, ToolResult):
+            self._result(step, thread)
+            self.route_at("after_result", step)
+            self.route_at("after_evaluation", step)
+        elif isinstance(step, ModelTurn):
+            self._prompt(step, thread)
+            self.route_at("before_model", step)
+            thread.join(self.recording.message(step))
+            self.route_at("after_model", step)
+        elif isinstance(step, SystemTurn | UserTurn):
+            thread.join(self.recording.message(step))
+            if isinstance(step, UserTurn):
+                self.route_at("user_turn", step)
+        elif isinstance(step, ToolsChanged):
+            thread.set_tools(step.tools)
+        elif isinstance(step, ContextReset):
+            thread.resets.append(step)
+        elif isinstance(step, Approval):
+            self.route_at("approval", step)
+        else:
+            self.recorded_state = step.state
+            self._decide(step.at, step, step)
+
+    # ------------------------------------------------------------ results
+
+    def _result(self, step: ToolResult, thread: ThreadHistory) -> None:
+        base, full = self.recording.message(step), self.recording.record(step)
+        watched = self.hands_out_results and step.data is not None
+        before = compact_json(step.data) if watched else ""
+        record, stored = (full, full.value) if self.store is None else self._put(step)
+        summary = self._summary(step)
+        shown = None if summary is None else as_text(summary)
+        if shown is None:
+            shown = base.text if self.store is None else as_text(record.value)
+        self.execution = {"execution_summary": summary, "raw_output": full.value}
+        reply = self._consume(step, summary)
+        if watched and compact_json(step.data) != before:
+            raise _Broken(
+                "strategy", StrategyError("the strategy changed its input — copy result.data before editing it")
+            )
+        message = base if shown == base.text else msgspec.structs.replace(base, text=shown)
+        read_back = record if stored is record.value else msgspec.structs.replace(record, value=stored)
+        if record.handle and isinstance(stored, dict | list):
+            read_back = msgspec.structs.replace(read_back, result_type="structured")
+        key = thread.join(message, base)
+        if self.decode is not None and shown != base.text and gives_back(self.decode, shown, step):
+            self.decoded[key] = base.text if step.data is None else as_text(step.data)
+        extracted = self._extracted(full)
+        self.results.append(
+            ResultOutcome(
+                step=step.index,
+                call_id=step.call_id,
+                shown=key,
+                record=record,
+                stored=stored,
+                evaluation=self._evaluate(self.stored_side, read_back),
+                evaluation_untruncated=self._evaluate(self.full_side, full),
+                extraction=extracted if read_back is full else self._extract(read_back),
+                extraction_untruncated=extracted,
+                reply=reply,
+            )
+        )
+
+    def _put(self, step: ToolResult) -> tuple[Record, Any]:
+        try:
+            kept = self.store(step)
+            if not isinstance(kept, Record):
+                kept = msgspec.structs.replace(
+                    untruncated_record(step),
+                    value=kept,
+                    result_type="structured" if isinstance(kept, dict | list) else "text",
+                )
+            stored = kept.value if kept.handle is None else self._resolve(step, kept.handle)
+            compact_json(stored)  # what cannot be written down cannot be read back
+        except Exception as error:
+            raise _Broken("store", error) from error
+        return kept, stored
+
+    def _resolve(self, step: ToolResult, handle: str) -> Any:
+        """What a handle gives back; None, with a note, for one that resolves to nothing: a later step could read nothing either."""
+        try:
+            return self.store_instance.resolve(handle)
+        except Exception as error:
+            text = f"handle {handle} does not resolve: {type(error).__name__}: {one_line(error)}"
+            self.notes.append(Note(step=step.index, slot="store", text=text))
+            return None
+
+    def _summary(self, step: ToolResult) -> Any:
+        if self.summarizer is None:
+            return None
+        try:
+            summary = self.summarizer(step)
+            if isinstance(summary, Summary):
+                self.notes.extend(Note(step=step.index, slot="summarizer", text=text) for text in summary.notes)
+                summary = summary.shown
+            as_text(summary)  # what cannot be written down cannot be shown
+            return summary
+        except Exception as error:
+            raise _Broken("summarizer", error) from error
+
+    def _consume(self, step: ToolResult, summary: Any) -> ReplyMade | None:
+        """The consumer's reply to one execution, on the state that document 003 names."""
+        if self.consumer is None:
+            return None
+        arguments = step.arguments if isinstance(step.arguments, Mapping) else {}
+        state = {
+            "selected_script": arguments.get("script_name", step.function),
+            "script_parameters": arguments.get("parameters", dict(arguments)),
+            **self.execution,
+        }
+        try:
+            reply = self.consumer(Execution(step, summary, state))
+            if not isinstance(reply, Reply):
+                raise StrategyError(f"a consumer gives a Reply, got {type(reply).__name__}")
+            compact_json(reply.state)
+            return ReplyMade(text=reply.text, path=reply.path, state=dict(reply.state), route=reply.route)
+        except Exception as error:
+            raise _Broken("consumer", error) from error
+
+    def _evaluate(self, side: _Side, record: Record) -> dict[str, Any] | None:
+        side.results += 1
+        if self.routers:  # who alone are shown them
+            side.records.append(_execution(record))
+        if side.evaluate is None:
+            return None
+        try:
+            answer = side.evaluate(record, tuple(side.evaluations))
+            if answer is None:
+                return None
+            found: dict[str, Any] = dict(answer)
+            compact_json(found)
+            side.evaluations.append(found)
+            return found
+        except Exception as error:
+            raise _Broken("evaluator", error) from error
+
+    def _extracted(self, full: Record) -> dict[str, Any] | None:
+        """What is extracted from an untruncated record: the same for every strategy."""
+        if full.step not in self.extracted:
+            self.extracted[full.step] = self._extract(full)
+        return self.extracted[full.step]
+
+    def _extract(self, record: Record) -> dict[str, Any] | None:
+        try:
+            found = {name: extract(record) for name, extract in self.extractors}
+        except Exception as error:
+            raise _Broken("extractor", error) from error
+        return {name: value for name, value in found.items() if value is not None} or None
+
+    # ------------------------------------------------------------ prompts
+
+    def _prompt(self, step: ModelTurn, thread: ThreadHistory) -> None:
+        try:
+            edits = thread.compact(step)
+        except Exception as error:
+            raise _Broken("compactor", error) from error
+        if isinstance(edits, Edits):
+            for written in edits.written:
+                consumed = sum(self.ledger.tokens(message) for message in written.read)
+                produced = self.ledger.counter.text(written.text)
+                self.writer_calls.append(
+                    WriterCall(step=step.index, consumed_tokens=consumed, produced_tokens=produced)
+                )
+            self.notes.extend(Note(step=step.index, slot="compactor", text=text) for text in edits.notes)
+
+    # ------------------------------------------------------------ routes
+
+    def route_at(self, point: str, step: AnyStep | None) -> None:
+        """Run the routers of a natural decision point, but for those whose decisions at that point the trace itself records."""
+        self._decide(point, step, None)
+
+    def _decide(self, point: str, step: AnyStep | None, recorded: RouteDecision | None) -> None:
+        for name, at, decide, decide_full in self.routers:
+            if at != point:
+                continue
+            falls_as_recorded = {(point, name), (point, None)} & self.recorded_points
+            if recorded.router not in (None, name) if recorded is not None else falls_as_recorded:
+                continue
+            try:
+                route, detail = _route(decide(self._state(self.stored_side, step)))
+                untruncated, _ = _route(decide_full(self._state(self.full_side, step)))
+            except Exception as error:
+                raise _Broken(f"router {name}", error) from error
+            index = step.index if step is not None else -1
+            labels = self.trace.labels.get("routes", {})
+            self.decisions.append(
+                Decision(
+                    step=index,
+                    router=name,
+                    at=point,
+                    route=route,
+                    untruncated=untruncated,
+                    recorded=recorded.taken if recorded is not None else None,
+                    labelled=labels.get(str(index)) if isinstance(labels, dict) else None,
+                    detail=detail,
+                )
+            )
+
+    def _state(self, side: _Side, step: AnyStep | None) -> dict[str, Any]:
+        """The recorded state with one side's own records in place of the recorded ones."""
+        own: dict[str, Any] = {
+            "current_step_index": side.results,
+            "execution_plan": self.trace.meta.get("execution_plan", {}),
+            **self.recorded_state,
+            **self.execution,
+            "execution_history": side.records,
+            "step": step,
+        }
+        if "manifest" in self.trace.meta:
+            own["manifest"] = self.trace.meta["manifest"]
+        if side.evaluate is not None:
+            own["last_step_evaluation"] = side.evaluations[-1] if side.evaluations else {}
+            own["step_evaluation_history"] = side.evaluations
+        if step is not None and step.thread in self.threads:
+            thread = self.threads[step.thread]
+            own["prompt"] = thread.recording if side is self.full_side else thread.messages
+        return own
+
+    # ------------------------------------------------------------ the end
+
+    def run(self, failure: Failure | None) -> Run:
+        """What the replay collected, as a Run."""
+        prompts = sorted(
+            (prompt for thread in self.threads.values() for prompt in thread.prompts), key=lambda p: p.step
+        )
+        left = {key: value for key, value in self._state(self.stored_side, None).items() if key not in _NOT_LEFT}
+        return Run(
+            trace_id=self.trace.id,
+            trace_sha256=self.trace.sha256,
+            strategy=self.strategy.name,
+            spec=self.strategy.spec,
+            encoding=self.encoding,
+            encoding_assumed=self.encoding_assumed,
+            model=self.trace.model,
+            messages=self.ledger.messages,
+            message_tokens=self.ledger.message_tokens,
+            decoded=self.decoded,
+            prompts=tuple(prompts),
+            results=tuple(self.results),
+            decisions=tuple(self.decisions),
+            writer_calls=tuple(self.writer_calls),
+            notes=tuple(self.notes),
+            final_route=self.decisions[-1].route if self.decisions else None,
+            final_state=left,
+            failure=failure,
+        )
+
+
+# Large, and in the Run already.
+_NOT_LEFT = {"step", "execution_history", "step_evaluation_history", "execution_plan", "raw_output", "prompt",
+             "manifest"}  # fmt: skip
+
+
+class _Side:
+    """One of the two sides that are judged alike: the stored records and the untruncated ones."""
+
+    def __init__(self, evaluate: Any) -> None:
+        self.evaluate = evaluate
+        self.results = 0
+        self.records: list[dict[str, Any]] = []
+        self.evaluations: list[dict[str, Any]] = []
+
+
+def _execution(record: Record) -> dict[str, Any]:
+    """One entry of the execution history, as routers read it."""
+    return {
+        "step_index": record.step,
+        "function_name": record.function,
+        "success": record.success,
+        "result": record.value,
+        "result_type": record.result_type,
+        "result_summary": record.summary,
+        "error": record.error,
+    }
+
+
+def _route(answer: str | Sequence[Any]) -> tuple[str, dict[str, Any]]:
+    if isinstance(answer, str):
+        return answer, {}
+    if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], str) and isinstance(answer[1], Mapping):
+        return answer[0], dict(answer[1])
+    raise StrategyError(f"a router gives a route's name or (name, detail), got {type(answer).__name__}")

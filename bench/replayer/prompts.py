@@ -1,0 +1,293 @@
+"""The prompt of one thread as it grows and is compacted: messages by content, edits between prompts, tokens kept in step."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, overload
+
+from ..errors import StrategyError
+from ..model import (
+    ContextReset,
+    Message,
+    ModelTurn,
+    Prompt,
+    Record,
+    Splice,
+    SystemTurn,
+    ToolResult,
+    Trace,
+    UserTurn,
+    compact_json,
+    non_text_parts,
+    text_of,
+)
+from ..strategies import Edits, Window, untruncated_record
+from ..tokens.counting import DEFAULT_WINDOW_TOKENS, PROMPT_TOKENS, TokenCounter
+
+
+def base_message(step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Message:
+    """The message that shows a step as it is: a result untruncated, a model turn with its calls and without its reasoning.
+
+    >>> base_message(UserTurn(index=0, content="hi")).role
+    'user'
+    """
+    if isinstance(step, ToolResult):
+        return Message(
+            role=step.role, text=step.text, kind="result", step=step.index, call_id=step.call_id, non_text=step.non_text
+        )
+    text, parts = text_of(step.content), non_text_parts(step.content)
+    if isinstance(step, ModelTurn):
+        if step.reasoning_resent and step.reasoning:
+            text = f"{step.reasoning}\n{text}" if text else step.reasoning
+        return Message(
+            role="assistant", text=text, kind="model", step=step.index, tool_calls=step.tool_calls, non_text=parts
+        )
+    kind: Literal["system", "user"] = "system" if isinstance(step, SystemTurn) else "user"
+    return Message(role=kind, text=text, kind=kind, step=step.index, non_text=parts)
+
+
+def message_key(message: Message) -> str:
+    """The content hash of a message: 16 hex digits over all that it says and which step it shows."""
+    calls = [(call.id, call.name, call.arguments) for call in message.tool_calls]
+    head = compact_json([message.role, message.kind, message.step, message.call_id, message.non_text, calls])
+    digest = hashlib.blake2b(head.encode("utf-8", "surrogatepass"), digest_size=8)
+    digest.update(message.text.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+class Recording:
+    """What is the same in every replay of a trace, made once: the messages that show its steps as they are, with their keys, the records of
+    its results untruncated and what is extracted from them (by the names of the extractors, by step), tokens of messages (by encoding, by key).
+    """
+
+    def __init__(self) -> None:
+        self.keys: dict[Message, str] = {}
+        self.extracted: dict[tuple[str, ...], dict[int, dict[str, Any] | None]] = {}
+        self.message_tokens: dict[str, dict[str, int]] = {}
+        self._messages: dict[int, Message] = {}
+        self._records: dict[int, Record] = {}
+
+    def message(self, step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Message:
+        """The message that shows a step as it is."""
+        found = self._messages.get(id(step))  # the trace keeps its steps: their identity is stable
+        if found is None:
+            found = self._messages[id(step)] = base_message(step)
+            self.keys[found] = message_key(found)
+        return found
+
+    def record(self, step: ToolResult) -> Record:
+        """The record of a result untruncated."""
+        found = self._records.get(id(step))
+        if found is None:
+            found = self._records[id(step)] = untruncated_record(step)
+        return found
+
+
+def recording_of(trace: Trace) -> Recording:
+    """The recording of a trace, kept with it."""
+    found: Recording = trace.__dict__.setdefault("_recording", Recording())
+    return found
+
+
+class MessageTokens:
+    """Every distinct message of one replay, once, with its key and its tokens."""
+
+    def __init__(self, counter: TokenCounter, recording: Recording | None = None) -> None:
+        self.counter = counter
+        self.messages: dict[str, Message] = {}
+        self.message_tokens: dict[str, int] = {}
+        self._recording = recording or Recording()
+        self._known_tokens = self._recording.message_tokens.setdefault(counter.encoding, {})
+        self._keys: dict[Message, str] = {}
+
+    def key(self, message: Message) -> str:
+        """The key of a message, which is entered on first sight."""
+        key = self._keys.get(message)
+        if key is None:
+            key = self._keys[message] = self._recording.keys.get(message) or message_key(message)
+            if key not in self.messages:
+                self.messages[key] = message
+                if key not in self._known_tokens:
+                    self._known_tokens[key] = self.counter.message(message)
+                self.message_tokens[key] = self._known_tokens[key]
+        return key
+
+    def tokens(self, message: Message) -> int:
+        """The tokens of a message, framing included. Not entered: a message may be weighed and never shown."""
+        key = self._keys.get(message)
+        return self.counter.message(message) if key is None else self.message_tokens[key]
+
+    def count(self, item: Message | str) -> int:
+        """Tokens of a message or of a text: what a window's `count` is."""
+        return self.counter.text(item) if isinstance(item, str) else self.tokens(item)
+
+
+class View(Sequence[Message]):
+    """A list that may be read and not changed: a compactor sees the history itself without a copy of it."""
+
+    def __init__(self, items: list[Message]) -> None:
+        self._items = items
+
+    @overload
+    def __getitem__(self, index: int) -> Message: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Message]: ...
+    def __getitem__(self, index: int | slice) -> Message | list[Message]:
+        return self._items[index]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(self._items)
+
+
+class ThreadHistory:
+    """One thread's history: steps join it, the compactor reworks it before each model call, each prompt is kept as edits."""
+
+    def __init__(
+        self,
+        thread: str,
+        ledger: MessageTokens,
+        compact: Callable[[Window], Any] | None,
+        window_tokens: int | None,
+        trace: Trace | None,
+    ) -> None:
+        self.thread, self.ledger, self._compact = thread, ledger, compact
+        self.window_tokens, self.trace = window_tokens, trace
+        self.messages: list[Message] = []
+        self.recording: list[Message] = []
+        self.prompts: list[Prompt] = []
+        self.resets: list[ContextReset] = []
+        self._recorded_summary: str | None = None
+        self._prompted = 0  # how many of `messages` the last prompt already held
+        self._tokens = PROMPT_TOKENS
+        self._tools_tokens = 0
+        self._tools_changed = False
+
+    def join(self, message: Message, recorded: Message | None = None) -> str:
+        """A message joins the history; gives its key. `recorded` is what it is in the untruncated recording, where that differs."""
+        key = self.ledger.key(message)
+        self.messages.append(message)
+        self.recording.append(recorded or message)
+        self._tokens += self.ledger.message_tokens[key]
+        return key
+
+    def set_tools(self, tools: tuple[Any, ...]) -> None:
+        """The tool definitions from here on."""
+        self._tools_tokens, self._tools_changed = self.ledger.counter.tools(tools), True
+
+    def compact(self, turn: ModelTurn) -> Edits | None:
+        """Let the compactor turn the history into the prompt of this turn, and record the prompt."""
+        answer = None if self._compact is None else self._compact(self._window(turn))
+        edits = Edits(messages=answer) if isinstance(answer, list | tuple) else answer
+        if edits is not None and not isinstance(edits, Edits):
+            raise StrategyError(f"a compactor gives a list of messages, Edits or None, got {type(edits).__name__}")
+        splices, compacted = self._apply(edits)
+        self._prompted = len(self.messages)
+        self.prompts.append(
+            Prompt(
+                step=turn.index,
+                thread=self.thread,
+                splices=splices,
+                tokens=self._tokens + self._tools_tokens,
+                tools_tokens=self._tools_tokens,
+                tools_changed=self._tools_changed,
+                window_tokens=self.window_tokens,
+                compacted=compacted,
+                parts=dict(edits.parts) if edits else {},
+            )
+        )
+        self._tools_changed = False
+        self.resets.clear()
+        return edits
+
+    def _window(self, turn: ModelTurn) -> Window:
+        told = [reset.summary for reset in self.resets if reset.summary is not None]
+        self._recorded_summary = told[-1] if told else self._recorded_summary
+        return Window(
+            step=turn.index,
+            thread=self.thread,
+            messages=View(self.messages),
+            added=self.messages[self._prompted :],
+            tokens=self._tokens + self._tools_tokens,
+            max_tokens=self.window_tokens or DEFAULT_WINDOW_TOKENS,
+            count=self.ledger.count,
+            resets=tuple(self.resets),
+            trace=self.trace,
+            recorded_summary=self._recorded_summary,
+        )
+
+    def _apply(self, edits: Edits | None) -> tuple[tuple[Splice, ...], bool]:
+        """Make the answer the history; give the edits against the last prompt, and whether more than new turns changed."""
+        if edits is None or (edits.messages is None and not edits.replace and not edits.append):
+            return self._joined(self._prompted), False
+        if edits.messages is None:
+            return self._replace(edits)
+        old, new = self.messages, list(edits.messages)
+        compacted = len(new) != len(old) or any(a is not b for a, b in zip(new, old, strict=True))
+        splices = _splices(old[: self._prompted], new, self._key_of)
+        self.messages = new
+        self._tokens = PROMPT_TOKENS + sum(self.ledger.message_tokens[self._key_of(item)] for item in new)
+        return splices, compacted
+
+    def _joined(self, at: int) -> tuple[Splice, ...]:
+        added = tuple(self.ledger.key(message) for message in self.messages[at:])
+        return (Splice(at=at, removed=0, added=added),) if added else ()
+
+    def _key_of(self, message: Any) -> str:
+        if not isinstance(message, Message):
+            raise StrategyError(f"a compactor's messages must be Message values, got {type(message).__name__}")
+        return self.ledger.key(message)
+
+    def _replace(self, edits: Edits) -> tuple[tuple[Splice, ...], bool]:
+        """Edits by message: found from the newest on, because that is where compaction works; costs what lies behind them."""
+        wanted = dict(edits.replace)
+        places: list[tuple[int, Message | None]] = []
+        for position in range(len(self.messages) - 1, -1, -1):
+            if not wanted:
+                break
+            message = self.messages[position]
+            if message in wanted:
+                places.append((position, wanted.pop(message)))
+        if wanted:
+            raise StrategyError("a compactor replaced a message that is not in the history")
+        splices: list[Splice] = []
+        prompted = self._prompted
+        for position, new in places:  # from the back, so that earlier positions stay valid
+            key = None if new is None else self._key_of(new)
+            self._tokens -= self.ledger.message_tokens[self.ledger.key(self.messages[position])]
+            self._tokens += 0 if key is None else self.ledger.message_tokens[key]
+            self.messages[position : position + 1] = [] if new is None else [new]
+            if position < self._prompted:
+                splices.insert(0, Splice(at=position, removed=1, added=() if key is None else (key,)))
+                prompted -= new is None
+        for message in edits.append:
+            self._tokens += self.ledger.message_tokens[self._key_of(message)]
+            self.messages.append(message)
+        tail = tuple(self.ledger.key(message) for message in self.messages[prompted:])
+        if tail:
+            splices.append(Splice(at=self._prompted, removed=0, added=tail))
+        return tuple(splices), True
+
+
+def _splices(old: Sequence[Message], new: Sequence[Message], key_of: Callable[[Any], str]) -> tuple[Splice, ...]:
+    """The edits that turn one list into another, messages matched by identity and in order."""
+    where = {message: position for position, message in enumerate(old)}
+    splices: list[Splice] = []
+    added: list[str] = []
+    cursor = 0
+    for message in new:
+        key = key_of(message)
+        position = where.get(message, -1)
+        if position < cursor:
+            added.append(key)
+            continue
+        if position > cursor or added:
+            splices.append(Splice(at=cursor, removed=position - cursor, added=tuple(added)))
+            added = []
+        cursor = position + 1
+    if cursor < len(old) or added:
+        splices.append(Splice(at=cursor, removed=len(old) - cursor, added=tuple(added)))
+    return tuple(splices)

@@ -1,0 +1,1 @@
+"""What was lost, for people: sentences, excerpts, one text beside another."""

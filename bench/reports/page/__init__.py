@@ -1,0 +1,1 @@
+"""The parts of the HTML page: charts, and what the page carries compressed."""

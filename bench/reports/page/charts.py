@@ -1,0 +1,267 @@
+"""Charts as Vega-Lite specifications, and as static SVG drawn from them by vl-convert, byte for byte the same each time.
+
+The text of a page styles the axes (light, dark, print); the colours of series are the same everywhere in a report.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..blocks import Chart, Point, quantity, visible
+
+VEGA_LITE = "6.1"
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#B8A60C")
+"""Okabe and Ito's colours, which most colour-blind readers can tell apart; the yellow is darker, to be seen on white."""
+
+GREYS = ("#6a6a6a", "#8f8f8f", "#7d7d7d", "#a3a3a3", "#858585")
+_SHAPES = ("circle", "square", "diamond", "triangle-up", "cross")
+_REFERENCE_SHAPES = ("square", "diamond", "triangle-down", "triangle-up", "cross")
+FRONT = "#7a7a7a"
+COMPACTED, EVICTED, DANGLING = "compacted", "results evicted", "needs what is gone"
+MARKS = {COMPACTED: ("triangle-down", 60), EVICTED: ("square", 190), DANGLING: ("cross", 60)}
+"""What can happen to a prompt, each with a shape and a size that still shows where several meet at one point."""
+
+STROKES = {"solid": [1, 0], "dashed": [6, 3], "dotted": [2, 3]}
+"""Dash patterns of lines by the name that CSS has for them."""
+
+_SIZES = {"scatter": (385, 270), "line": (620, 190)}
+_SMALL = (300, 120)
+BEYOND = 1.05
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a strategy looks everywhere in a report: colour, point shape, and how its lines are stroked."""
+
+    colour: str
+    shape: str
+    stroke: str
+
+
+def styles(strategies: Sequence[str], references: Sequence[str]) -> dict[str, Style]:
+    """One style a strategy: declared ones in colour, references in grey told apart by shade, shape and stroke.
+
+    >>> styles(["a"], ["keep_all"])["a"].colour
+    '#0072B2'
+    """
+    found = {}
+    strokes = list(STROKES)
+    for number, name in enumerate(strategies):
+        turn = number // len(PALETTE) % len(_SHAPES)
+        found[name] = Style(PALETTE[number % len(PALETTE)], _SHAPES[turn], strokes[turn % len(strokes)])
+    for number, name in enumerate(references):
+        turn = number % len(_REFERENCE_SHAPES)
+        found[name] = Style(GREYS[turn], _REFERENCE_SHAPES[turn], strokes[turn % len(strokes)])
+    return found
+
+
+def svg(chart: Chart, looks: Mapping[str, Style], prefix: str, *, small: bool = False) -> str:
+    """The chart as an inline SVG element without namespaces, remote references or fixed text colours; `""` for a chart without points.
+
+    `prefix` makes the ids of this chart its own on a page of several. Series that have no style are grey.
+    """
+    if not chart.points:
+        return ""
+    import vl_convert
+
+    drawn: str = vl_convert.vegalite_to_svg(
+        specification(chart, looks, small=small), vl_version=VEGA_LITE, allowed_base_urls=[]
+    )
+    return _inline(drawn, prefix)
+
+
+def _inline(drawn: str, prefix: str) -> str:
+    head, _, rest = drawn.partition(">")
+    width, height = (re.search(rf'\b{name}="([\d.]+)"', head) for name in ("width", "height"))
+    size = f"{width.group(1)} {height.group(1)}" if width and height else "0 0"
+    rest = re.sub(r'\b(id="|url\(#)', rf"\g<1>{prefix}", rest)
+    rest = re.sub(r' aria-[a-z]+="[^"]*"| role="[^"]*"', "", rest)
+    return f'<svg viewBox="0 0 {size}" width="{size.split()[0]}" aria-hidden="true" focusable="false">{rest}'
+
+
+def specification(
+    chart: Chart, looks: Mapping[str, Style], *, interactive: bool = False, small: bool = False
+) -> dict[str, Any]:
+    """The Vega-Lite specification. Series travel as numbers, so that no name from outside is ever a key or an expression.
+
+    `interactive` adds what a page can do with it: a text for every point under the pointer, moving, zooming, and the parameter `highlight`
+    that names the one series to show in full. Each datum's `n` is the number of its point in `chart.points`.
+    """
+    names = list(dict.fromkeys(point.series for point in chart.points))
+    shown = [looks.get(name, Style(GREYS[0], "circle", "solid")) for name in names]
+    ids = [f"s{number}" for number in range(len(names))]
+    width, height = _SMALL if small else _SIZES[chart.kind]
+    size = 10 if small else 12
+    layers = (
+        _scatter(chart, names, ids, shown, (width, height)) if chart.kind == "scatter" else _lines(ids, shown, chart)
+    )
+    spec: dict[str, Any] = {
+        "width": width,
+        "height": height,
+        "background": None,
+        "autosize": {"type": "pad"},
+        "padding": 4,
+        "config": {
+            "view": {"stroke": None},
+            "font": "sans-serif",
+            "axis": {"labelFontSize": size, "titleFontSize": size, "titleFontWeight": "normal",
+                     "tickCount": 3 if small else 5, "domain": False},
+        },
+        "data": {"values": [_datum(n, p, ids[names.index(p.series)], chart) for n, p in enumerate(chart.points)]},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative", "title": chart.x_title, **_measure(chart, chart.x_unit, [p.x for p in chart.points])},
+            "y": {"field": "y", "type": "quantitative", "title": chart.y_title, **_measure(chart, chart.y_unit, [p.y for p in chart.points])},
+            "color": _encoded(ids, [style.colour for style in shown]),
+        },
+        "layer": layers,
+    }  # fmt: skip
+    return _made_interactive(spec, chart) if interactive else spec
+
+
+def _datum(number: int, point: Point, series: str, chart: Chart) -> dict[str, Any]:
+    told = (point.series, f"{quantity(point.x, chart.x_unit)} {chart.x_title}", f"{quantity(point.y, chart.y_unit)} {chart.y_title}",
+            point.note)  # fmt: skip
+    return {"n": number, "s": series, "x": point.x, "y": point.y, "m": point.mark,
+            "t": visible(" · ".join(filter(None, told)))}  # fmt: skip
+
+
+def _made_interactive(spec: dict[str, Any], chart: Chart) -> dict[str, Any]:
+    layers = spec["layer"]
+    for layer in layers:
+        if "data" not in layer:  # the front and the names belong to no series
+            faded = {"condition": {"test": "highlight === '' || datum.s === highlight", "value": 0.95}, "value": 0.1}
+            layer["encoding"] = {**layer["encoding"], "opacity": faded}
+    spec["encoding"]["tooltip"] = {"field": "t", "type": "nominal"}
+    if chart.kind == "line":
+        layers.append({"mark": {"type": "point", "filled": True, "size": 160, "opacity": 0.0}, "encoding": {}})
+    layers[0]["params"] = [
+        {"name": "moved", "bind": "scales", "select": {"type": "interval", "zoom": "wheel![event.ctrlKey]"}}
+    ]
+    spec["params"] = [{"name": "highlight", "value": ""}]
+    spec["config"]["aria"] = False  # the page has the same numbers as a table
+    return spec
+
+
+def _measure(chart: Chart, unit: str, values: Sequence[float]) -> dict[str, Any]:
+    """Axis and scale of a unit: a little beyond the largest value (and below zero, for points), so that the marks there are seen whole."""
+    formats = {"fraction": ".0%", "tokens": "~s", "usd": "$~g"}
+    top = max(1.0 if unit == "fraction" else 0.0 if unit in formats else 4.0, *values, 1e-9)
+    steps = {"tickMinStep": 1} if unit not in formats else {}
+    return {
+        "axis": {"format": formats.get(unit, "d"), **steps},
+        "scale": {"domain": [top * (1 - BEYOND) if chart.kind == "scatter" else 0, top * BEYOND], "nice": False},
+    }
+
+
+def _encoded(ids: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+    return {"field": "s", "type": "nominal", "legend": None, "scale": {"domain": list(ids), "range": list(values)}}
+
+
+def _scatter(
+    chart: Chart, names: Sequence[str], ids: Sequence[str], shown: Sequence[Style], size: tuple[int, int]
+) -> list[dict[str, Any]]:
+    layers: list[dict[str, Any]] = [
+        {
+            "mark": {"type": "point", "filled": True, "size": 110, "opacity": 0.95},
+            "encoding": {"shape": _encoded(ids, [style.shape for style in shown])},
+        }
+    ]
+    on_front = [point for name in chart.front for point in chart.points if point.series == name]
+    if len(on_front) > 1:
+        layers.append(
+            {
+                "data": {"values": [{"x": point.x, "y": point.y} for point in on_front]},
+                "mark": {"type": "line", "interpolate": "step-after", "strokeDash": [5, 3], "strokeWidth": 1.5},
+                "encoding": {"color": {"value": FRONT}, "tooltip": {"value": None}},
+            }
+        )
+    for group, align, dx, dy in _labels(chart.points, size):
+        label = visible(", ".join(_short(point.series) for point in group))
+        weight = "bold" if any(point.series in chart.front for point in group) else "normal"
+        layers.append(
+            {
+                "data": {"values": [{"x": group[0].x, "y": group[0].y, "label": label}]},
+                "mark": {"type": "text", "align": align, "dx": dx, "dy": dy, "fontSize": 12 if size != _SMALL else 10,
+                         "fontWeight": weight},
+                "encoding": {"text": {"field": "label", "type": "nominal"}, "color": {"value": "#000"}, "tooltip": {"value": None}},
+            }
+        )  # fmt: skip
+    return layers
+
+
+_PLACES = (
+    ("left", 10, 0),
+    ("right", -10, 0),
+    ("left", 6, 14),
+    ("right", -6, 14),
+    ("left", 6, -14),
+    ("right", -6, -14),
+    ("right", 8, 30),
+    ("left", -8, 30),
+)
+
+
+def _labels(points: Sequence[Point], size: tuple[int, int]) -> list[tuple[list[Point], str, int, int]]:
+    """Where each name is written (align, dx, dy): the first place beside its point that is free, else the first. Near points share a label."""
+    width, height = size
+    widest = (max((point.x for point in points), default=0.0) or 1.0) * BEYOND
+    groups: list[list[Point]] = []
+    for point in sorted(points, key=lambda item: (item.x, item.y, item.series)):
+        near = (g for g in groups if abs(g[0].x - point.x) < 0.03 * widest and abs(g[0].y - point.y) < 0.03)
+        group = next(near, None)
+        if group is None:
+            groups.append([point])
+        else:
+            group.append(point)
+    at = {
+        id(group): (group[0].x / widest * width, (1 - (group[0].y + BEYOND - 1) / (2 * BEYOND - 1)) * height)
+        for group in groups
+    }
+    taken = [(x - 6, x + 6, y - 6, y + 6) for x, y in at.values()]
+    found = []
+    for group in groups:
+        x, y = at[id(group)]
+        long = 7 * len(", ".join(_short(point.series) for point in group))
+        boxes = []
+        for align, dx, dy in _PLACES:
+            start = x + dx if align == "left" else x + dx - long
+            boxes.append((start, start + long, y + dy - 6, y + dy + 6))
+        inside = [n for n, box in enumerate(boxes) if box[0] > 0 and box[1] < width and box[2] > 0]
+        chosen = next((n for n in inside if not any(_meet(boxes[n], other) for other in taken)), (inside or [0])[0])
+        taken.append(boxes[chosen])
+        found.append((group, *_PLACES[chosen]))
+    return found
+
+
+def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 28 else name[:27] + "…"
+
+
+def _lines(ids: Sequence[str], shown: Sequence[Style], chart: Chart) -> list[dict[str, Any]]:
+    marks = sorted({point.mark for point in chart.points if point.mark})
+    return [
+        {
+            "mark": {"type": "line", "strokeWidth": 2, "interpolate": "linear"},
+            "encoding": {"strokeDash": _encoded(ids, [STROKES[style.stroke] for style in shown])},
+        },
+        {
+            "transform": [{"filter": "datum.m !== ''"}],
+            "mark": {"type": "point", "filled": False, "opacity": 1, "strokeWidth": 2},
+            "encoding": {
+                "shape": {
+                    "field": "m",
+                    "type": "nominal",
+                    "legend": None,
+                    "scale": {"domain": marks, "range": [MARKS.get(mark, ("circle", 60))[0] for mark in marks]},
+                },
+                "size": {"condition": {"test": f"datum.m === '{EVICTED}'", "value": MARKS[EVICTED][1]}, "value": 60},
+            },
+        },
+    ]

@@ -1,0 +1,109 @@
+"""A scenario's strategies as their files were at a git revision, and what that revision scores as the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+import msgspec
+
+from ..errors import ScenarioError, SpecError
+from ..files.git import file_at, resolve
+from ..model import Baseline, Comparison
+from ..plugins.registry import Plugin, build
+from ..plugins.spec import Spec
+from . import Strategy
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A revision's strategies by the name of their present selves, those that could not be had then with why, and the revision's name."""
+
+    name: str
+    strategies: dict[str, Strategy]
+    missing: tuple[tuple[str, str], ...] = ()
+
+
+@contextmanager
+def strategies_at(revision: str, strategies: Sequence[Strategy], base: Path) -> Iterator[Earlier]:
+    """The strategies that run a file (`path.py:function`), with each file as it was at the revision; the files live as long as the block.
+
+    A strategy is renamed NAME@SHA. One whose file or function did not exist then is listed as missing. Raises ScenarioError where no
+    strategy runs a file, BenchError for an unknown revision.
+    """
+    named = [strategy for strategy in strategies if any(_is_file(plugin.spec) for plugin in _plugins(strategy))]
+    if not named:
+        raise ScenarioError(
+            f"--against {revision}: no strategy runs a file (`path.py:function`), so none differs between revisions"
+        )
+    sha = resolve(base, revision)
+    found: dict[str, Strategy] = {}
+    missing: list[tuple[str, str]] = []
+    with TemporaryDirectory(prefix="bench-against-") as folder:
+        for strategy in named:
+            try:
+                found[strategy.name] = _at(strategy, sha, base, Path(folder))
+            except SpecError as error:
+                missing.append((f"{strategy.name}@{sha[:9]}", str(error)))
+        yield Earlier(f"{revision} ({sha[:9]})" if revision != sha else sha[:9], found, tuple(missing))
+
+
+def as_baseline(comparison: Comparison, earlier: Earlier) -> Comparison:
+    """The comparison with the earlier strategies as its baseline and among its references; a strategy without a file is its own."""
+    before = {name: strategy.name for name, strategy in earlier.strategies.items()}
+    gone = {name.rpartition("@")[0] for name, _ in earlier.missing}
+    declared = tuple(name for name in comparison.strategies if name not in before.values())
+    values: dict[str, dict[str, dict[str, float | None]]] = {}
+    for name in declared:
+        if name not in gone:
+            values[name] = _values(comparison, before.get(name, name))
+    return msgspec.structs.replace(
+        comparison,
+        strategies=declared,
+        references=(*before.values(), *comparison.references),
+        baseline=Baseline(signature=comparison.signature, values=values),
+        baseline_name=earlier.name,
+        before=before,
+        skipped=(*comparison.skipped, *earlier.missing),
+    )
+
+
+def _values(comparison: Comparison, strategy: str) -> dict[str, dict[str, float | None]]:
+    found: dict[str, dict[str, float | None]] = {}
+    for row in (*comparison.summary, *comparison.rows):
+        if row.strategy == strategy:
+            found.setdefault(row.metric, {})[row.case or ""] = row.value
+    return found
+
+
+def _is_file(spec: Spec) -> bool:
+    return spec.target.endswith(".py")
+
+
+def _plugins(strategy: Strategy) -> list[Plugin]:
+    return [plugin for plugins in strategy.plugins.values() for plugin in plugins]
+
+
+def _at(strategy: Strategy, sha: str, base: Path, folder: Path) -> Strategy:
+    slots: Mapping[str, tuple[Plugin, ...]] = strategy.plugins
+    return Strategy(
+        f"{strategy.name}@{sha[:9]}",
+        {slot: tuple(_plugin_at(plugin, sha, base, folder) for plugin in plugins) for slot, plugins in slots.items()},
+    )
+
+
+def _plugin_at(plugin: Plugin, sha: str, base: Path, folder: Path) -> Plugin:
+    """The plugin from its file at a commit, written into the folder under the commit's name, so that its spec says which it is."""
+    if not _is_file(plugin.spec):
+        return plugin
+    inside, code = file_at(sha, base / plugin.spec.target)
+    if code is None:
+        raise SpecError(f"{inside} did not exist at {sha[:9]}")
+    shown = PurePosixPath(inside).with_name(f"{PurePosixPath(inside).stem}@{sha[:9]}.py")
+    written = folder / shown
+    written.parent.mkdir(parents=True, exist_ok=True)
+    written.write_bytes(code)
+    return build(plugin.entry.kind, Spec(str(shown), plugin.spec.attribute, plugin.spec.params), folder)

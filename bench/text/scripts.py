@@ -1,0 +1,125 @@
+"""Choosing a script or function for a request: what a manifest says about each, and the words of a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..model import UserTurn, text_of
+
+NONE = "none"
+"""The route where no script fits."""
+
+_FUNCTION_WORDS = """
+a about all am an and any are as at be been by can could d did do does for from had has have he her here him his how i if in into is it its ll m
+may me might must my no not of on or our please re s shall she should so some t than that the their them then there these they this those to us
+ve was we were what when where which who whom why will with would you your
+"""
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+"""Words that say nothing about what a request is for."""
+
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+@dataclass(frozen=True)
+class Script:
+    """One entry of a manifest: the name it is asked for by, and its texts. `examples` are requests it is meant for.
+
+    `parameters` are the names, descriptions and permitted values of its parameters, `categories` what it is filed under.
+    """
+
+    name: str
+    description: str = ""
+    examples: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    entry: Any = None
+
+
+def scripts_of(manifest: Any) -> tuple[Script, ...]:
+    """The scripts of a manifest, in order. An entry without a name is left out; anything but a list gives `()`.
+
+    An entry has a `name` (else its `id` is the name), its texts at the top (a function definition) or below `metadata`. Of two entries with one
+    name the later goes by its id.
+
+    >>> scripts_of([{"id": "a/Create_Wall.cs", "name": "Create_Wall.cs", "metadata": {"description": "Creates a wall."}}])[0].description
+    'Creates a wall.'
+    """
+    found: dict[str, Script] = {}
+    for entry in manifest if isinstance(manifest, list | tuple) else ():
+        if isinstance(entry, Mapping):
+            names = [name for name in (entry.get("name"), entry.get("id")) if isinstance(name, str) and name]
+            name = next((name for name in names if name not in found), None)
+            if name is not None:
+                found[name] = _script(name, entry)
+    return tuple(found.values())
+
+
+def _script(name: str, entry: Mapping[str, Any]) -> Script:
+    metadata = entry.get("metadata")
+    told = {**entry, **metadata} if isinstance(metadata, Mapping) else entry
+    description = told.get("description")
+    return Script(
+        name,
+        description if isinstance(description, str) else "",
+        _texts(told.get("usage_examples")),
+        tuple(_parameters(told.get("parameters"))),
+        _texts(told.get("categories")),
+        entry,
+    )
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
+
+
+def _parameters(schema: Any) -> list[str]:
+    """The texts of a JSON Schema's properties at any depth: names, descriptions, permitted values."""
+    found: list[str] = []
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, Mapping):
+            continue
+        properties = node.get("properties")
+        for key, item in properties.items() if isinstance(properties, Mapping) else ():
+            found.append(str(key))
+            for part in (item, item.get("items") if isinstance(item, Mapping) else None):
+                if isinstance(part, Mapping):
+                    values = part.get("enum")
+                    found += [text for text in (part.get("description"),) if isinstance(text, str)]
+                    found += map(str, values) if isinstance(values, list | tuple) else ()
+                    waiting.append(part)
+    return found
+
+
+def request_of(state: Mapping[str, Any]) -> str:
+    """The request to choose a script for: the text of the user turn that is being decided on; `""` for any other step.
+
+    >>> request_of({"step": UserTurn(index=0, content="create walls")}), request_of({})
+    ('create walls', '')
+    """
+    step = state.get("step")
+    return text_of(step.content) if isinstance(step, UserTurn) else ""
+
+
+def words_of_name(text: str) -> list[str]:
+    """The words of a text in lower case, compound names taken apart: `CreateWall`, `create_wall` and `create wall` are two words each.
+
+    >>> words_of_name("HTTPServer_v2 Créer 墙")
+    ['http', 'server', 'v', '2', 'créer', '墙']
+    """
+    return [word.lower() for word in _WORD.findall(_INNER_CAPITAL.sub(" ", text))]
+
+
+def selected(ranked: Sequence[Script]) -> tuple[str, dict[str, Any]]:
+    """What a selection router gives: the first script's name (`none` where nothing fits), and in the detail all that were returned, best first.
+
+    >>> selected([]), selected([Script("b"), Script("a")])
+    (('none', {'ranked': []}), ('b', {'ranked': ['b', 'a']}))
+    """
+    names = [script.name for script in ranked]
+    return (names[0] if names else NONE), {"ranked": names}

@@ -1,0 +1,1 @@
+"""Counting tokens, and what they cost. No other room counts tokens or knows a price."""

@@ -1,0 +1,184 @@
+"""The only place that counts tokens: tiktoken, offline, each distinct text counted once.
+
+tiktoken ships no vocabulary and would fetch one. The two that current models use travel with this package, are rebuilt once into the
+user's cache folder, and are proven by the sha256 that tiktoken itself demands.
+
+Framing: each message costs 3 tokens beyond its text, each prompt 3 more; a tool call costs its name and its compact-JSON arguments;
+tool definitions cost their compact JSON once a prompt.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import lzma
+import os
+import re
+import tempfile
+from base64 import b64encode
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..model import Message, compact_json
+
+if TYPE_CHECKING:
+    import tiktoken
+
+MESSAGE_TOKENS = 3
+PROMPT_TOKENS = 3
+DEFAULT_ENCODING = "o200k_base"
+DEFAULT_WINDOW_TOKENS = 128_000
+
+# encoding: (tiktoken's cache file name: sha1 of the address it would fetch, sha256 of the file it expects)
+_VOCABULARIES = {
+    "o200k_base": (
+        "fb374d419588a4632f3f557e76b4b70aebbca790",
+        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    ),
+    "cl100k_base": (
+        "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    ),
+}
+
+# Both encodings end a token before the first character after a blank line (unless it is a slash or white space), so paragraphs may be
+# counted one by one. A history that is written anew for every prompt then costs its new paragraphs, not all of them again.
+_LONG_CHARS = 1000
+_PARAGRAPH = re.compile(r"(?<=\n\n)(?=[^\s/])")
+
+# tiktoken panics (a BaseException) on about 1,000,000 equal blanks in a row; below this it is exact.
+_BLANK_RUN_CHARS = 500_000
+_BLANK_RUN = re.compile(rf"([ \t\u00a0\u3000])\1{{{_BLANK_RUN_CHARS},}}")
+
+
+def encoding_for(model: str | None) -> tuple[str, bool]:
+    """The encoding of a model, and whether it is an assumption (unknown model, or a vocabulary that is not shipped).
+
+    >>> encoding_for("openai/gpt-5.5"), encoding_for("gpt-4-0613"), encoding_for("claude-opus-4-5")
+    (('o200k_base', False), ('cl100k_base', False), ('o200k_base', True))
+    """
+    from tiktoken.model import encoding_name_for_model
+
+    try:
+        name = encoding_name_for_model((model or "").rpartition("/")[2])
+    except KeyError:
+        return DEFAULT_ENCODING, True
+    return (name, False) if name in _VOCABULARIES else (DEFAULT_ENCODING, True)
+
+
+class TokenCounter:
+    """Counts tokens under one encoding, remembering every text it has counted."""
+
+    def __init__(self, encoding: str) -> None:
+        self.encoding = encoding
+        self._encode = _encoding(encoding).encode_ordinary
+        self._memo: dict[str, int] = {"": 0}
+
+    def text(self, text: str) -> int:
+        """Tokens of a text, special tokens read as ordinary text; 0 for `""`.
+
+        A run of more than 500,000 equal blanks is counted in pieces of that length (tiktoken fails on it), which can differ from the
+        exact count by a token a piece. A lone surrogate counts as the replacement character.
+        """
+        known = self._memo.get(text)
+        if known is None:
+            known = self._memo[text] = self._count(text)
+        return known
+
+    def _count(self, text: str) -> int:
+        if len(text) > _BLANK_RUN_CHARS and _BLANK_RUN.search(text):
+            return sum(self._count(piece) for piece in _split_blank_runs(text))
+        paragraphs = _PARAGRAPH.split(text) if len(text) > _LONG_CHARS and "\n\n" in text else []
+        if len(paragraphs) > 1:
+            return sum(map(self.text, paragraphs))
+        try:
+            return len(self._encode(text))
+        except UnicodeEncodeError:
+            return len(self._encode(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")))
+
+    def message(self, message: Message) -> int:
+        """Tokens of one message: framing, text, and the tool calls that are not already written in the text."""
+        calls = sum(
+            self.text(call.name) + self.text(compact_json(call.arguments))
+            for call in message.tool_calls
+            if not call.in_text
+        )
+        return MESSAGE_TOKENS + self.text(message.text) + calls
+
+    def tools(self, tools: tuple[Any, ...]) -> int:
+        """Tokens of the tool definitions of one prompt; 0 for none."""
+        return self.text(compact_json(list(tools))) if tools else 0
+
+
+def _split_blank_runs(text: str) -> list[str]:
+    pieces, start = [], 0
+    for run in _BLANK_RUN.finditer(text):
+        for cut in range(run.start(), run.end(), _BLANK_RUN_CHARS):
+            pieces.append(text[start:cut])
+            start = cut
+    return [piece for piece in [*pieces, text[start:]] if piece]
+
+
+@functools.cache
+def counter(encoding: str = DEFAULT_ENCODING) -> TokenCounter:
+    """The process-wide counter of one encoding, `o200k_base` or `cl100k_base`.
+
+    >>> counter().text("hello world"), counter("cl100k_base").text("")
+    (2, 0)
+    """
+    return TokenCounter(encoding)
+
+
+@functools.cache
+def _encoding(name: str) -> tiktoken.Encoding:
+    import tiktoken
+
+    folder = _cached_vocabulary(name)
+    previous = os.environ.get("TIKTOKEN_CACHE_DIR")
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
+    try:
+        return tiktoken.get_encoding(name)
+    finally:
+        if previous is None:
+            del os.environ["TIKTOKEN_CACHE_DIR"]
+        else:
+            os.environ["TIKTOKEN_CACHE_DIR"] = previous
+
+
+def _cached_vocabulary(name: str) -> Path:
+    """The folder that holds tiktoken's file for an encoding; rebuilt where it is missing or damaged, atomically."""
+    file_name, sha256 = _VOCABULARIES[name]
+    for folder in (_cache_folder(), Path(tempfile.gettempdir()) / f"bench-tiktoken-{os.getuid()}"):
+        target = folder / file_name
+        try:
+            if hashlib.sha256(target.read_bytes()).hexdigest() == sha256:
+                return folder
+        except OSError:
+            pass
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as temporary:
+                temporary.write(_rebuild(name))
+            os.replace(temporary.name, target)
+            return folder
+        except OSError:
+            continue
+    raise OSError(
+        f"no folder to keep the vocabulary {name} in: neither {_cache_folder()} nor the temporary folder is writable"
+    )
+
+
+def _cache_folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "agent-memory-bench" / "tiktoken"
+
+
+def _rebuild(name: str) -> bytes:
+    packed = lzma.decompress(resources.files("bench.tokens.vocabularies").joinpath(f"{name}.xz").read_bytes())
+    lines, position, rank = [], 0, 0
+    while position < len(packed):
+        end = position + 1 + packed[position]
+        lines.append(b64encode(packed[position + 1 : end]) + b" %d\n" % rank)
+        position, rank = end, rank + 1
+    return b"".join(lines)
