@@ -52,11 +52,11 @@ class Signature(Value, frozen=True, kw_only=True):
         for field, word in SIGNED:
             mine, theirs = getattr(self, field), getattr(other, field)
             if mine != theirs:
-                yield (
-                    field,
-                    word,
-                    *(", ".join(item) if isinstance(item, tuple) else str(item) for item in (mine, theirs)),
-                )
+                yield field, word, _said(mine), _said(theirs)
+
+
+def _said(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
 class GateRule(msgspec.Struct, frozen=True, kw_only=True):
@@ -219,10 +219,10 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _listed(self, what: str) -> tuple[Sequence[Row | Verdict], dict[str, str]]:
         """What a frame lists, and the field that each column holds."""
         if what == "verdicts":
-            fields = ("strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence")
-            return self.verdicts, {field: field for field in fields}
+            judged = ("strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence")
+            return self.verdicts, {field: field for field in judged}
         if what in ("rows", "summary"):
-            fields = ("strategy", "metric", "case", "value", "unit", "n", "reason")
+            said = ("strategy", "metric", "case", "value", "unit", "n", "reason")
             rows = self.rows if what == "rows" else self.summary
-            return rows, {field: {"value": "finite", "reason": "why"}.get(field, field) for field in fields}
+            return rows, {field: {"value": "finite", "reason": "why"}.get(field, field) for field in said}
         raise BenchError(f"to_frame({what!r}): no such table{nearest(what, ('rows', 'summary', 'verdicts'))}")

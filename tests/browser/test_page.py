@@ -227,9 +227,7 @@ def test_loading_and_scrolling_a_thousand_cases(visit: Visit, benchmark: Any) ->
     def load_and_scroll() -> None:
         page.reload()
         drawn(page)
-        benchmark.extra_info["loaded_ms"] = page.evaluate(
-            "performance.getEntriesByType('navigation')[0].loadEventEnd"
-        )
+        benchmark.extra_info["loaded_ms"] = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
         benchmark.extra_info["frame_ms"] = page.evaluate(SCROLL)
 
     benchmark.pedantic(load_and_scroll, rounds=3)
