@@ -57,7 +57,7 @@ def peak_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     >>> max(sample.numerator for sample in peak_prompt_tokens(example()))
     22.0
     """
-    return prompt_tokens(evidence)
+    return [*prompt_tokens(evidence)]
 
 
 @metric("cost.cached_prompt_tokens", unit="tokens", better="higher", aggregate="sum")

@@ -9,9 +9,8 @@ import msgspec
 
 from ..errors import ScenarioError
 from ..evidence.of_run import RunEvidence
-from ..evidence.presence import message_texts
 from ..evidence.probes import probes_of, search, turn_after
-from ..evidence.uses import turn_text
+from ..evidence.spoken import message_texts, turn_text
 from ..model import Asked, AskedProbe, Message, Run, Sample, Trace, as_text, compact_json
 from ..text.equality import same
 from ..text.facts import occurs

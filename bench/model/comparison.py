@@ -51,11 +51,8 @@ class Signature(Value, frozen=True, kw_only=True):
         for field, word in SIGNED:
             mine, theirs = getattr(self, field), getattr(other, field)
             if mine != theirs:
-                yield (
-                    field,
-                    word,
-                    *(", ".join(item) if isinstance(item, tuple) else str(item) for item in (mine, theirs)),
-                )
+                before, after = (", ".join(item) if isinstance(item, tuple) else str(item) for item in (mine, theirs))
+                yield field, word, before, after
 
 
 class GateRule(msgspec.Struct, frozen=True, kw_only=True):
@@ -204,10 +201,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         import pandas as pd
 
         if what == "verdicts":
-            fields = ("strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence")
-            return pd.DataFrame(
-                [[getattr(item, field) for field in fields] for item in self.verdicts], columns=[*fields]
-            )
+            told = ("strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence")
+            return pd.DataFrame([[getattr(item, field) for field in told] for item in self.verdicts], columns=[*told])
         fields = ("strategy", "metric", "case", "value", "unit", "n", "reason")
         rows = self.rows if what == "rows" else self.summary
         frame = pd.DataFrame([[getattr(row, field) for field in fields] for row in rows], columns=[*fields])

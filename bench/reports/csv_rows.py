@@ -14,5 +14,6 @@ def csv_rows(sections: Sequence[Section]) -> str:
     return text
 
 
-def _number(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
+def _number(value: object) -> str:
+    number = float(str(value))
+    return str(int(number)) if number.is_integer() else repr(number)

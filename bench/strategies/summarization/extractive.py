@@ -66,9 +66,8 @@ def _by_worth(candidates: Sequence[tuple[str, list[str], bool]]) -> Iterable[int
 
     def worth(position: int) -> tuple[float, int]:
         line, facts, opens = candidates[position]
-        facts = sum(
-            1 / frequency[fact] for fact in dict.fromkeys(facts)
-        )  # a set would add up in another order each time
-        return (facts + (1.0 if opens else 0.25)) / (20 + len(line)), position
+        # not a set: it would add up in another order each time
+        rarity = sum(1 / frequency[fact] for fact in dict.fromkeys(facts))
+        return (rarity + (1.0 if opens else 0.25)) / (20 + len(line)), position
 
     return sorted(range(len(candidates)), key=worth, reverse=True)
