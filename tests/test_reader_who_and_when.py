@@ -174,10 +174,7 @@ def test_an_end_without_an_answer_is_no_model_turn(tmp_path: Path) -> None:
 
 
 def test_other_output_may_stand_on_both_sides_of_the_ledger(tmp_path: Path) -> None:
-    noisy = (
-        ledger().replace("Updated Ledger:\n", "Updated Ledger:\n{not json}\n{}\nWarning: {x}\n")
-        + "\n{}\ntrailing"
-    )
+    noisy = ledger().replace("Updated Ledger:\n", "Updated Ledger:\n{not json}\n{}\nWarning: {x}\n") + "\n{}\ntrailing"
     trace = read(tmp_path, run_of([("human", "x"), (THOUGHT, noisy)]))
     assert isinstance(trace.steps[1], RouteDecision)
     assert trace.steps[1].state["ledger"]["is_in_loop"]["answer"] is False
@@ -295,7 +292,9 @@ def test_every_recorded_ledger_is_a_decision_with_the_outcome_that_people_read(s
         answers = {key: step.state["ledger"][key]["answer"] for key in ("is_request_satisfied", "is_in_loop")}
         assert (step.router, step.taken) == ("ledger", row["recorded_event"])
         assert answers == {"is_request_satisfied": row["satisfied"], "is_in_loop": row["in_loop"]}
-    found = sum(isinstance(step, RouteDecision) and step.router == "ledger" for t in traces.values() for step in t.steps)
+    found = sum(
+        isinstance(step, RouteDecision) and step.router == "ledger" for t in traces.values() for step in t.steps
+    )
     assert found == len(rows)
 
 
