@@ -1,0 +1,242 @@
+"""One run on its way to a trace: messages become steps in order, results find their calls, and what is not understood is counted."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ...files.documents import Document, Node
+from ...model import (
+    AnyStep,
+    Content,
+    ModelTurn,
+    SystemTurn,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    ToolsChanged,
+    Trace,
+    Usage,
+    UserTurn,
+    as_text,
+    non_text_parts,
+    text_of,
+)
+from .. import source_of
+from .chat import content_of
+from .tables import data_of
+from .unread import Unread
+
+Role = Literal["system", "user", "assistant", "tool"]
+ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "human": "user", "assistant": "assistant",
+                          "ai": "assistant", "model": "assistant", "tool": "tool", "function": "tool"}  # fmt: skip
+"""What formats call the roles of a chat, and which they are."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """One message of a run. `calls` and `reasoning` are a model's; `call_id`, `name`, `failed` and `error` a tool message's."""
+
+    role: Role
+    content: Content = ""
+    calls: tuple[ToolCall, ...] = ()
+    reasoning: str | None = None
+    call_id: str = ""
+    name: str = ""
+    failed: bool = False
+    error: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the message; `""` where it has none."""
+        return text_of(self.content)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What is recorded of a tool's run beside the message that showed its result: the whole output, its error, times.
+
+    `cut` says that the recording itself holds no whole output.
+    """
+
+    output: Any = None
+    failed: bool = False
+    error: str | None = None
+    t: float | None = None
+    duration_s: float | None = None
+    cut: bool = False
+
+
+class Steps:
+    """The steps of one run so far, numbered in order. `ran` holds what is known of tools' runs, by the ids of their calls."""
+
+    def __init__(self) -> None:
+        self.steps: list[AnyStep] = []
+        self.unread = Unread()
+        self.ran: dict[str, Ran] = {}
+        self._calls: dict[str, ToolCall] = {}
+        self._places: dict[str, tuple[str, str]] = {}  # a call's thread and agent
+        self._waiting: dict[str, list[ToolCall]] = {}  # calls without a result yet, by thread
+        self._tools: dict[str, Any] = {}
+
+    @property
+    def index(self) -> int:
+        """The index of the next step."""
+        return len(self.steps)
+
+    def add(self, step: AnyStep) -> int:
+        """Append a step; gives its index."""
+        self.steps.append(step)
+        return step.index
+
+    def tools(self, definitions: list[Any], thread: str = "main", agent: str = "agent") -> None:
+        """The tool definitions from here on in a thread; nothing where they are as before, or none were ever given."""
+        if definitions != self._tools.get(thread, []):
+            self._tools[thread] = definitions
+            self.add(ToolsChanged(index=self.index, agent=agent, thread=thread, tools=tuple(definitions)))
+
+    def say(
+        self,
+        said: Said,
+        thread: str = "main",
+        agent: str = "agent",
+        t: float | None = None,
+        *,
+        model: str | None = None,
+        finish_reason: str | None = None,
+        usage: Usage | None = None,
+        reasoning_resent: bool = False,
+    ) -> int:
+        """Append a message as the step it is; gives its index. A tool message is the result of the call whose id it names, else of the
+        thread's earliest call that waits for one (of that name, where it has one)."""
+        index = self.index
+        self.unread.parts(said.content)
+        if said.role == "system":
+            return self.add(SystemTurn(index=index, agent=agent, thread=thread, t=t, content=said.content))
+        if said.role == "user":
+            return self.add(UserTurn(index=index, agent=agent, thread=thread, t=t, content=said.content))
+        if said.role == "tool":
+            return self.add(self._result(said, thread, agent, t))
+        self.called(said.calls, thread, agent)
+        turn = ModelTurn(
+            index=index,
+            agent=agent,
+            thread=thread,
+            t=t,
+            content=said.content,
+            tool_calls=said.calls,
+            model=model,
+            reasoning=said.reasoning or None,
+            reasoning_resent=reasoning_resent and bool(said.reasoning),
+            finish_reason=finish_reason,
+            usage=usage,
+        )
+        return self.add(turn)
+
+    def called(self, calls: tuple[ToolCall, ...], thread: str = "main", agent: str = "agent") -> None:
+        """Calls that results may answer from here on."""
+        for call in calls:
+            self._calls[call.id] = call
+            self._places[call.id] = (thread, agent)
+            self._waiting.setdefault(thread, []).append(call)
+
+    def waiting(self, thread: str = "main") -> list[ToolCall]:
+        """The calls of a thread that have no result yet, oldest first."""
+        return list(self._waiting.get(thread, ()))
+
+    def _answered(self, said: Said, thread: str) -> ToolCall:
+        waiting = self._waiting.get(thread, [])
+        call = self._calls.get(said.call_id) if said.call_id else None
+        if call is None and not said.call_id:
+            call = next((call for call in waiting if not said.name or call.name == said.name), None)
+        if call is None:
+            self.unread.add("call of a result: the result stands alone")
+            return ToolCall(id=said.call_id or f"result{self.index}", name=said.name or "unknown")
+        for known in self._waiting.values():
+            if call in known:
+                known.remove(call)
+        return call
+
+    def _result(self, said: Said, thread: str, agent: str, t: float | None) -> ToolResult:
+        call = self._answered(said, thread)
+        ran = self.ran.pop(call.id, Ran())
+        seen = said.text
+        whole = None if ran.output is None else as_text(ran.output)
+        data = ran.output if isinstance(ran.output, dict | list) else data_of(whole if whole is not None else seen)
+        return ToolResult(
+            index=self.index,
+            agent=agent,
+            thread=thread,
+            t=t if ran.t is None else ran.t,
+            call_id=call.id,
+            function=call.name,
+            arguments=call.arguments,
+            success=not (said.failed or ran.failed),
+            seen=seen,
+            full=whole if whole is not None and len(whole) > len(seen) and not _same(whole, seen) else None,
+            data=data if data is not None else data_of(seen),
+            error=said.error or ran.error,
+            duration_s=ran.duration_s,
+            truncated_at_source=ran.cut,
+            non_text=non_text_parts(said.content),
+        )
+
+    def never_shown(self) -> None:
+        """Append the results of tools that ran at the end and that no message shows (`seen` is None); other runs left are counted."""
+        for call_id, ran in list(self.ran.items()):
+            call = self._calls.get(call_id)
+            if call is None or call not in self._waiting.get(self._places[call_id][0], ()):
+                self.unread.add("run of a tool that no call asked for")
+                continue
+            thread, agent = self._places[call_id]
+            self._waiting[thread].remove(call)
+            whole = "" if ran.output is None else as_text(ran.output)
+            result = ToolResult(
+                index=self.index,
+                agent=agent,
+                thread=thread,
+                t=ran.t,
+                call_id=call.id,
+                function=call.name,
+                arguments=call.arguments,
+                success=not ran.failed,
+                full=whole,
+                data=ran.output if isinstance(ran.output, dict | list) else data_of(whole),
+                error=ran.error,
+                duration_s=ran.duration_s,
+                truncated_at_source=ran.cut,
+            )
+            self.add(result)
+        self.ran.clear()
+
+    def trace(self, document: Document, reader: str, place: Node, **said: Any) -> Trace:
+        """The run as a trace; `said` are its id, labels, meta and outcome. TraceError at `place` where nothing was recorded."""
+        if not any(isinstance(step, UserTurn | ModelTurn | ToolResult) for step in self.steps):
+            raise place.fail("expected a message, a model call or a result, got none — nothing was recorded")
+        said.setdefault("id", "")
+        return Trace(source=source_of(document, reader), steps=tuple(self.steps), left_out=self.unread.counts, **said)
+
+
+def simple(content: Content) -> Content:
+    """A content of one text part as that text; any other as it is.
+
+    >>> simple((TextPart(text="a"),))
+    'a'
+    """
+    if isinstance(content, tuple) and len(content) == 1 and isinstance(content[0], TextPart):
+        return content[0].text
+    return "" if content == () else content
+
+
+def said_content(node: Node) -> Content:
+    """A message's content, a single text part as its text. TraceError for anything else than null, text or parts."""
+    return simple(content_of(node))
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two texts are the same value written differently (JSON with other blanks)."""
+    try:
+        return bool(json.loads(one) == json.loads(other))
+    except (ValueError, RecursionError):
+        return one.strip() == other.strip()
