@@ -64,6 +64,11 @@ def by_marks(marks: Mapping[str, bool], sure: Confidence = Confidence.CERTAIN) -
     return Near(has, tuple(mark for mark, found in marks.items() if not found)) if has else Confidence.NO
 
 
+def confidence_of(sniffed: Confidence | Near) -> Confidence:
+    """How sure a reader is, whatever it says of why not."""
+    return Confidence.NO if isinstance(sniffed, Near) else sniffed
+
+
 class PartOf(TraceError):
     """A file that is read together with another: left out of a folder, and said; an error where it is named itself."""
 
@@ -124,8 +129,11 @@ class TraceSource:
         file_of: dict[str, _File] = {}
         for given in [_given(text, self.base) for text in self.paths]:
             before, found = len(self.skipped), 0
+            folders: dict[Path, list[Path]] = {}
             for file in given.files:
-                document = Document(*file)
+                folders.setdefault(file.path.parent, []).append(file.path)
+            for file in given.files:
+                document = Document(*file, () if given.named else folders[file.path.parent])
                 for trace in self._traces(document, given):
                     if trace.id in file_of:
                         raise _taken_twice(trace.id, document, file_of[trace.id] is file, file_of[trace.id].name)
@@ -260,14 +268,14 @@ def _reader_for(document: Document, given: _Given, base: Path) -> tuple[_Chosen 
         if given.named:
             return (given.format, reader), ""
         sniffed = reader.sniff(document)
-        if _sure(sniffed) is not Confidence.NO:
+        if confidence_of(sniffed) is not Confidence.NO:
             return (given.format, reader), ""
         answers = {given.format: sniffed}
         why_not = f"not {given.format}"
     else:
         answers = {name: _open_reader(name, base).sniff(document) for name in entries("reader")}
-        best = max(map(_sure, answers.values()), default=Confidence.NO)
-        candidates = [name for name, answer in answers.items() if _sure(answer) is best]
+        best = max(map(confidence_of, answers.values()), default=Confidence.NO)
+        candidates = [name for name, answer in answers.items() if confidence_of(answer) is best]
         if best is not Confidence.NO:
             if len(candidates) > 1:
                 first = f"{candidates[0]}:{document.name}"
@@ -283,10 +291,6 @@ def _reader_for(document: Document, given: _Given, base: Path) -> tuple[_Chosen 
         example = f"{next(iter(entries('reader')))}:{document.name}"
         raise document.fail(f"{why_not} — name the format if it is one of these: {example}")
     return None, why_not
-
-
-def _sure(sniffed: Confidence | Near) -> Confidence:
-    return Confidence.NO if isinstance(sniffed, Near) else sniffed
 
 
 def _nearest_format(answers: Mapping[str, Confidence | Near]) -> str:
