@@ -9,7 +9,7 @@ from ...files.documents import Document, Node
 
 
 def sample(document: Document) -> tuple[set[str], list[Any]] | None:
-    """The keys around the first conversation of a file and its messages, as far as they can be read: to tell a format by. None where there is none."""
+    """The keys around a file's first conversation, and its messages as far as they can be read: to tell a format by. None where there is none."""
     head = document.head
     if isinstance(head, list) and head and isinstance(head[0], dict) and "messages" in head[0]:
         head = head[0]

@@ -26,7 +26,8 @@ _ANSWER = ("output", "outputs", "results", "result", "tools")
 _KNOWN = {"type", "id", "role", "content", "status", "name", "call_id", "arguments", "input", "action", "operation", "code", "queries", "summary",
           "encrypted_content", "namespace", "phase", "execution", "server_label", "container_id", "error", "revised_prompt", "created_by",
           "internal_chat_message_metadata_passthrough", "author", "recipient", "max_output_length", "approval_request_id", "max_output_tokens",
-          "environment", "pending_safety_checks", "acknowledged_safety_checks", "size", "quality", "background", "output_format", *_ANSWER}  # fmt: skip
+          "environment", "pending_safety_checks", "acknowledged_safety_checks", "size", "quality", "background",
+          "output_format", *_ANSWER}  # fmt: skip
 
 
 def is_item(value: Any) -> bool:
