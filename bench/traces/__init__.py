@@ -8,17 +8,14 @@ is from the content, and `read` gives the traces or raises TraceError naming fil
 from __future__ import annotations
 
 import enum
-import glob
-import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import msgspec
 
-from ..errors import SpecError, TraceError, nearest
+from ..errors import SpecError, TraceError
 from ..files.documents import Document
 from ..model import Source, Trace
 from ..plugins.registry import build, entries
