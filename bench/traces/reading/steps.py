@@ -57,10 +57,12 @@ class Said:
 class Ran:
     """What is recorded of a tool's run beside the message that showed its result: the whole output, its error, times.
 
-    `cut` says that the recording itself holds no whole output.
+    `output` is a text or a structured value, `data` the structured value of a text where the reader knows it; `cut` says that the recording
+    itself holds no whole output.
     """
 
     output: Any = None
+    data: Any = None
     failed: bool = False
     error: str | None = None
     t: float | None = None
@@ -163,7 +165,6 @@ class Steps:
         ran = self.ran.pop(call.id, Ran())
         seen = said.text
         whole = None if ran.output is None else as_text(ran.output)
-        data = ran.output if isinstance(ran.output, dict | list) else data_of(whole if whole is not None else seen)
         return ToolResult(
             index=self.index,
             agent=agent,
@@ -173,9 +174,10 @@ class Steps:
             function=call.name,
             arguments=call.arguments,
             success=not (said.failed or ran.failed),
+            role=_role(call),
             seen=seen,
             full=whole if whole is not None and len(whole) > len(seen) and not _same(whole, seen) else None,
-            data=data if data is not None else data_of(seen),
+            data=_structured(ran, seen),
             error=said.error or ran.error,
             duration_s=ran.duration_s,
             truncated_at_source=ran.cut,
@@ -201,8 +203,9 @@ class Steps:
                 function=call.name,
                 arguments=call.arguments,
                 success=not ran.failed,
+                role=_role(call),
                 full=whole,
-                data=ran.output if isinstance(ran.output, dict | list) else data_of(whole),
+                data=_structured(ran, whole),
                 error=ran.error,
                 duration_s=ran.duration_s,
                 truncated_at_source=ran.cut,
@@ -232,6 +235,18 @@ def simple(content: Content) -> Content:
 def said_content(node: Node) -> Content:
     """A message's content, a single text part as its text. TraceError for anything else than null, text or parts."""
     return simple(content_of(node))
+
+
+def _structured(ran: Ran, seen: str) -> Any:
+    """The structured value of a result: the recorded one, else what its whole text is, else what the shown text is."""
+    known = (ran.data, ran.output if isinstance(ran.output, dict | list) else None)
+    texts = (ran.output if isinstance(ran.output, str) else "", seen)
+    return next((value for value in (*known, *map(data_of, texts)) if value is not None), None)
+
+
+def _role(call: ToolCall) -> str:
+    """The role a result is handed back in: who calls in the text of a turn is answered by a user message."""
+    return "user" if call.in_text else "tool"
 
 
 def _same(one: str, other: str) -> bool:
