@@ -57,12 +57,13 @@ class Said:
 class Ran:
     """What is recorded of a tool's run beside the message that showed its result: the whole output, its error, times.
 
-    `output` is a text or a structured value, `data` the structured value of a text where the reader knows it; `cut` says that the recording
-    itself holds no whole output.
+    `output` is a text or a structured value, `data` the structured value of a text where the reader knows it, `whole` the untruncated text in
+    the envelope of what was shown, where that was cut. `cut` says that the recording itself holds no whole output.
     """
 
     output: Any = None
     data: Any = None
+    whole: str | None = None
     failed: bool = False
     error: str | None = None
     t: float | None = None
@@ -164,7 +165,9 @@ class Steps:
         call = self._answered(said, thread)
         ran = self.ran.pop(call.id, Ran())
         seen = said.text
-        whole = None if ran.output is None else as_text(ran.output)
+        whole = "" if ran.output is None else as_text(ran.output)
+        if ran.whole is None and (len(whole) <= len(seen) or _same(whole, seen)):
+            whole = ""
         return ToolResult(
             index=self.index,
             agent=agent,
@@ -176,7 +179,7 @@ class Steps:
             success=not (said.failed or ran.failed),
             role=_role(call),
             seen=seen,
-            full=whole if whole is not None and len(whole) > len(seen) and not _same(whole, seen) else None,
+            full=ran.whole or whole or None,
             data=_structured(ran, seen),
             error=said.error or ran.error,
             duration_s=ran.duration_s,
