@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
+
 from ...files.documents import Document, Node
 from ...model import (
     AnyStep,
@@ -112,7 +114,7 @@ class Steps:
         reasoning_resent: bool = False,
     ) -> int:
         """Append a message as the step it is; gives its index. A tool message is the result of the call whose id it names, else of the
-        thread's earliest call that waits for one (of that name, where it has one)."""
+        thread's earliest call that waits for one (of that name, where it has one). A call without an id gets one made of the index."""
         index = self.index
         self.unread.parts(said.content)
         if said.role == "system":
@@ -121,14 +123,18 @@ class Steps:
             return self.add(UserTurn(index=index, agent=agent, thread=thread, t=t, content=said.content))
         if said.role == "tool":
             return self.add(self._result(said, thread, agent, t))
-        self.called(said.calls, thread, agent)
+        calls = tuple(
+            call if call.id else msgspec.structs.replace(call, id=f"call{index}" + (f".{at}" if at else ""))
+            for at, call in enumerate(said.calls)
+        )
+        self.called(calls, thread, agent)
         turn = ModelTurn(
             index=index,
             agent=agent,
             thread=thread,
             t=t,
             content=said.content,
-            tool_calls=said.calls,
+            tool_calls=calls,
             model=model,
             reasoning=said.reasoning or None,
             reasoning_resent=reasoning_resent and bool(said.reasoning),
