@@ -10,7 +10,7 @@ from typing import Any
 from bench.files.documents import Document
 from bench.model import ModelTurn, ToolResult, Trace
 from bench.plugins.registry import entries
-from bench.traces import Confidence
+from bench.traces import Confidence, confidence_of
 from bench.traces.native import Native, encode_trace
 
 FORMATS = Path(__file__).parent / "data" / "formats"
@@ -33,8 +33,7 @@ def read(reader: str, folder: Path, value: Any, name: str = "run.json") -> list[
 
 def sure(reader: str, given: Document) -> Confidence:
     """How sure a reader is of a file."""
-    confidence: Confidence = entries("reader")[reader].target().sniff(given)
-    return confidence
+    return confidence_of(entries("reader")[reader].target().sniff(given))
 
 
 def sure_of(given: Document) -> list[str]:

@@ -138,8 +138,10 @@ def test_case_ids_taken_twice_name_both_files(tmp_path: Path) -> None:
         ("openai:half.json", "half.json:2: ends in the middle of a JSON value — "),
         ("openai:notes/b.json", "notes/b.json $: expected a list of messages or "),
         ("native:chat.json", "chat.json:1: expected a header "),
-        ("broken", "broken/half.json:1: ends in the middle of a JSON value — "),
-        ("mini_swe_agent:broken", "broken/half.json:1: ends in the middle of a JSON value — "),
+        (
+            "mini_swe_agent:broken",
+            "none of 2 files is a trace (the first, broken/half.json: line 1: ends in the middle of",
+        ),
         ("reader.py:Missing:chat.json", "reader.py has no function 'Missing'"),
     ],
 )

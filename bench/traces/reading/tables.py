@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from ...text.tables import read_cell
-from .chat import strict_json
+from .decoded import strict_json
 
 _RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)+\|?\s*")
 _LONGEST_HEADER = 60

@@ -34,7 +34,7 @@ class Unread:
     def keys(self, node: Node, known: Collection[str], where: str) -> None:
         """Count the members of an object that hold something and that the reader does not know."""
         for key, value in node.object().items():
-            if key not in known and value not in (None, "", [], {}):
+            if key not in known and value not in (None, False, "", [], {}):
                 self.add(f"{one_line(key)[:40]!r} of {where}")
 
     def parts(self, content: Content) -> None:
