@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..files.documents import Document, Node
-from ..model import Approval, ContextReset, Outcome, ToolCall, Trace
+from ..model import ContextReset, Outcome, ToolCall, Trace
 from ..plugins.registry import register
 from . import Confidence
 from .reading.chat import tool_calls_of, usage_of
@@ -184,19 +184,18 @@ class _Run:
             return
         if kind == "delegate" and len(self.threads) > 1:
             self.threads.pop()
-        thread, agent = self.threads[-1]
         cause, text = _id(event["cause"]), _shown(event, kind)
         call_id = at(event, "tool_call_metadata", "tool_call_id").text_or_none() or self.calls.get(cause, "")
-        if not any(call.id == call_id for call in self.steps.waiting(thread)):  # of what the user or the harness did
+        if not any(
+            call.id == call_id for call in self.steps.waiting(self.threads[-1][0])
+        ):  # of what the user or the harness did
             self._say(
                 Said("user", f"\nObserved result of command executed by user:\n{text}" if kind == "run" else text),
                 event,
             )
             return
         if kind == "user_rejected":
-            self.steps.add(
-                Approval(index=self.steps.index, agent=agent, thread=thread, call_id=call_id, approved=False)
-            )
+            self.steps.approve(call_id, approved=False)
         seconds = between(self.times.get(cause), moment(event["timestamp"]))
         self.steps.ran[call_id] = Ran(duration_s=seconds, cut=_CUT.search(text) is not None)
         code = at(event, "extras", "metadata", "exit_code").value

@@ -11,6 +11,7 @@ import msgspec
 from ...files.documents import Document, Node
 from ...model import (
     AnyStep,
+    Approval,
     Content,
     ModelTurn,
     SystemTurn,
@@ -149,6 +150,11 @@ class Steps:
             self._calls[call.id] = call
             self._places[call.id] = (thread, agent)
             self._waiting.setdefault(thread, []).append(call)
+
+    def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
+        """A person's yes or no to a call."""
+        thread, agent = self._places.get(call_id, ("main", "agent"))
+        self.add(Approval(index=self.index, agent=agent, thread=thread, t=t, call_id=call_id, approved=approved))
 
     def waiting(self, thread: str = "main") -> list[ToolCall]:
         """The calls of a thread that have no result yet, oldest first."""
