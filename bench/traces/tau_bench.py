@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,12 +13,10 @@ from ..files.documents import Document, Node
 from ..model import Outcome, Trace
 from ..plugins.registry import register
 from . import Confidence
-from .reading.chat import tool_calls_of, unknown_role
+from .reading.messages import said_of_message
 from .reading.nodes import at
-from .reading.steps import ROLES, Said, Steps, said_content
+from .reading.steps import Steps
 
-_MESSAGE = {"role", "content", "tool_calls", "tool_call_id", "name", "function_call", "refusal", "annotations", "index",
-            "reasoning_content"}  # fmt: skip
 _RUN = {"task_id", "reward", "info", "traj", "trial"}
 _INFO = {"task", "source", "user_cost", "reward_info"}
 _FAILED = "Error:"
@@ -82,21 +81,9 @@ def _trace(document: Document, run: Node, cause: Node | None, empty: int) -> Tra
 
 
 def _say(steps: Steps, message: Node) -> int:
-    role = ROLES.get(message["role"].text())
-    if role is None:
-        raise unknown_role(message)
-    steps.unread.keys(message, _MESSAGE, "a message")
-    content = said_content(message["content"])
-    said = Said(
-        role=role,
-        content=content or message["refusal"].text_or_none() or "",
-        calls=tool_calls_of(message, steps.index) if role == "assistant" else (),
-        reasoning=message["reasoning_content"].text_or_none(),
-        call_id=message["tool_call_id"].text_or_none() or "",
-        name=message["name"].text_or_none() or "",
-    )
-    if role == "tool" and said.text.startswith(_FAILED):
-        said = Said(role=role, content=content, call_id=said.call_id, name=said.name, failed=True, error=said.text)
+    said = said_of_message(message, steps.unread)
+    if said.role == "tool" and said.text.startswith(_FAILED):
+        said = dataclasses.replace(said, failed=True, error=said.text)
     return steps.say(said)
 
 

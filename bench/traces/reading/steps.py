@@ -6,9 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
+
 from ...files.documents import Document, Node
 from ...model import (
     AnyStep,
+    Approval,
     Content,
     ModelTurn,
     SystemTurn,
@@ -57,10 +60,13 @@ class Said:
 class Ran:
     """What is recorded of a tool's run beside the message that showed its result: the whole output, its error, times.
 
-    `cut` says that the recording itself holds no whole output.
+    `output` is a text or a structured value, `data` the structured value of a text where the reader knows it, `whole` the untruncated text in
+    the envelope of what was shown, where that was cut. `cut` says that the recording itself holds no whole output.
     """
 
     output: Any = None
+    data: Any = None
+    whole: str | None = None
     failed: bool = False
     error: str | None = None
     t: float | None = None
@@ -109,7 +115,7 @@ class Steps:
         reasoning_resent: bool = False,
     ) -> int:
         """Append a message as the step it is; gives its index. A tool message is the result of the call whose id it names, else of the
-        thread's earliest call that waits for one (of that name, where it has one)."""
+        thread's earliest call that waits for one (of that name, where it has one). A call without an id gets one made of the index."""
         index = self.index
         self.unread.parts(said.content)
         if said.role == "system":
@@ -118,14 +124,18 @@ class Steps:
             return self.add(UserTurn(index=index, agent=agent, thread=thread, t=t, content=said.content))
         if said.role == "tool":
             return self.add(self._result(said, thread, agent, t))
-        self.called(said.calls, thread, agent)
+        calls = tuple(
+            call if call.id else msgspec.structs.replace(call, id=f"call{index}" + (f".{at}" if at else ""))
+            for at, call in enumerate(said.calls)
+        )
+        self.called(calls, thread, agent)
         turn = ModelTurn(
             index=index,
             agent=agent,
             thread=thread,
             t=t,
             content=said.content,
-            tool_calls=said.calls,
+            tool_calls=calls,
             model=model,
             reasoning=said.reasoning or None,
             reasoning_resent=reasoning_resent and bool(said.reasoning),
@@ -140,6 +150,11 @@ class Steps:
             self._calls[call.id] = call
             self._places[call.id] = (thread, agent)
             self._waiting.setdefault(thread, []).append(call)
+
+    def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
+        """A person's yes or no to a call."""
+        thread, agent = self._places.get(call_id, ("main", "agent"))
+        self.add(Approval(index=self.index, agent=agent, thread=thread, t=t, call_id=call_id, approved=approved))
 
     def waiting(self, thread: str = "main") -> list[ToolCall]:
         """The calls of a thread that have no result yet, oldest first."""
@@ -162,8 +177,9 @@ class Steps:
         call = self._answered(said, thread)
         ran = self.ran.pop(call.id, Ran())
         seen = said.text
-        whole = None if ran.output is None else as_text(ran.output)
-        data = ran.output if isinstance(ran.output, dict | list) else data_of(whole if whole is not None else seen)
+        whole = "" if ran.output is None else as_text(ran.output)
+        if ran.whole is None and (len(whole) <= len(seen) or _same(whole, seen)):
+            whole = ""
         return ToolResult(
             index=self.index,
             agent=agent,
@@ -173,9 +189,10 @@ class Steps:
             function=call.name,
             arguments=call.arguments,
             success=not (said.failed or ran.failed),
+            role=_role(call),
             seen=seen,
-            full=whole if whole is not None and len(whole) > len(seen) and not _same(whole, seen) else None,
-            data=data if data is not None else data_of(seen),
+            full=ran.whole or whole or None,
+            data=_structured(ran, seen),
             error=said.error or ran.error,
             duration_s=ran.duration_s,
             truncated_at_source=ran.cut,
@@ -201,8 +218,9 @@ class Steps:
                 function=call.name,
                 arguments=call.arguments,
                 success=not ran.failed,
+                role=_role(call),
                 full=whole,
-                data=ran.output if isinstance(ran.output, dict | list) else data_of(whole),
+                data=_structured(ran, whole),
                 error=ran.error,
                 duration_s=ran.duration_s,
                 truncated_at_source=ran.cut,
@@ -232,6 +250,18 @@ def simple(content: Content) -> Content:
 def said_content(node: Node) -> Content:
     """A message's content, a single text part as its text. TraceError for anything else than null, text or parts."""
     return simple(content_of(node))
+
+
+def _structured(ran: Ran, seen: str) -> Any:
+    """The structured value of a result: the recorded one, else what its whole text is, else what the shown text is."""
+    known = (ran.data, ran.output if isinstance(ran.output, dict | list) else None)
+    texts = (ran.output if isinstance(ran.output, str) else "", seen)
+    return next((value for value in (*known, *map(data_of, texts)) if value is not None), None)
+
+
+def _role(call: ToolCall) -> str:
+    """The role a result is handed back in: who calls in the text of a turn is answered by a user message."""
+    return "user" if call.in_text else "tool"
 
 
 def _same(one: str, other: str) -> bool:
