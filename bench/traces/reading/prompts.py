@@ -69,6 +69,15 @@ class Prompts(Steps):
         thread.answer = thread.keys[-1]
         return step
 
+    def hold(self, messages: Sequence[Said], *, group: str = "agent", t: float | None = None) -> str:
+        """The conversation of a group as it stands at some time, whoever said what is new in it; gives its thread."""
+        thread = next((thread for thread in self._threads if thread.group == group), None)
+        if thread is None:
+            thread = _Thread(self._name(group), group)
+            self._threads.append(thread)
+        self._extend(thread, messages, [key_of(said) for said in messages], t)
+        return thread.name
+
     def _name(self, group: str) -> str:
         if not self._threads:
             return "main"

@@ -38,25 +38,6 @@ ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "us
 
 
 @dataclass(frozen=True)
-class Said:
-    """One message of a run. `calls` and `reasoning` are a model's; `call_id`, `name`, `failed` and `error` a tool message's."""
-
-    role: Role
-    content: Content = ""
-    calls: tuple[ToolCall, ...] = ()
-    reasoning: str | None = None
-    call_id: str = ""
-    name: str = ""
-    failed: bool = False
-    error: str | None = None
-
-    @property
-    def text(self) -> str:
-        """The text of the message; `""` where it has none."""
-        return text_of(self.content)
-
-
-@dataclass(frozen=True)
 class Ran:
     """What is recorded of a tool's run beside the message that showed its result: the whole output, its error, times.
 
@@ -72,6 +53,30 @@ class Ran:
     t: float | None = None
     duration_s: float | None = None
     cut: bool = False
+
+
+@dataclass(frozen=True)
+class Said:
+    """One message of a run. `calls`, `reasoning`, `model`, `finish_reason` and `usage` are a model's answer's, `name` its agent where it has one;
+    `call_id`, `name`, `failed`, `error` and `ran` are a tool message's."""
+
+    role: Role
+    content: Content = ""
+    calls: tuple[ToolCall, ...] = ()
+    reasoning: str | None = None
+    call_id: str = ""
+    name: str = ""
+    failed: bool = False
+    error: str | None = None
+    ran: Ran | None = None
+    model: str | None = None
+    finish_reason: str | None = None
+    usage: Usage | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the message; `""` where it has none."""
+        return text_of(self.content)
 
 
 class Steps:
@@ -131,16 +136,16 @@ class Steps:
         self.called(calls, thread, agent)
         turn = ModelTurn(
             index=index,
-            agent=agent,
+            agent=said.name or agent,
             thread=thread,
             t=t,
             content=said.content,
             tool_calls=calls,
-            model=model,
+            model=model or said.model,
             reasoning=said.reasoning or None,
             reasoning_resent=reasoning_resent and bool(said.reasoning),
-            finish_reason=finish_reason,
-            usage=usage,
+            finish_reason=finish_reason or said.finish_reason,
+            usage=usage or said.usage,
         )
         return self.add(turn)
 
@@ -175,7 +180,7 @@ class Steps:
 
     def _result(self, said: Said, thread: str, agent: str, t: float | None) -> ToolResult:
         call = self._answered(said, thread)
-        ran = self.ran.pop(call.id, Ran())
+        ran = self.ran.pop(call.id, said.ran or Ran())
         seen = said.text
         whole = "" if ran.output is None else as_text(ran.output)
         if ran.whole is None and (len(whole) <= len(seen) or _same(whole, seen)):

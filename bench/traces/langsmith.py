@@ -1,0 +1,256 @@
+"""Run exports of LangSmith: a tree of runs, of which the model calls, the tools and the decisions of a graph make a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ..files.documents import Document, Node
+from ..model import ModelTurn, Outcome, RouteDecision, ToolResult, Trace, Usage
+from ..plugins.registry import register
+from . import Confidence, Near, by_marks
+from .reading.chat import usage_of
+from .reading.langchain import fields_of, is_message, said_of
+from .reading.messages import said_of_message
+from .reading.nodes import at, between, first_of, members, moment, only_text
+from .reading.prompts import Prompts
+from .reading.responses import Answer, said_of_items
+from .reading.steps import Ran, Said
+
+_STRUCTURE = {"chain", "prompt", "parser"}
+"""Types of runs that only hold others, or only reshape what the model calls show."""
+
+
+@register("reader", "langsmith")
+class LangSmith:
+    """One trace a root run: a list or lines of runs with `trace_id` and `parent_run_id`, or runs with `child_runs` inside.
+
+    Each model call (`llm`) is read with its whole prompt, as LangChain messages, as OpenAI's or as a text. Tool runs give outputs, errors
+    and times to the results, by the id of the call or by name and arguments. A sub-agent (a nested checkpoint namespace, or `lc_agent_name`)
+    has a thread of its own. A run that returned the name of a node, as the functions of conditional edges do, is a RouteDecision. Feedback
+    is a label, its first score the outcome; a root run that ended in an error failed.
+
+    Source: LangSmith documentation "Run (span) data format" (docs.langchain.com/langsmith/run-data-format)
+    """
+
+    def sniff(self, document: Document) -> Confidence | Near:
+        """CERTAIN for a run with type and inputs and its place in a tree; else what it lacks."""
+        head = document.head[0] if isinstance(document.head, list) and document.head else document.head
+        run = head if isinstance(head, dict) else {}
+        return by_marks(
+            {
+                "a 'run_type' and 'inputs'": isinstance(run.get("run_type"), str)
+                and isinstance(run.get("inputs"), dict),
+                "'trace_id', 'dotted_order' or 'child_runs'": not run.keys().isdisjoint(
+                    {"trace_id", "dotted_order", "child_runs"}
+                ),
+            }
+        )
+
+    def read(self, document: Document) -> Iterator[Trace]:
+        """The file's trees in the order in which they began."""
+        whole = list(document.line_nodes()) if document.is_json_lines else [document.node()]
+        given = whole[0].items() if len(whole) == 1 and isinstance(whole[0].value, list) else whole
+        runs = list(_flat(given, ""))
+        parents = {_text(run["id"]): parent for run, parent in runs}
+        trees: dict[str, list[Node]] = {}
+        for run, _ in sorted(runs, key=lambda item: moment(item[0]["start_time"]) or 0.0):
+            trees.setdefault(_text(run["trace_id"]) or _root(_text(run["id"]), parents), []).append(run)
+        for name, tree in trees.items():
+            root = next((run for run in tree if _text(run["id"]) == name), tree[0])
+            yield _trace(document, root, tree)
+
+
+def _flat(runs: list[Node], parent: str) -> Iterator[tuple[Node, str]]:
+    """Every run with the id of the run it is part of."""
+    for run in runs:
+        yield run, _text(run["parent_run_id"]) or parent
+        yield from _flat(run["child_runs"].items(), _text(run["id"]))
+
+
+def _root(name: str, parents: dict[str, str]) -> str:
+    """The run at the top of the tree that a run is in."""
+    for _ in parents:
+        if parents[name] not in parents:
+            break
+        name = parents[name]
+    return name
+
+
+def _text(node: Node) -> str:
+    return "" if node.value is None else str(node.value)
+
+
+def _trace(document: Document, root: Node, tree: list[Node]) -> Trace:
+    told = _Tree(tree)
+    meta = {key: root[key].value for key in ("name", "tags", "error", "session_name") if root[key].value}
+    meta["run_id"] = root["id"].value
+    feedback = root["feedback_stats"]
+    scores = [(key, at(score, "avg").seconds()) for key, score in members(feedback) if isinstance(score.value, dict)]
+    outcome = next(
+        (Outcome(score=score, said_by=f"LangSmith feedback {key!r}") for key, score in scores if score is not None),
+        None,
+    )
+    if root["error"].value:
+        outcome = Outcome(success=False, said_by="LangSmith: the root run ended with an error")
+    labels = {"feedback": feedback.value} if feedback.value else {}
+    return told.steps.trace(document, "langsmith", root, labels=labels, meta=meta, outcome=outcome)
+
+
+class _Tree:
+    """One tree of runs on its way to a trace."""
+
+    def __init__(self, tree: list[Node]) -> None:
+        self.steps = Prompts()
+        self.nodes = {str(node) for run in tree if (node := _metadata(run).get("langgraph_node"))} | {"__end__"}
+        self.unmatched: list[tuple[str, Any, Ran]] = []  # runs of tools that do not name their call
+        for run in tree:
+            if run["run_type"].value == "tool":
+                self._tool(run)
+        for run in tree:
+            kind = run["run_type"].text()
+            if kind == "llm":
+                self._call(run)
+            elif kind == "chain":
+                self._decision(run)
+            elif kind != "tool" and kind not in _STRUCTURE:
+                self.steps.unread.kind("run", kind)
+        self.steps.never_shown()
+        self.steps.unread.add("run of a tool that no call asked for", len(self.unmatched))
+
+    def _tool(self, run: Node) -> None:
+        inputs, output = run["inputs"], at(run, "outputs", "output")
+        call_id, failed, shown = "", run["error"].value is not None, output.value
+        if is_message(shown):
+            _, fields = fields_of(output)
+            call_id, failed = _text(fields["tool_call_id"]), failed or fields["status"].value == "error"
+            shown = fields["artifact"].value if fields["artifact"].value is not None else fields["content"].value
+        elif output.value is None and at(run, "outputs").value:
+            shown = run["outputs"].value
+        start, end = moment(run["start_time"]), moment(run["end_time"])
+        ran = Ran(output=shown, failed=failed, error=only_text(run["error"]), t=end, duration_s=between(start, end))
+        if call_id:
+            self.steps.ran[call_id] = ran
+        else:
+            given = inputs["input"].value if inputs.value is not None and inputs.has("input") else inputs.value
+            self.unmatched.append((run["name"].text_or_none() or "", given, ran))
+
+    def _call(self, run: Node) -> None:
+        prompt = _prompt(run["inputs"], self.steps)
+        answer = _answer(run, self.steps)
+        if answer is None:
+            self.steps.unread.add("model call without an answer")
+            return
+        for call in answer.calls:
+            known = [item for item in self.unmatched if item[0] == call.name and call.id not in self.steps.ran]
+            known = [item for item in known if item[1] in (call.arguments, str(call.arguments))] or known
+            if known and call.id:
+                self.unmatched.remove(known[0])
+                self.steps.ran[call.id] = known[0][2]
+        metadata, invoked = _metadata(run), at(run, "extra", "invocation_params")
+        offered = first_of(invoked, "tools", "functions") if invoked.value is not None else run["inputs"]["tools"]
+        model = answer.model or only_text(at(run, "extra", "metadata", "ls_model_name"))
+        self.steps.ask(
+            prompt,
+            answer,
+            group=_group(metadata),
+            tools=[tool.value for tool in offered.items()] if offered.value is not None else None,
+            asked=moment(run["start_time"]),
+            answered=moment(run["end_time"]),
+            model=model or (only_text(first_of(invoked, "model_name", "model")) if invoked.value is not None else None),
+        )
+
+    def _decision(self, run: Node) -> None:
+        """A run that gave the name of a node: the function of a conditional edge."""
+        outputs = run["outputs"].value
+        taken = outputs.get("output") if isinstance(outputs, dict) and len(outputs) == 1 else None
+        chosen = [str(name) for name in (taken if isinstance(taken, list) else [taken])]
+        if taken is None or not chosen or not self.nodes.issuperset(chosen):
+            return
+        last = self.steps.steps[-1] if self.steps.steps else None
+        point = (
+            "after_model"
+            if isinstance(last, ModelTurn)
+            else "after_result"
+            if isinstance(last, ToolResult)
+            else "user_turn"
+        )
+        decision = RouteDecision(
+            index=self.steps.index,
+            agent=_group(_metadata(run)),
+            thread=last.thread if last is not None else "main",
+            t=moment(run["end_time"]),
+            at=point,
+            taken="+".join(chosen),
+            router=run["name"].text_or_none(),
+        )
+        self.steps.add(decision)
+
+
+def _metadata(run: Node) -> dict[str, Any]:
+    value = at(run, "extra", "metadata").value
+    return value if isinstance(value, dict) else {}
+
+
+def _group(metadata: dict[str, Any]) -> str:
+    """The agent whose call a run is: that of a nested graph, or the one that LangChain's own agents are named by."""
+    space = str(metadata.get("langgraph_checkpoint_ns") or metadata.get("checkpoint_ns") or "")
+    nested = space.split("|")[-2].split(":")[0] if "|" in space else ""
+    return nested or str(metadata.get("lc_agent_name") or "") or "agent"
+
+
+def _prompt(inputs: Node, steps: Prompts) -> list[Said]:
+    """The messages that a model call was sent: one batch of messages, texts, or items of the Responses interface."""
+    messages = at(inputs, "messages").items()
+    if messages and isinstance(messages[0].value, list):
+        steps.unread.add("further prompt of one model call", len(messages) - 1)
+        messages = messages[0].items()
+    if messages:
+        said = [
+            said_of(message, steps.unread) if is_message(message.value) else _plain(message, steps)
+            for message in messages
+        ]
+        return [message for message in said if message is not None]
+    items = at(inputs, "input")
+    if isinstance(items.value, list):
+        instructions = only_text(at(inputs, "instructions"))
+        told = [said for group in said_of_items(items.items(), steps.unread) for said in group]
+        return [Said("system", instructions), *told] if instructions else told
+    texts = [at(inputs, "prompts"), at(inputs, "prompt"), items]
+    found = next((node.items()[0] if isinstance(node.value, list) else node for node in texts if node.value), None)
+    return [] if found is None else [Said("user", found.text())]
+
+
+def _plain(message: Node, steps: Prompts) -> Said:
+    """A message in OpenAI's form, or a bare text."""
+    return Said("user", message.value) if isinstance(message.value, str) else said_of_message(message, steps.unread)
+
+
+def _answer(run: Node, steps: Prompts) -> Said | None:
+    outputs = run["outputs"]
+    generations = at(outputs, "generations").items()
+    first = (generations[0].items() if generations and isinstance(generations[0].value, list) else generations)[:1]
+    said: Said | None = None
+    if first and first[0]["message"].value is not None:
+        said = said_of(first[0]["message"], steps.unread)
+    elif first:
+        said = Said("assistant", first[0]["text"].text_or_none() or "")
+    elif at(outputs, "choices").items():
+        said = said_of_message(outputs["choices"].items()[0]["message"], steps.unread)
+    elif at(outputs, "output").value is not None and isinstance(outputs["output"].value, list):
+        answer = Answer(steps.unread)
+        said = (
+            next(iter(answer.said()), None) if all([answer.takes(item) for item in outputs["output"].items()]) else None
+        )
+    elif is_message(outputs.value) or at(outputs, "role").value is not None:
+        said = said_of(outputs, steps.unread) if is_message(outputs.value) else said_of_message(outputs, steps.unread)
+    if said is None or said.usage is not None:
+        return said
+    return replace(said, usage=_usage(run, outputs))
+
+
+def _usage(run: Node, outputs: Node) -> Usage | None:
+    """Where no message tells its usage: what the provider reported for the call, else the run's own counts."""
+    told = (at(outputs, "llm_output", "token_usage"), at(outputs, "usage"), at(outputs, "usage_metadata"), run)
+    return next(filter(None, (usage_of(node) for node in told if node.value is not None)), None)
