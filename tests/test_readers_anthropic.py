@@ -108,4 +108,4 @@ def test_bad_messages_are_one_clear_line(tmp_path: Path, value: Any, message: st
 def test_a_result_without_its_call_is_kept_and_counted(tmp_path: Path) -> None:
     (trace,) = read("anthropic", tmp_path, VALUE["messages"][2:3])
     assert trace.left_out["call of a result: the result stands alone"] == 2
-    assert [result.seen for result in trace.results][0] == "no station answered\ntry again"
+    assert trace.results[0].seen == "no station answered\ntry again"

@@ -100,7 +100,7 @@ def test_case_ids_taken_twice_are_met_on_the_way(tmp_path: Path) -> None:
     put(tmp_path / "b.json", CHAT)
     with pytest.raises(TraceError, match="'x' is used by two of its traces"):
         load(["a.jsonl"], tmp_path)
-    with pytest.raises(TraceError, match="'b' is taken twice: by b.json and by b.json"):
+    with pytest.raises(TraceError, match=r"'b' is taken twice: by b\.json and by b\.json"):
         load(["b.json", "b.json"], tmp_path)
 
 
@@ -135,7 +135,7 @@ def test_a_part_of_another_file_is_left_out_of_a_folder_and_said(tmp_path: Path)
     loaded = load(["."], tmp_path, strict=True)
     assert [trace.id for trace in loaded.traces] == ["main"]
     assert loaded.skipped == (("./part.json", "is part of main.json, which is read with it — name that file"),)
-    with pytest.raises(TraceError, match="is part of main.json"):
+    with pytest.raises(TraceError, match=r"is part of main\.json"):
         load(["part.json"], tmp_path)
 
 

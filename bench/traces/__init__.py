@@ -8,23 +8,20 @@ is from the content, and `read` gives the traces or raises TraceError naming fil
 from __future__ import annotations
 
 import enum
-import glob
-import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import msgspec
 
-from ..errors import SpecError, TraceError, nearest
+from ..errors import SpecError, TraceError
 from ..files.documents import Document
 from ..model import Source, Trace
 from ..plugins.registry import build, entries
+from .paths import File, Given, given_files
 
 _ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj")
-_BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
 
 
 class Confidence(enum.IntEnum):
@@ -84,24 +81,6 @@ class Reader(Protocol):
     def read(self, document: Document) -> Iterable[Trace]: ...
 
 
-class _File(NamedTuple):
-    """One file to read: where it is, how it was given, and its path below the given folder."""
-
-    path: Path
-    name: str
-    below: str
-
-
-@dataclass(frozen=True)
-class _Given:
-    """One path as given: its format, if named, and the files it stands for. `named` files must be readable, others may be skipped."""
-
-    text: str
-    format: str | None
-    files: tuple[_File, ...]
-    named: bool
-
-
 @dataclass(frozen=True)
 class Loaded:
     """What `load` found: the traces in order, the files of folders and patterns that were left out, each with the reason,
@@ -126,8 +105,9 @@ class TraceSource:
 
     def __iter__(self) -> Iterator[Trace]:
         self.skipped, self.sha256s = [], {}
-        file_of: dict[str, _File] = {}
-        for given in [_given(text, self.base) for text in self.paths]:
+        file_of: dict[str, File] = {}
+        sessions: dict[tuple[str, str], File] = {}
+        for given in [given_files(text, self.base) for text in self.paths]:
             before, found = len(self.skipped), 0
             folders: dict[Path, list[Path]] = {}
             for file in given.files:
@@ -135,6 +115,8 @@ class TraceSource:
             for file in given.files:
                 document = Document(*file, () if given.named else folders[file.path.parent])
                 for trace in self._traces(document, given):
+                    if self._is_known(trace, file, given, sessions):
+                        continue
                     if trace.id in file_of:
                         raise _taken_twice(trace.id, document, file_of[trace.id] is file, file_of[trace.id].name)
                     file_of[trace.id] = file
@@ -144,7 +126,21 @@ class TraceSource:
             if not found:
                 raise TraceError(_nothing_found(given, self.skipped[before:]))
 
-    def _traces(self, document: Document, given: _Given) -> Sequence[Trace]:
+    def _is_known(self, trace: Trace, file: File, given: Given, sessions: dict[tuple[str, str], File]) -> bool:
+        """Whether another file has given the same recorded session (`meta["session_id"]`): then it is left out, or an error where it is named."""
+        session = trace.meta.get("session_id")
+        if not isinstance(session, str):
+            return False
+        first = sessions.setdefault((trace.source.format, session), file)
+        if first is file:
+            return False
+        reason = f"holds session {session!r}, which {first.name} has given already"
+        if given.named:
+            raise TraceError(f"{file.name}: {reason} — leave one of the two out")
+        self.skipped.append((file.name, reason))
+        return True
+
+    def _traces(self, document: Document, given: Given) -> Sequence[Trace]:
         """A file's traces; none, and a line in `skipped`, where it is to be left out. All or nothing: a damaged file gives no trace."""
         try:
             reader, why_not = _reader_for(document, given, self.base)
@@ -183,68 +179,6 @@ def load(paths: Sequence[str], base: Path | None = None, *, strict: bool = False
     return Loaded(traces, tuple(source.skipped), source.sha256s)
 
 
-def _given(text: str, base: Path) -> _Given:
-    reader, path = _split_format(text, base)
-    shown = path.replace(os.sep, "/")
-    target = base / path
-    if target.is_dir():
-        given = _Given(text, reader, tuple(_walk(target, shown.rstrip("/") or "/")), named=False)
-    elif target.exists() or not glob.has_magic(path):
-        given = _Given(text, reader, (_File(target, shown, target.name),), named=True)
-        if not target.exists():
-            _ = Document(target, shown).disk_bytes  # says that there is no such file
-    else:
-        given = _Given(text, reader, tuple(_matches(base, path)), named=False)
-    if not given.files:
-        raise TraceError(f"{text}: no file matches — check the folder or the pattern")
-    return given
-
-
-def _split_format(text: str, base: Path) -> tuple[str | None, str]:
-    by_path = _BY_PATH.fullmatch(text)
-    if by_path is not None:
-        return by_path.group(1), by_path.group(2)
-    prefix, colon, rest = text.partition(":")
-    known = entries("reader")
-    if colon and prefix in known:
-        if not rest:
-            raise TraceError(f"{text!r}: a path is missing — write {prefix}:FILE")
-        return prefix, rest
-    if colon and prefix.isidentifier() and not (base / text).exists() and not glob.has_magic(prefix):
-        raise TraceError(f"{text}: unknown trace format {prefix!r}{nearest(prefix, known)}")
-    if not text:
-        raise TraceError("an empty path was given — name a file, a folder or a pattern")
-    return None, text
-
-
-def _walk(folder: Path, shown: str) -> Iterator[_File]:
-    found: list[str] = []
-    for place, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        below = Path(place).relative_to(folder)
-        found.extend((below / name).as_posix() for name in files if not name.startswith("."))
-    for name in sorted(found):
-        yield _File(folder / name, f"{shown.rstrip('/')}/{name}", name)
-
-
-def _matches(base: Path, pattern: str) -> Iterator[_File]:
-    """The files a pattern stands for, named below its part without wildcards; a folder it matches is read as a folder."""
-    fixed: list[str] = []
-    for part in PurePosixPath(pattern).parts[:-1]:
-        if glob.has_magic(part):
-            break
-        fixed.append(part)
-    root = PurePosixPath(*fixed)
-    seen: set[Path] = set()
-    for match in sorted(glob.glob(pattern, root_dir=base, recursive=True)):
-        target, shown = base / match, match.replace(os.sep, "/")
-        inside = _walk(target, shown.rstrip("/")) if target.is_dir() else [_File(target, shown, "")]
-        for file in inside:
-            if file.path not in seen:  # `**` matches a folder and what is in it
-                seen.add(file.path)
-                yield file._replace(below=PurePosixPath(file.name).relative_to(root).as_posix())
-
-
 def _open_reader(name: str, base: Path) -> Reader:
     try:
         plugin = build("reader", name, base)
@@ -261,7 +195,7 @@ class _Ambiguous(TraceError):
 _Chosen = tuple[str, Reader]
 
 
-def _reader_for(document: Document, given: _Given, base: Path) -> tuple[_Chosen | None, str]:
+def _reader_for(document: Document, given: Given, base: Path) -> tuple[_Chosen | None, str]:
     """The reader to read a document with; None and why not where it is to be left out."""
     if given.format is not None:
         reader = _open_reader(given.format, base)
@@ -331,7 +265,7 @@ def source_of(document: Document, reader: str) -> Source:
     return Source(format=reader, path=document.below, sha256=document.sha256)
 
 
-def _nothing_found(given: _Given, skipped: Sequence[tuple[str, str]]) -> str:
+def _nothing_found(given: Given, skipped: Sequence[tuple[str, str]]) -> str:
     first, reason = skipped[0]
     count = len(given.files)
     return f"{given.text}: none of {count} file{'s' * (count > 1)} is a trace (the first, {first}: {reason}) — check the folder or name the format"

@@ -52,11 +52,11 @@ def said_of(message: Node, unread: Unread) -> list[Said]:
     content = message["content"]
     if role == "system":
         return [Said("system", system_of(content, unread))]
-    if role not in ("user", "assistant"):
+    if role != "user" and role != "assistant":
         raise unknown_role(message)
     if not isinstance(content.value, list):
         text = content.text_or_none() or ""
-        return [Said(role, text)]
+        return [Said("user" if role == "user" else "assistant", text)]
     parts: list[Part] = []
     calls: list[ToolCall] = []
     thoughts: list[str] = []
@@ -82,6 +82,21 @@ def said_of(message: Node, unread: Unread) -> list[Said]:
         reasoning = "\n".join(filter(None, thoughts)) or None
         return [Said("assistant", told, calls=tuple(calls), reasoning=reasoning), *results]
     return [*results, Said("user", told)] if parts or not results else results
+
+
+def joined(told: list[Said]) -> list[Said]:
+    """What several lines of one answer say, as one turn, and the results that came within it."""
+    turns = [said for said in told if said.role == "assistant"]
+    parts: list[Part] = []
+    for said in turns:
+        content = (TextPart(text=said.content),) if isinstance(said.content, str) else said.content
+        parts.extend(part for part in content if part != TextPart(text=""))
+    texts = all(isinstance(part, TextPart) for part in parts)
+    calls = tuple(call for said in turns for call in said.calls)
+    thoughts = "\n".join(said.reasoning for said in turns if said.reasoning)
+    whole: Content = text_of(tuple(parts)) if texts else tuple(parts)
+    turn = Said("assistant", whole, calls=calls, reasoning=thoughts or None)
+    return [turn, *(said for said in told if said.role != "assistant")]
 
 
 def _result(block: Node) -> Said:

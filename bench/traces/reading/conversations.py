@@ -8,8 +8,23 @@ from typing import Any
 from ...files.documents import Document, Node
 
 
+def records(document: Document) -> list[dict[str, Any]]:
+    """The objects that a file is a list or JSON Lines of, or the one it is, as far as they can be read: to tell a format by."""
+    if document.problem is not None:
+        return []
+    head = document.head
+    values = (
+        [value for _, value in document.readable_lines()]
+        if document.is_json_lines
+        else head
+        if isinstance(head, list)
+        else [head]
+    )
+    return [value for value in values if isinstance(value, dict)]
+
+
 def sample(document: Document) -> tuple[set[str], list[Any]] | None:
-    """The keys around the first conversation of a file and its messages, as far as they can be read: to tell a format by. None where there is none."""
+    """The keys around a file's first conversation, and its messages as far as they can be read: to tell a format by. None where there is none."""
     head = document.head
     if isinstance(head, list) and head and isinstance(head[0], dict) and "messages" in head[0]:
         head = head[0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
+
 from ...files.documents import Node
 from ...model import Content, ModelTurn, Part, TextPart, ToolCall, as_text, compact_json
 from .chat import ROLES as CHAT_ROLES, arguments_of, content_of, part_of, unknown_role, usage_of
@@ -26,7 +28,8 @@ _ANSWER = ("output", "outputs", "results", "result", "tools")
 _KNOWN = {"type", "id", "role", "content", "status", "name", "call_id", "arguments", "input", "action", "operation", "code", "queries", "summary",
           "encrypted_content", "namespace", "phase", "execution", "server_label", "container_id", "error", "revised_prompt", "created_by",
           "internal_chat_message_metadata_passthrough", "author", "recipient", "max_output_length", "approval_request_id", "max_output_tokens",
-          "environment", "pending_safety_checks", "acknowledged_safety_checks", "size", "quality", "background", "output_format", *_ANSWER}  # fmt: skip
+          "environment", "pending_safety_checks", "acknowledged_safety_checks", "size", "quality", "background",
+          "output_format", *_ANSWER}  # fmt: skip
 
 
 def is_item(value: Any) -> bool:
@@ -105,7 +108,7 @@ class Answer:
 
     def _call(self, item: Node, kind: str) -> None:
         told = item["call_id"].text() if kind == "function_call" else item["call_id"].text_or_none()
-        call_id = told or item["id"].text_or_none() or f"{kind}{len(self.calls)}"
+        call_id = told or item["id"].text_or_none() or ""
         name = item["name"].text_or_none() or kind.removesuffix("_call")
         arguments = next(
             (
@@ -149,6 +152,9 @@ def said_of_items(items: Iterable[Node], unread: Unread) -> list[list[Said]]:
 
 def _other(item: Node, unread: Unread) -> list[Said]:
     kind = kind_of_item(item)
+    if kind not in ("message", "agent_message") and not kind.endswith("_output"):
+        unread.kind("item", kind)
+        return []
     unread.keys(item, _KNOWN, "an item")
     if kind == "message":
         role = item["role"].text()
@@ -157,10 +163,7 @@ def _other(item: Node, unread: Unread) -> list[Said]:
         return [Said(ROLES[role], simple(content_of(item["content"])))]
     if kind.endswith("_output"):
         return [_result(item, item["call_id"].text_or_none() or "", item["name"].text_or_none() or "")]
-    if kind == "agent_message":
-        return [Said("user", simple(content_of(item["content"])), name=item["author"].text_or_none() or "")]
-    unread.kind("item", kind)
-    return []
+    return [Said("user", simple(content_of(item["content"])), name=item["author"].text_or_none() or "")]
 
 
 def _result(item: Node, call_id: str, name: str) -> Said:
@@ -212,7 +215,10 @@ def response_turn(response: Node, index: int, model: str | None, t: float | None
         index=index,
         t=t,
         content=answer.content,
-        tool_calls=tuple(answer.calls),
+        tool_calls=tuple(
+            call if call.id else msgspec.structs.replace(call, id=f"call{index}.{at}")
+            for at, call in enumerate(answer.calls)
+        ),
         model=response["model"].text_or_none() or model,
         reasoning=answer.reasoning,
         finish_reason=finish_of(response),
