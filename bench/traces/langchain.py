@@ -37,7 +37,8 @@ class LangChain:
                 said = said_of(message, steps.unread)
                 if said is not None:
                     steps.say(said)
-            yield steps.trace(document, "langchain", frame or document.node(), meta=_meta(frame))
+            place = frame or (messages[0] if document.is_json_lines else document.node())
+            yield steps.trace(document, "langchain", place, meta=_meta(frame))
 
 
 def _meta(frame: Node | None) -> dict[str, object]:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..files.documents import Document, Node
-from ..model import ModelTurn, RouteDecision, Trace, UserTurn
+from ..model import RouteDecision, Trace, compact_json
 from ..plugins.registry import register
 from . import Confidence
-from .reading.langchain import is_message, said_of
+from .reading.langchain import fields_of, is_message, said_of
 from .reading.nodes import at, first_of, members, moment
 from .reading.prompts import Prompts
+from .reading.steps import point_after
 
 _STATE = {"values", "next", "config", "metadata", "created_at", "parent_config", "parent_checkpoint", "tasks", "interrupts", "checkpoint",
           "checkpoint_id", "checkpoint_map", "parent_checkpoint_id", "channel_values", "channel_versions", "versions_seen", "v", "ts", "id",
@@ -92,64 +93,103 @@ def _seen(state: Node) -> dict[str, Any]:
 
 def _trace(document: Document, name: str, states: list[Node]) -> Trace:
     run = Prompts()
-    for position, state in enumerate(states):
+    outer = {_identity(message) for state in states if not _space(state) for message in _spoken(state)}
+    by_space: dict[str, list[Node]] = {}
+    for state in states:
         run.unread.keys(state, _STATE, "a state")
-        following = states[position + 1] if position + 1 < len(states) else None
-        _state(run, state, following)
-    meta = {"thread_id": name} if name else {}
-    return run.trace(document, "langgraph", states[0], meta=meta)
+        by_space.setdefault(_space(state), []).append(state)
+    told = {space: _Space(space, run) for space in by_space}
+    for state in states:
+        space = _space(state)
+        after = by_space[space].index(state) + 1
+        following = by_space[space][after] if after < len(by_space[space]) else None
+        messages = [message for message in _spoken(state) if not space or _identity(message) not in outer]
+        told[space].add(state, messages, following)
+    return run.trace(document, "langgraph", states[0], meta={"thread_id": name} if name else {})
 
 
-def _state(run: Prompts, state: Node, following: Node | None) -> None:
-    values = members(_values(state))
-    space = str(_configured(state, "checkpoint_ns"))
-    group = space.split("|")[-1].split(":")[0] or "agent"
-    t = _time(state)
-    spoken = next((value for key, value in values if key == "messages"), None)
-    spoken = spoken or next(
-        (value for _, value in values if isinstance(value.value, list) and value.value and is_message(value.value[0])),
-        None,
-    )
-    said = [said_of(message, run.unread) for message in (spoken.items() if spoken is not None else [])]
-    before = run.index
-    thread = run.hold([message for message in said if message is not None], group=group, t=t)
-    asked = [len(task["interrupts"].items()) for task in state["tasks"].items()]
-    run.unread.add("interrupt of the graph", sum(asked) or _size(state["interrupts"].value))
-    taken = _taken(state, following)
-    if taken is None:
-        return
-    last = run.steps[-1] if run.index > before else None
-    point = (
-        "after_model"
-        if isinstance(last, ModelTurn)
-        else "user_turn"
-        if isinstance(last, UserTurn)
-        else "after_result"
-        if last
-        else "before_model"
-    )
-    others = {key: value.value for key, value in values if value is not spoken and not key.startswith(_INNER)}
-    decision = RouteDecision(
-        index=run.index,
-        agent=group,
-        thread=thread,
-        t=t,
-        at=point if taken else "end",
-        taken="+".join(taken) or "__end__",
-        router="langgraph",
-        state=others,
-    )
-    run.add(decision)
+def _space(state: Node) -> str:
+    return str(_configured(state, "checkpoint_ns"))
 
 
-def _size(value: Any) -> int:
-    return len(value) if isinstance(value, list | dict) else 0
+def _spoken(state: Node) -> list[Node]:
+    """The messages of a state: those of the channel `messages`, else of the first channel that holds some."""
+    lists = {
+        key: value.items() for key, value in members(_values(state)) if isinstance(value.value, list) and value.value
+    }
+    found = (messages for messages in lists.values() if is_message(messages[0].value))
+    return lists.get("messages") or next(found, [])
+
+
+def _identity(message: Node) -> str:
+    """What a message is known by in the states of graph and subgraph: its id, else all of it."""
+    _, fields = fields_of(message)
+    return fields["id"].value if isinstance(fields["id"].value, str) else compact_json(fields.value)
+
+
+class _Space:
+    """The states of a graph, or of a subgraph, on their way to a trace. What a subgraph says and hands on is told once, by the graph."""
+
+    def __init__(self, space: str, run: Prompts) -> None:
+        self.run, self.group = run, space.split("|")[-1].split(":")[0] or "agent"
+        self.node: str | None = None  # the node that ran before
+
+    def add(self, state: Node, messages: list[Node], following: Node | None) -> None:
+        """One state: what is new in it, and where the graph goes from it."""
+        said = [told for message in messages if (told := said_of(message, self.run.unread)) is not None]
+        before, t = self.run.index, _time(state)
+        thread = "main"
+        if said or self.group == "agent":
+            thread = self.run.hold(said, group=self.group, agent=self.node, t=t)
+        self.run.unread.add("interrupt of the graph", _interrupts(state))
+        taken = _taken(state, following)
+        if taken is None:
+            return
+        self.node = taken[0] if len(taken) == 1 else None
+        last = self.run.steps[-1] if self.run.index > before else None
+        decision = RouteDecision(
+            index=self.run.index,
+            agent=self.group,
+            thread=thread,
+            t=t,
+            at=point_after(last) if taken else "end",
+            taken="+".join(taken) or "__end__",
+            router="langgraph",
+            state=_others(state),
+        )
+        self.run.add(decision)
+
+
+def _others(state: Node) -> dict[str, Any]:
+    """What a state holds beside messages, without the graph's own channels."""
+    values = {key: value.value for key, value in members(_values(state)) if not key.startswith(_INNER)}
+    return {
+        key: value for key, value in values.items() if not (isinstance(value, list) and value and is_message(value[0]))
+    }
+
+
+def _interrupts(state: Node) -> int:
+    """How many interrupts a state waits at; a task is an object, or the list of its fields, of which the fifth are its interrupts."""
+    asked = [
+        task.get("interrupts") if isinstance(task, dict) else task[4:5]
+        for task in state["tasks"].value or []
+        if isinstance(task, dict | list)
+    ]
+    counted = [
+        item
+        for found in [*asked, state["interrupts"].value]
+        for item in ([found] if isinstance(found, dict) else found or [])
+        if item
+    ]
+    return len(counted)
 
 
 def _taken(state: Node, following: Node | None) -> list[str] | None:
-    """The nodes that run after a state; none at the end; None where it is not recorded."""
+    """The nodes that run after a state; none at the end; None where it is not recorded, or where the graph only begins."""
     if state.has("next"):
-        return [name.text() for name in state["next"].items()]
+        names = [name.text() for name in state["next"].items()]
+        chosen = [name for name in names if not name.startswith(_INNER)]
+        return None if names and not chosen else chosen
     if following is None:
         return None
     before = _seen(state)

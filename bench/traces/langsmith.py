@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from ..files.documents import Document, Node
-from ..model import ModelTurn, Outcome, RouteDecision, ToolResult, Trace, Usage
+from ..model import Outcome, RouteDecision, Trace
 from ..plugins.registry import register
 from . import Confidence, Near, by_marks
 from .reading.chat import usage_of
-from .reading.langchain import fields_of, is_message, said_of
-from .reading.messages import said_of_message
+from .reading.langchain import fields_of, is_message
 from .reading.nodes import at, between, first_of, members, moment, only_text
 from .reading.prompts import Prompts
-from .reading.responses import Answer, said_of_items
-from .reading.steps import Ran, Said
+from .reading.requests import answer_of, prompt_of
+from .reading.steps import Ran, point_after
 
 _STRUCTURE = {"chain", "prompt", "parser"}
 """Types of runs that only hold others, or only reshape what the model calls show."""
@@ -121,24 +119,23 @@ class _Tree:
 
     def _tool(self, run: Node) -> None:
         inputs, output = run["inputs"], at(run, "outputs", "output")
-        call_id, failed, shown = "", run["error"].value is not None, output.value
+        call_id, failed, shown = at(run, "extra", "tool_call_id").value, run["error"].value is not None, output.value
         if is_message(shown):
             _, fields = fields_of(output)
-            call_id, failed = _text(fields["tool_call_id"]), failed or fields["status"].value == "error"
+            call_id, failed = call_id or fields["tool_call_id"].value, failed or fields["status"].value == "error"
             shown = fields["artifact"].value if fields["artifact"].value is not None else fields["content"].value
         elif output.value is None and at(run, "outputs").value:
             shown = run["outputs"].value
         start, end = moment(run["start_time"]), moment(run["end_time"])
         ran = Ran(output=shown, failed=failed, error=only_text(run["error"]), t=end, duration_s=between(start, end))
-        if call_id:
+        if isinstance(call_id, str) and call_id:
             self.steps.ran[call_id] = ran
         else:
             given = inputs["input"].value if inputs.value is not None and inputs.has("input") else inputs.value
             self.unmatched.append((run["name"].text_or_none() or "", given, ran))
 
     def _call(self, run: Node) -> None:
-        prompt = _prompt(run["inputs"], self.steps)
-        answer = _answer(run, self.steps)
+        answer = answer_of(run["outputs"], self.steps.unread)
         if answer is None:
             self.steps.unread.add("model call without an answer")
             return
@@ -152,12 +149,13 @@ class _Tree:
         offered = first_of(invoked, "tools", "functions") if invoked.value is not None else run["inputs"]["tools"]
         model = answer.model or only_text(at(run, "extra", "metadata", "ls_model_name"))
         self.steps.ask(
-            prompt,
+            prompt_of(run["inputs"], self.steps.unread),
             answer,
             group=_group(metadata),
             tools=[tool.value for tool in offered.items()] if offered.value is not None else None,
             asked=moment(run["start_time"]),
             answered=moment(run["end_time"]),
+            usage=answer.usage or usage_of(run),
             model=model or (only_text(first_of(invoked, "model_name", "model")) if invoked.value is not None else None),
         )
 
@@ -169,19 +167,12 @@ class _Tree:
         if taken is None or not chosen or not self.nodes.issuperset(chosen):
             return
         last = self.steps.steps[-1] if self.steps.steps else None
-        point = (
-            "after_model"
-            if isinstance(last, ModelTurn)
-            else "after_result"
-            if isinstance(last, ToolResult)
-            else "user_turn"
-        )
         decision = RouteDecision(
             index=self.steps.index,
             agent=_group(_metadata(run)),
             thread=last.thread if last is not None else "main",
             t=moment(run["end_time"]),
-            at=point,
+            at=point_after(last),
             taken="+".join(chosen),
             router=run["name"].text_or_none(),
         )
@@ -198,59 +189,3 @@ def _group(metadata: dict[str, Any]) -> str:
     space = str(metadata.get("langgraph_checkpoint_ns") or metadata.get("checkpoint_ns") or "")
     nested = space.split("|")[-2].split(":")[0] if "|" in space else ""
     return nested or str(metadata.get("lc_agent_name") or "") or "agent"
-
-
-def _prompt(inputs: Node, steps: Prompts) -> list[Said]:
-    """The messages that a model call was sent: one batch of messages, texts, or items of the Responses interface."""
-    messages = at(inputs, "messages").items()
-    if messages and isinstance(messages[0].value, list):
-        steps.unread.add("further prompt of one model call", len(messages) - 1)
-        messages = messages[0].items()
-    if messages:
-        said = [
-            said_of(message, steps.unread) if is_message(message.value) else _plain(message, steps)
-            for message in messages
-        ]
-        return [message for message in said if message is not None]
-    items = at(inputs, "input")
-    if isinstance(items.value, list):
-        instructions = only_text(at(inputs, "instructions"))
-        told = [said for group in said_of_items(items.items(), steps.unread) for said in group]
-        return [Said("system", instructions), *told] if instructions else told
-    texts = [at(inputs, "prompts"), at(inputs, "prompt"), items]
-    found = next((node.items()[0] if isinstance(node.value, list) else node for node in texts if node.value), None)
-    return [] if found is None else [Said("user", found.text())]
-
-
-def _plain(message: Node, steps: Prompts) -> Said:
-    """A message in OpenAI's form, or a bare text."""
-    return Said("user", message.value) if isinstance(message.value, str) else said_of_message(message, steps.unread)
-
-
-def _answer(run: Node, steps: Prompts) -> Said | None:
-    outputs = run["outputs"]
-    generations = at(outputs, "generations").items()
-    first = (generations[0].items() if generations and isinstance(generations[0].value, list) else generations)[:1]
-    said: Said | None = None
-    if first and first[0]["message"].value is not None:
-        said = said_of(first[0]["message"], steps.unread)
-    elif first:
-        said = Said("assistant", first[0]["text"].text_or_none() or "")
-    elif at(outputs, "choices").items():
-        said = said_of_message(outputs["choices"].items()[0]["message"], steps.unread)
-    elif at(outputs, "output").value is not None and isinstance(outputs["output"].value, list):
-        answer = Answer(steps.unread)
-        said = (
-            next(iter(answer.said()), None) if all([answer.takes(item) for item in outputs["output"].items()]) else None
-        )
-    elif is_message(outputs.value) or at(outputs, "role").value is not None:
-        said = said_of(outputs, steps.unread) if is_message(outputs.value) else said_of_message(outputs, steps.unread)
-    if said is None or said.usage is not None:
-        return said
-    return replace(said, usage=_usage(run, outputs))
-
-
-def _usage(run: Node, outputs: Node) -> Usage | None:
-    """Where no message tells its usage: what the provider reported for the call, else the run's own counts."""
-    told = (at(outputs, "llm_output", "token_usage"), at(outputs, "usage"), at(outputs, "usage_metadata"), run)
-    return next(filter(None, (usage_of(node) for node in told if node.value is not None)), None)

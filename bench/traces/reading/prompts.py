@@ -69,13 +69,15 @@ class Prompts(Steps):
         thread.answer = thread.keys[-1]
         return step
 
-    def hold(self, messages: Sequence[Said], *, group: str = "agent", t: float | None = None) -> str:
-        """The conversation of a group as it stands at some time, whoever said what is new in it; gives its thread."""
+    def hold(
+        self, messages: Sequence[Said], *, group: str = "agent", agent: str | None = None, t: float | None = None
+    ) -> str:
+        """The conversation of a group as it stands at some time; what is new in it was said by `agent`. Gives its thread."""
         thread = next((thread for thread in self._threads if thread.group == group), None)
         if thread is None:
             thread = _Thread(self._name(group), group)
             self._threads.append(thread)
-        self._extend(thread, messages, [key_of(said) for said in messages], t)
+        self._extend(thread, messages, [key_of(said) for said in messages], t, agent)
         return thread.name
 
     def _name(self, group: str) -> str:
@@ -97,7 +99,14 @@ class Prompts(Steps):
         found = after or begun
         return found[-1] if found else None
 
-    def _extend(self, thread: _Thread, prompt: Sequence[Said], keys: list[Hashable], t: float | None) -> None:
+    def _extend(
+        self,
+        thread: _Thread,
+        prompt: Sequence[Said],
+        keys: list[Hashable],
+        t: float | None,
+        agent: str | None = None,
+    ) -> None:
         """Tell what is new in a prompt; where it holds less than the conversation, say what was kept first."""
         places = _places(thread.keys, keys)
         kept = [place for place in places if place is not None]
@@ -113,7 +122,7 @@ class Prompts(Steps):
             self.add(reset)
         for at, (said, place) in enumerate(zip(prompt, places, strict=True)):
             if place is None:
-                told.add(said, None if at in summary else self.say(said, thread.name, thread.group, t))
+                told.add(said, None if at in summary else self.say(said, thread.name, agent or thread.group, t))
                 continue
             told.add(said, thread.steps[place])
             if said.role != "assistant" and told.texts[-1] != thread.texts[place]:

@@ -198,7 +198,7 @@ class Steps:
             seen=seen,
             full=ran.whole or whole or None,
             data=_structured(ran, seen),
-            error=said.error or ran.error,
+            error=ran.error or said.error,
             duration_s=ran.duration_s,
             truncated_at_source=ran.cut,
             non_text=non_text_parts(said.content),
@@ -239,6 +239,23 @@ class Steps:
             raise place.fail("expected a message, a model call or a result, got none — nothing was recorded")
         said.setdefault("id", "")
         return Trace(source=source_of(document, reader), steps=tuple(self.steps), left_out=self.unread.counts, **said)
+
+
+def point_after(step: AnyStep | None) -> str:
+    """The decision point that comes after a step: that of a model turn, a result or a user's turn, else before the model.
+
+    >>> point_after(UserTurn(index=0, content="hi")), point_after(None)
+    ('user_turn', 'before_model')
+    """
+    if isinstance(step, ModelTurn):
+        return "after_model"
+    return (
+        "after_result"
+        if isinstance(step, ToolResult)
+        else "user_turn"
+        if isinstance(step, UserTurn)
+        else "before_model"
+    )
 
 
 def simple(content: Content) -> Content:
