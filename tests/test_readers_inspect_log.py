@@ -229,3 +229,23 @@ def test_recorded_logs(shared_traces: Path, tmp_path: Path) -> None:
             assert trace.outcome.success is (next(iter(sample["scores"].values()))["value"] == "C")
             assert all(isinstance(turn, ModelTurn) and turn.model for turn in trace.model_turns)
     assert samples == 7
+
+
+def test_a_log_as_newer_versions_write_it(tmp_path: Path) -> None:
+    """`inspect_log.eval` was recorded with Inspect 0.3.285 and a model that answers from a list: zstd inside, messages pooled, an agent as tool."""
+    pytest.importorskip("zstandard")
+    (trace,) = load([f"{FORMATS}/inspect_log.eval"]).traces
+    checked(trace, tmp_path)
+    assert kinds(trace) == {"SystemTurn": 2, "UserTurn": 2, "ToolsChanged": 1, "ModelTurn": 4, "ToolResult": 4}
+    assert [(turn.thread, turn.usage.prompt_tokens if turn.usage else None) for turn in trace.model_turns] == [
+        ("main", 130), ("main", 230), ("checker", 60), ("main", 330)
+    ]  # fmt: skip
+    cut, failed, checked_by, submitted = trace.results
+    assert (cut.truncated_at_source, failed.error, checked_by.seen, submitted.full) == (
+        True,
+        "no such level",
+        "It is right.",
+        "2399 walls",
+    )
+    assert trace.outcome == Outcome(success=True, score=1.0, said_by="Inspect's scorer 'includes'")
+    assert (trace.model_turns[0].reasoning, trace.left_out) == ("hm", {})

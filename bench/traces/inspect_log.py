@@ -18,7 +18,7 @@ from .reading.zipped import Zipped, is_zip
 
 _SAMPLE = {"id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "store", "events", "model_usage", "role_usage",
            "total_time", "working_time", "uuid", "error_retries", "attachments", "choices", "sandbox", "files", "setup", "error", "limit",
-           "started_at", "completed_at", "message_pool", "call_pool", "events_data"}  # fmt: skip
+           "started_at", "completed_at", "message_pool", "call_pool", "events_data", "turn_count"}  # fmt: skip
 _BESIDE = {"sample_init", "state", "store", "info", "logger", "score", "score_edit", "sample_limit", "input", "error", "sandbox", "step", "subtask",
            "span_begin", "span_end", "compaction", "checkpoint", "branch", "interrupt", "anchor"}  # fmt: skip
 """Events that no prompt shows: what the harness did, kept and measured."""
