@@ -10,7 +10,7 @@ from ..model import Outcome, RouteDecision, Trace
 from ..plugins.registry import register
 from . import Confidence, Near, by_marks
 from .reading.chat import usage_of
-from .reading.langchain import fields_of, is_message
+from .reading.langchain import agent_of, tool_output
 from .reading.nodes import at, between, first_of, members, moment, only_text
 from .reading.prompts import Prompts
 from .reading.requests import answer_of, prompt_of
@@ -102,7 +102,6 @@ class _Tree:
     def __init__(self, tree: list[Node]) -> None:
         self.steps = Prompts()
         self.nodes = {str(node) for run in tree if (node := _metadata(run).get("langgraph_node"))} | {"__end__"}
-        self.unmatched: list[tuple[str, Any, Ran]] = []  # runs of tools that do not name their call
         for run in tree:
             if run["run_type"].value == "tool":
                 self._tool(run)
@@ -115,43 +114,34 @@ class _Tree:
             elif kind != "tool" and kind not in _STRUCTURE:
                 self.steps.unread.kind("run", kind)
         self.steps.never_shown()
-        self.steps.unread.add("run of a tool that no call asked for", len(self.unmatched))
 
     def _tool(self, run: Node) -> None:
-        inputs, output = run["inputs"], at(run, "outputs", "output")
-        call_id, failed, shown = at(run, "extra", "tool_call_id").value, run["error"].value is not None, output.value
-        if is_message(shown):
-            _, fields = fields_of(output)
-            call_id, failed = call_id or fields["tool_call_id"].value, failed or fields["status"].value == "error"
-            shown = fields["artifact"].value if fields["artifact"].value is not None else fields["content"].value
-        elif output.value is None and at(run, "outputs").value:
-            shown = run["outputs"].value
+        inputs, outputs = run["inputs"], run["outputs"]
+        call_id, output, failed = tool_output(outputs)
         start, end = moment(run["start_time"]), moment(run["end_time"])
-        ran = Ran(output=shown, failed=failed, error=only_text(run["error"]), t=end, duration_s=between(start, end))
-        if isinstance(call_id, str) and call_id:
-            self.steps.ran[call_id] = ran
+        failed = failed or run["error"].value is not None
+        ran = Ran(
+            output=output or None, failed=failed, error=only_text(run["error"]), t=end, duration_s=between(start, end)
+        )
+        named = only_text(at(run, "extra", "tool_call_id")) or call_id
+        if named:
+            self.steps.ran[named] = ran
         else:
             given = inputs["input"].value if inputs.value is not None and inputs.has("input") else inputs.value
-            self.unmatched.append((run["name"].text_or_none() or "", given, ran))
+            self.steps.unnamed.append((run["name"].text_or_none() or "", given, ran))
 
     def _call(self, run: Node) -> None:
         answer = answer_of(run["outputs"], self.steps.unread)
         if answer is None:
             self.steps.unread.add("model call without an answer")
             return
-        for call in answer.calls:
-            known = [item for item in self.unmatched if item[0] == call.name and call.id not in self.steps.ran]
-            known = [item for item in known if item[1] in (call.arguments, str(call.arguments))] or known
-            if known and call.id:
-                self.unmatched.remove(known[0])
-                self.steps.ran[call.id] = known[0][2]
         metadata, invoked = _metadata(run), at(run, "extra", "invocation_params")
         offered = first_of(invoked, "tools", "functions") if invoked.value is not None else run["inputs"]["tools"]
         model = answer.model or only_text(at(run, "extra", "metadata", "ls_model_name"))
         self.steps.ask(
             prompt_of(run["inputs"], self.steps.unread),
             answer,
-            group=_group(metadata),
+            group=agent_of(metadata) or "agent",
             tools=[tool.value for tool in offered.items()] if offered.value is not None else None,
             asked=moment(run["start_time"]),
             answered=moment(run["end_time"]),
@@ -169,7 +159,7 @@ class _Tree:
         last = self.steps.steps[-1] if self.steps.steps else None
         decision = RouteDecision(
             index=self.steps.index,
-            agent=_group(_metadata(run)),
+            agent=agent_of(_metadata(run)) or "agent",
             thread=last.thread if last is not None else "main",
             t=moment(run["end_time"]),
             at=point_after(last),
@@ -182,10 +172,3 @@ class _Tree:
 def _metadata(run: Node) -> dict[str, Any]:
     value = at(run, "extra", "metadata").value
     return value if isinstance(value, dict) else {}
-
-
-def _group(metadata: dict[str, Any]) -> str:
-    """The agent whose call a run is: that of a nested graph, or the one that LangChain's own agents are named by."""
-    space = str(metadata.get("langgraph_checkpoint_ns") or metadata.get("checkpoint_ns") or "")
-    nested = space.split("|")[-2].split(":")[0] if "|" in space else ""
-    return nested or str(metadata.get("lc_agent_name") or "") or "agent"

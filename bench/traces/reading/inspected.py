@@ -9,6 +9,7 @@ from ...model import Content, Outcome, Part, TextPart, ToolCall, Usage
 from .chat import part_of, unknown_role
 from .nodes import at, between, members, moment, only_text
 from .steps import ROLES, Ran, Said, simple
+from .totals import usage_by_total
 from .unread import Unread
 
 _MESSAGE = {
@@ -120,13 +121,13 @@ def usage_in_total(node: Node) -> Usage | None:
     """Inspect's usage: the total tells whether the input counts what was read from and written to the cache. None for null."""
     if node.value is None:
         return None
-    given, made, total = (node[f"{name}_tokens"].count() or 0 for name in ("input", "output", "total"))
-    return Usage(
-        prompt_tokens=max(given, total - made),
-        completion_tokens=made,
-        cached_prompt_tokens=node["input_tokens_cache_read"].count(),
-        cache_write_tokens=node["input_tokens_cache_write"].count(),
-        reasoning_tokens=node["reasoning_tokens"].count(),
+    return usage_by_total(
+        node["input_tokens"].count() or 0,
+        node["output_tokens"].count() or 0,
+        node["total_tokens"].count(),
+        read=node["input_tokens_cache_read"].count(),
+        written=node["input_tokens_cache_write"].count(),
+        reasoning=node["reasoning_tokens"].count(),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -149,3 +150,26 @@ def usage_of_message(fields: Node) -> Usage | None:
         cache_write_tokens=at(told, "input_token_details", "cache_creation").count(),
         reasoning_tokens=at(told, "output_token_details", "reasoning").count(),
     )
+
+
+def agent_of(metadata: Mapping[str, Any]) -> str:
+    """The agent that a run belongs to by LangChain's metadata: a nested graph, or the name of one of LangChain's own; `""` where it has none.
+
+    >>> agent_of({"langgraph_checkpoint_ns": "reporter:34756544|write:5c407972"}), agent_of({"langgraph_checkpoint_ns": "agent:342f4ca2"})
+    ('reporter', '')
+    """
+    space = str(metadata.get("langgraph_checkpoint_ns") or metadata.get("checkpoint_ns") or "")
+    nested = space.split("|")[-2].split(":")[0] if "|" in space else ""
+    return nested or str(metadata.get("lc_agent_name") or "")
+
+
+def tool_output(output: Node) -> tuple[str, Any, bool]:
+    """What a tool gave, however it is wrapped (`{output: …}`, a tool message): the id of its call where it is told, the output, whether it failed."""
+    while isinstance(output.value, dict) and "output" in output.value and output.value.keys() <= {"output", "kwargs"}:
+        output = output["output"]
+    if not is_message(output.value):
+        return "", output.value, False
+    _, fields = fields_of(output)
+    artifact, call_id = fields["artifact"].value, fields["tool_call_id"].value
+    shown = artifact if artifact is not None else fields["content"].value
+    return call_id if isinstance(call_id, str) else "", shown, fields["status"].value == "error"

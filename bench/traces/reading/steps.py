@@ -86,6 +86,7 @@ class Steps:
         self.steps: list[AnyStep] = []
         self.unread = Unread()
         self.ran: dict[str, Ran] = {}
+        self.unnamed: list[tuple[str, Any, Ran]] = []  # runs of tools that name no call: the tool's name, its arguments
         self._calls: dict[str, ToolCall] = {}
         self._places: dict[str, tuple[str, str]] = {}  # a call's thread and agent
         self._waiting: dict[str, list[ToolCall]] = {}  # calls without a result yet, by thread
@@ -152,9 +153,19 @@ class Steps:
     def called(self, calls: tuple[ToolCall, ...], thread: str = "main", agent: str = "agent") -> None:
         """Calls that results may answer from here on."""
         for call in calls:
+            self._find_run(call)
             self._calls[call.id] = call
             self._places[call.id] = (thread, agent)
             self._waiting.setdefault(thread, []).append(call)
+
+    def _find_run(self, call: ToolCall) -> None:
+        """Give a call the run of its tool that names no call: the first with its arguments, else the first of its name."""
+        named = [run for run in self.unnamed if run[0] == call.name and call.id not in self.ran]
+        same = [run for run in named if run[1] in (call.arguments, str(call.arguments), as_text(call.arguments))]
+        if named:
+            found = (same or named)[0]
+            self.unnamed.remove(found)
+            self.ran[call.id] = found[2]
 
     def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
         """A person's yes or no to a call."""
@@ -231,6 +242,7 @@ class Steps:
                 truncated_at_source=ran.cut,
             )
             self.add(result)
+        self.unread.add("run of a tool that no call asked for", len(self.unnamed))
         self.ran.clear()
 
     def trace(self, document: Document, reader: str, place: Node, **said: Any) -> Trace:
