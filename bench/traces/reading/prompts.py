@@ -47,6 +47,7 @@ class Prompts(Steps):
         prompt: Sequence[Said],
         answer: Said,
         *,
+        results: Sequence[Said] = (),
         group: str = "agent",
         tools: list[Any] | None = None,
         asked: float | None = None,
@@ -55,7 +56,8 @@ class Prompts(Steps):
         finish_reason: str | None = None,
         usage: Usage | None = None,
     ) -> int:
-        """One model call: its prompt, the tools it was offered (None: not recorded), its answer; gives the index of the model turn."""
+        """One model call: its prompt, the tools it was offered (None: not recorded), its answer, and the results of tools that the server ran in
+        it; gives the index of the model turn."""
         keys = [key_of(said) for said in prompt]
         thread = self._continued(group, keys)
         if thread is None:
@@ -67,6 +69,8 @@ class Prompts(Steps):
         step = self.say(answer, thread.name, group, answered, model=model, finish_reason=finish_reason, usage=usage)
         thread.add(answer, step)
         thread.answer = thread.keys[-1]
+        for result in results:
+            thread.add(result, self.say(result, thread.name, group, answered))
         return step
 
     def hold(
