@@ -32,7 +32,8 @@ class _Thread:
 class Prompts(Steps):
     """A run whose model calls are given one by one, in order.
 
-    A call continues the conversation of its group whose messages its prompt begins with: only the messages that are new become steps. Where
+    A call continues the conversation of its group whose messages its prompt begins with: only the messages that are new become steps. A
+    conversation handed over, tool calls and all, is continued by another group too. Where
     the prompt is that conversation shortened or rewritten (it holds the last answer, or begins with the same task and goes on), a
     ContextReset says what was kept and what stands in place of the rest. Any other prompt begins a thread of its own: a sub-agent, a branch, a
     question asked again. The first thread is `main`; the others are named after their group.
@@ -63,7 +64,7 @@ class Prompts(Steps):
         if thread is None:
             thread = _Thread(self._name(group), group)
             self._threads.append(thread)
-        self._extend(thread, prompt, keys, asked)
+        self._extend(thread, prompt, keys, asked, group)
         if tools is not None:
             self.tools(tools, thread.name, group)
         step = self.say(answer, thread.name, group, answered, model=model, finish_reason=finish_reason, usage=usage)
@@ -99,8 +100,9 @@ class Prompts(Steps):
             return max(whole, key=lambda thread: len(thread.keys))
         held = set(keys)
         after = [thread for thread in known if thread.answer in held]
+        handed = [thread for thread in self._threads if _has_ids(thread.answer) and thread.answer in held]
         begun = [thread for thread in known if _goes_on(thread.keys, keys)]
-        found = after or begun
+        found = after or handed or begun
         return found[-1] if found else None
 
     def _extend(
@@ -145,6 +147,11 @@ def key_of(said: Said) -> Hashable:
     return (said.role, said.text.strip(), non_text_parts(said.content), calls)
 
 
+def _has_ids(key: Hashable) -> bool:
+    """Whether a message is known by the ids of its calls, which no other message has."""
+    return isinstance(key, tuple) and len(key) == 2 and key[0] == "assistant"
+
+
 def _goes_on(known: list[Hashable], keys: list[Hashable]) -> bool:
     """Whether a prompt begins with the task of a conversation (all up to its first user message) and says something else after it."""
     same = 0
@@ -179,6 +186,6 @@ def _summary(prompt: Sequence[Said], places: list[int | None], end: int) -> list
         after = next((later for later in places[at:] if later is not None), None)
         gap = (end if after is None else after) - before > 1
         first = at == 0 or places[at - 1] is not None
-        if gap and prompt[at].role != "tool" and (after is not None or first):
+        if gap and prompt[at].role not in ("tool", "system") and (after is not None or first):
             found.append(at)
     return found
