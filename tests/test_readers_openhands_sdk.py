@@ -94,7 +94,7 @@ def test_how_sure_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"messages": 5}, "run.json $.messages: expected array, got number"),
+        ({"messages": 5}, "run.json $.messages: expected string, got number"),
         ({"response": {"choices": []}}, "$.response: expected an answer, got none — the call failed"),
         ({"response": {"choices": [{"message": 5}]}}, "$.response.choices[0].message: expected object"),
         ({"messages": [{"role": "robot"}]}, "$.messages[0].role: unknown role 'robot'"),

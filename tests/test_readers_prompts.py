@@ -70,6 +70,20 @@ def test_other_prompts_are_other_threads() -> None:
     assert not any(isinstance(step, ContextReset) for step in run.steps)
 
 
+def test_a_conversation_handed_to_another_agent_is_one_thread_with_other_instructions() -> None:
+    run = Prompts()
+    run.ask([SYSTEM, TASK], call("a", "handoff"), group="triage")
+    other = Said("system", "You edit.")
+    run.ask([other, TASK, call("a", "handoff"), result("a", "handed over")], Said("assistant", "done"), group="editor")
+    assert [(type(step).__name__, step.agent) for step in run.steps] == [
+        ("SystemTurn", "triage"), ("UserTurn", "triage"), ("ModelTurn", "triage"), ("ContextReset", "triage"), ("SystemTurn", "editor"),
+        ("ToolResult", "editor"), ("ModelTurn", "editor"),
+    ]  # fmt: skip
+    assert {step.thread for step in run.steps} == {"main"}
+    (reset,) = (step for step in run.steps if isinstance(step, ContextReset))
+    assert (reset.summary, reset.kept) == (None, (1, 2))
+
+
 def test_a_result_masked_later_is_counted_once() -> None:
     run = Prompts()
     run.ask([TASK], call("a"))

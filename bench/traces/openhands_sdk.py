@@ -12,12 +12,9 @@ from ..files.documents import Document
 from ..model import Trace
 from ..plugins.registry import register
 from . import Confidence, Near, PartOf, by_marks
-from .reading.chat import usage_of
-from .reading.messages import said_of_message
 from .reading.nodes import first_of
 from .reading.prompts import Prompts, key_of
-from .reading.responses import Answer, finish_of, said_of_items
-from .reading.steps import Said
+from .reading.requests import answer_of, prompt_of, said_by_any
 from .reading.unread import Unread
 
 _CALL = {"messages", "tools", "kwargs", "args", "context_window", "response", "cost", "timestamp", "latency_sec", "usage_summary", "raw_response",
@@ -73,25 +70,14 @@ class _Call:
         self.document, self.unread = document, Unread()
         self.whole = document.node()
         self.response = first_of(self.whole, "fncall_response", "response")
-        if self.response.has("output"):
-            self.finish_reason = finish_of(self.response)
-            told = [said for group in said_of_items(self.whole["input"].items(), self.unread) for said in group]
-            instructions = self.whole["instructions"].text_or_none()
-            self.prompt = [Said("system", instructions), *told] if instructions else told
-            answer = Answer(self.unread)
-            for item in self.response["output"].items():
-                if not answer.takes(item):
-                    self.unread.kind("item", item["type"].value)
-            said = answer.said()
-        else:
-            choices = self.response["choices"].items()
-            said = [said_of_message(choice["message"], Unread()) for choice in choices[:1]]
-            self.finish_reason = choices[0]["finish_reason"].text_or_none() if choices else None
-            messages = first_of(self.whole, "fncall_messages", "messages").items()
-            self.prompt = [said_of_message(message, self.unread) for message in messages]
-        if not said:
+        messages = self.whole["fncall_messages"]
+        self.prompt = (
+            said_by_any(messages.items(), self.unread) if messages.value else prompt_of(self.whole, self.unread)
+        )
+        answer = answer_of(self.response, Unread())
+        if answer is None:
             raise self.response.fail("expected an answer, got none — the call failed; leave the file out")
-        self.answer = said[0]
+        self.answer = answer
         self.keys = [key_of(said) for said in self.prompt]
 
     def goes_on_from(self, earlier: _Call) -> bool:
@@ -140,7 +126,4 @@ def _ask(steps: Prompts, call: _Call) -> int:
         tools=[tool.value for tool in call.whole["tools"].items()],
         asked=None if answered is None or seconds is None else answered - seconds,
         answered=answered,
-        model=call.response["model"].text_or_none(),
-        finish_reason=call.finish_reason,
-        usage=usage_of(call.response["usage"]),
     )

@@ -32,7 +32,8 @@ class _Thread:
 class Prompts(Steps):
     """A run whose model calls are given one by one, in order.
 
-    A call continues the conversation of its group whose messages its prompt begins with: only the messages that are new become steps. Where
+    A call continues the conversation of its group whose messages its prompt begins with: only the messages that are new become steps. A
+    conversation handed over, tool calls and all, is continued by another group too. Where
     the prompt is that conversation shortened or rewritten (it holds the last answer, or begins with the same task and goes on), a
     ContextReset says what was kept and what stands in place of the rest. Any other prompt begins a thread of its own: a sub-agent, a branch, a
     question asked again. The first thread is `main`; the others are named after their group.
@@ -63,7 +64,7 @@ class Prompts(Steps):
         if thread is None:
             thread = _Thread(self._name(group), group)
             self._threads.append(thread)
-        self._extend(thread, prompt, keys, asked)
+        self._extend(thread, prompt, keys, asked, group)
         if tools is not None:
             self.tools(tools, thread.name, group)
         step = self.say(answer, thread.name, group, answered, model=model, finish_reason=finish_reason, usage=usage)
@@ -72,6 +73,17 @@ class Prompts(Steps):
         for result in results:
             thread.add(result, self.say(result, thread.name, group, answered))
         return step
+
+    def hold(
+        self, messages: Sequence[Said], *, group: str = "agent", agent: str | None = None, t: float | None = None
+    ) -> str:
+        """The conversation of a group as it stands at some time; what is new in it was said by `agent`. Gives its thread."""
+        thread = next((thread for thread in self._threads if thread.group == group), None)
+        if thread is None:
+            thread = _Thread(self._name(group), group)
+            self._threads.append(thread)
+        self._extend(thread, messages, [key_of(said) for said in messages], t, agent)
+        return thread.name
 
     def _name(self, group: str) -> str:
         if not self._threads:
@@ -88,11 +100,19 @@ class Prompts(Steps):
             return max(whole, key=lambda thread: len(thread.keys))
         held = set(keys)
         after = [thread for thread in known if thread.answer in held]
+        handed = [thread for thread in self._threads if _has_ids(thread.answer) and thread.answer in held]
         begun = [thread for thread in known if _goes_on(thread.keys, keys)]
-        found = after or begun
+        found = after or handed or begun
         return found[-1] if found else None
 
-    def _extend(self, thread: _Thread, prompt: Sequence[Said], keys: list[Hashable], t: float | None) -> None:
+    def _extend(
+        self,
+        thread: _Thread,
+        prompt: Sequence[Said],
+        keys: list[Hashable],
+        t: float | None,
+        agent: str | None = None,
+    ) -> None:
         """Tell what is new in a prompt; where it holds less than the conversation, say what was kept first."""
         places = _places(thread.keys, keys)
         kept = [place for place in places if place is not None]
@@ -108,7 +128,7 @@ class Prompts(Steps):
             self.add(reset)
         for at, (said, place) in enumerate(zip(prompt, places, strict=True)):
             if place is None:
-                told.add(said, None if at in summary else self.say(said, thread.name, thread.group, t))
+                told.add(said, None if at in summary else self.say(said, thread.name, agent or thread.group, t))
                 continue
             told.add(said, thread.steps[place])
             if said.role != "assistant" and told.texts[-1] != thread.texts[place]:
@@ -125,6 +145,11 @@ def key_of(said: Said) -> Hashable:
         return ("assistant", ids)
     calls = tuple((call.name, compact_json(call.arguments)) for call in said.calls)
     return (said.role, said.text.strip(), non_text_parts(said.content), calls)
+
+
+def _has_ids(key: Hashable) -> bool:
+    """Whether a message is known by the ids of its calls, which no other message has."""
+    return isinstance(key, tuple) and len(key) == 2 and key[0] == "assistant"
 
 
 def _goes_on(known: list[Hashable], keys: list[Hashable]) -> bool:
@@ -161,6 +186,6 @@ def _summary(prompt: Sequence[Said], places: list[int | None], end: int) -> list
         after = next((later for later in places[at:] if later is not None), None)
         gap = (end if after is None else after) - before > 1
         first = at == 0 or places[at - 1] is not None
-        if gap and prompt[at].role != "tool" and (after is not None or first):
+        if gap and prompt[at].role not in ("tool", "system") and (after is not None or first):
             found.append(at)
     return found

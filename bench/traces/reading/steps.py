@@ -38,25 +38,6 @@ ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "us
 
 
 @dataclass(frozen=True)
-class Said:
-    """One message of a run. `calls` and `reasoning` are a model's; `call_id`, `name`, `failed` and `error` a tool message's."""
-
-    role: Role
-    content: Content = ""
-    calls: tuple[ToolCall, ...] = ()
-    reasoning: str | None = None
-    call_id: str = ""
-    name: str = ""
-    failed: bool = False
-    error: str | None = None
-
-    @property
-    def text(self) -> str:
-        """The text of the message; `""` where it has none."""
-        return text_of(self.content)
-
-
-@dataclass(frozen=True)
 class Ran:
     """What is recorded of a tool's run beside the message that showed its result: the whole output, its error, times.
 
@@ -74,6 +55,30 @@ class Ran:
     cut: bool = False
 
 
+@dataclass(frozen=True)
+class Said:
+    """One message of a run. `calls`, `reasoning`, `model`, `finish_reason` and `usage` are a model's answer's, `name` its agent where it has one;
+    `call_id`, `name`, `failed`, `error` and `ran` are a tool message's."""
+
+    role: Role
+    content: Content = ""
+    calls: tuple[ToolCall, ...] = ()
+    reasoning: str | None = None
+    call_id: str = ""
+    name: str = ""
+    failed: bool = False
+    error: str | None = None
+    ran: Ran | None = None
+    model: str | None = None
+    finish_reason: str | None = None
+    usage: Usage | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the message; `""` where it has none."""
+        return text_of(self.content)
+
+
 class Steps:
     """The steps of one run so far, numbered in order. `ran` holds what is known of tools' runs, by the ids of their calls."""
 
@@ -81,6 +86,7 @@ class Steps:
         self.steps: list[AnyStep] = []
         self.unread = Unread()
         self.ran: dict[str, Ran] = {}
+        self.unnamed: list[tuple[str, Any, Ran]] = []  # runs of tools that name no call: the tool's name, its arguments
         self._calls: dict[str, ToolCall] = {}
         self._places: dict[str, tuple[str, str]] = {}  # a call's thread and agent
         self._waiting: dict[str, list[ToolCall]] = {}  # calls without a result yet, by thread
@@ -131,25 +137,35 @@ class Steps:
         self.called(calls, thread, agent)
         turn = ModelTurn(
             index=index,
-            agent=agent,
+            agent=said.name or agent,
             thread=thread,
             t=t,
             content=said.content,
             tool_calls=calls,
-            model=model,
+            model=model or said.model,
             reasoning=said.reasoning or None,
             reasoning_resent=reasoning_resent and bool(said.reasoning),
-            finish_reason=finish_reason,
-            usage=usage,
+            finish_reason=finish_reason or said.finish_reason,
+            usage=usage or said.usage,
         )
         return self.add(turn)
 
     def called(self, calls: tuple[ToolCall, ...], thread: str = "main", agent: str = "agent") -> None:
         """Calls that results may answer from here on."""
         for call in calls:
+            self._find_run(call)
             self._calls[call.id] = call
             self._places[call.id] = (thread, agent)
             self._waiting.setdefault(thread, []).append(call)
+
+    def _find_run(self, call: ToolCall) -> None:
+        """Give a call the run of its tool that names no call: the first with its arguments, else the first of its name."""
+        named = [run for run in self.unnamed if run[0] == call.name and call.id not in self.ran]
+        same = [run for run in named if run[1] in (call.arguments, str(call.arguments), as_text(call.arguments))]
+        if named:
+            found = (same or named)[0]
+            self.unnamed.remove(found)
+            self.ran[call.id] = found[2]
 
     def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
         """A person's yes or no to a call."""
@@ -175,7 +191,7 @@ class Steps:
 
     def _result(self, said: Said, thread: str, agent: str, t: float | None) -> ToolResult:
         call = self._answered(said, thread)
-        ran = self.ran.pop(call.id, Ran())
+        ran = self.ran.pop(call.id, said.ran or Ran())
         seen = said.text
         whole = "" if ran.output is None else as_text(ran.output)
         if ran.whole is None and (len(whole) <= len(seen) or _same(whole, seen)):
@@ -193,7 +209,7 @@ class Steps:
             seen=seen,
             full=ran.whole or whole or None,
             data=_structured(ran, seen),
-            error=said.error or ran.error,
+            error=ran.error or said.error,
             duration_s=ran.duration_s,
             truncated_at_source=ran.cut,
             non_text=non_text_parts(said.content),
@@ -226,6 +242,7 @@ class Steps:
                 truncated_at_source=ran.cut,
             )
             self.add(result)
+        self.unread.add("run of a tool that no call asked for", len(self.unnamed))
         self.ran.clear()
 
     def trace(self, document: Document, reader: str, place: Node, **said: Any) -> Trace:
@@ -234,6 +251,23 @@ class Steps:
             raise place.fail("expected a message, a model call or a result, got none — nothing was recorded")
         said.setdefault("id", "")
         return Trace(source=source_of(document, reader), steps=tuple(self.steps), left_out=self.unread.counts, **said)
+
+
+def point_after(step: AnyStep | None) -> str:
+    """The decision point that comes after a step: that of a model turn, a result or a user's turn, else before the model.
+
+    >>> point_after(UserTurn(index=0, content="hi")), point_after(None)
+    ('user_turn', 'before_model')
+    """
+    if isinstance(step, ModelTurn):
+        return "after_model"
+    return (
+        "after_result"
+        if isinstance(step, ToolResult)
+        else "user_turn"
+        if isinstance(step, UserTurn)
+        else "before_model"
+    )
 
 
 def simple(content: Content) -> Content:
