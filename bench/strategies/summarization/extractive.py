@@ -66,9 +66,9 @@ def _by_worth(candidates: Sequence[tuple[str, list[str], bool]]) -> Iterable[int
 
     def worth(position: int) -> tuple[float, int]:
         line, facts, opens = candidates[position]
-        facts = sum(
+        rarity = sum(
             1 / frequency[fact] for fact in dict.fromkeys(facts)
-        )  # a set would add up in another order each time
-        return (facts + (1.0 if opens else 0.25)) / (20 + len(line)), position
+        )  # in order: a set would add up in another each time
+        return (rarity + (1.0 if opens else 0.25)) / (20 + len(line)), position
 
     return sorted(range(len(candidates)), key=worth, reverse=True)
