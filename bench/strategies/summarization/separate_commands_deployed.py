@@ -30,8 +30,8 @@ class SeparateCommandsDeployed:
 
     A command message holds `Command result:`; or is an assistant's with `execute:` and at most `around_chars` characters before it and after
     its line; or is a user's with `execute:`. So a result that comes without that mark is conversation. Where the writer fails, the system
-    messages and the last `keep_last` stay, and a note says why. Messages are counted, so a tool call can be cut from its result. Token counts
-    are kept as parts: conversation, command_history, total.
+    messages and the last `keep_last` stay; where it fails on the commands alone, these are gone; a note says why. Messages are counted, so a
+    tool call can be cut from its result. Token counts are kept as parts: conversation, command_history, total.
 
     Source: 002 Proposed Smart Strategy, as one deployment has it
 
@@ -43,7 +43,7 @@ class SeparateCommandsDeployed:
     >>> print(edits.append[0].text)
     Command History:
     Step 1: ls
-    Result: a.txt
+      Result: a.txt
     """
 
     def __init__(
@@ -84,9 +84,9 @@ class SeparateCommandsDeployed:
             talk = [message for message in old if not is_command(message, self.around_chars)]
             if talk:
                 return self._summarised(window, tokens, messages, system, talk, recent)
-        if self._summarised_at is not None:
+        if self._of_commands:
             return Edits(parts=_parts(window, tokens - _tokens(window, self._of_commands), self._of_commands))
-        self._shown = self._formatted(self.last)
+        self._shown = self._formatted(self._commands.entries, self.last)
         shown = () if self._shown is None else (self._shown,)
         return Edits(
             replace={} if earlier is None else {earlier: None}, append=shown, parts=_parts(window, tokens, shown)
@@ -110,46 +110,60 @@ class SeparateCommandsDeployed:
         written: list[Written] = []
         entries = self._commands.entries
         older = entries[: max(0, len(entries) - self.keep_commands)]
+        notes = [f"{window.tokens} tokens: {len(talk)} messages and {len(older)} commands summarised"]
         try:
             summary = self._summary([_cut(message, self.message_chars) for message in talk], window, written)
-            of_older = [self._summary([self._read(entry) for entry in older], window, written)] if older else []
         except StrategyError as error:
-            note = f"{window.tokens} tokens, and the writer failed: the last {self.keep_last} messages stay ({error})"
-            messages = [*system, *recent]
+            notes = [
+                f"{window.tokens} tokens, but the writer failed: the last {self.keep_last} messages stay ({error})"
+            ]
             self._of_commands = tuple(message for message in self._of_commands if message in recent)
+            self._shown = None if self._of_commands else self._formatted(entries, self.last)
+            messages = [*system, *recent, *([] if self._shown is None else [self._shown])]
         else:
-            note = f"{window.tokens} tokens: {len(talk)} messages and {len(older)} commands summarised"
-            last = self._formatted(self.keep_commands)
+            of_older = self._of_older(older, window, written, notes)
+            last = self._formatted(entries[len(older) :], len(entries) - len(older))
             of_last = [] if last is None else [last]
             messages = [*system, summary, *of_older, *recent, *of_last]
-            self._of_commands = (*of_older, *of_last)
-        self._summarised_at, self._shown = tokens, None
+            self._of_commands, self._shown = (*of_older, *of_last), None
+        commands = (*self._of_commands, *([] if self._shown is None else [self._shown]))
+        self._summarised_at = tokens
         tokens += _tokens(window, set(messages) - set(before)) - _tokens(window, set(before) - set(messages))
         return Edits(
             messages=messages,
             written=written,
-            notes=(note,),
-            parts=_parts(window, tokens - _tokens(window, self._of_commands), self._of_commands),
+            notes=notes,
+            parts=_parts(window, tokens - _tokens(window, commands), commands),
         )
+
+    def _of_older(
+        self, older: list[Executed], window: Window, written: list[Written], notes: list[str]
+    ) -> list[Message]:
+        """The summary of the older commands; nothing where there are none, or where the writer fails."""
+        if not older:
+            return []
+        read = [
+            Message(role="user", kind="result", text=_entry(entry, self.old_result_chars, "Result")) for entry in older
+        ]
+        try:
+            return [self._summary(read, window, written)]
+        except StrategyError as error:
+            notes.append(f"the writer failed on {len(older)} commands: they are gone ({error})")
+            return []
 
     def _summary(self, read: list[Message], window: Window, written: list[Written]) -> Message:
         text = self._write(read, window)
         written.append(Written(read, text))
         return summary_message(text)
 
-    def _read(self, entry: Executed) -> Message:
-        """An older command as its summary's writer reads it."""
-        text = f"Step {entry.number}: {entry.command}\nResult: {entry.result[: self.old_result_chars]}"
-        return Message(role="user", kind="result", text=text)
-
-    def _formatted(self, last: int) -> Message | None:
-        """The message that shows the last commands; None where nothing was executed."""
-        entries = self._commands.entries
+    def _formatted(self, entries: list[Executed], last: int) -> Message | None:
+        """The message that shows the last of some commands; None for none."""
         if not entries:
             return None
-        shown = [_short(entry, self.result_chars) for entry in entries[max(0, len(entries) - last) :]]
-        total = f"(Total {len(entries)} commands executed, showing last {last})\n" if len(entries) > last else ""
-        return summary_message(f"Command History:\n{total}" + "\n\n".join(shown))
+        shown = [_entry(entry, self.result_chars, "  Result") for entry in entries[max(0, len(entries) - last) :]]
+        if len(entries) > last:
+            shown.append(f"(Total {len(entries)} commands executed, showing last {last})")
+        return summary_message("Command History:\n" + "\n\n".join(shown))
 
 
 def is_command(message: Message, around_chars: int = 50) -> bool:
@@ -169,9 +183,11 @@ def is_command(message: Message, around_chars: int = 50) -> bool:
     return message.role == "user" or (len(before) <= around_chars and len(after) <= around_chars)
 
 
-def _short(entry: Executed, result_chars: int) -> str:
+def _entry(entry: Executed, result_chars: int, label: str) -> str:
+    """A command and its result, which is cut and then ends in dots; a command without a result alone."""
     end = "..." if len(entry.result) > result_chars else ""
-    return f"Step {entry.number}: {entry.command}\nResult: {entry.result[:result_chars]}{end}"
+    result = f"\n{label}: {entry.result[:result_chars]}{end}" if entry.result else ""
+    return f"Step {entry.number}: {entry.command}{result}"
 
 
 def _cut(message: Message, chars: int) -> Message:
