@@ -21,6 +21,9 @@ from .. import Summary, Window
 Count = Annotated[int, msgspec.Meta(ge=0)]
 """A parameter that counts something: a whole number from 0 up."""
 
+Turns = Annotated[int, msgspec.Meta(ge=1)]
+"""A parameter that counts turns between two moves of a boundary: a whole number from 1 up."""
+
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 """A parameter that is a fraction: above 0, up to 1."""
 
@@ -247,6 +250,23 @@ def worth_summarising(old: Sequence[Message]) -> bool:
 def summary_message(text: str) -> Message:
     """The message that stands for older ones."""
     return Message(role="user", kind="made", text=text)
+
+
+class Batches:
+    """Lets a boundary move at every `every`-th prompt only, so that a provider's prefix cache holds in between. One for each thread.
+
+    >>> batches = Batches(every=2)
+    >>> [batches.due() for _ in range(4)]
+    [False, True, False, True]
+    """
+
+    def __init__(self, every: int) -> None:
+        self.every, self._prompts = every, 0
+
+    def due(self) -> bool:
+        """Whether the boundary moves at this prompt; asked once a prompt."""
+        self._prompts += 1
+        return self._prompts % self.every == 0
 
 
 Write = Callable[[Sequence[Message], Window], str]
