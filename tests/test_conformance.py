@@ -11,7 +11,7 @@ import pytest
 from handmade import SMALL, opened, result
 
 from bench.model import Message, ModelTurn, Record, RouteDecision, Run, ToolResult, Trace
-from bench.plugins.registry import KINDS, Entry, Plugin, build, entries
+from bench.plugins.registry import KINDS, Entry, Plugin, build, entries, packages
 from bench.plugins.spec import Spec, parse_spec
 from bench.replayer.loop import replay
 from bench.replayer.prompts import MessageTokens, ThreadHistory
@@ -28,7 +28,7 @@ SLOT_OF = {
 }
 """The slot that a kind fills. Writers and extractors fill none: they run inside a compactor and beside an evaluator."""
 
-STRATEGY_KINDS = tuple(kind for kind in KINDS if KINDS[kind][0].startswith("bench.strategies"))
+STRATEGY_KINDS = tuple(kind for kind in KINDS if packages(kind)[0].startswith("bench.strategies"))
 BESIDE = {
     "router": {"evaluator": "step_v1"},
     "consumer": {"summarizer": "output_summary"},

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from handmade import SMALL, opened, prompts_of, result, run_of, shell, trace
 
@@ -239,7 +241,7 @@ def test_a_boundary_in_batches_moves_at_every_nth_prompt_and_the_prefix_holds_be
     alike, prompts = prompts_of(plain), prompts_of(batched)
     for number in moved:
         assert [m.text for m in prompts[number - 1]] == [m.text for m in alike[number - 1]]
-    for number, (before, after) in enumerate(zip(prompts, prompts[1:], strict=False), 2):
+    for number, (before, after) in enumerate(pairwise(prompts), 2):
         assert (after[: len(before)] == before) is (number not in moved)
     assert run_of(LONG, f"s=compactor={spec},every=1").prompts == plain.prompts
 
