@@ -110,7 +110,10 @@ class _Replay:
             plugins: tuple[Plugin, ...] = self.strategy.plugins.get("compactor", ())
             trace = self.trace if plugins and plugins[0].attribute("needs_future", False) else None
             compact = plugins[0].start()[1] if plugins else None
-            self.threads[step.thread] = ThreadHistory(step.thread, self.ledger, compact, self.window_tokens, trace)
+            per_call = bool(plugins) and plugins[0].attribute("mode", "history") == "per_call"
+            self.threads[step.thread] = ThreadHistory(
+                step.thread, self.ledger, compact, self.window_tokens, trace, per_call=per_call
+            )
         return self.threads[step.thread]
 
     def take(self, step: AnyStep) -> None:
