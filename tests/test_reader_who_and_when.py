@@ -31,7 +31,7 @@ def ledger(speaker: str = "WebSurfer", *, satisfied: bool = False, loop: bool = 
         "instruction_or_question": "Go on {with braces}.",
     }
     entries = {key: {"reason": 'it says "{"', "answer": answer} for key, answer in answers.items()}
-    return "Updated MessageTokens:\n" + json.dumps(entries, indent=2)
+    return "Updated Ledger:\n" + json.dumps(entries, indent=2)
 
 
 THOUGHT = "Orchestrator (thought)"
@@ -101,7 +101,7 @@ def test_an_instruction_is_a_call_and_the_answer_its_result(tmp_path: Path) -> N
     assert isinstance(asked, ModelTurn)
     (call,) = asked.tool_calls
     assert (call.name, call.arguments, call.in_text) == ("WebSurfer", {"instruction": "Search for penguins."}, True)
-    assert asked.reasoning == ledger().removeprefix("Updated MessageTokens:\n")
+    assert asked.reasoning == ledger().removeprefix("Updated Ledger:\n")
     assert isinstance(answer, ToolResult)
     assert (answer.call_id, answer.function, answer.role) == (call.id, "WebSurfer", "user")
     assert (answer.seen, answer.success, answer.non_text) == ("I typed 'penguins'.\n<Image>", True, 1)
@@ -175,7 +175,7 @@ def test_an_end_without_an_answer_is_no_model_turn(tmp_path: Path) -> None:
 
 def test_other_output_may_stand_on_both_sides_of_the_ledger(tmp_path: Path) -> None:
     noisy = (
-        ledger().replace("Updated MessageTokens:\n", "Updated MessageTokens:\n{not json}\n{}\nWarning: {x}\n")
+        ledger().replace("Updated Ledger:\n", "Updated MessageTokens:\n{not json}\n{}\nWarning: {x}\n")
         + "\n{}\ntrailing"
     )
     trace = read(tmp_path, run_of([("human", "x"), (THOUGHT, noisy)]))
@@ -236,7 +236,7 @@ def test_how_sure_it_is(tmp_path: Path) -> None:
     [
         (run_of([]), "11.json $.history: expected messages, got none"),
         (run_of([("human", "x")], mistake_step="four"), "11.json $.mistake_step: expected a count, got four"),
-        (run_of([("human", "x"), (THOUGHT, "Updated MessageTokens:\n{")]), "$.history[1].content: expected the ledger as JSON"),
+        (run_of([("human", "x"), (THOUGHT, "Updated Ledger:\n{")]), "$.history[1].content: expected the ledger as JSON"),
         (run_of([("human", "x"), (THOUGHT, ledger().replace("false", "NaN"))]), "$.history[1].content: expected the ledger"),
         (run_of([("human", None)]), "$.history[0].content: expected string, got null"),  # type: ignore[list-item]
         (chat_of([("tool", "x", "y")]), "$.history[0].role: unknown role 'tool'"),

@@ -17,7 +17,7 @@ ROUTES = ("next", "replan", "satisfied", "terminated")
 _ORCHESTRATOR = re.compile(r"(\w*Orchestrator) \((.*)\)", re.DOTALL)
 _OUTCOMES = {"stalled": "replan", "request satisfied": "satisfied", "replan counter exceeded": "terminated"}
 _NEXT_SPEAKER = re.compile(r"Next speaker (\w+)")
-_LEDGER = "Updated MessageTokens"
+_LEDGER = "Updated Ledger"
 _SERVED = re.compile(r"Resolved model mismatch: \S+ != (\S+?)\.?(?:\s|$)")
 _CODE = re.compile(r"^```(?:python|sh|bash|shell|py)[ \t]*\r?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _EXIT_CODE = re.compile(r"(?:exitcode:|.*Unix exit code(?: was)?:) *(-?\d{1,9})")
@@ -36,7 +36,7 @@ _JSON = json.JSONDecoder(parse_constant=_refuse)
 class WhoAndWhen:
     """Runs of Who&When, one per file: `{question, history, mistake_agent, mistake_step, mistake_reason}`. Step indices are history positions.
 
-    Hand-Crafted (Magentic-One), as its orchestrator saw it. Each `Updated MessageTokens` is a RouteDecision before its next model call, with the ledger
+    Hand-Crafted (Magentic-One), as its orchestrator saw it. Each `Updated Ledger` is a RouteDecision before its next model call, with the ledger
     as `state` and what the log shows next as `taken` (`next`, `replan`, `satisfied`, `terminated`; empty where the log ends first). An
     instruction is a model turn that calls the agent it names, and that agent's answer is the result, handed back as a user message (an answer
     nobody asked for is a user turn). Plans and the final answer are model turns. The ledger is not resent, so it is the reasoning of the
@@ -146,7 +146,7 @@ class _Orchestrated:
             if isinstance(value, dict) and "is_request_satisfied" in value:
                 return value, text[start:end]
         raise self.history[index]["content"].fail(
-            "expected the ledger as JSON after 'Updated MessageTokens' — the log was cut there; record it again or drop the message"
+            "expected the ledger as JSON after 'Updated Ledger' — the log was cut there; record it again or drop the message"
         )
 
     def _taken(self, index: int) -> str:
