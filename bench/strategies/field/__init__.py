@@ -102,6 +102,47 @@ def rounded_up(chars: float, per_token: float = 4) -> int:
     return math.ceil(chars / per_token)
 
 
+def middle_cut(text: str, max_bytes: int, marker: Callable[[int, int], str]) -> str:
+    """A text with its middle cut out so that `max_bytes` of UTF-8 are left, half at either end; `marker(bytes, characters left out)` between.
+
+    >>> middle_cut("0123456789", 4, lambda size, chars: f"<{chars}>"), middle_cut("0123", 4, lambda size, chars: "")
+    ('01<6>89', '0123')
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) <= max_bytes:
+        return text
+    end, start = max_bytes // 2, len(data) - (max_bytes - max_bytes // 2)
+    while end and data[end] & 0xC0 == 0x80:
+        end -= 1
+    while start < len(data) and data[start] & 0xC0 == 0x80:
+        start += 1
+    left_out = data[end:start].decode("utf-8", "surrogatepass")
+    head, tail = (part.decode("utf-8", "surrogatepass") for part in (data[:end], data[start:]))
+    return f"{head}{marker(len(data) - max_bytes, len(left_out))}{tail}"
+
+
+def paired(messages: Sequence[Message]) -> list[Message]:
+    """Without calls that have no result and results that have no call; a model's message left with neither text nor call goes too.
+
+    >>> call = ToolCall(id="c", name="read")
+    >>> paired([Message(role="assistant", text="", kind="model", tool_calls=(call,))])
+    []
+    """
+    made = {call.id for message in messages for call in message.tool_calls}
+    given = {message.call_id for message in messages if message.kind == "result"}
+    kept: list[Message] = []
+    for message in messages:
+        if message.kind == "result":
+            kept.extend([message] if message.call_id in made else [])
+            continue
+        calls = tuple(call for call in message.tool_calls if call.id in given)
+        if len(calls) == len(message.tool_calls):
+            kept.append(message)
+        elif calls or message.text:
+            kept.append(msgspec.structs.replace(message, tool_calls=calls))
+    return kept
+
+
 # ---------------------------------------------------------------- counting and trimming as langchain-core does
 
 
