@@ -48,11 +48,10 @@ every_small = pytest.mark.parametrize("name", SMALL)
 
 def tight(entry: Entry) -> Spec:
     """The plug-in with its counts so small that on small traces every rule acts."""
-    counts = [parameter for parameter in entry.parameters if type(parameter.default) is int]
-    settings = [(parameter.name, "2") for parameter in counts]
+    settings = {parameter.name: "2" for parameter in entry.parameters if type(parameter.default) is int}
     if any(parameter.name == "max_tokens" for parameter in entry.parameters):
-        settings.append(("max_tokens", "300"))
-    return Spec(entry.name, None, tuple(settings))
+        settings["max_tokens"] = "300"
+    return Spec(entry.name, None, tuple(settings.items()))
 
 
 def variants(entry: Entry) -> list[Strategy]:

@@ -217,6 +217,27 @@ def _is_a(message: Message, kind: str) -> bool:
     return message.kind == kind or (kind == "user" and message.kind == "made")
 
 
+def within(messages: Sequence[Message], budget: int, tokens: Callable[[Message], int]) -> int:
+    """Where the longest end within a budget begins; at least the last message is in it."""
+    cut = len(messages)
+    while cut and tokens(messages[cut - 1]) <= budget:
+        cut -= 1
+        budget -= tokens(messages[cut])
+    return min(cut, max(0, len(messages) - 1))
+
+
+def with_call(messages: Sequence[Message], cut: int) -> int:
+    """The cut moved back to the call of the results that it would begin with; behind them where no message makes it."""
+    if not 0 <= cut < len(messages) or messages[cut].kind != "result":
+        return cut
+    behind = next((place for place in range(cut, len(messages)) if messages[place].kind != "result"), len(messages))
+    ids = {message.call_id for message in messages[cut:behind]}
+    for place in range(cut - 1, -1, -1):
+        if ids & {call.id for call in messages[place].tool_calls}:
+            return place
+    return behind
+
+
 def arguments_of(call: ToolCall) -> Any:
     """A call's arguments as a mapping; those that were no JSON under one key.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ...model import Message
 from ...plugins.registry import register
 from .. import Edits, Window, Written
 from ..summarization import Count, Share, summary_message, system_count, writer_of
-from . import langchain_tokens, langchain_trimmed
+from . import langchain_tokens, langchain_trimmed, with_call, within
 
 TOO_LONG = "[the earlier conversation is too long to be summarised]"
 
@@ -99,24 +99,3 @@ class LangchainSummarize:
         return langchain_trimmed(
             old, self.trim_tokens, self._tokens, start_on="user", include_system=True, partial=True
         )
-
-
-def within(messages: Sequence[Message], budget: int, tokens: Callable[[Message], int]) -> int:
-    """Where the longest end within a budget begins; at least the last message is in it."""
-    cut = len(messages)
-    while cut and tokens(messages[cut - 1]) <= budget:
-        cut -= 1
-        budget -= tokens(messages[cut])
-    return min(cut, max(0, len(messages) - 1))
-
-
-def with_call(messages: Sequence[Message], cut: int) -> int:
-    """The cut moved back to the call of the results that it would begin with; behind them where no message makes it."""
-    if not 0 <= cut < len(messages) or messages[cut].kind != "result":
-        return cut
-    behind = next((place for place in range(cut, len(messages)) if messages[place].kind != "result"), len(messages))
-    ids = {message.call_id for message in messages[cut:behind]}
-    for place in range(cut - 1, -1, -1):
-        if ids & {call.id for call in messages[place].tool_calls}:
-            return place
-    return behind
