@@ -118,3 +118,36 @@ def said(messages: Sequence[Message]) -> list[tuple[Any, ...]]:
         (m.kind, m.text, m.call_id, tuple((call.id, call.name, repr(call.arguments)) for call in m.tool_calls))
         for m in messages
     ]
+
+
+def original(messages: Sequence[Message]) -> list[Any]:
+    """Messages as langchain has them; text written by a strategy is a user's."""
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+
+    found: list[Any] = []
+    for number, message in enumerate(messages):
+        shared: dict[str, Any] = {"content": message.text, "id": str(number)}
+        if message.kind == "system":
+            found.append(SystemMessage(**shared))
+        elif message.kind == "model":
+            made = [{"name": c.name, "args": c.arguments, "id": c.id, "type": "tool_call"} for c in message.tool_calls]
+            found.append(AIMessage(**shared, tool_calls=made))
+        elif message.kind == "result":
+            found.append(ToolMessage(**shared, tool_call_id=message.call_id))
+        else:
+            found.append(HumanMessage(**shared))
+    return found
+
+
+def of_original(messages: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """langchain's messages by what they say, as `said` gives ours."""
+    kinds = {"human": "user", "ai": "model", "tool": "result", "system": "system"}
+    return [
+        (
+            kinds[m.type],
+            m.content,
+            getattr(m, "tool_call_id", None),
+            tuple((call["id"], call["name"], repr(call["args"])) for call in getattr(m, "tool_calls", ())),
+        )
+        for m in messages
+    ]

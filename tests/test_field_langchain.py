@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from field import answer, histories, prompts, said, spied, spied_writer  # noqa: F401
+from field import answer, histories, of_original, original, prompts, said, spied, spied_writer  # noqa: F401
 from hypothesis import given, settings, strategies as st
 
 from bench.model import Message, ToolCall
@@ -132,38 +132,6 @@ def test_the_writer_sees_the_last_tokens_from_a_user_message_on() -> None:
 
 
 # ---------------------------------------------------------------- against the package
-
-
-def original(messages: Sequence[Message]) -> list[Any]:
-    """Messages as langchain has them; text written by a strategy is a user's."""
-    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
-
-    found: list[Any] = []
-    for number, message in enumerate(messages):
-        shared: dict[str, Any] = {"content": message.text, "id": str(number)}
-        if message.kind == "system":
-            found.append(SystemMessage(**shared))
-        elif message.kind == "model":
-            made = [{"name": c.name, "args": c.arguments, "id": c.id, "type": "tool_call"} for c in message.tool_calls]
-            found.append(AIMessage(**shared, tool_calls=made))
-        elif message.kind == "result":
-            found.append(ToolMessage(**shared, tool_call_id=message.call_id))
-        else:
-            found.append(HumanMessage(**shared))
-    return found
-
-
-def of_original(messages: Sequence[Any]) -> list[tuple[Any, ...]]:
-    kinds = {"human": "user", "ai": "model", "tool": "result", "system": "system"}
-    return [
-        (
-            kinds[m.type],
-            m.content,
-            getattr(m, "tool_call_id", None),
-            tuple((call["id"], call["name"], repr(call["args"])) for call in getattr(m, "tool_calls", ())),
-        )
-        for m in messages
-    ]
 
 
 def as_users(messages: Sequence[Message]) -> list[tuple[Any, ...]]:

@@ -20,10 +20,10 @@ class Pichay:
     """Results without error, `age` user messages old and of `min_bytes` or more, become a handle; reading an unchanged file again pins it.
 
     A view that remembers what it took out. A user message is all that comes between two answers of the model, results included. Only what
-    `read_tools` gave counts as a file, by its argument `file_path` or `path`: a call that asks for one that was taken out is a fault, and when its
-    result, the same as before, would be taken out in turn the file is pinned, and all its results are shown. A later reading with another content
-    unpins it. Whether a result is an error is not in a message; here its text says so (it begins with Error or Traceback, or holds a return code
-    other than 0). `every` above 1 moves the boundary at every `every`-th prompt only, which the original does not offer.
+    `read_tools` gave counts as a file, by its argument `file_path` or `path`: a call that asks for one that was taken out is a fault, after which
+    the file is pinned and all its results are shown again, until a later reading gives another content. Whether a result is an error is not in a
+    message; here its text says so (it begins with Error or Traceback, or holds a return code other than 0). The original's handle is `unknown`
+    from the second prompt on; here it stays. `every` above 1 moves the boundary at every `every`-th prompt only, which the original does not offer.
 
     Source: fsgeek/pichay, src/pichay/pager.py (compact_messages, PageStore) at 20ea5389; arXiv 2603.09023
 
