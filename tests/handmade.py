@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from bench.evidence.uses import uses
+from bench.evidence.of_trace import TraceEvidence
 from bench.model import (
     AnyStep,
     ContextReset,
@@ -161,13 +161,10 @@ def prompt_tokens(run: Run) -> int:
 
 def unmet(recording: Trace, run: Run) -> list[tuple[int, str]]:
     """Each needed fact that no message of its turn's prompt holds, with the turn."""
-    needed: dict[int, list[str]] = {}
-    for use in uses(recording):
-        if not use.recorded_only:
-            needed.setdefault(use.turn, []).append(use.fact)
+    needed = TraceEvidence(recording).uses_by_turn
     return [
-        (prompt.step, fact)
+        (prompt.step, use.fact)
         for prompt, keys in run.walk()
-        for fact in needed.get(prompt.step, ())
-        if not any(holds(run.messages[key].text, fact) for key in keys)
+        for use in needed.get(prompt.step, ())
+        if not any(holds(run.messages[key].text, use.fact) for key in keys)
     ]
