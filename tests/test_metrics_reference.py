@@ -9,6 +9,7 @@ import pytest
 from generated import traces
 from handmade import SMALL, run_of
 from hypothesis import given, settings, strategies as st
+from measured import measured
 from reference import cost, loss
 
 from bench.comparison.rows import aggregate
@@ -29,10 +30,6 @@ STRATEGIES = (
     "old=compactor=summarize_old:keep_last=2,max_tokens=150",
     "window=compactor=sliding_window:keep_last=3",
 )
-
-
-def measured(name: str, trace: Trace, run: Run) -> Sequence[Sample]:
-    return entries("metric")[name].target(trace, run)
 
 
 def by_step(samples: Sequence[Sample]) -> dict[int, tuple[float, float]]:

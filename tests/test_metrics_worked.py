@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 from handmade import opened, result, run_of, trace
+from measured import measured, value
 
-from bench.comparison.rows import aggregate
 from bench.evidence.confusion import confusion
 from bench.evidence.findings import changes
-from bench.metrics import info
 from bench.model import (
     Decision,
     Message,
@@ -20,7 +19,6 @@ from bench.model import (
     Record,
     ResultOutcome,
     Run,
-    Sample,
     Splice,
     ToolResult,
     ToolsChanged,
@@ -30,15 +28,6 @@ from bench.model import (
     WriterCall,
 )
 from bench.plugins.registry import entries
-
-
-def measured(name: str, recording: Trace, run: Run) -> list[Sample]:
-    return list(entries("metric")[name].target(recording, run))
-
-
-def value(name: str, recording: Trace, run: Run) -> tuple[float | None, float]:
-    return aggregate(info(entries("metric")[name]), measured(name, recording, run))
-
 
 # ---------------------------------------------------------------- cost
 
