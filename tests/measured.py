@@ -20,22 +20,23 @@ COUNT = TokenCounter()
 """Counts tokens in the default encoding."""
 
 _traces: list[Replayer] = []  # of the trace asked about last
-_runs: list[RunEvidence] = []  # of the run asked about last
+_runs: dict[int, RunEvidence] = {}  # of its runs, each held here, so that no other gets the same id
 
 
 def replayer_of(recording: Trace) -> Replayer:
     """What replays a trace; the same one until another trace is asked about."""
     if not _traces or _traces[0].evidence.trace is not recording:
         _traces[:] = [Replayer(TraceEvidence(recording))]
+        _runs.clear()
     return _traces[0]
 
 
 def evidence_of(recording: Trace, run: Run) -> RunEvidence:
-    """The evidence of a run; the same object until another run is asked about."""
+    """The evidence of a run; the same object until another trace is asked about."""
     of_trace = replayer_of(recording).evidence
-    if not _runs or _runs[0].run is not run or _runs[0].of_trace is not of_trace:
-        _runs[:] = [RunEvidence(of_trace, run)]
-    return _runs[0]
+    if id(run) not in _runs:
+        _runs[id(run)] = RunEvidence(of_trace, run)
+    return _runs[id(run)]
 
 
 def run_of(recording: Trace, strategy: str) -> Run:
