@@ -23,7 +23,7 @@ class Floor:
     `recall` is the share of first uses to reach: below 1 the facts are given up that cost most (their tokens times the prompts they are in),
     with all of their uses, and so is what is only reused.
 
-    Source: strategies.md §6
+    Source: the clairvoyant optimum of cache research (Belady 1966), by facts
 
     >>> from bench.evidence.of_trace import TraceEvidence
     >>> from bench.model import ModelTurn, Source, ToolResult, Trace

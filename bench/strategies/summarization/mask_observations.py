@@ -18,7 +18,7 @@ class MaskObservations:
 
     Everything else stays. A placeholder keeps role, call and step of the result it stands for. No results: unchanged.
 
-    Source: strategies.md §2
+    Source: common practice of coding agents; arXiv 2508.21433 "The Complexity Trap" §3
 
     >>> placeholder(Message(role="tool", text="a\\nb", kind="result", step=3, call_id="c")).text
     '[tool result left out: 3 characters, 2 lines]'

@@ -17,7 +17,7 @@ def last_messages(window: Window, *, keep_last: Count = 20) -> Edits | None:
     Where the cut would fall between a call and one of its results, it moves back to the call, so a few more may stay. A shorter history
     is unchanged (None).
 
-    Source: strategies.md §2
+    Source: common practice: a sliding window over the messages that keeps pairs together
 
     >>> told = [Message(role="user", text=str(step), kind="user", step=step) for step in range(3)]
     >>> edits = last_messages(Window(3, "main", told, told, 20, 100, lambda item: 4), keep_last=2)
