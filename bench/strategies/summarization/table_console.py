@@ -18,7 +18,7 @@ def table_console(result: ToolResult, *, max_rows: Count = 5, max_lines: Count =
     every line that starts with ✅ or ❌, answers included, as first deployed. Anything shorter gives no summary. Table data that cannot be
     read never raises: the rule falls through, and a note says so.
 
-    Source: 000 Step 3
+    Source: 000 §3
 
     >>> log = ToolResult(index=0, call_id="a", function="f", data={"output": "✅ Code executed successfully\\na\\nb"})
     >>> table_console(log, max_lines=1).shown
