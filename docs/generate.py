@@ -1,8 +1,8 @@
 """Writes docs/cli.md, docs/plugins.md and docs/metrics.md from the command line and the registries: `python docs/generate.py`, or `make docs`.
 
-docs/metrics.md is put together: the definitions are the docstrings, the introductions and worked examples are the parts in docs/metrics/. A part is
-named after its group of metrics (`1_cost.md`) and has a heading `## FAMILY` for each example. A family without one shows the example of its docstring.
-tests/test_docs.py says when the pages are older than the code.
+docs/metrics.md is put together: the definitions are the docstrings, the introductions and worked examples are the parts in docs/metrics/.
+A part is named after its group of metrics (`1_cost.md`) and has a heading `## FAMILY` for each example. A family without one shows the
+example of its docstring. tests/test_docs.py says when the pages are older than the code.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SECTIONS = {
     "extractor": ("Extractors", "What is read back from a record. Every one runs on the stored and on the untruncated record."),
     "router": ("Slot `routers`", "Where the run goes next; a list of them, each at its own decision point."),
     "consumer": ("Slot `consumer`", "What the agent says after an execution."),
-    "metric": ("Metrics", "Families: the values of a parameter become part of the name, `loss.fact_recall.number.end`. Definitions and examples: [metrics.md](metrics.md)."),
+    "metric": ("Metrics", "Families: the values of a parameter become part of the name. [metrics.md](metrics.md) has definitions and examples."),
     "gate": ("Gates", "What a `[[gates]]` table of a scenario may set."),
     "panel": ("Panels", "The sections of a report, in its order."),
     "renderer": ("Report formats", "`-o FILE`: the ending decides."),

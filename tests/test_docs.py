@@ -189,7 +189,9 @@ def test_the_names_on_the_way_of_a_trace_exist(dotted):
 
 def test_every_room_is_on_the_page():
     rooms = section("docs/architecture.md", "Rooms")
-    found = {path.name for path in (ROOT / "bench").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    found = {
+        path.name for path in (ROOT / "bench").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
     missing = [name for name in found - {"__init__.py", "__main__.py"} if f"`bench/{name}" not in rooms]
     assert missing == []
     for named_path in re.findall(r"`(bench/[\w/.]+)`", read("docs/architecture.md")):
@@ -200,9 +202,8 @@ def test_every_room_is_on_the_page():
 
 
 def test_the_strategies_of_the_documents_exist():
-    kinds = "|".join(kind for kind in KINDS if kind in "summarizer compactor writer store evaluator extractor router consumer reference".split())
     unknown = []
-    for kind, spec in sorted(set(re.findall(rf"`({kinds})=([^`]+)`", read("docs/documents.md")))):
+    for kind, spec in sorted(set(re.findall(rf"`({'|'.join(KINDS)})=([^`]+)`", read("docs/documents.md")))):
         try:
             entries(kind)[spec] if ":" not in spec else build(kind, spec)
         except (KeyError, bench.errors.BenchError) as error:
@@ -224,7 +225,7 @@ def test_the_metrics_and_scenarios_of_the_documents_exist():
 def test_the_names_that_changed_did():
     rows = re.findall(r"^\| (.*) \| (.*) \|$", section("docs/decisions.md", "Names that changed"), re.MULTILINE)
     named_metric = re.compile(r"`((?:cost|loss|needed|findings|probes|routing)\.\w+)(?:\.\w+)?`")
-    known = {name for name in metrics()}
+    known = set(metrics())
     before = [name for old, _ in rows for name in named_metric.findall(old)]
     now = [name for _, new in rows for name in named_metric.findall(new)]
     assert before
@@ -278,7 +279,8 @@ def contributed(tmp_path_factory):
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LOG), encoding="utf-8")
     (gate,) = blocks("CONTRIBUTING.md", "toml")
     (folder / "log.toml").write_text(
-        f'traces = ["log.jsonl"]\n[strategies]\nmine = {{ summarizer = "first_lines:lines=1" }}\n{gate}', encoding="utf-8"
+        f'traces = ["log.jsonl"]\n[strategies]\nmine = {{ summarizer = "first_lines:lines=1" }}\n{gate}',
+        encoding="utf-8",
     )
     code = f"FILES = {[path for path, _ in found]!r}\n{USED}"
     environment = {**os.environ, "PYTHONPATH": str(folder)}
@@ -311,7 +313,13 @@ def test_the_files_of_contributing_do_what_the_page_says(contributed):
 
 def test_there_is_a_whole_file_for_each_kind_that_the_page_promises():
     shown = re.findall(r"^`(bench/[\w/]+)/\w+\.py`", read("CONTRIBUTING.md"), re.MULTILINE)
-    assert shown == ["bench/strategies/summarization", "bench/traces", "bench/metrics", "bench/gates", "bench/reports/panels"]
+    assert shown == [
+        "bench/strategies/summarization",
+        "bench/traces",
+        "bench/metrics",
+        "bench/gates",
+        "bench/reports/panels",
+    ]
 
 
 def test_the_table_of_contributing_names_real_folders_and_kinds():
