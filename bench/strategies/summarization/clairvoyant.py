@@ -26,7 +26,7 @@ class Clairvoyant:
 
     `recall` is the share of dependencies to reach: below 1 the lines are given up that cost most for each one they serve.
 
-    Source: strategies.md §6
+    Source: the clairvoyant optimum of cache research (Belady 1966), by lines
 
     >>> from bench.model import ModelTurn, Source, ToolResult, Trace
     >>> got = ToolResult(index=0, call_id="a", function="f", seen="total 471\\nnothing here")

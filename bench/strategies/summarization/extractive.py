@@ -19,7 +19,7 @@ def extractive(
     Deterministic and offline. At most `max_chars` characters, header included; of each message the first and last lines compete
     (`lines_per_message` in all), cut at `line_chars`. Lines of an earlier summary compete as they are. No messages give the header alone.
 
-    Source: strategies.md §2
+    Source: Luhn 1958, "The Automatic Creation of Literature Abstracts": the sentences that say most, as they stand
 
     >>> print(extractive([Message(role="user", text="Count the rows of data/cells.csv\\nplease", kind="user")]))
     Summary of 1 earlier messages:

@@ -22,7 +22,7 @@ class Floor:
 
     `recall` is the share of dependencies to reach: below 1 the facts are given up that cost most (their tokens times the prompts they are in).
 
-    Source: strategies.md §6
+    Source: the clairvoyant optimum of cache research (Belady 1966), by facts
 
     >>> from bench.evidence.of_trace import TraceEvidence
     >>> from bench.model import ModelTurn, Source, ToolResult, Trace
