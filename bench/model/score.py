@@ -18,12 +18,15 @@ class Lost(Value, frozen=True, kw_only=True, tag="lost"):
 
 
 class Missed(Value, frozen=True, kw_only=True, tag="missed"):
-    """A fact that a turn needed and its prompt did not hold: its kind, the step that told it, and how many turns before."""
+    """A fact that a turn needed and its prompt did not hold: its kind, who said it first at which step, and how many model turns ago it was last
+    said.
+    """
 
     fact: str
     kind: str
     source: int
-    age: int
+    origin: str
+    distance: int
 
 
 class Turned(Value, frozen=True, kw_only=True, tag="turned"):
