@@ -152,9 +152,13 @@ class Calls:
         self.unread: dict[str, dict[str, int]] = {}
         self.skipped = Unread()
 
-    def add(self, call: Call, session: str = "") -> None:
-        """One call more."""
-        run = self.runs.setdefault(session, Prompts())
+    def run(self, session: str = "") -> Prompts:
+        """The run of a session so far."""
+        return self.runs.setdefault(session, Prompts())
+
+    def add(self, call: Call, session: str = "", agent: str | None = None) -> None:
+        """One call more; `agent` is who made it, where that is known."""
+        run = self.run(session)
         told = [*self.told.get(call.after or "", ()), *call.prompt]
         if call.after is not None and call.after not in self.told:
             run.unread.add("call whose earlier conversation is not in the file")
@@ -166,6 +170,7 @@ class Calls:
             [*call.system, *told],
             turn,
             results=results,
+            agent=agent,
             tools=call.tools,
             asked=call.asked,
             answered=call.answered,

@@ -50,6 +50,7 @@ class Prompts(Steps):
         *,
         results: Sequence[Said] = (),
         group: str = "agent",
+        agent: str | None = None,
         tools: list[Any] | None = None,
         asked: float | None = None,
         answered: float | None = None,
@@ -58,20 +59,21 @@ class Prompts(Steps):
         usage: Usage | None = None,
     ) -> int:
         """One model call: its prompt, the tools it was offered (None: not recorded), its answer, and the results of tools that the server ran in
-        it; gives the index of the model turn."""
+        it; gives the index of the model turn. `agent` is who answers, where that is not what the group is called."""
+        who = agent or group
         keys = [key_of(said) for said in prompt]
         thread = self._continued(group, keys)
         if thread is None:
             thread = _Thread(self._name(group), group)
             self._threads.append(thread)
-        self._extend(thread, prompt, keys, asked, group)
+        self._extend(thread, prompt, keys, asked, who)
         if tools is not None:
-            self.tools(tools, thread.name, group)
-        step = self.say(answer, thread.name, group, answered, model=model, finish_reason=finish_reason, usage=usage)
+            self.tools(tools, thread.name, who)
+        step = self.say(answer, thread.name, who, answered, model=model, finish_reason=finish_reason, usage=usage)
         thread.add(answer, step)
         thread.answer = thread.keys[-1]
         for result in results:
-            thread.add(result, self.say(result, thread.name, group, answered))
+            thread.add(result, self.say(result, thread.name, who, answered))
         return step
 
     def hold(

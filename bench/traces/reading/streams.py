@@ -71,7 +71,7 @@ def _anthropic(events: list[dict[str, Any]]) -> dict[str, Any]:
 def _chat(chunks: list[dict[str, Any]]) -> dict[str, Any]:
     said: dict[str, str] = {}
     calls: dict[int, dict[str, Any]] = {}
-    whole: dict[str, Any] = {"model": chunks[0].get("model"), "usage": None}
+    whole: dict[str, Any] = {"id": chunks[0].get("id"), "model": chunks[0].get("model"), "usage": None}
     reason = None
     for chunk in chunks:
         whole["usage"] = chunk.get("usage") or whole["usage"]
