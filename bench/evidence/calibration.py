@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ..model import (
     ContextReset,
@@ -57,7 +57,7 @@ class Calibration:
     turns that the fit had not seen (empty: not compared). `problem` says why nothing was fitted.
     """
 
-    counting: Counting = Counting()
+    counting: Counting = field(default_factory=Counting)
     sizes: Sizes = field(default_factory=dict)
     reasoning: Reasoning = ""
     errors: tuple[float, ...] = ()

@@ -13,6 +13,7 @@ from .of_trace import TraceEvidence
 from .pricing import Call, Kept, calls_of, kept_prefixes
 from .prompt_scan import PromptScan, Standing, scan_prompts
 from .tiers import Handles, HandlesOf, Tiered, handles_of, tiered
+from .validity import Checked, check_prompts
 
 OracleTokens = Callable[[str, float], int]
 """What a reference that reads the future costs at a share of first uses: called with `floor` or `clairvoyant` and the share, gives prompt tokens."""
@@ -49,6 +50,11 @@ class PromptEvidence:
                     (standing, {kind: [fact for fact in facts if fact in gone] for kind, facts in of_kinds})
                 )
         return found
+
+    @cached_property
+    def checked(self) -> list[Checked]:
+        """Each prompt, checked: whether a provider would take it, and whether it still holds the task."""
+        return check_prompts(self._of_trace, self._run)
 
     @cached_property
     def kept(self) -> list[Kept]:

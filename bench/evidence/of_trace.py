@@ -17,6 +17,7 @@ from .presence import FactsHeld, ItemsOf, MessageTexts, Shown, sightings
 from .recorded_cut import Cut, Reset, find_cuts, find_resets
 from .repeats import Repeat, find_repeats
 from .uses import Use, find_uses
+from .validity import Recorded
 
 
 class TraceEvidence:
@@ -151,6 +152,11 @@ class TraceEvidence:
         return find_resets(self.trace, self.texts)
 
     # ------------------------------------------------------------ what prompts hold
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """What the recording's own prompts looked like: against which those of a strategy are checked."""
+        return Recorded(self.trace, self.texts)
 
     @cached_property
     def facts_held(self) -> FactsHeld:

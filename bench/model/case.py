@@ -119,7 +119,8 @@ class CallShown(Value, frozen=True, kw_only=True):
 
 class WindowShown(Value, frozen=True, kw_only=True):
     """The window of one run: how many calls, the largest prompt, how often it was compacted, results that left, prompts over the model's window
-    (None: not known), prompts that are `invalid` and such that no longer hold the task. `curve` are calls enough to draw it: evenly spaced ones, and those where something happened.
+    (None: not known), prompts that are `invalid` and such that no longer hold the task. `curve` are calls enough to draw it: evenly spaced
+    ones, and those where something happened.
     """
 
     calls: int = 0

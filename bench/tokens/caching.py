@@ -73,11 +73,12 @@ _GEMINI_MINIMUM = ((re.compile(r"gemini-2\.5"), 2048), (re.compile(r""), 4096))
 def cache_rule(provider: str | None, model: str | None) -> CacheRule | None:
     """The cache rule of a model at a provider, by the provider's id in the price tables; None where it is not known here.
 
-    OpenAI and Azure, gpt-4o and newer: from 1,024 tokens in steps of 128, kept for 10 minutes; gpt-5 to gpt-5.4 read the answer before too, gpt-5.5 reads in steps
-    of 512 (both as recorded usage shows) and keeps a day; from gpt-5.6 on whole messages, for 30 minutes, and writes are charged. Claude, at
-    Anthropic, Bedrock or Google: on request, from 512 to 4,096 tokens by model, for 5 minutes, writes are charged. Gemini: from 2,048 or 4,096.
-    xAI: blocks of 64 (recorded usage), no minimum. DeepSeek: units of 64, the answer before too. Groq: from 1,024, for 2 hours. Gemini, xAI and
-    Groq promise no hit. Not modelled: that Claude looks back no more than 20 blocks for what it has kept. Each rule names its page.
+    OpenAI and Azure, gpt-4o and newer: from 1,024 tokens in steps of 128, kept for 10 minutes; gpt-5 to gpt-5.4 read the answer before too,
+    gpt-5.5 reads in steps of 512 (both as recorded usage shows) and keeps a day; from gpt-5.6 on whole messages, for 30 minutes, and writes are
+    charged. Claude, at Anthropic, Bedrock or Google: on request, from 512 to 4,096 tokens by model, for 5 minutes, writes are charged. Gemini:
+    from 2,048 or 4,096. xAI: blocks of 64 (recorded usage), no minimum. DeepSeek: units of 64, the answer before too. Groq: from 1,024, for 2
+    hours. Gemini, xAI and Groq promise no hit. Not modelled: that Claude looks back no more than 20 blocks for what it has kept. Each rule
+    names its page.
 
     >>> rule = cache_rule("openai", "gpt-4o")
     >>> rule.read(1300), rule.read(1023), rule.source
