@@ -7,7 +7,7 @@ better, the plain rule stays.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..model import (
@@ -28,7 +28,7 @@ from ..tokens.fitting import Constant, fitted, outside_error
 from ..tokens.prices import provider_of
 
 FEWEST_TURNS = 5
-"""Turns that must report usage before anything is fitted on them."""
+"""Turns that must report usage before more than the framing of a prompt is fitted on them."""
 
 _MESSAGE = Constant(plain=3, lowest=0, highest=40)
 """Framing of a message, in tokens. More than that is no framing: something that was sent with every message is missing in the recording."""
@@ -44,6 +44,9 @@ MARGIN = 0.001
 
 _HIDDEN = 0.25
 """The share of the answers that, where neither text nor calls account for it, must be reasoning though none is reported."""
+
+_HIDDEN_TOKENS = 32
+"""The tokens a turn that it must then have on average: fewer are how the provider writes a call down."""
 
 Sizes = dict[int, int]
 """Tokens of reasoning that was sent back with a model turn, by its step."""
@@ -69,27 +72,26 @@ def calibrated(trace: Trace, count: TokenCounter, model: str | None, *, assumed:
     that of turns which name none. Without `fit` only the reasoning, and whether a cache was used at all, is taken from the recording.
 
     The reasoning sent back is what the provider reported of each answer, or what it counted of the answer beyond its text and calls, whichever
-    agrees better with the prompts that followed.
+    agrees better with the prompts that followed. On two to four turns only the framing of a prompt is fitted.
 
     >>> from bench.metrics import example
     >>> calibrated(example().trace, TokenCounter(), None, assumed=False).problem
     'no turn reports usage'
     """
-    sent = _sent(trace, count)
+    sent, fewest_tools = _sent(trace, count)
     used, share = _cache(trace, model)
     flagged = {turn.index: _reported(turn, count) for turn in trace.model_turns if turn.reasoning_resent}
     said_so: Reasoning = "resent" if flagged else ""
-    if len(sent) < (FEWEST_TURNS if assumed else 2):
+    if len(sent) < 2:
         counting = Counting(cache_used=used, cache_share=share if fit else 1.0)
-        return Calibration(counting, flagged, said_so, problem=_too_few(len(sent)))
-    ways = _ways(sent, bool(flagged), assumed)
+        problem = "only one turn reports usage" if sent else "no turn reports usage"
+        return Calibration(counting, flagged, said_so, problem=problem)
+    ways = _ways(sent, fewest_tools, bool(flagged), assumed)
     best = min(way.error for way in ways)
     chosen = next(way for way in ways if way.error <= best + MARGIN)
     problem = ""
     if not fit:
         problem = "calibration is switched off"
-    elif len(sent) < FEWEST_TURNS:
-        problem = _too_few(len(sent))
     elif chosen.outside >= chosen.plain:
         problem = "fitted constants miss turns that they were not fitted on by more than the plain rule does"
     constants = Constants() if problem else chosen.constants
@@ -100,10 +102,6 @@ def calibrated(trace: Trace, count: TokenCounter, model: str | None, *, assumed:
     sizes = {step: size for step, size in sized.items() if size}
     reasoning, errors = _verdict(ways, chosen, sent, sizes, said_so)
     return Calibration(counting, sizes, reasoning, errors, problem)
-
-
-def _too_few(turns: int) -> str:
-    return f"{turns} turns report usage, fewer than {FEWEST_TURNS}" if turns else "no turn reports usage"
 
 
 # ---------------------------------------------------------------- what the recorded model was sent
@@ -210,29 +208,46 @@ class Constants(NamedTuple):
     factor: float = 1.0
 
 
+_PLAIN = {name: float(value) for name, value in Constants()._asdict().items()}
+
+
 class _Way:
     """One way to count a recording, with the constants that suit it best, and how far off it is with and without these."""
 
     name = "without reasoning"
 
-    def __init__(self, sent: Sequence[_Sent], assumed: bool) -> None:
-        fixed = [self.fixed(item) for item in sent]
-        scaled = [item.said + item.tools - self.replaced(item) for item in sent]
+    def __init__(self, sent: Sequence[_Sent], fewest_tools: int, assumed: bool) -> None:
+        few = len(sent) < FEWEST_TURNS
         reported = sum(item.reported for item in sent)
-        constants = [Constant(3, -float(min(item.tools for item in sent)), _MOST_PROMPT_TOKENS), _MESSAGE]
-        rows: list[tuple[float, ...]] = [(1.0, float(item.messages)) for item in sent]
-        targets = [float(item.reported - known) for item, known in zip(sent, fixed, strict=True)]
-        off = [target - 3 - 3 * item.messages - ours for target, item, ours in zip(targets, sent, scaled, strict=True)]
-        self.plain = sum(map(abs, off)) / reported
-        if assumed:
-            rows = [(*row, float(ours)) for row, ours in zip(rows, scaled, strict=True)]
-            constants = [replace(constants[0], lowest=constants[0].lowest * _FACTOR.lowest), _MESSAGE, _FACTOR]
-        else:
-            targets = [target - ours for target, ours in zip(targets, scaled, strict=True)]
-        found = fitted(rows, targets, constants)
-        self.constants = Constants(round(found[0]), round(found[1], 2), round(found[2], 4) if assumed else 1.0)
-        enough = len(sent) >= FEWEST_TURNS
-        self.outside = outside_error(rows, targets, constants) / reported if enough else self.plain
+        lowest = -fewest_tools * (_FACTOR.lowest if assumed else 1.0)  # a prompt never costs less than nothing
+        wanted = {"prompt_tokens": Constant(3, lowest, _MOST_PROMPT_TOKENS)}
+        if not few:
+            wanted["message_tokens"] = _MESSAGE
+        if assumed and not few:
+            wanted["factor"] = _FACTOR
+        rows, targets = [], []
+        for item in sent:
+            weights = {
+                "prompt_tokens": 1.0,
+                "message_tokens": float(item.messages),
+                "factor": float(item.said + item.tools - self.replaced(item)),
+            }
+            known = sum(weights[name] * value for name, value in _PLAIN.items() if name not in wanted)
+            rows.append([weights[name] for name in wanted])
+            targets.append(item.reported - self.fixed(item) - known)
+        plain = [constant.plain for constant in wanted.values()]
+        off = [
+            abs(sum(a * b for a, b in zip(row, plain, strict=True)) - target)
+            for row, target in zip(rows, targets, strict=True)
+        ]
+        self.plain = sum(off) / reported
+        self.outside = outside_error(rows, targets, [*wanted.values()]) / reported
+        found = dict(zip(wanted, fitted(rows, targets, [*wanted.values()]), strict=True))
+        self.constants = Constants(
+            prompt_tokens=round(found["prompt_tokens"]),
+            message_tokens=round(found.get("message_tokens", _PLAIN["message_tokens"]), 2),
+            factor=round(found.get("factor", _PLAIN["factor"]), 4),
+        )
 
     @property
     def error(self) -> float:
@@ -284,14 +299,20 @@ def _reported(turn: ModelTurn, count: TokenCounter) -> int:
     return count.text(turn.reasoning or "")
 
 
-def _ways(sent: Sequence[_Sent], flagged: bool, assumed: bool) -> list[_Way]:
-    """The ways to count that differ on this recording; the one to be believed where they agree equally well comes first."""
-    ways = [_Way(sent, assumed)]
+def _ways(sent: Sequence[_Sent], fewest_tools: int, flagged: bool, assumed: bool) -> list[_Way]:
+    """The ways to count that differ on this recording; the one to be believed where they agree equally well comes first.
+
+    A few turns cannot tell reasoning from anything else that is not counted as the provider does: then only what is reported of it is tried,
+    and where the vocabulary is not known, only what the recording says of itself.
+    """
+    kinds: list[type[_Way]] = [_Way]
     if any(item.reasoning for item in sent):
-        ways.insert(0 if flagged else 1, _AsReported(sent, assumed))
-    if any(item.answered for item in sent):
-        ways.append(_AsAnswered(sent, assumed))
-    return ways
+        kinds.insert(0 if flagged else 1, _AsReported)
+    if len(sent) >= FEWEST_TURNS:
+        kinds += [_AsAnswered] if any(item.answered for item in sent) else []
+    elif assumed:
+        kinds = kinds[:1]
+    return [kind(sent, fewest_tools, assumed) for kind in kinds]
 
 
 def _verdict(
@@ -301,10 +322,10 @@ def _verdict(
 
     Answers may be counted as the provider did though nothing shows that they hold any reasoning: then it tells nothing.
     """
-    without = next(way for way in ways if type(way) is _Way)
+    without = next((way for way in ways if type(way) is _Way), None)
     others = [way for way in ways if way is not without]
-    answered = max(item.answered for item in sent)
-    if not others or not (max(item.reasoning for item in sent) or sum(sizes.values()) > _HIDDEN * answered):
+    hidden = sum(sizes.values()) > max(_HIDDEN * max(item.answered for item in sent), _HIDDEN_TOKENS * len(sizes))
+    if without is None or not others or not (hidden or any(item.reasoning for item in sent)):
         return said_so, ()
     resent = min(way.error for way in others)
     errors = (round(resent, 6), round(without.error, 6))
@@ -313,8 +334,8 @@ def _verdict(
     return ("not resent" if without.error < resent - MARGIN else said_so), errors
 
 
-def _sent(trace: Trace, count: TokenCounter) -> list[_Sent]:
-    """The recorded prompts whose size the provider reported."""
+def _sent(trace: Trace, count: TokenCounter) -> tuple[list[_Sent], int]:
+    """The recorded prompts whose size the provider reported, and the tokens of the smallest tool definitions of any prompt."""
 
     def weigh(told: Told) -> Weights:
         turn = told.turn
@@ -323,11 +344,12 @@ def _sent(trace: Trace, count: TokenCounter) -> list[_Sent]:
         answered = turn.usage.completion_tokens if turn.usage is not None else 0
         return (1, told.said, _reported(turn, count), answered, told.said if answered else 0)
 
-    return [
-        _Sent(turn.usage.prompt_tokens, tools, *total)
-        for turn, total, tools in recorded_prompts(trace, count, weigh)
-        if turn.usage is not None and turn.usage.prompt_tokens > 0
-    ]
+    found, fewest_tools = [], []
+    for turn, total, tools in recorded_prompts(trace, count, weigh):
+        fewest_tools.append(tools)
+        if turn.usage is not None and turn.usage.prompt_tokens > 0:
+            found.append(_Sent(turn.usage.prompt_tokens, tools, *total))
+    return found, min(fewest_tools, default=0)
 
 
 # ---------------------------------------------------------------- the cache
