@@ -27,6 +27,9 @@ from ..tokens.counting import TokenCounter
 from ..tokens.fitting import Constant, fitted, outside_error
 from ..tokens.prices import provider_of
 
+CALIBRATION_VERSION = "1"
+"""Version of what is fitted and how; part of every signature, because it changes every count of tokens."""
+
 FEWEST_TURNS = 5
 """Turns that must report usage before more than the framing of a prompt is fitted on them."""
 
