@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 @click.option("--budget", "budget", metavar="TOKENS[,TOKENS…]",
               help="Run every strategy that has a window at each of these, and rank at equal cost.")  # fmt: skip
 @click.option("--allow-inconclusive", is_flag=True, help="Exit 0 where a gate could not decide.")
+@click.option("--no-calibrate", is_flag=True,
+              help="Count tokens by the plain rule, not as the usage that a trace recorded says.")  # fmt: skip
+@click.option("--model", metavar="NAME", help="The model of traces that name none: for prices, window and encoding.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."
 )
@@ -48,6 +51,8 @@ def run(
     kept: Path | None,
     budget: str | None,
     allow_inconclusive: bool,
+    no_calibrate: bool,
+    model: str | None,
     jobs: int | None,
 ) -> None:
     """Replay SCENARIOs (TOML files), or --traces under every --strategy; print the comparison, judge the gates."""
@@ -62,6 +67,13 @@ def run(
         if update_baseline:
             raise ScenarioError("--update-baseline with --budget: write `budgets = […]` into the scenario, then accept")
         plans = [replace(plan, budgets=parse_budgets(budget)) for plan in plans]
+    if update_baseline and (no_calibrate or model):
+        option = "--no-calibrate" if no_calibrate else "--model"
+        raise ScenarioError(f"--update-baseline with {option}: write it into the scenario, then accept")
+    if no_calibrate:
+        plans = [replace(plan, calibrate=False) for plan in plans]
+    if model:
+        plans = [replace(plan, model=model) for plan in plans]
     if update_baseline and not scenarios:
         raise ScenarioError("--update-baseline needs a scenario file: the baseline is kept beside it")
     if update_baseline and against is not None:

@@ -21,6 +21,8 @@ SIGNED = (
     ("encodings", "token encodings"),
     ("facts_version", "fact pattern"),
     ("prices_date", "price tables"),
+    ("calibration", "calibration of token counts"),
+    ("model", "model of traces that name none"),
     ("seed", "seed"),
 )
 """The settings that make two sets of scores comparable, each with what it is called. Traces and strategies are told apart by name."""
@@ -29,7 +31,8 @@ SIGNED = (
 class Signature(Value, frozen=True, kw_only=True):
     """The settings that made a set of scores.
 
-    `traces` maps a case to the hash of its recording, `questions` to that of what the scenario asks of it.
+    `traces` maps a case to the hash of its recording, `questions` to that of what the scenario asks of it. `calibration` is the version of how
+    counts of tokens are fitted on recorded usage, "off" where they are not; `model` is that of traces which name none (`""`: not given).
     """
 
     bench_version: str
@@ -41,6 +44,8 @@ class Signature(Value, frozen=True, kw_only=True):
     seed: int
     code: dict[str, str] = {}
     questions: dict[str, str] = {}
+    calibration: str = "off"
+    model: str = ""
 
     def differences(self, other: Signature) -> Iterator[tuple[str, str, str, str]]:
         """Each setting that differs from another signature's: its field, what it is called, and both values as text.
