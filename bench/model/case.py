@@ -35,7 +35,7 @@ class Loss(Value, frozen=True, kw_only=True):
 
 
 class Losses(Value, frozen=True, kw_only=True):
-    """The worst losses that one metric found under one strategy, worst first, of `places` in all."""
+    """What one metric found lost under one strategy: the worst losses, worst first, and in how many `places` something was lost."""
 
     strategy: str
     metric: str
@@ -249,8 +249,8 @@ class ResetShown(Value, frozen=True, kw_only=True):
 class RecordingShown(Value, frozen=True, kw_only=True):
     """What a recording says of itself, the same for every strategy.
 
-    `counted_tokens` and `reported_tokens` are ours and the provider's over all prompts that report usage, `error_tokens` the sum of the differences.
-    `fewest_tokens` are the fewest prompt tokens at which a verbatim selection reaches a share of dependencies.
+    Over all prompts whose usage was recorded, `counted_tokens` is our count, `reported_tokens` the provider's, and `error_tokens` the sum of the
+    differences. `fewest_tokens` gives, for some shares of the dependencies, the fewest prompt tokens at which a verbatim selection holds that share.
     """
 
     sha256: str

@@ -55,7 +55,7 @@ class LabelsOf:
 
 
 def count_labelled(leaves: Leaves, count_of: Callable[[str], int]) -> int:
-    """How many leaves stand with their key on a line, a pair counting at most as often as there are such lines.
+    """How many leaves stand on a line together with their key. Two equal leaves need two such lines.
 
     >>> leaves = Leaves(others=[(("n",), (int, 1)), (("n",), (int, 1)), (("m",), (int, 1))])
     >>> count_labelled(leaves, {"n\\0" + "1": 1, "m\\0" + "1": 0}.__getitem__)
