@@ -116,9 +116,9 @@ def columns_kept(evidence: RunEvidence, place: str) -> list[Sample]:
 def values_changed(evidence: RunEvidence, place: str) -> list[Sample]:
     """Share of the cells of held rows that have another value than in the untruncated result.
 
-    0–1. Compared are the cells of rows that are held (as in `loss.rows_kept`) at paths that the row held has as well: what is missing counts as
-    rows or columns lost, not here. Type-strict: `1` that became `1.0` or `"1"` is changed. One sample a result with such cells. Nothing held: no
-    samples.
+    0–1. A cell is compared where its row is held (as in `loss.rows_kept`) and the held row has its column. A row or column that is missing counts
+    in `loss.rows_kept` and `loss.columns_kept`, not here. Type-strict: `1` that became `1.0` or `"1"` is changed. One sample a result with such
+    cells. Nothing held: no samples.
 
     Source: 004 Issue Analysis "incorrect scientific conclusions"
 

@@ -35,7 +35,7 @@ class Loss(Value, frozen=True, kw_only=True):
 
 
 class Losses(Value, frozen=True, kw_only=True):
-    """The worst losses that one metric found under one strategy, worst first, of `places` in all."""
+    """What one metric found lost under one strategy: the worst losses, worst first, and in how many `places` something was lost."""
 
     strategy: str
     metric: str

@@ -268,7 +268,7 @@ class ThreadHistory:
         )
 
     def _apply(self, edits: Edits | None) -> tuple[tuple[Splice, ...], bool]:
-        """Make the answer the history; give the edits against the last prompt, and whether more than new turns changed."""
+        """Take the compactor's answer as the history. Gives the edits against the last prompt, and whether it changed more than new turns do."""
         if self._full is not None:
             return self._show(self._full if edits is None else _applied(edits, self._full))
         if edits is None or (edits.messages is None and not edits.replace and not edits.append):

@@ -108,7 +108,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the agent says after an execution: its text, which rule made it, the task state it leaves behind, and the next node."""
+    """What the agent says after an execution: its text, which rule made it (`path`), the task state it leaves behind, and where the run goes."""
 
     text: str
     path: str

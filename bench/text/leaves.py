@@ -307,7 +307,7 @@ def _whole_path(leaf: Leaf, keys: int) -> Any:
 def _serve(
     ours: list[Leaf], held: list[Leaf], our_key: Callable[[Leaf], Any], held_key: Callable[[Leaf], Any]
 ) -> tuple[list[Leaf], list[Leaf]]:
-    """Serve each of ours by one held leaf of the same key, in order; a key of None takes no part. Gives what is left of both."""
+    """Match our leaves, in order, with held ones of the same key, each used once. A key of None matches nothing. Gives what is left of both."""
     if not ours or not held:
         return ours, held
     pool: dict[Any, list[int]] = {}
