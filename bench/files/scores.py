@@ -20,6 +20,9 @@ class _Scored(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     n: float
     reason: str | None = None
+    low: float | None = None
+    high: float | None = None
+    partly: int = 0
     scenario: str | None = None
 
 
@@ -77,6 +80,9 @@ def _rows(scored: Sequence[_Scored], only: str | None, title: str) -> tuple[Row,
             unit=row.unit,
             n=row.n,
             reason=row.reason,
+            low=row.low,
+            high=row.high,
+            partly=row.partly,
         )
         for row in scored
         if (row.scenario or only) == title
