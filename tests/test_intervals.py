@@ -139,7 +139,10 @@ def test_a_small_difference_is_found_more_often_with_more_cases():
 values = st.floats(0, 1000).map(partial(round, ndigits=2)) | st.integers(0, 3).map(float)
 
 
-@given(st.lists(st.tuples(values, values, st.integers(1, 9), st.integers(1, 9)), min_size=2, max_size=14), st.sampled_from(["sum", "pooled"]))  # fmt: skip
+some_cases = st.lists(st.tuples(values, values, st.integers(1, 9), st.integers(1, 9)), min_size=2, max_size=14)
+
+
+@given(some_cases, st.sampled_from(["sum", "pooled"]))
 def test_the_interval_leaves_out_zero_exactly_where_the_difference_is_sure(given_cases, aggregate):
     drawn = [Pair(*case) for case in given_cases]
     found = certainty(drawn, aggregate, SWAPS)

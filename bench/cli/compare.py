@@ -11,6 +11,7 @@ import click
 
 from ..errors import ResultsError, ScenarioError
 from .outcome import finish
+from .outputs import require_apart
 
 if TYPE_CHECKING:
     from ..files.scores import Scores
@@ -48,6 +49,7 @@ def compare(
 
     for output in outputs:
         require_renderer(output)
+    require_apart(outputs, ((path, "a score file of this comparison") for path in (before, after)))
     rules = (*_rules(increases, "max_increase"), *_rules(drops, "max_drop"))
     compared = _paired(
         read_scores(before), read_scores(after), _Judging(tuple(rules), allow_inconclusive), (before, after)

@@ -8,17 +8,10 @@ from typing import Any
 import msgspec
 
 from ..errors import ResultsError, one_line
-from ..model import SCHEMA_VERSION, Baseline, Signature
+from ..model import SCHEMA_VERSION, Baseline
+from .signatures import signature_from
 from .versioned import read_bytes, require_schema
 from .writing import write_atomically
-
-RENAMED = {"atoms_version": "facts_version"}
-"""Fields of signatures that once had another name."""
-
-_UNSAID: dict[str, Any] = {
-    "bench_version": "", "traces": {}, "strategies": {}, "encodings": [], "facts_version": "", "prices_date": "", "seed": 0,
-}  # fmt: skip
-"""What a signature that does not say it is taken to say: a setting that was not kept is not the present one."""
 
 
 class _File(msgspec.Struct):
@@ -53,9 +46,7 @@ def read_baseline(path: Path) -> Baseline | None:
     require_schema(path, data, earlier=True)
     try:
         file = msgspec.json.decode(data, type=_File)
-        signature = {RENAMED.get(name, name): value for name, value in file.signature.items()}
-        known = {name: value for name, value in signature.items() if name in Signature.__struct_fields__}
-        signed = msgspec.convert({**_UNSAID, **known}, Signature)
+        signature = signature_from(file.signature)
     except msgspec.DecodeError as error:
         raise ResultsError(f"{path}: {one_line(error)} — accept a new one with --update-baseline") from None
-    return Baseline(signature=signed, values=file.values, weights=file.weights, bounds=file.bounds)
+    return Baseline(signature=signature, values=file.values, weights=file.weights, bounds=file.bounds)

@@ -54,11 +54,8 @@ class Signature(Value, frozen=True, kw_only=True):
         for field, word in SIGNED:
             mine, theirs = getattr(self, field), getattr(other, field)
             if mine != theirs:
-                yield (
-                    field,
-                    word,
-                    *(", ".join(item) if isinstance(item, tuple) else str(item) for item in (mine, theirs)),
-                )
+                now, then = (", ".join(item) if isinstance(item, tuple) else str(item) for item in (mine, theirs))
+                yield field, word, now, then
         for family in sorted(self.metrics.keys() & other.metrics.keys()):
             if self.metrics[family] != other.metrics[family]:
                 yield "metrics", f"version of {family}", str(self.metrics[family]), str(other.metrics[family])

@@ -192,6 +192,12 @@ def _read(chosen: tuple[str, Reader], document: Document, named: bool) -> Iterat
         yield trace if trace.id else msgspec.structs.replace(trace, id=own)
 
 
+def files_of(text: str, base: Path) -> tuple[tuple[Path, ...], bool]:
+    """Every file that a path given as traces stands for, and whether it names one file (else a folder or a pattern). Errors: those of `load`."""
+    given = _given(text, base)
+    return tuple(document.path for document in given.documents), given.named
+
+
 def case_id(path: str) -> str:
     """The case id a path gives: the path without the endings of trace formats and compression.
 
