@@ -114,6 +114,6 @@ def accepted_from(
         info = infos.get(row.metric)
         if row.case is not None and row.value is not None and info is not None and info.aggregate == "pooled":
             weights.setdefault(name, {}).setdefault(row.metric, {})[case] = row.n
-        if row.least is not None and row.most is not None and not row.least == row.most == row.value:
+        if not row.exact and row.least is not None and row.most is not None:
             bounds.setdefault(name, {}).setdefault(row.metric, {})[case] = (row.least, row.most)
     return Baseline(signature=signature, values=values, weights=weights, bounds=bounds)

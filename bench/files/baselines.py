@@ -42,11 +42,11 @@ def read_baseline(path: Path) -> Baseline | None:
     """
     if not path.exists():
         return None
-    data = read_bytes(path)
-    require_schema(path, data, earlier=True)
+    data, again = read_bytes(path), "accept a new one with --update-baseline"
+    require_schema(path, data, again=again, earlier=True)
     try:
         file = msgspec.json.decode(data, type=_File)
         signature = signature_from(file.signature)
     except msgspec.DecodeError as error:
-        raise ResultsError(f"{path}: {one_line(error)} — accept a new one with --update-baseline") from None
+        raise ResultsError(f"{path}: {one_line(error)} — {again}") from None
     return Baseline(signature=signature, values=file.values, weights=file.weights, bounds=file.bounds)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from ..errors import BenchError, nearest
 from .base import SCHEMA_VERSION, Value
 from .case import Case, Loss
 from .score import Delta, MetricInfo, Row
@@ -54,11 +55,14 @@ class Signature(Value, frozen=True, kw_only=True):
         for field, word in SIGNED:
             mine, theirs = getattr(self, field), getattr(other, field)
             if mine != theirs:
-                now, then = (", ".join(item) if isinstance(item, tuple) else str(item) for item in (mine, theirs))
-                yield field, word, now, then
+                yield field, word, _said(mine), _said(theirs)
         for family in sorted(self.metrics.keys() & other.metrics.keys()):
             if self.metrics[family] != other.metrics[family]:
                 yield "metrics", f"version of {family}", str(self.metrics[family]), str(other.metrics[family])
+
+
+def _said(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
 class GateRule(msgspec.Struct, frozen=True, kw_only=True):
@@ -224,7 +228,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def to_frame(self, what: Literal["rows", "summary", "verdicts"] = "rows") -> pd.DataFrame:
         """The comparison as a pandas frame: `rows`, one per strategy, metric and case (the default), `summary`, the same over all cases, or
-        `verdicts`, one per gate and strategy. No rows: the columns alone.
+        `verdicts`, one per gate and strategy. No rows: the columns alone. Raises BenchError for any other table.
 
         `low` and `high` bound a value, and are the value itself where it is exact; all three are NaN where nothing was measured. `status` always
         says what a value is: exact, bounds, partly measured, or why there is none. So no column is empty where a value stands.
@@ -236,17 +240,26 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         import pandas as pd
 
-        if what == "verdicts":
-            fields = ("strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence")
-            return pd.DataFrame(
-                [[getattr(item, field) for field in fields] for item in self.verdicts], columns=[*fields]
-            )
-        rows = self.rows if what == "rows" else self.summary
-        frame = pd.DataFrame(
-            [
-                (row.strategy, row.metric, row.case, row.value, row.least, row.most, row.unit, row.n, row.status)
-                for row in rows
-            ],
-            columns=["strategy", "metric", "case", "value", "low", "high", "unit", "n", "status"],
+        items, columns = self._listed(what)
+        return pd.DataFrame(
+            {
+                column: pd.Series(
+                    [getattr(item, field) for item in items],
+                    dtype="float64" if column in ("value", "low", "high", "limit", "n") else "object",
+                )
+                for column, field in columns.items()
+            }
         )
-        return frame.astype({"value": "float64", "low": "float64", "high": "float64", "n": "float64"})
+
+    def _listed(self, what: str) -> tuple[Sequence[Row | Verdict], dict[str, str]]:
+        """What a frame lists, and the field that each column holds."""
+        if what == "verdicts":
+            judged = ("strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence")
+            return self.verdicts, {field: field for field in judged}
+        if what in ("rows", "summary"):
+            said = ("strategy", "metric", "case", "value", "low", "high", "unit", "n", "status")
+            rows = self.rows if what == "rows" else self.summary
+            return rows, {
+                field: {"value": "finite", "low": "least", "high": "most"}.get(field, field) for field in said
+            }
+        raise BenchError(f"to_frame({what!r}): no such table{nearest(what, ('rows', 'summary', 'verdicts'))}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from .base import Value
@@ -17,12 +18,15 @@ class Lost(Value, frozen=True, kw_only=True, tag="lost"):
 
 
 class Missed(Value, frozen=True, kw_only=True, tag="missed"):
-    """A fact that a turn needed and its prompt did not hold: its kind, the step that told it, and how many turns before."""
+    """A fact that a turn needed and its prompt did not hold: its kind, who said it first at which step, and how many model turns ago it was last
+    said.
+    """
 
     fact: str
     kind: str
     source: int
-    age: int
+    origin: str
+    distance: int
 
 
 class Turned(Value, frozen=True, kw_only=True, tag="turned"):
@@ -115,21 +119,41 @@ class Row(Value, frozen=True, kw_only=True):
     @property
     def least(self) -> float | None:
         """The least that the value can be: what a lower limit judges. None where nothing was measured."""
-        return self.value if self.low is None else self.low
+        return self.finite if self.low is None else self.low
 
     @property
     def most(self) -> float | None:
         """The most that the value can be: what an upper limit judges. None where nothing was measured."""
-        return self.value if self.high is None else self.high
+        return self.finite if self.high is None else self.high
+
+    @property
+    def finite(self) -> float | None:
+        """What was measured; None for nothing, and for what is no finite number, which nothing can be compared with.
+
+        >>> row = Row(strategy="a", metric="m", case=None, value=float("inf"), unit="tokens", n=1)
+        >>> row.finite, row.why
+        (None, 'inf is no finite number')
+        """
+        return self.value if self.value is not None and math.isfinite(self.value) else None
+
+    @property
+    def why(self) -> str | None:
+        """Why there is no finite value; None where there is one, or where nobody said."""
+        return self.reason if self.value is None or self.finite is not None else f"{self.value} is no finite number"
+
+    @property
+    def exact(self) -> bool:
+        """Whether a value is no bound."""
+        return self.low is None and self.high is None
 
     @property
     def status(self) -> str:
         """What the value is: `exact`, `bounds` (it lies between `low` and `high`), `partly measured: …`, or why there is none."""
-        if self.value is None:
-            return self.reason or "not measured"
+        if self.finite is None:
+            return self.why or "not measured"
         if self.partly:
             return f"partly measured: {self.partly} left out"
-        return "exact" if self.low is None and self.high is None else "bounds"
+        return "exact" if self.exact else "bounds"
 
 
 class MetricInfo(Value, frozen=True, kw_only=True):

@@ -18,5 +18,4 @@ def csv_rows(sections: Sequence[Section]) -> str:
 
 
 def _number(value: object) -> str:
-    number = float(str(value))
-    return str(int(number)) if number.is_integer() else repr(number)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
