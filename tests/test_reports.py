@@ -21,7 +21,8 @@ from bench.errors import BenchError
 from bench.model import Comparison, Delta
 from bench.plugins.registry import entries
 from bench.reports import REPLAY_LIMIT, build_blocks, render, rendered, require_renderer, terminal_text
-from bench.reports.blocks import Cell, Chart, Column, Fold, Point, Prose, Table, change, quantity, visible
+from bench.reports.blocks import Cell, Chart, Column, Fold, Point, Prose, Table, change
+from bench.text.wording import quantity, visible
 from bench.reports.loss.excerpts import excerpt
 from bench.reports.page.charts import styles, svg
 from bench.reports.steps import step_lines

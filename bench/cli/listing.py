@@ -22,13 +22,12 @@ LISTED = {
 @click.argument("what", metavar="|".join(LISTED))
 def list_(what: str) -> None:
     """Print what is registered, with parameters, defaults and sources."""
-    from ..metrics import measured
     from ..plugins.registry import entries
 
     if what not in LISTED:
         raise SpecError(f"nothing is listed under {what!r}{nearest(what, LISTED)}")
     for kind in LISTED[what]:
-        found = measured() if kind == "metric" else entries(kind)
+        found = entries(kind)
         if not found:
             continue
         click.echo(f"{kind}s")
@@ -84,7 +83,8 @@ def shown_type(kind: Any) -> str:
 
 def _declared(entry: Any) -> str:
     if entry.kind == "metric":
-        return f"  {entry.meta['unit']}, {entry.meta['better']} is better, {entry.meta['aggregate']}"
+        values = "".join(f"  {name}: {', '.join(filter(None, of))}" for name, of in entry.meta["parameters"].items())
+        return f"  {entry.meta['unit']}, {entry.meta['better']} is better, {entry.meta['aggregate']}{values}"
     at = entry.meta.get("at", getattr(entry.target, "at", None))
     return f"  at {at}" if at else ""
 

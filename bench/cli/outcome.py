@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from .github import append_summary, inside_actions, quoted_output, workflow_commands
 
@@ -21,7 +20,6 @@ def finish(
     comparisons: Sequence[Comparison],
     outputs: Sequence[Path],
     *,
-    allow_inconclusive: bool = False,
     files: Sequence[Path | None] | None = None,
     shown: Sequence[str] | None = None,
     written: Sequence[str] | None = None,
@@ -34,30 +32,43 @@ def finish(
     from ..gates import conclude
     from ..reports import TERMINAL_PANELS, render, terminal_text
 
-    judged = [msgspec.structs.replace(item, allow_inconclusive=allow_inconclusive) for item in comparisons]
-    conclusion = conclude(judged)
+    conclusion = conclude(comparisons)
     with quoted_output():
-        for comparison in judged:
+        for comparison in comparisons:
             click.echo(terminal_text(comparison, TERMINAL_PANELS if shown is None else shown))
     for output in outputs:
-        click.echo(f"wrote {render(judged, output, written)}")
+        click.echo(f"wrote {render(comparisons, output, written)}")
     if inside_actions():
-        for line in workflow_commands(judged, files or [None] * len(judged)):
+        for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
             click.echo(line)
-        append_summary(judged, conclusion.sentence, written)
+        append_summary(comparisons, conclusion.sentence, written)
     click.echo(conclusion.sentence)
     raise SystemExit(conclusion.exit_code)
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on a terminal, nothing in CI or a pipe."""
+def progress_bar() -> Iterator[Callable[[int, int | None], None] | None]:
+    """A bar with rate and time left on a terminal, nothing in CI or a pipe."""
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("replaying", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
+               TimeElapsedColumn(), TimeRemainingColumn())  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("cases", total=None, rate="")
+
+        def show(done: int, total: int | None) -> None:
+            speed = bar.tasks[0].speed
+            bar.update(task, completed=done, total=total, rate=f"{speed:.1f}/s" if speed else "")
+
+        yield show

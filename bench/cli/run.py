@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 @click.option("--budget", "budget", metavar="TOKENS[,TOKENS…]",
               help="Run every strategy that has a window at each of these, and rank at equal cost.")  # fmt: skip
 @click.option("--allow-inconclusive", is_flag=True, help="Exit 0 where a gate could not decide.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."
+)
 def run(
     scenarios: tuple[Path, ...],
     outputs: tuple[Path, ...],
@@ -44,11 +48,12 @@ def run(
     kept: Path | None,
     budget: str | None,
     allow_inconclusive: bool,
+    jobs: int | None,
 ) -> None:
     """Replay SCENARIOs (TOML files), or --traces under every --strategy; print the comparison, judge the gates."""
     from .. import run_scenario
-    from ..comparison.budgets import parse_budgets
     from ..reports import TERMINAL_PANELS, require_renderer
+    from ..strategies.budgets import parse_budgets
 
     for output in outputs:
         require_renderer(output)
@@ -62,14 +67,18 @@ def run(
     if update_baseline and against is not None:
         raise ScenarioError("--update-baseline accepts a run as the baseline, --against needs none: give one of them")
     with progress_bar() as progress:
-        comparisons = [run_scenario(plan, progress, against=against, accepting=update_baseline) for plan in plans]
+        comparisons = [
+            run_scenario(plan, progress, against=against, accepting=update_baseline, allow_inconclusive=allow_inconclusive,
+                         jobs=jobs or os.cpu_count() or 1)
+            for plan in plans
+        ]  # fmt: skip
     if update_baseline:
         comparisons = _accept(plans, comparisons)
     if kept is not None:
         comparisons = _keep(comparisons, kept)
     shown = (*TERMINAL_PANELS, "budgets") if any(plan.budgets for plan in plans) else None
     files = [plan.path for plan in plans]
-    finish(comparisons, outputs, allow_inconclusive=allow_inconclusive, files=files, shown=shown)
+    finish(comparisons, outputs, files=files, shown=shown)
 
 
 def _plans(scenarios: Sequence[Path], traces: Sequence[str], strategies: Sequence[str]) -> list[Scenario]:
@@ -93,6 +102,8 @@ def _plans(scenarios: Sequence[Path], traces: Sequence[str], strategies: Sequenc
 def _accept(plans: Sequence[Scenario], comparisons: Sequence[Comparison]) -> list[Comparison]:
     """All of the runs as baselines, or none: one that cannot be accepted leaves the files of the others alone."""
     from ..gates.baselines import accept, require_acceptable
+    from ..model import Against
+    from ..pipeline import judged_against
 
     paths = [plan.baseline_path for plan in plans if plan.baseline_path is not None]
     for comparison, path in zip(comparisons, paths, strict=True):
@@ -100,7 +111,7 @@ def _accept(plans: Sequence[Scenario], comparisons: Sequence[Comparison]) -> lis
     renewed = []
     for comparison, path in zip(comparisons, paths, strict=True):
         accepted, lines = accept(comparison, path)
-        renewed.append(accepted)
+        renewed.append(comparison if accepted is None else judged_against(comparison, Against(baseline=accepted)))
         for line in lines:
             click.echo(line)
     return renewed

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from ..errors import ResultsError
-from ..model import Comparison, Delta, MetricInfo, Row, Signature
+from ..model import Delta, MetricInfo, Row, Signature
 from .rows import combine
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RESAMPLES = 1000
 NOISE_FLOOR = 0.001
@@ -117,44 +114,14 @@ def _interval(
 def require_comparable(ours: Signature, theirs: Signature, *, priced: bool = True) -> None:
     """Raise ResultsError where two signatures differ in anything but the strategies and the set of cases being compared.
 
-    A case that both have must be the same recording. `priced` False: nothing in dollars is compared, so new price tables do not matter.
+    A case that both have must be the same recording, and be asked the same questions. `priced` False: nothing in dollars is compared, so new
+    price tables do not matter.
     """
-    for field, what in (
-        ("bench_version", "bench version"),
-        ("encodings", "token encodings"),
-        ("facts_version", "fact pattern"),
-        ("prices_date", "price tables"),
-        ("seed", "seed"),
-    ):
-        if field == "prices_date" and not priced:
-            continue
-        mine, other = getattr(ours, field), getattr(theirs, field)
-        if mine != other:
-            raise ResultsError(f"not comparable: {what} differs ({_shown(mine)} against {_shown(other)})")
+    for field, word, mine, other in ours.differences(theirs):
+        if field != "prices_date" or priced:
+            raise ResultsError(f"not comparable: {word} differs ({mine} against {other})")
     for case in sorted(ours.traces.keys() & theirs.traces.keys()):
         if ours.traces[case] != theirs.traces[case]:
             raise ResultsError(f"not comparable: case {case} is another recording under the same name")
-
-
-def _shown(value: object) -> str:
-    return ", ".join(value) if isinstance(value, tuple) else str(value)
-
-
-def frame(comparison: Comparison) -> pd.DataFrame:
-    """The rows as a pandas frame, one per strategy, metric and case, for whoever wants to look closer."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        [
-            {
-                "strategy": r.strategy,
-                "metric": r.metric,
-                "case": r.case,
-                "value": r.value,
-                "unit": r.unit,
-                "n": r.n,
-                "reason": r.reason,
-            }
-            for r in comparison.rows
-        ]
-    )
+        if ours.questions.get(case) != theirs.questions.get(case):
+            raise ResultsError(f"not comparable: case {case} is asked other questions (labels or probes)")

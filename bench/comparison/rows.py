@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from ..model import MetricInfo, Row, Run, Sample
+from ..model import Case, MetricInfo, Row, Run, Sample
 
 NOTHING = "nothing to measure"
 
@@ -57,7 +57,7 @@ def _marks(info: MetricInfo, run: Run, samples: Sequence[Sample]) -> tuple[str, 
     marks = []
     if run.encoding_assumed and info.unit in ("tokens", "usd"):
         marks.append(f"tokens counted with {run.encoding}: the model's own encoding is not known")
-    if any(sample.detail and sample.detail.get("upper_bound") for sample in samples):
+    if any(sample.upper_bound for sample in samples):
         marks.append("upper bound: some values were looked for as whole tokens")
     unmeasured = sum([sample.numerator is None for sample in samples]) if info.aggregate == "pooled" else 0
     if unmeasured:
@@ -106,24 +106,25 @@ def combine(info: MetricInfo, values: Sequence[tuple[float, float]]) -> float | 
     return math.fsum(value * n for value, n in values) / total if total else None
 
 
-def all_rows(
-    infos: Sequence[MetricInfo],
-    strategies: Sequence[str],
-    cases: Sequence[str],
-    runs: Mapping[tuple[str, str], Run],
-    samples: Mapping[tuple[str, str, str], Sequence[Sample]],
-) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
-    """Every expected row, strategy × metric × case, and the rows over all cases. Nothing is left out because it is missing.
+def failed_row(info: MetricInfo, strategy: str, case: str, reason: str) -> Row:
+    """The row of a metric on a case that could not be measured at all."""
+    return Row(strategy=strategy, metric=info.name, case=case, value=None, unit=info.unit, n=0.0, reason=reason)
 
-    `runs` is keyed by (strategy, case), `samples` by (strategy, metric, case).
-    """
-    rows: list[Row] = []
-    summary: list[Row] = []
-    for strategy in strategies:
-        for info in infos:
-            of_metric = [
-                case_row(info, runs[strategy, case], samples.get((strategy, info.name, case), ())) for case in cases
-            ]
-            rows.extend(of_metric)
-            summary.append(summary_row(info, strategy, of_metric))
-    return tuple(rows), tuple(summary)
+
+def ordered(cases: Sequence[Case], strategies: Sequence[str], infos: Sequence[MetricInfo]) -> tuple[Row, ...]:
+    """Every row of some cases by strategy, then metric, then case: the order in which reports list them."""
+    at_strategy = {name: place for place, name in enumerate(strategies)}
+    at_metric = {info.name: place for place, info in enumerate(infos)}
+    at_case = {case.id: place for place, case in enumerate(cases)}
+    rows = [row for case in cases for row in case.rows]
+    return tuple(
+        sorted(rows, key=lambda row: (at_strategy[row.strategy], at_metric[row.metric], at_case[row.case or ""]))
+    )
+
+
+def summarized(rows: Sequence[Row], infos: Mapping[str, MetricInfo]) -> tuple[Row, ...]:
+    """The rows over all cases, in the order of the rows."""
+    grouped: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        grouped.setdefault((row.strategy, row.metric), []).append(row)
+    return tuple(summary_row(infos[metric], strategy, found) for (strategy, metric), found in grouped.items())

@@ -1,4 +1,4 @@
-"""What a selector may give up: the uses that cost most to keep, so that the rest is reached with few tokens.
+"""What a selector that reads the future may give up: the uses that cost most to keep, so that the rest is reached with few tokens.
 
 The curve of a trace, the fewest tokens at which a verbatim selection reaches a share of first uses, is what `floor:recall=…` costs when it is
 replayed. Here is the choice behind it, which `clairvoyant:recall=…` makes too.
@@ -13,8 +13,8 @@ from typing import Annotated
 
 import msgspec
 
-from ..model import ModelTurn, Trace
-from .uses import uses
+from ..model import Trace
+from .uses import Use
 
 CURVE = (0.90, 0.95, 0.99, 1.0)
 """The shares of first uses that the curve of a trace names."""
@@ -62,28 +62,15 @@ class Bundle:
         return sum(need.first for need in self.needs)
 
 
-def needs_of(trace: Trace) -> tuple[Need, ...]:
-    """Every need of a trace, in order of first use; uses for which no strategy can be blamed are left out. `()` where nothing was used.
-
-    >>> from bench.metrics import example
-    >>> [(need.fact, need.source, need.last, need.prompts, need.first) for need in needs_of(example()[0])]
-    [('471', 2, 3, 1, True), ('a/b.csv', 2, 3, 1, True)]
-    """
-    if "_needs" not in trace.__dict__:
-        trace.__dict__["_needs"] = tuple(_needs(trace))
-    found: tuple[Need, ...] = trace.__dict__["_needs"]
-    return found
-
-
-def _needs(trace: Trace) -> Iterable[Need]:
+def find_needs(trace: Trace, uses: Iterable[Use]) -> tuple[Need, ...]:
+    """Every need of a trace, in order of first use; uses for which no strategy can be blamed are left out. `()` where nothing was used."""
     turns: dict[str, list[int]] = {}
-    for step in trace.steps:
-        if isinstance(step, ModelTurn):
-            turns.setdefault(step.thread, []).append(step.index)
+    for turn in trace.model_turns:
+        turns.setdefault(turn.thread, []).append(turn.index)
     born: dict[Fact, int] = {}
     last: dict[Fact, int] = {}
     first: set[Fact] = set()
-    for use in uses(trace):
+    for use in uses:
         if use.recorded_only:
             continue
         key = use.thread, use.fact
@@ -91,42 +78,42 @@ def _needs(trace: Trace) -> Iterable[Need]:
         last[key] = use.turn
         if use.first:
             first.add(key)
-    for key, source in born.items():
-        thread, fact = key
-        prompts = sum(source < turn <= last[key] for turn in turns[thread])
-        yield Need(thread, fact, source, last[key], prompts, key in first)
+    return tuple(
+        Need(key[0], key[1], source, last[key], sum(source < turn <= last[key] for turn in turns[key[0]]), key in first)
+        for key, source in born.items()
+    )
 
 
-def may_miss(trace: Trace, recall: float) -> int:
+def may_miss(needs: Sequence[Need], recall: float) -> int:
     """How many first uses a selection may miss and still reach a share of them; 0 where nothing was used.
 
-    >>> from bench.metrics import example
-    >>> trace, _ = example()
-    >>> may_miss(trace, 1.0), may_miss(trace, 0.5), may_miss(trace, 0.51)
+    >>> needs = [Need("main", fact, source=2, last=3, prompts=1, first=True) for fact in ("471", "a/b.csv")]
+    >>> may_miss(needs, 1.0), may_miss(needs, 0.5), may_miss(needs, 0.51)
     (0, 1, 0)
     """
-    total = sum(need.first for need in needs_of(trace))
+    total = sum(need.first for need in needs)
     return total - math.ceil(recall * total - SLACK)
 
 
-def given_up(trace: Trace, recall: float, bundles: Callable[[Sequence[Need]], Iterable[Bundle]]) -> frozenset[Fact]:
+def given_up(
+    needs: Sequence[Need], recall: float, bundles: Callable[[Sequence[Need]], Iterable[Bundle]]
+) -> frozenset[Fact]:
     """The facts that a selection gives up to reach a share of first uses: greedy, most tokens saved per first use first.
 
     Giving up a fact gives up all of its uses. At a recall of 1 nothing is given up; below, what is only reused goes first, because it costs
     no first use. A bundle that would give up too many, or saves nothing, is passed over. Where every bundle is one fact and savings add up,
     no choice saves more; in general the choice is a good one, not the best, so what it costs is an upper bound of the fewest tokens.
 
-    >>> from bench.metrics import example
-    >>> trace, _ = example()
+    >>> needs = [Need("main", fact, source=2, last=3, prompts=1, first=True) for fact in ("471", "a/b.csv")]
     >>> each = lambda needs: [Bundle((need,), len(need.fact)) for need in needs]
-    >>> sorted(given_up(trace, 0.5, each)), sorted(given_up(trace, 1.0, each))
+    >>> sorted(given_up(needs, 0.5, each)), sorted(given_up(needs, 1.0, each))
     ([('main', 'a/b.csv')], [])
     """
-    left = may_miss(trace, recall)
+    left = may_miss(needs, recall)
     if not left:
         return frozenset()
     gone: set[Fact] = set()
-    for bundle in sorted(bundles(needs_of(trace)), key=_worth, reverse=True):
+    for bundle in sorted(bundles(needs), key=_worth, reverse=True):
         if bundle.first_uses <= left and bundle.saved_tokens > 0:
             left -= bundle.first_uses
             gone.update(need.key for need in bundle.needs)

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from ..model import Message, Prompt, Run, ToolCall, ToolResult, Trace
-from ..text.decode import decoded
-from ..text.facts import anchor, facts_of, occurs, words_of
-from .uses import call_text, uses
+from ..text.facts import anchor, occurs
+from ..text.texts import Texts
+from .uses import call_text
 
 LISTED = 20
 """How many of the facts lost of a result are listed."""
@@ -31,17 +31,17 @@ ItemsOf = Callable[[str], Iterable[str]]
 class FactsHeld:
     """The facts of a trace that a text holds: of the facts of its tool results and of its uses, those present in the text.
 
-    >>> from bench.model import Source
     >>> got = ToolResult(index=0, call_id="a", function="f", seen="471 rows in a/b.csv")
-    >>> FactsHeld(Trace(id="t", source=Source(format="native"), steps=(got,)))("471 of 4710")
+    >>> FactsHeld([got], [], Texts())("471 of 4710")
     ('471',)
     """
 
-    def __init__(self, trace: Trace) -> None:
-        facts: dict[str, None] = {use.fact: None for use in uses(trace)}
+    def __init__(self, results: Iterable[ToolResult], used: Iterable[str], texts: Texts) -> None:
+        self._texts = texts
+        facts: dict[str, None] = dict.fromkeys(used)
         self._results: set[str] = set()
-        for result in trace.results:
-            facts.update(dict.fromkeys(facts_of(result.text)))
+        for result in results:
+            facts.update(dict.fromkeys(texts.facts(result.text)))
             self._results.add(result.text)
         self._parts: dict[str, tuple[frozenset[str], str]] = {}
         self._bare = frozenset(filter(_is_bare, facts))
@@ -60,9 +60,8 @@ class FactsHeld:
         return found
 
     def _find(self, text: str) -> Iterator[str]:
-        listed = facts_of(text) if text in self._results or len(text) > _LONG_CHARS else {}
-        plain = decoded(text)
-        words = words_of(text)
+        listed = self._texts.facts(text) if text in self._results or len(text) > _LONG_CHARS else {}
+        plain, words = self._texts.plain(text), self._texts.words(text)
         decimals: set[str] | None = None
         yield from words & self._bare
         for word in words & self._anchors:
@@ -102,25 +101,6 @@ def _paragraphs(text: str) -> list[str]:
     return [text] if any(piece.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") for piece in pieces) else pieces
 
 
-def facts_in_prompts(trace: Trace) -> FactsHeld:
-    """The facts of a trace, found once and kept with it."""
-    if "_facts_of" not in trace.__dict__:
-        trace.__dict__["_facts_of"] = FactsHeld(trace)
-    found: FactsHeld = trace.__dict__["_facts_of"]
-    return found
-
-
-def missing_from(text: str, facts: Iterable[str]) -> list[str]:
-    """Those of the facts that one text does not hold, in the order given.
-
-    >>> missing_from("total 471", ["471", "36.5"])
-    ['36.5']
-    """
-    words, plain = words_of(text), decoded(text)
-    listed = facts_of(text) if len(text) > _LONG_CHARS else {}
-    return [fact for fact in facts if fact not in listed and (anchor(fact) not in words or not occurs(plain, fact))]
-
-
 def message_texts(message: Message) -> tuple[str, ...]:
     """Every text in which a message can hold something: its own, and the arguments of its tool calls.
 
@@ -131,7 +111,7 @@ def message_texts(message: Message) -> tuple[str, ...]:
     return tuple(text for text in (message.text, *map(call_text, message.tool_calls)) if text)
 
 
-class _TextsOf:
+class MessageTexts:
     """The texts of messages, the arguments of a call written out once for all runs of a trace."""
 
     def __init__(self) -> None:
@@ -150,7 +130,7 @@ class _TextsOf:
 class Shown:
     """One thread's prompt: the texts that show each step, and the items it holds. Live: changed by the next prompt."""
 
-    def __init__(self, messages: dict[str, Message], texts: _TextsOf, items_of: ItemsOf) -> None:
+    def __init__(self, messages: dict[str, Message], texts: MessageTexts, items_of: ItemsOf) -> None:
         self._messages, self._texts, self._items_of = messages, texts, items_of
         self._keys: list[str] = []
         self._changed: dict[
@@ -163,13 +143,11 @@ class Shown:
 
     def apply(self, prompt: Prompt) -> None:
         """Make it the next prompt of the thread; costs what changed."""
-        for splice in reversed(prompt.splices):
-            end = splice.at + splice.removed
-            for key in self._keys[splice.at : end]:
-                self._change(key, -1)
+        for key in prompt.edit(self._keys):
+            self._change(key, -1)
+        for splice in prompt.splices:
             for key in splice.added:
                 self._change(key, 1)
-            self._keys[splice.at : end] = splice.added
 
     def _change(self, key: str, by: int) -> None:
         self._changed[key] = self._changed.get(key, 0) + by
@@ -208,7 +186,9 @@ class Shown:
         return items
 
 
-def sightings(trace: Trace, run: Run, items_of: ItemsOf) -> Iterator[tuple[str, ToolResult | Prompt, Shown]]:
+def sightings(
+    trace: Trace, run: Run, message_texts: MessageTexts, items_of: ItemsOf
+) -> Iterator[tuple[str, ToolResult | Prompt, Shown]]:
     """Each prompt with what it holds, and each tool result at two places: ("prompt", prompt, …) for every prompt, then ("shown", result, …) for
     each result whose first prompt this is; after the last prompt ("end", result, …) for each of these with the last prompt of its thread.
 
@@ -217,12 +197,11 @@ def sightings(trace: Trace, run: Run, items_of: ItemsOf) -> Iterator[tuple[str, 
     waiting: dict[str, list[ToolResult]] = {}
     for result in reversed(trace.results):
         waiting.setdefault(result.thread, []).append(result)
-    texts: _TextsOf = trace.__dict__.setdefault("_texts_of", _TextsOf())
     threads: dict[str, Shown] = {}
     seen: list[ToolResult] = []
     for prompt in run.prompts:
         if prompt.thread not in threads:
-            threads[prompt.thread] = Shown(run.held_messages, texts, items_of)
+            threads[prompt.thread] = Shown(run.held_messages, message_texts, items_of)
         shown = threads[prompt.thread]
         shown.apply(prompt)
         yield "prompt", prompt, shown

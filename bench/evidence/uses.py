@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..model import ModelTurn, SystemTurn, ToolCall, ToolResult, Trace, UserTurn, text_of
-from ..text.decode import decoded, plain_lines
-from ..text.facts import anchor, facts_of, holds, occurs, words_of
+from ..text.decode import plain_lines
+from ..text.facts import anchor, occurs
+from ..text.texts import Texts
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,11 @@ class Use:
     first: bool
     recorded_only: bool
 
+    @property
+    def age(self) -> int:
+        """How many model turns after its result it is used: 0 is the turn right after."""
+        return self.turn_number - self.source_turn
+
 
 def call_text(call: ToolCall) -> str:
     """The text of a tool call's arguments as facts are looked for in it; `""` where the call is written in the turn's own text."""
@@ -41,58 +47,52 @@ def turn_text(turn: ModelTurn) -> str:
     return "\n".join(filter(None, [text_of(turn.content), *(call_text(call) for call in turn.tool_calls)]))
 
 
-def uses(trace: Trace) -> tuple[Use, ...]:
-    """Every use of a trace, in order of the turns and of the facts in them; computed once per trace. `()` where nothing was used."""
-    if "_uses" not in trace.__dict__:
-        trace.__dict__["_uses"] = tuple(_find(trace))
-    found: tuple[Use, ...] = trace.__dict__["_uses"]
-    return found
-
-
 @dataclass
 class _Thread:
-    """The texts of one thread so far, findable by the words that are anchors of what model turns say."""
+    """What one thread said so far, findable by the words that are anchors of what model turns say."""
 
-    texts: list[tuple[str, ToolResult | None, int]]
-    by_word: dict[str, list[int]]
+    texts: Texts
     anchors: frozenset[str]
+    said: list[tuple[str, ToolResult | None, int]] = field(default_factory=list)
+    by_word: dict[str, list[int]] = field(default_factory=dict)
     model_turns: int = 0
 
     def add(self, text: str, result: ToolResult | None) -> None:
-        for word in words_of(text) & self.anchors:
-            self.by_word.setdefault(word, []).append(len(self.texts))
-        self.texts.append((text, result, self.model_turns))
+        for word in self.texts.words(text) & self.anchors:
+            self.by_word.setdefault(word, []).append(len(self.said))
+        self.said.append((text, result, self.model_turns))
 
 
-def _find(trace: Trace) -> list[Use]:
+def find_uses(trace: Trace, texts: Texts) -> tuple[Use, ...]:
+    """Every use of a trace, in order of the turns and of the facts in them; `()` where nothing was used."""
     said = {turn.index: turn_text(turn) for turn in trace.model_turns}
-    anchors = frozenset(anchor(fact) for text in said.values() for fact in facts_of(text))
+    anchors = frozenset(anchor(fact) for text in said.values() for fact in texts.facts(text))
     threads: dict[str, _Thread] = {}
     found: list[Use] = []
     for step in trace.steps:
-        thread = threads.setdefault(step.thread, _Thread([], {}, anchors))
+        thread = threads.setdefault(step.thread, _Thread(texts, anchors))
         if isinstance(step, SystemTurn | UserTurn):
             thread.add(text_of(step.content), None)
         elif isinstance(step, ToolResult):
             thread.add(step.shown_by_recorder, step)
         elif isinstance(step, ModelTurn):
             text = said[step.index]
-            for fact, kind in facts_of(text).items():
+            for fact, kind in texts.facts(text).items():
                 use = _use(fact, kind, step, thread)
                 if use:
                     found.append(use)
             thread.add(text, None)
             thread.model_turns += 1
-    return found
+    return tuple(found)
 
 
 def _use(fact: str, kind: str, turn: ModelTurn, thread: _Thread) -> Use | None:
     source: tuple[ToolResult, int] | None = None
     for position in thread.by_word.get(anchor(fact), ()):
-        text, result, turns_before = thread.texts[position]
+        text, result, turns_before = thread.said[position]
         if source is not None and result is not None:
             continue
-        if not occurs(decoded(text), fact):
+        if not occurs(thread.texts.plain(text), fact):
             continue
         if source is None and result is None:
             return None  # a turn said it before any result did
@@ -119,5 +119,5 @@ def _make(
         turn_number=thread.model_turns,
         source_turn=source_turn,
         first=first,
-        recorded_only=result.text != result.shown_by_recorder and not holds(result.text, fact),
+        recorded_only=result.text != result.shown_by_recorder and not thread.texts.holds(result.text, fact),
     )

@@ -27,14 +27,6 @@ CREATE TABLE scores (
     unit TEXT NOT NULL, n REAL NOT NULL, reason TEXT, PRIMARY KEY (run, strategy, metric, case_id)
 ) WITHOUT ROWID;
 """
-_SIGNED = (
-    ("bench_version", "bench version"),
-    ("encodings", "token encodings"),
-    ("facts_version", "fact pattern"),
-    ("prices_date", "price tables"),
-    ("seed", "seed"),
-    ("traces", "traces"),
-)
 
 
 @dataclass(frozen=True)
@@ -132,7 +124,8 @@ def moves(kept: Sequence[Moment]) -> tuple[Move, ...]:
 
 def _changed(before: Signature, now: Signature) -> tuple[str, ...]:
     """What but the strategies differs between two runs, in words."""
-    return tuple(word for field, word in _SIGNED if getattr(before, field) != getattr(now, field))
+    words = tuple(word for _, word, _, _ in before.differences(now))
+    return words if before.traces == now.traces else (*words, "traces")
 
 
 def _signature(path: Path, text: str) -> Signature:

@@ -5,24 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import msgspec
-
 from ..errors import ResultsError
-from ..files.results import baseline_of, write_baseline
+from ..files.baselines import write_baseline
 from ..model import Baseline, Comparison
-from . import check, failed_case, number
+from ..text.wording import NOT_MEASURED, counted, exact, moved
+from . import needs_baseline
 
 MOST_CASES = 10
 """How many cases that moved are listed for one metric of one strategy."""
 
 
+def baseline_of(comparison: Comparison) -> Baseline:
+    """The values that relative gates need, of every declared strategy and reference a gate names, per case and over all (`""`)."""
+    relative = [rule for rule in comparison.rules if needs_baseline(rule)]
+    wanted = {rule.metric for rule in relative}
+    strategies = {*comparison.strategies, *(rule.strategy for rule in relative)}
+    values: dict[str, dict[str, dict[str, float | None]]] = {}
+    for row in (*comparison.summary, *comparison.rows):
+        if row.metric in wanted and row.strategy in strategies:
+            values.setdefault(row.strategy, {}).setdefault(row.metric, {})[row.case or ""] = row.value
+    return Baseline(signature=comparison.signature, values=values)
+
+
 def require_acceptable(comparison: Comparison, path: Path) -> None:
     """Raise ResultsError for a run that cannot be a baseline: a strategy raised, or a value that gates need was not measured anywhere."""
     for strategy in comparison.strategies:
-        failed = failed_case(comparison, strategy)
+        failed = comparison.failed(strategy)
         if failed:
             raise ResultsError(f"{path}: baseline not accepted: {strategy} raised on {failed[0]}: {failed[1]}")
-    for strategy, metrics in sorted(baseline_of(comparison, comparison.rules).values.items()):
+    for strategy, metrics in sorted(baseline_of(comparison).values.items()):
         for metric, values in sorted(metrics.items()):
             if all(value is None for value in values.values()):
                 row = comparison.row(strategy, metric)
@@ -30,19 +41,18 @@ def require_acceptable(comparison: Comparison, path: Path) -> None:
                 raise ResultsError(f"{path}: baseline not accepted: {strategy} measured no {metric}: {reason}")
 
 
-def accept(comparison: Comparison, path: Path) -> tuple[Comparison, tuple[str, ...]]:
-    """Write the run's values as the baseline; gives the comparison judged against it, and lines that say what was accepted.
+def accept(comparison: Comparison, path: Path) -> tuple[Baseline | None, tuple[str, ...]]:
+    """Write the run's values as the baseline; gives it, and lines that say what was accepted.
 
-    Where no gate compares with a baseline nothing is written. Raises ResultsError as `require_acceptable` does.
+    Where no gate compares with a baseline nothing is written (None). Raises ResultsError as `require_acceptable` does.
     """
     require_acceptable(comparison, path)
-    accepted = baseline_of(comparison, comparison.rules)
+    accepted = baseline_of(comparison)
     if not accepted.values:
-        return comparison, (f"{path}: no gate compares with a baseline, nothing to accept",)
-    lines = tuple(_accepted(comparison.baseline, accepted, path))
+        return None, (f"{path}: no gate compares with a baseline, nothing to accept",)
+    lines = tuple(_accepted(comparison.against.baseline, accepted, path))
     write_baseline(accepted, path)
-    renewed = msgspec.structs.replace(comparison, baseline=accepted, baseline_problem=None)
-    return msgspec.structs.replace(renewed, verdicts=check(renewed)), lines
+    return accepted, lines
 
 
 def _accepted(old: Baseline | None, new: Baseline, path: Path) -> Iterator[str]:
@@ -60,10 +70,8 @@ def _accepted(old: Baseline | None, new: Baseline, path: Path) -> Iterator[str]:
 
 
 def _signature(old: Baseline, new: Baseline) -> Iterator[str]:
-    for field in ("bench_version", "encodings", "facts_version", "prices_date", "seed"):
-        before, now = getattr(old.signature, field), getattr(new.signature, field)
-        if before != now:
-            yield f"  {field.replace('_', ' ')}: {_text(before)} → {_text(now)}"
+    for _, word, before, now in old.signature.differences(new.signature):
+        yield f"  {word}: {before} → {now}"
     mine, theirs = new.signature.traces, old.signature.traces
     for word, cases in (
         ("out", sorted(theirs.keys() - mine.keys())),
@@ -74,30 +82,26 @@ def _signature(old: Baseline, new: Baseline) -> Iterator[str]:
             yield f"  cases {word}: {', '.join(cases)}"
 
 
-def _text(value: object) -> str:
-    return ", ".join(value) if isinstance(value, tuple) else str(value)
-
-
 def _metric(name: str, old: dict[str, float | None] | None, new: dict[str, float | None]) -> Iterator[str]:
     """The value over all cases, old and new, then the cases that moved."""
     count = len(new) - ("" in new)
-    over = f"over {count} case{'s' * (count != 1)}"
+    over = f"over {counted(count, 'case')}"
     if old is None:
         yield f"  {name}: {_value(new.get(''))} {over} (new)"
         return
-    moved: Sequence[str] = sorted(case for case in new if case and case in old and new[case] != old[case])
-    change = _moved(old.get(""), new.get("")) if old.get("") != new.get("") else f"{_value(new.get(''))} unchanged"
+    changed: Sequence[str] = sorted(case for case in new if case and case in old and new[case] != old[case])
+    change = _change(old.get(""), new.get("")) if old.get("") != new.get("") else f"{_value(new.get(''))} unchanged"
     yield f"  {name}: {change} {over}"
-    for case in moved[:MOST_CASES]:
-        yield f"    {case}: {_moved(old[case], new[case])}"
-    if len(moved) > MOST_CASES:
-        yield f"    and {len(moved) - MOST_CASES} more cases"
+    for case in changed[:MOST_CASES]:
+        yield f"    {case}: {_change(old[case], new[case])}"
+    if len(changed) > MOST_CASES:
+        yield f"    and {len(changed) - MOST_CASES} more cases"
 
 
-def _moved(old: float | None, new: float | None) -> str:
-    relative = f" ({(new - old) / abs(old):+.1%})" if old and new is not None else ""
+def _change(old: float | None, new: float | None) -> str:
+    relative = f" ({moved(old, new)})" if old and new is not None else ""
     return f"{_value(old)} → {_value(new)}{relative}"
 
 
 def _value(value: float | None) -> str:
-    return "not measured" if value is None else number(value)
+    return NOT_MEASURED if value is None else exact(value)

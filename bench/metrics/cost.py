@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import islice
-
-from ..model import Prompt, Run, Sample, Trace, compact_json, text_of
-from ..tokens.counting import PROMPT_TOKENS, counter
+from ..evidence.of_run import RunEvidence
+from ..model import Sample, Told
+from ..tokens.counting import PROMPT_TOKENS
 from ..tokens.prices import provider_of, unit_prices
-from . import metric, once
+from . import metric
 
 CACHE_FROM_TOKENS = 1024
 """The shortest prefix that a provider's prompt cache keeps."""
@@ -33,7 +31,7 @@ def cached_tokens(provider: str | None, prefix_tokens: int) -> int | None:
 
 
 @metric("cost.prompt_tokens", unit="tokens", better="lower", aggregate="sum")
-def prompt_tokens(trace: Trace, run: Run) -> list[Sample]:
+def prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     """Tokens of all prompts together: what the model was given to read over the whole run.
 
     One sample a model call, framing and tool definitions included. No model calls: no samples.
@@ -41,14 +39,14 @@ def prompt_tokens(trace: Trace, run: Run) -> list[Sample]:
     Source: design §4 "cost"
 
     >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator) for sample in prompt_tokens(*example())]
+    >>> [(sample.step, sample.numerator) for sample in prompt_tokens(example())]
     [(1, 9.0), (3, 22.0)]
     """
-    return [Sample(numerator=float(prompt.tokens), step=prompt.step) for prompt in run.prompts]
+    return [Sample(numerator=float(prompt.tokens), step=prompt.step) for prompt in evidence.run.prompts]
 
 
 @metric("cost.peak_prompt_tokens", unit="tokens", better="lower", aggregate="max")
-def peak_prompt_tokens(trace: Trace, run: Run) -> Sequence[Sample]:
+def peak_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     """Tokens of the largest prompt.
 
     One sample a model call. No model calls: no samples.
@@ -56,14 +54,14 @@ def peak_prompt_tokens(trace: Trace, run: Run) -> Sequence[Sample]:
     Source: design §4 "cost"
 
     >>> from bench.metrics import example
-    >>> max(sample.numerator for sample in peak_prompt_tokens(*example()))
+    >>> max(sample.numerator for sample in peak_prompt_tokens(example()))
     22.0
     """
-    return prompt_tokens(trace, run)
+    return prompt_tokens(evidence)
 
 
 @metric("cost.cached_prompt_tokens", unit="tokens", better="higher", aggregate="sum")
-def cached_prompt_tokens(trace: Trace, run: Run) -> list[Sample]:
+def cached_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     """Prompt tokens that the provider's prefix cache would serve.
 
     Tool definitions and the whole messages that a prompt shares, from its start, with the one before in its thread; then the provider's rule:
@@ -73,12 +71,12 @@ def cached_prompt_tokens(trace: Trace, run: Run) -> list[Sample]:
     Source: design §4 "cost"
 
     >>> from bench.metrics import example
-    >>> [sample.numerator for sample in cached_prompt_tokens(*example())]
+    >>> [sample.numerator for sample in cached_prompt_tokens(example())]
     [0.0, 0.0]
     """
     samples = []
-    models = _models(trace)
-    for prompt, kept in zip(run.prompts, _kept_tokens(trace, run), strict=True):
+    run, models = evidence.run, evidence.of_trace.models
+    for prompt, kept in zip(run.prompts, evidence.prompts.kept_prefix_tokens, strict=True):
         model = models.get(prompt.step, run.model)
         cached = cached_tokens(provider_of(model), kept)
         if cached is None:
@@ -90,7 +88,7 @@ def cached_prompt_tokens(trace: Trace, run: Run) -> list[Sample]:
 
 
 @metric("cost.writer_tokens", unit="tokens", better="lower", aggregate="sum")
-def writer_tokens(trace: Trace, run: Run) -> list[Sample]:
+def writer_tokens(evidence: RunEvidence) -> list[Sample]:
     """Tokens that writing summaries took: what each writer read and what it produced.
 
     One sample a summary; 0 where a run with prompts wrote none. No model calls: no samples.
@@ -98,18 +96,18 @@ def writer_tokens(trace: Trace, run: Run) -> list[Sample]:
     Source: design §4 "cost"
 
     >>> from bench.metrics import example
-    >>> [sample.numerator for sample in writer_tokens(*example())]
+    >>> [sample.numerator for sample in writer_tokens(example())]
     [0.0]
     """
     samples = [
         Sample(numerator=float(call.consumed_tokens + call.produced_tokens), step=call.step)
-        for call in run.writer_calls
+        for call in evidence.run.writer_calls
     ]
-    return samples or ([Sample(numerator=0.0)] if run.prompts else [])
+    return samples or ([Sample(numerator=0.0)] if evidence.run.prompts else [])
 
 
 @metric("cost.window_overflows", unit="prompts", better="lower", aggregate="sum")
-def window_overflows(trace: Trace, run: Run) -> list[Sample]:
+def window_overflows(evidence: RunEvidence) -> list[Sample]:
     """Prompts larger than the model's window: calls that could not have been made.
 
     One sample a model call, 1 or 0. Not measured where the model's window is not known.
@@ -117,13 +115,13 @@ def window_overflows(trace: Trace, run: Run) -> list[Sample]:
     Source: design §4 "cost"
 
     >>> from bench.metrics import example
-    >>> window_overflows(*example())[0].reason
+    >>> window_overflows(example())[0].reason
     'the context window of gpt-4o is not known'
     """
     samples = []
-    for prompt in run.prompts:
+    for prompt in evidence.run.prompts:
         if prompt.window_tokens is None:
-            reason = f"the context window of {run.model or 'an unnamed model'} is not known"
+            reason = f"the context window of {evidence.run.model or 'an unnamed model'} is not known"
             samples.append(Sample(numerator=None, step=prompt.step, reason=reason))
         else:
             samples.append(Sample(numerator=float(prompt.tokens > prompt.window_tokens), step=prompt.step))
@@ -131,7 +129,7 @@ def window_overflows(trace: Trace, run: Run) -> list[Sample]:
 
 
 @metric("cost.cost_usd", unit="usd", better="lower", aggregate="sum")
-def cost_usd(trace: Trace, run: Run) -> list[Sample]:
+def cost_usd(evidence: RunEvidence) -> list[Sample]:
     """Dollars for all model calls at the prices of the recording's day: prompts, cache reads and writes, answers, summaries.
 
     One sample a model call. Cache reads as in `cost.cached_prompt_tokens`; Anthropic charges what a prompt of 1,024 tokens or more adds to
@@ -142,17 +140,17 @@ def cost_usd(trace: Trace, run: Run) -> list[Sample]:
     Source: design §4 "cost"
 
     >>> from bench.metrics import example
-    >>> [f"{sample.numerator:.6f}" for sample in cost_usd(*example())]
+    >>> [f"{sample.numerator:.6f}" for sample in cost_usd(example())]
     ['0.000043', '0.000145']
     """
-    recorded_at_s = next((step.t for step in trace.steps if step.t is not None), None)
-    answers = once(trace, f"_answer_tokens:{run.encoding}", lambda: _answer_tokens(trace, run.encoding))
+    recorded_at_s = next((step.t for step in evidence.trace.steps if step.t is not None), None)
+    answers = evidence.of_trace.answer_tokens(evidence.count)
     writers: dict[int, list[tuple[int, int]]] = {}
-    for call in run.writer_calls:
+    for call in evidence.run.writer_calls:
         writers.setdefault(call.step, []).append((call.consumed_tokens, call.produced_tokens))
     samples = []
-    models = _models(trace)
-    for prompt, kept in zip(run.prompts, _kept_tokens(trace, run), strict=True):
+    run, models = evidence.run, evidence.of_trace.models
+    for prompt, kept in zip(run.prompts, evidence.prompts.kept_prefix_tokens, strict=True):
         model = models.get(prompt.step, run.model)
         prices = unit_prices(model, recorded_at_s)
         if prices is None:
@@ -166,67 +164,10 @@ def cost_usd(trace: Trace, run: Run) -> list[Sample]:
         cost = prices.cost_usd(prompt.tokens, cached or 0, written, answers.get(prompt.step, 0))
         for consumed, produced in writers.get(prompt.step, ()):
             cost += prices.cost_usd(consumed, 0, 0, produced)
-        detail = {} if cached is not None else {"cache": f"none assumed: no known rule for {prices.provider}"}
+        detail = None if cached is not None else Told(text=f"no cache assumed: no known rule for {prices.provider}")
         samples.append(Sample(numerator=cost, step=prompt.step, detail=detail))
     return samples
 
 
-def _models(trace: Trace) -> dict[int, str]:
-    """The model of each turn that names one."""
-    return once(trace, "_models", lambda: {turn.index: turn.model for turn in trace.model_turns if turn.model})
-
-
 def _provider_text(model: str | None) -> str:
     return provider_of(model) or model or "an unnamed model"
-
-
-def _kept_tokens(trace: Trace, run: Run) -> tuple[int, ...]:
-    """For each prompt the tokens of the unchanged start it shares with the one before in its thread, before any provider's rule."""
-    return once(run, "_kept_tokens", lambda: tuple(_kept(trace, run)))
-
-
-def _kept(trace: Trace, run: Run) -> list[int]:
-    live: dict[str, list[str]] = {}
-    models = _models(trace)
-    last_model: dict[str, str | None] = {}
-    found = []
-    for prompt in run.prompts:
-        keys = live.setdefault(prompt.thread, [])
-        model = models.get(prompt.step, run.model)
-        behind = _tokens_behind(run, prompt, keys)
-        fresh = prompt.thread not in last_model or last_model[prompt.thread] != model or prompt.tools_changed
-        last_model[prompt.thread] = model
-        found.append(0 if fresh else prompt.tokens - PROMPT_TOKENS - behind)
-    return found
-
-
-def _tokens_behind(run: Run, prompt: Prompt, keys: list[str]) -> int:
-    """Apply a prompt's edits to its thread's keys; give the tokens behind what it shares with the one before. Costs the changes."""
-    at = prompt.splices[0].at if prompt.splices else len(keys)
-    before = keys[at:]
-    for splice in reversed(prompt.splices):
-        keys[splice.at : splice.at + splice.removed] = splice.added
-    for old, new in zip(
-        before, islice(keys, at, None), strict=False
-    ):  # replaced by its equal: the provider sees no change
-        if old != new:
-            break
-        at += 1
-    return sum(run.message_tokens[key] for key in islice(keys, at, None))
-
-
-def _answer_tokens(trace: Trace, encoding: str) -> dict[int, int]:
-    """Output tokens of each model turn: the provider's own count, else content, tool calls and reasoning counted."""
-    count = counter(encoding)
-    tokens = {}
-    for turn in trace.model_turns:
-        if turn.usage is not None:
-            tokens[turn.index] = turn.usage.completion_tokens
-            continue
-        calls = sum(
-            count.text(call.name) + count.text(compact_json(call.arguments))
-            for call in turn.tool_calls
-            if not call.in_text
-        )
-        tokens[turn.index] = count.text(text_of(turn.content)) + calls + count.text(turn.reasoning or "")
-    return tokens

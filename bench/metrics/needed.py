@@ -2,89 +2,91 @@
 
 from __future__ import annotations
 
-from ..evidence.prompt_scan import prompt_scan
-from ..evidence.uses import Use, uses
-from ..model import Run, Sample, Trace
-from . import metric
+from ..evidence.of_run import RunEvidence
+from ..evidence.uses import Use
+from ..model import Lost, Missed, Sample
+from . import LISTED, metric
 
 
-@metric("needed.recall", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def recall(trace: Trace, run: Run) -> list[Sample]:
+@metric("needed.recall", unit="fraction", better="higher", aggregate="pooled")
+def recall(evidence: RunEvidence) -> list[Sample]:
     """Share of first uses whose fact was in the prompt at that turn.
 
     0–1. A use is a fact in a model turn that first appeared in what the recorded model saw of a tool result; a first use is one that no turn
     of model, user or system had held before. One sample a turn for the uses that were there, and one for each that was missing, with fact,
-    kind, source step and age in turns in its detail. A use whose fact is not in the untruncated result is left out; the first sample counts
-    these as `recorded_only`. Nothing used: no samples.
+    kind, source step and age in turns in its detail. A use whose fact is not in the untruncated result is left out. Nothing used: no samples.
 
-    Source: design §4 "needed"; arXiv 2603.09023
+    Source: arXiv 2603.09023
 
     >>> from bench.metrics import example
-    >>> for sample in recall(*example()):
+    >>> for sample in recall(example()):
     ...     print(sample.step, sample.numerator, sample.denominator, sample.detail)
-    3 1.0 1.0 {}
-    3 0.0 1.0 {'fact': 'a/b.csv', 'kind': 'path', 'source': 2, 'age': 0}
+    3 1.0 1.0 None
+    3 0.0 1.0 Missed(fact='a/b.csv', kind='path', source=2, age=0)
     """
-    return _recall(trace, run, first=True)
+    return _recall(evidence, first=True)
 
 
-@metric("needed.reuse_recall", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def reuse_recall(trace: Trace, run: Run) -> list[Sample]:
+@metric("needed.reuse_recall", unit="fraction", better="higher", aggregate="pooled")
+def reuse_recall(evidence: RunEvidence) -> list[Sample]:
     """Share of reuses whose fact was in the prompt at that turn.
 
     0–1. A reuse is a use of what some turn had already repeated. Samples as in `needed.recall`. Nothing reused: no samples.
 
-    Source: design §4 "needed"
+    Source: arXiv 2603.09023
 
     >>> from bench.metrics import example
-    >>> reuse_recall(*example())
+    >>> reuse_recall(example())
     []
     """
-    return _recall(trace, run, first=False)
+    return _recall(evidence, first=False)
 
 
-@metric("needed.dangling_steps", unit="turns", better="lower", aggregate="sum", of_prompts=True)
-def dangling_steps(trace: Trace, run: Run) -> list[Sample]:
+@metric("needed.dangling_steps", unit="turns", better="lower", aggregate="sum")
+def dangling_steps(evidence: RunEvidence) -> list[Sample]:
     """Turns that lean on something gone: at least one use, first or again, that their prompt did not hold.
 
     One sample a turn that uses anything, 1 or 0. Nothing used: no samples.
 
-    Source: design §4 "needed"
+    Source: page faults of virtual memory (Denning 1968)
 
     >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator) for sample in dangling_steps(*example())]
+    >>> [(sample.step, sample.numerator) for sample in dangling_steps(example())]
     [(3, 1.0)]
     """
     gone: dict[int, int] = {}
-    for use, present in prompt_scan(trace, run).judged:
+    for use, present in evidence.prompts.scan.judged:
         gone[use.turn] = gone.get(use.turn, 0) + (not present)
     return [Sample(numerator=float(count > 0), step=turn) for turn, count in gone.items()]
 
 
-@metric("needed.age", unit="turns", better="higher", aggregate="pooled", of_prompts=True)
-def age(trace: Trace, run: Run) -> list[Sample]:
-    """How many turns after its result a missing fact was needed, on average over all missing uses.
+@metric("needed.refetches", unit="calls", better="lower", aggregate="sum")
+def refetches(evidence: RunEvidence) -> list[Sample]:
+    """Repeated calls whose earlier answer the strategy had dropped by then: the run asks again for what it had been told.
 
-    From 0 up: 0 is the turn right after the result. Of two strategies that miss equally often, the higher one kept the recent past. One sample
-    a missing use, first or again. Nothing missing: no samples.
+    A repeated call has the function and arguments (or the command) of an earlier one of its thread, and gives at least one fact that the
+    earlier result had told the recorded model as well. It counts where the prompt of its turn lacks such a fact. One sample a repeated
+    call, 1 or 0, with up to 20 of the facts that were gone. A call repeated to see a change counts too: it cannot be told from one repeated to be
+    reminded. No repeated calls: no samples.
 
-    Source: design §4 "needed"
+    Source: cache misses that are fetched again (Denning 1968)
 
     >>> from bench.metrics import example
-    >>> [(sample.numerator, sample.denominator) for sample in age(*example())]
-    [(0.0, 1.0)]
+    >>> refetches(example())
+    []
     """
     return [
-        Sample(numerator=float(_age(use)), denominator=1.0, step=use.turn, detail=_missed(use))
-        for use, present in prompt_scan(trace, run).judged
-        if not present
-    ]
+        Sample(
+            numerator=float(bool(gone)), step=repeat.turn, call_id=repeat.call_id, detail=Lost(facts=gone[:LISTED]) if gone else None
+        )
+        for repeat, gone in evidence.prompts.scan.repeats
+    ]  # fmt: skip
 
 
-def _recall(trace: Trace, run: Run, *, first: bool) -> list[Sample]:
+def _recall(evidence: RunEvidence, *, first: bool) -> list[Sample]:
     held: dict[int, int] = {}
     missed: list[Use] = []
-    for use, present in prompt_scan(trace, run).judged:
+    for use, present in evidence.prompts.scan.judged:
         if use.first is not first:
             continue
         held.setdefault(use.turn, 0)
@@ -95,20 +97,13 @@ def _recall(trace: Trace, run: Run, *, first: bool) -> list[Sample]:
     samples = [
         Sample(numerator=float(count), denominator=float(count), step=turn) for turn, count in held.items() if count
     ]
-    samples.extend(Sample(numerator=0.0, denominator=1.0, step=use.turn, detail=_missed(use)) for use in missed)
-    samples.sort(key=lambda sample: sample.step or 0)
-    excluded = sum(use.recorded_only and use.first is first for use in uses(trace))
-    if samples and excluded:
-        detail = {**samples[0].detail, "recorded_only": excluded}
-        samples[0] = Sample(
-            numerator=samples[0].numerator, denominator=samples[0].denominator, step=samples[0].step, detail=detail
+    samples.extend(
+        Sample(
+            numerator=0.0,
+            denominator=1.0,
+            step=use.turn,
+            detail=Missed(fact=use.fact, kind=use.kind, source=use.source, age=use.age),
         )
-    return samples
-
-
-def _age(use: Use) -> int:
-    return use.turn_number - use.source_turn
-
-
-def _missed(use: Use) -> dict[str, str | int]:
-    return {"fact": use.fact, "kind": use.kind, "source": use.source, "age": _age(use)}
+        for use in missed
+    )
+    return sorted(samples, key=lambda sample: sample.step or 0)

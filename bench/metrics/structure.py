@@ -1,181 +1,164 @@
-"""What is lost of the structure of tool results: rows, columns and values told apart, keys, and labels."""
+"""What is lost of structured tool results: values, values with their keys, rows, columns, keys, and values told apart."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
-from ..evidence.held import HeldLeaves, held_leaves
-from ..model import Run, Sample, Trace
-from . import metric
+from ..evidence.held import HeldLeaves
+from ..evidence.of_run import RunEvidence
+from ..model import ResultOutcome, Sample, ToolResult, as_text
+from ..text.leaf_tokens import match_tokens, tokens_in
+from ..text.leaves import Leaf, Leaves, Match, flatten, match, tokens_of
+from ..text.read_back import match_read
+from ..text.texts import Texts
+from . import LISTED, metric, of_result
 
-Part = Callable[[HeldLeaves], tuple[int, int]]
-
-
-@metric("loss.rows_kept.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def rows_kept_shown(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the rows of structured results that the first prompt after it still holds as rows.
-
-    0–1. Rows are the mappings inside lists, duplicates counted; one is held where what the messages that show the result give when they are
-    read back (as in `loss.leaf_recall.shown`) has a row that shares a leaf with it, each held row serving once. Prose about a row is no
-    row: a lower bound. One sample a result with rows and a later prompt in its thread. No such result: no samples.
-
-    Source: issue 4 "Structure"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in rows_kept_shown(*example())]
-    []
-    """
-    return _samples(trace, run, "shown", lambda held: held.rows)
+PROMPTS = ("shown", "end")
+_LISTED_CHARS = 200  # of one lost leaf
 
 
-@metric("loss.rows_kept.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def rows_kept_end(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the rows of structured results that the last prompt of its thread still holds as rows.
+@metric("loss.leaf_recall", unit="fraction", better="higher", aggregate="pooled", place=(*PROMPTS, "stored"))
+def leaf_recall(evidence: RunEvidence, place: str) -> list[Sample]:
+    """Share of a structured result's leaves (its scalar values, each at its path of keys) that are still held.
 
-    0–1. Samples as in `loss.rows_kept.shown`.
+    0–1. Held is what the messages that show the result give when they are read back as JSON, a Python literal or tables in text, as far as
+    that goes; beside such tables, and where nothing can be read or no message shows it, values are looked for as whole tokens, in the latter
+    case in the whole prompt (an upper bound). A message with the untruncated text has lost nothing. `place`: `shown`, the first prompt after the
+    result; `end`, the last one of its thread; `stored`, what a later step can read back: a mapping or list as it is, a text as above.
+    One sample a result with a mapping or list as its `data` (and a later prompt in its thread). No such result: no samples.
 
-    Source: issue 4 "Structure"
+    Source: 004 §1.2 "result truncation"; JSON values compared type-strictly
 
     >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in rows_kept_end(*example())]
-    []
+    >>> [(sample.numerator, sample.denominator, sample.detail.facts, sample.upper_bound) for sample in leaf_recall(example(), "shown")]
+    [(1.0, 2.0, ('file: a/b.csv',), True)]
     """
-    return _samples(trace, run, "end", lambda held: held.rows)
+    if place != "stored":
+        return [_sample(held.result, held.match, held.upper_bound) for held in evidence.prompts.leaves[place]]
+    leaves = evidence.of_trace.structured.leaves
+    return [
+        _sample(result, *_match_stored(leaves[result.index], result, evidence.outcomes[result.index], evidence.texts))
+        for result in evidence.trace.results
+        if result.index in leaves and result.index in evidence.outcomes
+    ]
 
 
-@metric("loss.columns_kept.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def columns_kept_shown(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the columns of structured results that the first prompt after it still holds in any row.
-
-    0–1. A column is a path of keys within the rows of a result, held where a held row has it, whatever its values. One sample a result with
-    rows and a later prompt in its thread. No such result: no samples.
-
-    Source: issue 4 "Structure"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in columns_kept_shown(*example())]
-    []
-    """
-    return _samples(trace, run, "shown", lambda held: held.columns)
+def _match_stored(leaves: Leaves, result: ToolResult, outcome: ResultOutcome, texts: Texts) -> tuple[Match, bool]:
+    value = outcome.stored
+    if value is result.data or (isinstance(value, str) and value == result.text):
+        return Match(leaves.total, leaves.total, []), False
+    if isinstance(value, dict | list):
+        return match(leaves, flatten(value)), False
+    text = "" if value is None else as_text(value)
+    read = match_read(leaves, [text], texts)
+    if read is not None:
+        return read.match, read.beside > 0
+    found = Counter(tokens_in([leaves], texts)(text))
+    return match_tokens(leaves, found.__getitem__), True
 
 
-@metric("loss.columns_kept.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def columns_kept_end(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the columns of structured results that the last prompt of its thread still holds in any row.
-
-    0–1. Samples as in `loss.columns_kept.shown`.
-
-    Source: issue 4 "Structure"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in columns_kept_end(*example())]
-    []
-    """
-    return _samples(trace, run, "end", lambda held: held.columns)
+def _sample(result: ToolResult, found: Match, upper_bound: bool) -> Sample:
+    lost = [_text(leaf) for leaf in found.lost[:LISTED]]
+    return of_result(result, found.kept, found.total, lost, upper_bound=upper_bound)
 
 
-@metric("loss.values_changed.shown", unit="fraction", better="lower", aggregate="pooled", of_prompts=True)
-def values_changed_shown(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the cells of held rows that have another value than in the untruncated result, in the first prompt after it.
-
-    0–1. Compared are the cells of rows that are held (as in `loss.rows_kept.shown`) at paths that the row held has as well: what is missing
-    counts as rows or columns lost, not here. Type-strict: `1` that became `1.0` or `"1"` is changed. One sample a result with such cells.
-    Nothing held: no samples.
-
-    Source: issue 4 "Structure"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in values_changed_shown(*example())]
-    []
-    """
-    return _samples(trace, run, "shown", lambda held: (held.match.cells_changed, held.match.cells_compared))
+def _text(leaf: Leaf) -> str:
+    path, value = leaf
+    text = f"{'.'.join(path)}: {tokens_of(value)[0]}" if path else tokens_of(value)[0]
+    return text if len(text) <= _LISTED_CHARS else text[: _LISTED_CHARS - 1] + "…"
 
 
-@metric("loss.values_changed.end", unit="fraction", better="lower", aggregate="pooled", of_prompts=True)
-def values_changed_end(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the cells of held rows that have another value than in the untruncated result, in the last prompt of its thread.
-
-    0–1. Samples as in `loss.values_changed.shown`.
-
-    Source: issue 4 "Structure"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in values_changed_end(*example())]
-    []
-    """
-    return _samples(trace, run, "end", lambda held: (held.match.cells_changed, held.match.cells_compared))
-
-
-@metric("loss.schema_kept.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def schema_kept_shown(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the keys of structured results that the first prompt after it still holds, whatever their values.
-
-    0–1. A key is a distinct path of keys, row numbers left out; held where one that was read back is its end, or it is the end of that
-    one. Keys named in prose are not held: a lower bound. One sample a result with keys and a later prompt in its thread. No such result: no
-    samples.
-
-    Source: issue 4 "Structure"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in schema_kept_shown(*example())]
-    [(2, 0.0, 2.0)]
-    """
-    return _samples(trace, run, "shown", lambda held: held.paths)
-
-
-@metric("loss.schema_kept.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def schema_kept_end(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the keys of structured results that the last prompt of its thread still holds, whatever their values.
-
-    0–1. Samples as in `loss.schema_kept.shown`.
-
-    Source: issue 4 "Structure"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in schema_kept_end(*example())]
-    [(2, 0.0, 2.0)]
-    """
-    return _samples(trace, run, "end", lambda held: held.paths)
-
-
-@metric("loss.labelled_recall.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def labelled_recall_shown(trace: Trace, run: Run) -> list[Sample]:
-    """Share of a structured result's leaves that the first prompt after it holds together with their key.
-
-    0–1. Where the messages that show the result can be read back, as `loss.leaf_recall.shown`; where values can only be looked for as whole
-    tokens, the key must stand on the same line. So numbers printed without their labels count there and not here; a value written under its
-    key on a line of its own is missed. One sample a structured result with a later prompt in its thread. No such result: no samples.
-
-    Source: issue 4 "How it will be judged"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in labelled_recall_shown(*example())]
-    [(2, 1.0, 2.0)]
-    """
-    return _samples(trace, run, "shown", lambda held: (held.labelled, held.match.total))
-
-
-@metric("loss.labelled_recall.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def labelled_recall_end(trace: Trace, run: Run) -> list[Sample]:
-    """Share of a structured result's leaves that the last prompt of its thread holds together with their key.
-
-    0–1. Samples as in `loss.labelled_recall.shown`.
-
-    Source: issue 4 "How it will be judged"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in labelled_recall_end(*example())]
-    [(2, 1.0, 2.0)]
-    """
-    return _samples(trace, run, "end", lambda held: (held.labelled, held.match.total))
-
-
-def _samples(trace: Trace, run: Run, place: str, part: Part) -> list[Sample]:
+def _parts(evidence: RunEvidence, place: str, part: Callable[[HeldLeaves], tuple[int, int]]) -> list[Sample]:
     """One sample a result of which there is something to count."""
     samples = []
-    for held in held_leaves(trace, run)[place]:
+    for held in evidence.prompts.leaves[place]:
         kept, total = part(held)
         if total:
             step, call_id = held.result.index, held.result.call_id
             samples.append(Sample(numerator=float(kept), denominator=float(total), step=step, call_id=call_id))
     return samples
+
+
+@metric("loss.labelled_recall", unit="fraction", better="higher", aggregate="pooled", place=PROMPTS)
+def labelled_recall(evidence: RunEvidence, place: str) -> list[Sample]:
+    """Share of a structured result's leaves that a prompt holds together with their key.
+
+    0–1. Where the messages that show the result can be read back, as `loss.leaf_recall`; where values can only be looked for as whole
+    tokens, the key must stand on the same line. So numbers printed without their labels count there and not here; a value written under its
+    key on a line of its own is missed. `place` and samples as there.
+
+    Source: 004 §3.2: extraction reads values by their keys
+
+    >>> from bench.metrics import example
+    >>> [(sample.step, sample.numerator, sample.denominator) for sample in labelled_recall(example(), "end")]
+    [(2, 1.0, 2.0)]
+    """
+    return _parts(evidence, place, lambda held: (held.labelled, held.match.total))
+
+
+@metric("loss.rows_kept", unit="fraction", better="higher", aggregate="pooled", place=PROMPTS)
+def rows_kept(evidence: RunEvidence, place: str) -> list[Sample]:
+    """Share of the rows of structured results that a prompt still holds as rows.
+
+    0–1. Rows are the mappings inside lists, duplicates counted; one is held where what the messages that show the result give when they are
+    read back has a row that shares a leaf with it, each held row serving once. Prose about a row is no row: a lower bound. One sample a
+    result with rows and a later prompt in its thread. No such result: no samples.
+
+    Source: 000 Step 3: "Showing 5 of 36 rows"
+
+    >>> from bench.metrics import example
+    >>> rows_kept(example(), "shown")
+    []
+    """
+    return _parts(evidence, place, lambda held: held.rows)
+
+
+@metric("loss.columns_kept", unit="fraction", better="higher", aggregate="pooled", place=PROMPTS)
+def columns_kept(evidence: RunEvidence, place: str) -> list[Sample]:
+    """Share of the columns of structured results that a prompt still holds in any row.
+
+    0–1. A column is a path of keys within the rows of a result, held where a held row has it, whatever its values. One sample a result with
+    rows and a later prompt in its thread. No such result: no samples.
+
+    Source: 000 Step 3: tables of script results
+
+    >>> from bench.metrics import example
+    >>> columns_kept(example(), "shown")
+    []
+    """
+    return _parts(evidence, place, lambda held: held.columns)
+
+
+@metric("loss.values_changed", unit="fraction", better="lower", aggregate="pooled", place=PROMPTS)
+def values_changed(evidence: RunEvidence, place: str) -> list[Sample]:
+    """Share of the cells of held rows that have another value than in the untruncated result.
+
+    0–1. Compared are the cells of rows that are held (as in `loss.rows_kept`) at paths that the row held has as well: what is missing counts as
+    rows or columns lost, not here. Type-strict: `1` that became `1.0` or `"1"` is changed. One sample a result with such cells. Nothing held: no
+    samples.
+
+    Source: 004 Issue analysis: "incorrect scientific conclusions"
+
+    >>> from bench.metrics import example
+    >>> values_changed(example(), "shown")
+    []
+    """
+    return _parts(evidence, place, lambda held: (held.match.cells_changed, held.match.cells_compared))
+
+
+@metric("loss.schema_kept", unit="fraction", better="higher", aggregate="pooled", place=PROMPTS)
+def schema_kept(evidence: RunEvidence, place: str) -> list[Sample]:
+    """Share of the keys of structured results that a prompt still holds, whatever their values.
+
+    0–1. A key is a distinct path of keys, row numbers left out; held where one that was read back is its end, or it is the end of that
+    one. Keys named in prose are not held: a lower bound. One sample a result with keys and a later prompt in its thread. No such result: no
+    samples.
+
+    Source: 004 §2.1: structured records keep their keys
+
+    >>> from bench.metrics import example
+    >>> [(sample.step, sample.numerator, sample.denominator) for sample in schema_kept(example(), "end")]
+    [(2, 0.0, 2.0)]
+    """
+    return _parts(evidence, place, lambda held: held.paths)

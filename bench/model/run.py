@@ -55,6 +55,14 @@ class Prompt(Value, frozen=True, kw_only=True):
     compacted: bool = False
     parts: dict[str, int] = {}
 
+    def edit(self, keys: list[str]) -> list[str]:
+        """Turn the message keys of the prompt before into those of this one, in place; gives the keys that were taken out. Costs the changes."""
+        removed: list[str] = []
+        for splice in reversed(self.splices):
+            removed += keys[splice.at : splice.at + splice.removed]
+            keys[splice.at : splice.at + splice.removed] = splice.added
+        return removed
+
 
 class Record(Value, frozen=True, kw_only=True):
     """What a store keeps of one tool result, and what evaluators and routers are given.
@@ -151,7 +159,7 @@ class Failure(Value, frozen=True, kw_only=True):
     error: str
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True, weakref=True, dict=True):
+class Run(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One trace replayed through one strategy: everything a metric needs, so that scoring never replays.
 
     `messages` holds each distinct message once, by content hash; `message_tokens` their cost, framing included. `decoded` gives, by the same
@@ -192,6 +200,5 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, weakref=True, dict=True):
         live: dict[str, list[str]] = {}
         for prompt in self.prompts:
             keys = live.setdefault(prompt.thread, [])
-            for splice in reversed(prompt.splices):
-                keys[splice.at : splice.at + splice.removed] = splice.added
+            prompt.edit(keys)
             yield prompt, keys

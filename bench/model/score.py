@@ -1,27 +1,76 @@
-"""Measurements and what is made of them: samples, rows, deltas, gates, verdicts, and the comparison that holds them all."""
+"""Measurements: samples with what they tell, rows, and the differences between strategies."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-import msgspec
+from .base import Value
 
-from .base import SCHEMA_VERSION, Value
-from .run import Run
-from .trace import Trace
+# ---------------------------------------------------------------- what a sample tells
+
+
+class Lost(Value, frozen=True, kw_only=True, tag="lost"):
+    """Some of what was lost of one result or run, by name. `cut_at_source`: the trace itself recorded only cut output."""
+
+    facts: tuple[str, ...] = ()
+    cut_at_source: bool = False
+
+
+class Missed(Value, frozen=True, kw_only=True, tag="missed"):
+    """A fact that a turn needed and its prompt did not hold: its kind, the step that told it, and how many turns before."""
+
+    fact: str
+    kind: str
+    source: int
+    age: int
+
+
+class Turned(Value, frozen=True, kw_only=True, tag="turned"):
+    """A routing decision: which router, where, what was expected (and where that comes from), what was taken."""
+
+    router: str
+    at: str
+    expected: str
+    taken: str
+    expected_from: str
+
+
+class Asked(Value, frozen=True, kw_only=True, tag="asked"):
+    """A question put to a strategy. `found`: `path`, `token` (only as a word) or `""`; `got` is what the path gave instead."""
+
+    question: str
+    expected: str
+    where: str
+    found: str = ""
+    got: str = ""
+    recorded_reply: bool = False
+
+
+class Told(Value, frozen=True, kw_only=True, tag="told"):
+    """What a sample says beyond its number, in a few words."""
+
+    text: str
+
+
+Detail = Lost | Missed | Turned | Asked | Told
+
 
 # ---------------------------------------------------------------- scores
 
 
 class Sample(Value, frozen=True, kw_only=True):
-    """One measurement: `numerator` alone, or over `denominator` for a pooled metric; `reason` says why there is no value."""
+    """One measurement: `numerator` alone, or over `denominator` for a pooled metric; `reason` says why there is no value.
+
+    `upper_bound`: the value can only be lower. `detail` is what it tells beyond the number.
+    """
 
     numerator: float | None
     denominator: float | None = None
     step: int | None = None
     call_id: str | None = None
     reason: str | None = None
-    detail: dict[str, Any] = {}
+    upper_bound: bool = False
+    detail: Detail | None = None
 
 
 class Row(Value, frozen=True, kw_only=True):
@@ -40,17 +89,14 @@ class Row(Value, frozen=True, kw_only=True):
     marks: tuple[str, ...] = ()
 
 
-class Signature(Value, frozen=True, kw_only=True):
-    """The settings that made a set of scores. `compare` refuses scores whose signatures differ in anything but what is compared."""
+class MetricInfo(Value, frozen=True, kw_only=True):
+    """What a metric declares about itself: its unit, which way is better, and how samples add up."""
 
-    bench_version: str
-    traces: dict[str, str]
-    strategies: dict[str, str]
-    encodings: tuple[str, ...]
-    facts_version: str
-    prices_date: str
-    seed: int
-    code: dict[str, str] = {}
+    name: str
+    unit: str
+    better: Literal["lower", "higher"]
+    aggregate: Literal["sum", "max", "pooled"]
+    title: str = ""
 
 
 class Delta(Value, frozen=True, kw_only=True):
@@ -68,106 +114,3 @@ class Delta(Value, frozen=True, kw_only=True):
     n: int
     better: bool | None
     reason: str | None = None
-
-
-class GateRule(Value, frozen=True, kw_only=True):
-    """One declared limit. Exactly one of `min`, `max` (absolute), `max_increase`, `max_drop` (against the baseline) is set.
-
-    A relative limit is `"2%"` (of the baseline) or a bare number (absolute difference). `over`: all cases pooled, or the worst one.
-    """
-
-    metric: str
-    strategy: str = "*"
-    min: float | None = None
-    max: float | None = None
-    max_increase: str | float | None = None
-    max_drop: str | float | None = None
-    over: Literal["all", "worst_case"] = "all"
-
-
-class Verdict(Value, frozen=True, kw_only=True):
-    """What a gate decided, in one sentence. `detail` names what was dropped, a line a result, for a gate that failed."""
-
-    gate: str
-    metric: str
-    strategy: str
-    outcome: Literal["pass", "fail", "inconclusive", "skipped"]
-    sentence: str
-    case: str | None = None
-    value: float | None = None
-    limit: float | None = None
-    detail: tuple[str, ...] = ()
-
-
-class Moment(Value, frozen=True, kw_only=True):
-    """One metric of one strategy over all cases, as a history kept it from an earlier run.
-
-    `run` numbers the runs of the scenario in the order kept, `commit` is the git commit it ran at (None outside a repository), `dirty` says
-    that files differed from it. `changed` names what but strategies differs from the run before: such values do not compare.
-    """
-
-    run: int
-    commit: str | None
-    dirty: bool
-    at: str
-    strategy: str
-    metric: str
-    value: float | None
-    changed: tuple[str, ...] = ()
-
-
-class Baseline(Value, frozen=True, kw_only=True):
-    """Accepted values, committed beside a scenario: per strategy, metric and case (`""`: over all cases)."""
-
-    schema: int = SCHEMA_VERSION
-    signature: Signature
-    values: dict[str, dict[str, dict[str, float | None]]]
-
-
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that gates and panels may see: the scores, the paired deltas, and the Runs and Traces behind them.
-
-    `baseline_name` says in words what `baseline` is; where that is another revision of the code, `before` maps a strategy to the one here
-    that is its earlier self. `history` are earlier runs, oldest first. `allow_inconclusive`: such a verdict does not fail the whole.
-    """
-
-    title: str
-    signature: Signature
-    strategies: tuple[str, ...]
-    references: tuple[str, ...]
-    cases: tuple[str, ...]
-    rows: tuple[Row, ...]
-    summary: tuple[Row, ...]
-    deltas: tuple[Delta, ...]
-    rules: tuple[GateRule, ...]
-    traces: dict[str, Trace]
-    runs: dict[tuple[str, str], Run]
-    samples: dict[tuple[str, str, str], tuple[Sample, ...]]
-    metrics: dict[str, MetricInfo]
-    skipped: tuple[tuple[str, str], ...] = ()
-    baseline: Baseline | None = None
-    baseline_problem: str | None = None
-    baseline_name: str = "the baseline"
-    before: dict[str, str] = {}
-    history: tuple[Moment, ...] = ()
-    allow_inconclusive: bool = False
-    budgets: tuple[int, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
-
-    def row(self, strategy: str, metric: str, case: str | None = None) -> Row | None:
-        """The row of one metric for one strategy and case (None: over all cases); None where there is none."""
-        pool = self.summary if case is None else self.rows
-        for row in pool:
-            if row.strategy == strategy and row.metric == metric and row.case == case:
-                return row
-        return None
-
-
-class MetricInfo(Value, frozen=True, kw_only=True):
-    """What a metric declares about itself: its unit, which way is better, and how samples add up."""
-
-    name: str
-    unit: str
-    better: Literal["lower", "higher"]
-    aggregate: Literal["sum", "max", "pooled"]
-    title: str = ""

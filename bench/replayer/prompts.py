@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, TypeVar, overload
 
+import msgspec
+
 from ..errors import StrategyError
+from ..evidence.of_trace import TraceEvidence
 from ..model import (
     ContextReset,
     Message,
     ModelTurn,
     Prompt,
-    Record,
     Splice,
     SystemTurn,
     ToolResult,
-    Trace,
     UserTurn,
     compact_json,
     non_text_parts,
     text_of,
 )
-from ..strategies import Edits, Window, untruncated_record
+from ..strategies import Edits, Window
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS, PROMPT_TOKENS, TokenCounter
 
 _Item = TypeVar("_Item", Message, str)
@@ -58,62 +60,59 @@ def message_key(message: Message) -> str:
     return digest.hexdigest()
 
 
-class Recording:
-    """What is the same in every replay of a trace, made once: the messages that show its steps as they are, with their keys, the records of
-    its results untruncated and what is extracted from them (by the names of the extractors, by step), tokens of messages (by encoding, by key).
-    """
+class BaseMessages:
+    """The messages that show the steps of one trace as they are, each with its key and its tokens: the same in every replay, made once."""
 
-    def __init__(self) -> None:
-        self.keys: dict[Message, str] = {}
-        self.extracted: dict[tuple[str, ...], dict[int, dict[str, Any] | None]] = {}
-        self.message_tokens: dict[str, dict[str, int]] = {}
-        self._messages: dict[int, Message] = {}
-        self._records: dict[int, Record] = {}
+    def __init__(self, counter: TokenCounter) -> None:
+        self.counter = counter
+        self.tokens: dict[str, int] = {}
+        """Tokens of every message that any replay has shown, by key."""
 
-    def message(self, step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Message:
-        """The message that shows a step as it is."""
-        found = self._messages.get(id(step))  # the trace keeps its steps: their identity is stable
+        self._of_step: dict[int, tuple[Message, str]] = {}
+
+    def of(self, step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> tuple[Message, str]:
+        """The message that shows a step as it is, and its key."""
+        found = self._of_step.get(step.index)
         if found is None:
-            found = self._messages[id(step)] = base_message(step)
-            self.keys[found] = message_key(found)
+            message = base_message(step)
+            found = self._of_step[step.index] = message, message_key(message)
         return found
-
-    def record(self, step: ToolResult) -> Record:
-        """The record of a result untruncated."""
-        found = self._records.get(id(step))
-        if found is None:
-            found = self._records[id(step)] = untruncated_record(step)
-        return found
-
-
-def recording_of(trace: Trace) -> Recording:
-    """The recording of a trace, kept with it."""
-    found: Recording = trace.__dict__.setdefault("_recording", Recording())
-    return found
 
 
 class MessageTokens:
     """Every distinct message of one replay, once, with its key and its tokens."""
 
-    def __init__(self, counter: TokenCounter, recording: Recording | None = None) -> None:
-        self.counter = counter
+    def __init__(self, base: BaseMessages) -> None:
+        self.counter = base.counter
         self.messages: dict[str, Message] = {}
         self.message_tokens: dict[str, int] = {}
-        self._recording = recording or Recording()
-        self._known_tokens = self._recording.message_tokens.setdefault(counter.encoding, {})
+        self._base = base
         self._keys: dict[Message, str] = {}
+
+    def base(self, step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Message:
+        """The message that shows a step as it is, for this replay alone: what a strategy does to the arguments of its calls, no other one sees."""
+        message, key = self._base.of(step)
+        handed = _handed(message)
+        self._keys[handed] = key
+        if key not in self.messages:
+            self._enter(key, message)
+        return handed
 
     def key(self, message: Message) -> str:
         """The key of a message, which is entered on first sight."""
         key = self._keys.get(message)
         if key is None:
-            key = self._keys[message] = self._recording.keys.get(message) or message_key(message)
+            key = self._keys[message] = message_key(message)
             if key not in self.messages:
-                self.messages[key] = message
-                if key not in self._known_tokens:
-                    self._known_tokens[key] = self.counter.message(message)
-                self.message_tokens[key] = self._known_tokens[key]
+                self._enter(key, message)
         return key
+
+    def _enter(self, key: str, message: Message) -> None:
+        known = self._base.tokens
+        if key not in known:
+            known[key] = self.counter.message(message)
+        self.messages[key] = message
+        self.message_tokens[key] = known[key]
 
     def tokens(self, message: Message) -> int:
         """The tokens of a message, framing included. Not entered: a message may be weighed and never shown."""
@@ -123,6 +122,30 @@ class MessageTokens:
     def count(self, item: Message | str) -> int:
         """Tokens of a message or of a text: what a window's `count` is."""
         return self.counter.text(item) if isinstance(item, str) else self.tokens(item)
+
+
+def _handed(message: Message) -> Message:
+    """A message whose mutable parts belong to one replay."""
+    if not any(isinstance(call.arguments, dict | list) for call in message.tool_calls):
+        return message
+    calls = tuple(msgspec.structs.replace(call, arguments=fresh(call.arguments)) for call in message.tool_calls)
+    return msgspec.structs.replace(message, tool_calls=calls)
+
+
+def fresh(value: Any) -> Any:
+    """A copy of a value that shares nothing with it that can be changed.
+
+    >>> given = {"rows": [1, 2]}
+    >>> fresh(given) == given, fresh(given)["rows"] is given["rows"]
+    (True, False)
+    """
+    if isinstance(value, dict):
+        return {key: fresh(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [fresh(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(map(fresh, value))
+    return value if value is None or isinstance(value, str | int | float) else copy.deepcopy(value)
 
 
 class View(Sequence[Message]):
@@ -157,11 +180,11 @@ class ThreadHistory:
         ledger: MessageTokens,
         compact: Callable[[Window], Any] | None,
         window_tokens: int | None,
-        trace: Trace | None,
+        future: TraceEvidence | None,
         per_call: bool = False,
     ) -> None:
         self.thread, self.ledger, self._compact = thread, ledger, compact
-        self.window_tokens, self.trace = window_tokens, trace
+        self.window_tokens, self.future = window_tokens, future
         self.messages: list[Message] = []
         self.recording: list[Message] = []
         self.prompts: list[Prompt] = []
@@ -230,7 +253,7 @@ class ThreadHistory:
             max_tokens=self.window_tokens or DEFAULT_WINDOW_TOKENS,
             count=self.ledger.count,
             resets=tuple(self.resets),
-            trace=self.trace,
+            future=self.future,
             recorded_summary=self._recorded_summary,
         )
 

@@ -11,6 +11,7 @@ import msgspec
 
 from ..model import Row
 from . import REPLAY_LIMIT, Section, renderer
+from .loss.sentences import loss_lines, told
 
 COUNTS = {"fraction", "usd"}
 
@@ -21,8 +22,6 @@ def json_rows(sections: Sequence[Section]) -> str:
 
     One row a line, keys always in one order, NaN impossible. With several comparisons every row also names its `scenario`, and
     `signature` maps scenario names to signatures.
-
-    Source: issue 1
     """
     several = len(sections) > 1
     document: dict[str, Any] = {
@@ -31,7 +30,7 @@ def json_rows(sections: Sequence[Section]) -> str:
         "signature": {section.name: _plain(section.comparison.signature) for section in sections},
         "strategies": _each(sections, "strategies"),
         "references": _each(sections, "references"),
-        "cases": _each(sections, "cases"),
+        "cases": _each(sections, "case_ids"),
     }
     if not several:
         document["signature"] = document["signature"][sections[0].name]
@@ -80,6 +79,8 @@ def _named(section: Section, several: bool, row: Mapping[str, Any]) -> dict[str,
 
 def _listed(section: Section, name: str) -> list[dict[str, Any]]:
     items = getattr(section.comparison, name)
+    if name == "verdicts":
+        return [{**_plain(item), "sentence": told(item), "losses": loss_lines(item)} for item in items]
     return [row_fields(item) if isinstance(item, Row) else _plain(item) for item in items]
 
 

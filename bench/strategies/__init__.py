@@ -22,13 +22,14 @@ Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, nam
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import SpecError, nearest
-from ..model import ContextReset, Message, Record, ToolResult, Trace
-from ..plugins.registry import Plugin, build, entries
+from ..evidence.of_trace import TraceEvidence
+from ..model import AnyStep, ContextReset, Message, Record, ToolResult
+from ..plugins.registry import Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
 
 SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers", "consumer")
@@ -79,11 +80,30 @@ class Edits:
 
 @dataclass(frozen=True)
 class Execution:
-    """What a consumer is given: the untruncated result, the summarizer's value (None: no summary), and the state of the task."""
+    """What a consumer is given: the untruncated result, and the summarizer's value (None: no summary)."""
 
     result: ToolResult
     summary: Any
-    state: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a replay knows where a router decides: `bench.strategies.routing.state_of` makes the router's state of it.
+
+    `step` is decided on (None: the run is over), `recorded` the state that the trace recorded last, `meta` what the trace says of itself. `results`
+    came so far, with their `records` and `evaluations` (None: no evaluator); `summary` and `output` are of the last one. `prompt` is the
+    thread's history as the strategy shows it.
+    """
+
+    step: AnyStep | None
+    recorded: Mapping[str, Any]
+    meta: Mapping[str, Any]
+    results: int
+    records: Sequence[Record]
+    evaluations: Sequence[Mapping[str, Any]] | None
+    summary: Any
+    output: Any
+    prompt: Sequence[Message]
 
 
 @dataclass(frozen=True)
@@ -102,8 +122,8 @@ class Window:
 
     `added` joined since the last prompt; `tokens` is the whole prompt, framing and tool definitions included; `max_tokens` the model's
     window (128,000 where unknown); `count` gives the tokens of a message or text; `resets` are the recorder's own compactions since the
-    last prompt, `recorded_summary` is the summary of its latest one so far. `trace` is the whole recording, given only to a compactor that
-    declares `needs_future`.
+    last prompt, `recorded_summary` is the summary of its latest one so far. `future` is what the whole recording shows, given only to a
+    compactor that declares `needs_future`.
     """
 
     step: int
@@ -114,7 +134,7 @@ class Window:
     max_tokens: int
     count: Callable[[Message | str], int]
     resets: Sequence[ContextReset] = ()
-    trace: Trace | None = None
+    future: TraceEvidence | None = None
     recorded_summary: str | None = None
 
 
@@ -262,3 +282,25 @@ def reference(name: str) -> Strategy:
         raise SpecError(f"unknown strategy {name!r}{nearest(name, known)} (or write NAME=SLOT=SPEC)")
     found = compose(name, known[name].target())
     return Strategy(name, found.plugins, reference=True)
+
+
+def strategy_of(item: Any, name: str | None = None, base: Path | None = None) -> Strategy:
+    """A strategy from what people pass: a Strategy, a spec string (`NAME=SLOT=SPEC`, or a reference), or a function, which is a summarizer.
+
+    `name` renames it; a spec string may then be the slots alone (`compactor=mask_observations`). Raises SpecError for anything else.
+
+    >>> str(strategy_of("store=truncate", "cut")), strategy_of(len).name
+    ('cut=store=truncate', 'len')
+    """
+    if isinstance(item, Strategy):
+        return item if name is None else replace(item, name=name)
+    if isinstance(item, str):
+        slots = name is not None and item.partition("=")[0].strip() in SLOTS
+        found = parse_strategy(f"{name}={item}" if slots else item, base)
+        return found if name is None or found.name == name else replace(found, name=name, reference=False)
+    if callable(item):
+        own = str(name or getattr(item, "__name__", type(item).__name__))
+        spec = Spec(str(getattr(item, "__module__", "function")), str(getattr(item, "__name__", own)))
+        return Strategy(own, {"summarizer": (Plugin(spec, Entry("summarizer", str(spec), item), {}),)})
+    what = f"a strategy is a spec string, a function or a Strategy, got {type(item).__name__}"
+    raise SpecError(f"{what} — write 'NAME=SLOT=SPEC', or pass {{'name': function}}")

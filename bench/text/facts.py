@@ -6,10 +6,8 @@ order. It is present in a text when it occurs there exactly and not inside a lon
 
 from __future__ import annotations
 
-import functools
-import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from .decode import decoded
 
@@ -40,40 +38,45 @@ _RUN = re.compile(r"\w+")
 _KINDS = {"quoted1": "quoted"}
 
 
-def find_facts(text: str) -> list[tuple[str, str]]:
+Found = tuple[tuple[str, str], ...]
+"""Facts of a piece of text as (kind, fact), in order."""
+
+
+def find_facts(text: str, known: dict[str, Found] | None = None) -> list[tuple[str, str]]:
     """The facts of a decoded text as (kind, fact), in order, repeats included; `[]` for an empty text.
 
-    Kinds: url, quoted, path, number, name, error.
+    Kinds: url, quoted, path, number, name, error. `known` remembers pieces for a caller that reads many texts: texts repeat words and lines.
 
     >>> find_facts("see src/a.py:12, total 36.5 of 471")
     [('path', 'src/a.py'), ('number', '36.5'), ('number', '471')]
     >>> find_facts("ValueError: no rows left")
     [('name', 'ValueError'), ('error', 'no rows left')]
     """
+    known = {} if known is None else known
     found: list[tuple[str, str]] = []
     for line in text.split("\n"):
         error = _ERROR.match(line) if ":" in line else None
         if error is None:
-            found.extend(_facts_in(line))
+            found.extend(_facts_in(line, known))
             continue
-        found.extend(_facts_in(line[: error.start("error")]))
+        found.extend(_facts_in(line[: error.start("error")], known))
         message = error.group("error").strip().rstrip(_TRAILING)
         if _RUN.search(message):
             found.append(("error", message))
-        found.extend(_facts_in(line[error.end() :]))
+        found.extend(_facts_in(line[error.end() :], known))
     return found
 
 
-def _facts_in(line: str) -> Iterable[tuple[str, str]]:
-    """The facts of a line but for an error message. Only a quoted string reaches over white space, so that without a quote each word stands alone:
-    texts repeat words and lines, and most are known already.
-    """
-    if '"' not in line and "'" not in line:
-        return itertools.chain.from_iterable(map(_known, line.split()))
-    return _known(line)
+def _facts_in(line: str, known: dict[str, Found]) -> Iterator[tuple[str, str]]:
+    """The facts of a line but for an error message. Only a quoted string reaches over white space, so that without a quote each word stands alone."""
+    for piece in (line,) if '"' in line or "'" in line else line.split():
+        found = known.get(piece)
+        if found is None:
+            found = known[piece] = _scan(piece)
+        yield from found
 
 
-def _scan(text: str) -> tuple[tuple[str, str], ...]:
+def _scan(text: str) -> Found:
     found = []
     for match in _PATTERN.finditer(text):
         kind = match.lastgroup or ""
@@ -87,9 +90,6 @@ def _scan(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-_known = functools.lru_cache(maxsize=65536)(_scan)
-
-
 _NAME_MARK = re.compile(r"\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]")
 
 
@@ -98,22 +98,28 @@ def _is_name(word: str) -> bool:
     return bool(_NAME_MARK.search(word))
 
 
-@functools.lru_cache(maxsize=65536)
 def facts_of(text: str) -> dict[str, str]:
-    """The distinct facts of a text, decoded first, as fact → kind in order of first appearance. Do not change the mapping."""
+    """The distinct facts of a text, decoded first, as fact → kind in order of first appearance.
+
+    >>> facts_of('{"rows": 471, "file": "a/b.csv"}')
+    {'471': 'number', 'a/b.csv': 'path'}
+    """
+    return distinct_facts(find_facts(decoded(text)))
+
+
+def distinct_facts(found: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Facts as fact → kind, each once, in order of first appearance."""
     distinct: dict[str, str] = {}
-    for kind, fact in find_facts(decoded(text)):
+    for kind, fact in found:
         distinct.setdefault(fact, kind)
     return distinct
 
 
-@functools.lru_cache(maxsize=65536)
-def words_of(text: str) -> frozenset[str]:
-    """The runs of word characters of a text, decoded first: what decides quickly that a fact cannot be there."""
-    return frozenset(_RUN.findall(decoded(text)))
+def words_of(plain: str) -> frozenset[str]:
+    """The runs of word characters of a decoded text: what decides quickly that a fact cannot be there."""
+    return frozenset(_RUN.findall(plain))
 
 
-@functools.lru_cache(maxsize=1 << 18)
 def anchor(fact: str) -> str:
     """The longest run of word characters in a fact; wherever the fact is present, that run stands as a whole word.
 
@@ -130,7 +136,7 @@ def holds(text: str, fact: str) -> bool:
     >>> holds("a,Level 1,b", "Level 1"), holds("0.125", "125"), holds("width 1250", "125"), holds("", "125")
     (True, False, False, False)
     """
-    return anchor(fact) in words_of(text) and occurs(decoded(text), fact)
+    return occurs(decoded(text), fact)
 
 
 def occurs(plain: str, fact: str) -> bool:

@@ -6,12 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from .decode import decoded
-from .leaf_tokens import TokensOf, tokens_of_leaves
-from .leaves import Leaves
+from .leaf_tokens import TokensOf
+from .leaves import JOINT, Leaves
+from .texts import Texts
 
 _WORD = re.compile(r"\w+")
-_JOINT = "\0"
 
 
 class LabelsOf:
@@ -24,13 +23,14 @@ class LabelsOf:
     []
     """
 
-    def __init__(self, parts: Iterable[Leaves]) -> None:
+    def __init__(self, parts: Iterable[Leaves], texts: Texts | None = None) -> None:
+        self._texts = texts or Texts()
         self._keys: dict[str, dict[str, None]] = {}  # by token: the keys that it stands under
         for leaves in parts:
-            for (path, _), tokens in tokens_of_leaves(leaves):
+            for (path, _), tokens in leaves.tokens:
                 for token in tokens:
                     self._keys.setdefault(token, {})[path[-1] if path else ""] = None
-        self._tokens = TokensOf(self._keys)
+        self._tokens = TokensOf(self._keys, self._texts)
         self._known: dict[str, tuple[str, ...]] = {}
 
     def __call__(self, text: str) -> tuple[str, ...]:
@@ -44,14 +44,14 @@ class LabelsOf:
         if not present:
             return
         narrowed = TokensOf(present)
-        for line in decoded(text).split("\n"):
+        for line in self._texts.plain(text).split("\n"):
             words: frozenset[str] | None = None
             for token, count in Counter(narrowed(line)).items():
                 if words is None:
                     words = frozenset(_WORD.findall(line))
                 for key in self._keys[token]:
                     if not key or stands(key, line, words):
-                        yield from (f"{key}{_JOINT}{token}",) * count
+                        yield from (f"{key}{JOINT}{token}",) * count
 
 
 def count_labelled(leaves: Leaves, count_of: Callable[[str], int]) -> int:
@@ -63,7 +63,7 @@ def count_labelled(leaves: Leaves, count_of: Callable[[str], int]) -> int:
     """
     left: dict[str, int] = {}
     kept = 0
-    for pairs in _pairs_of(leaves):
+    for pairs in leaves.labels:
         for pair in pairs:
             if pair not in left:
                 left[pair] = count_of(pair)
@@ -72,18 +72,6 @@ def count_labelled(leaves: Leaves, count_of: Callable[[str], int]) -> int:
                 kept += 1
                 break
     return kept
-
-
-def _pairs_of(leaves: Leaves) -> list[tuple[str, ...]]:
-    """For every leaf the pairs of key and value as which it may stand on a line, no key for a leaf under none; found once and kept with them."""
-    kept = leaves.__dict__
-    if "_pairs" not in kept:
-        kept["_pairs"] = [
-            tuple([f"{path[-1] if path else ''}{_JOINT}{token}" for token in tokens])
-            for (path, _), tokens in tokens_of_leaves(leaves)
-        ]
-    found: list[tuple[str, ...]] = kept["_pairs"]
-    return found
 
 
 def stands(key: str, line: str, words: frozenset[str]) -> bool:

@@ -2,49 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
-from ..model import compact_json
-from .decode import decoded
-from .leaves import Leaf, Leaves, Match, Typed
+from .leaves import Leaves, Match
+from .texts import Texts
 
 _WORD = re.compile(r"\w+")
 _LONG_CHARS = (
     20_000  # above this a token counts as often as its rarest word: still an upper bound, and the work stays linear
 )
-
-
-def tokens_of(typed: Typed) -> tuple[str, ...]:
-    """The ways in which a leaf may stand in a text: as JSON and as Python write it.
-
-    >>> from bench.text.leaves import flatten
-    >>> [tokens_of(leaf) for _, leaf in flatten([True, None, 1e-9, "a b", "", []]).others]
-    [('true', 'True'), ('null', 'None'), ('1e-9', '1e-09'), ('a b',), ('""', "''"), ('[]',)]
-    """
-    kind, value = typed
-    if kind is dict:
-        return ("{}",)
-    if kind is list:
-        return ("[]",)
-    if kind is str:
-        return (value,) if value else ('""', "''")
-    if kind is float and value == "NaN":
-        return "NaN", "nan", "null"
-    if kind in (bool, float, type(None)):
-        return tuple(dict.fromkeys((compact_json(value), str(value))))
-    return (str(value),)
-
-
-def tokens_of_leaves(leaves: Leaves) -> list[tuple[Leaf, tuple[str, ...]]]:
-    """Every leaf with the ways in which it may stand in a text; found once and kept with the leaves."""
-    kept = leaves.__dict__
-    if "_tokens" not in kept:
-        kept["_tokens"] = [(leaf, tokens_of(leaf[1])) for leaf in leaves]
-    found: list[tuple[Leaf, tuple[str, ...]]] = kept["_tokens"]
-    return found
 
 
 def match_tokens(untruncated: Leaves, count_of: Callable[[str], int]) -> Match:
@@ -56,7 +24,7 @@ def match_tokens(untruncated: Leaves, count_of: Callable[[str], int]) -> Match:
     """
     left: dict[str, int] = {}
     lost = []
-    for leaf, tokens in tokens_of_leaves(untruncated):
+    for leaf, tokens in untruncated.tokens:
         for token in tokens:
             if token not in left:
                 left[token] = count_of(token)
@@ -71,13 +39,14 @@ def match_tokens(untruncated: Leaves, count_of: Callable[[str], int]) -> Match:
 class TokensOf:
     """The tokens out of a given set that a text holds, each as often as it occurs whole; what a text holds is found once.
 
-    In a text of more than 20,000 characters a token counts as often as its rarest word.
+    `texts` are what reads the texts. In a text of more than 20,000 characters a token counts as often as its rarest word.
 
     >>> list(TokensOf(["1", "level 2", "[]"])("1, 10, 1.5, level 2, level 1 and []"))
     ['1', '1', 'level 2', '[]']
     """
 
-    def __init__(self, tokens: Iterable[str]) -> None:
+    def __init__(self, tokens: Iterable[str], texts: Texts | None = None) -> None:
+        self._plain = (texts or Texts()).plain
         self._by_word: dict[str, list[tuple[str, frozenset[str]]]] = {}
         self._bare: list[str] = []  # without a word in them
         for token in dict.fromkeys(tokens):
@@ -95,7 +64,7 @@ class TokensOf:
         return found
 
     def _find(self, text: str) -> Iterator[str]:
-        plain = decoded(text)
+        plain = self._plain(text)
         words = Counter(_WORD.findall(plain))
         for word in words:
             for token, parts in self._by_word.get(word, ()):
@@ -108,16 +77,15 @@ class TokensOf:
             yield from (token,) * text.count(token)
 
 
-@functools.lru_cache(maxsize=65536)
 def _words_of(token: str) -> tuple[str, frozenset[str]]:
     """The longest word of a token, and all of them."""
     words: list[str] = _WORD.findall(token)
     return max(words, key=len, default=""), frozenset(words)
 
 
-def tokens_in(parts: Iterable[Leaves]) -> TokensOf:
+def tokens_in(parts: Iterable[Leaves], texts: Texts | None = None) -> TokensOf:
     """The tokens that any of the leaves may stand as."""
-    return TokensOf(token for leaves in parts for _, tokens in tokens_of_leaves(leaves) for token in tokens)
+    return TokensOf((token for leaves in parts for _, tokens in leaves.tokens for token in tokens), texts)
 
 
 def _count(plain: str, token: str) -> int:

@@ -12,13 +12,13 @@ So 276 records cut to 164 and called "164 records" give no notice: 164 is no mor
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..model import lines_of
-from .decode import NothingParsed, decoded, parse_json, parse_prefix
+from .decode import NothingParsed, parse_some
 from .leaves import flatten
+from .texts import Texts
 
 _MARKER = re.compile(
     r"""(?<![^\W_])(?:
@@ -67,7 +67,7 @@ _ENDS_CHARS = 4_000
 _AROUND = 12  # characters on either side by which a marker is found again in the untruncated text
 
 
-def marker(shown: str, untruncated: str, *, pointers: bool = True) -> str | None:
+def marker(shown: str, untruncated: str, *, pointers: bool = True, texts: Texts | None = None) -> str | None:
     """The first marker in a shown text that the untruncated text does not have there; None where it has none.
 
     `pointers`: words that only say where the result is kept (stored as, full output at) count.
@@ -77,7 +77,8 @@ def marker(shown: str, untruncated: str, *, pointers: bool = True) -> str | None
     >>> marker('{"truncated": false}', "abc"), marker("abc...", "abcdef")
     (None, '...')
     """
-    for text in dict.fromkeys((shown, decoded(shown))):
+    plain = (texts or Texts()).plain
+    for text in dict.fromkeys((shown, plain(shown))):
         for line in _hinted_lines(text, _HINTS):
             for found in _MARKER.finditer(line):
                 before, after = line[max(0, found.start() - 24) : found.start()], line[found.end() : found.end() + 16]
@@ -86,7 +87,7 @@ def marker(shown: str, untruncated: str, *, pointers: bool = True) -> str | None
                 if not pointers and found.group().lower().startswith(("stored ", "saved ", "full ")):
                     continue
                 own = line[max(0, found.start() - _AROUND) : found.end() + _AROUND]
-                if own not in untruncated and own not in decoded(untruncated):
+                if own not in untruncated and own not in plain(untruncated):
                     return found.group().strip()
     return None
 
@@ -102,7 +103,6 @@ def _hinted_lines(text: str, hints: Sequence[str]) -> Iterator[str]:
                 yield line
 
 
-@functools.lru_cache(maxsize=4096)
 def stated_totals(text: str) -> tuple[int, ...]:
     """The totals that a text states at either end, distinct: counts under a key that names one, `5 of 276`, `276 rows`, in this order.
 
@@ -118,7 +118,6 @@ def stated_totals(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(_number(item) for item in found))
 
 
-@functools.lru_cache(maxsize=4096)
 def stated_left_out(text: str) -> tuple[int, ...]:
     """How many rows, lines or characters a text says were left out, in order, distinct.
 
@@ -129,7 +128,6 @@ def stated_left_out(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(_number(match.group(1) or match.group(2)) for match in found))
 
 
-@functools.lru_cache(maxsize=4096)
 def shown_count(text: str) -> int:
     """How many rows or items a shown text has, else how many lines: what a stated total is compared with.
 
@@ -137,12 +135,9 @@ def shown_count(text: str) -> int:
     (2, 2, 3)
     """
     try:
-        value = parse_json(text)
+        value = parse_some(text)
     except NothingParsed:
-        try:
-            value = parse_prefix(text)[0]
-        except NothingParsed:
-            return len(lines_of(text))
+        return len(lines_of(text))
     return max(len(flatten(value).rows), *_list_sizes(value), 1)
 
 
@@ -168,7 +163,7 @@ def says_more(texts: Iterable[str]) -> int | None:
     return total if total > sum(map(shown_count, texts)) else None
 
 
-def notice(texts: Iterable[str], untruncated: str) -> str | None:
+def notice(shown: Iterable[str], untruncated: str, texts: Texts | None = None) -> str | None:
     """What says in the shown texts that something was left out, in a few words; None where nothing does.
 
     >>> records = [{"id": number} for number in range(276)]
@@ -178,12 +173,12 @@ def notice(texts: Iterable[str], untruncated: str) -> str | None:
     >>> notice([json.dumps({"total": 276, "records": records[:164]})], json.dumps(records))
     'states a total of 276'
     """
-    texts = list(texts)
-    for text in texts:
-        found = marker(text, untruncated)
+    shown = list(shown)
+    for text in shown:
+        found = marker(text, untruncated, texts=texts)
         if found:
             return f"says {found!r}"
-    total = says_more(texts)
+    total = says_more(shown)
     return None if total is None else f"states a total of {total}"
 
 

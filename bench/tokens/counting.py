@@ -20,7 +20,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..model import Message, compact_json
+from ..model import Message, ModelTurn, compact_json, text_of
 
 if TYPE_CHECKING:
     import tiktoken
@@ -68,9 +68,13 @@ def encoding_for(model: str | None) -> tuple[str, bool]:
 
 
 class TokenCounter:
-    """Counts tokens under one encoding, remembering every text it has counted."""
+    """Counts tokens under one encoding, `o200k_base` or `cl100k_base`, remembering every text it has counted: one lives as long as one trace.
 
-    def __init__(self, encoding: str) -> None:
+    >>> TokenCounter().text("hello world"), TokenCounter("cl100k_base").text("")
+    (2, 0)
+    """
+
+    def __init__(self, encoding: str = DEFAULT_ENCODING) -> None:
         self.encoding = encoding
         self._encode = _encoding(encoding).encode_ordinary
         self._memo: dict[str, int] = {"": 0}
@@ -106,6 +110,13 @@ class TokenCounter:
         )
         return MESSAGE_TOKENS + self.text(message.text) + calls
 
+    def turn(self, turn: ModelTurn) -> int:
+        """Tokens of a model turn as a message: its text and calls, and its reasoning where it was sent back."""
+        sent = turn.reasoning if turn.reasoning_resent and turn.reasoning else ""
+        text = text_of(turn.content)
+        shown = "\n".join(filter(None, (sent, text)))
+        return self.message(Message(role="assistant", text=shown, kind="model", tool_calls=turn.tool_calls))
+
     def tools(self, tools: tuple[Any, ...]) -> int:
         """Tokens of the tool definitions of one prompt; 0 for none."""
         return self.text(compact_json(list(tools))) if tools else 0
@@ -118,16 +129,6 @@ def _split_blank_runs(text: str) -> list[str]:
             pieces.append(text[start:cut])
             start = cut
     return [piece for piece in [*pieces, text[start:]] if piece]
-
-
-@functools.cache
-def counter(encoding: str = DEFAULT_ENCODING) -> TokenCounter:
-    """The process-wide counter of one encoding, `o200k_base` or `cl100k_base`.
-
-    >>> counter().text("hello world"), counter("cl100k_base").text("")
-    (2, 0)
-    """
-    return TokenCounter(encoding)
 
 
 @functools.cache

@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from ..errors import TraceError, one_line
-from ..files.documents import Document, optional_zstandard, write_atomically
+from ..files.documents import Document, optional_zstandard
+from ..files.writing import write_atomically
 from ..model import SCHEMA_VERSION, AnyStep, Outcome, Source, Trace, Value
 from ..plugins.registry import register
 from . import Confidence

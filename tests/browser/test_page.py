@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from compared import HOSTILE
 
-from bench.reports.blocks import visible
+from bench.text.wording import visible
 
 Visit = Callable[..., Any]
 DRAWN = "figure.scatter .vega svg"

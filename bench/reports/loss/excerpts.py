@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
-from ..blocks import Span, counted
+from ...model import Span
+from ...text.wording import counted
 
 _BEFORE = r"(?:(?<!\w)|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{4}))"  # a fact may follow an escape in JSON text
 AROUND = 160

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..blocks import Cell, Path, Table, Turn, visible
+from ...text.wording import visible
+from ..blocks import Cell, Path, Table, Turn
 
 
 def shown(text: str) -> str:

@@ -4,23 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...model import Comparison, Delta, Verdict
+from ...model import Comparison, Verdict
+from ...text.wording import listed, quantity
 from .. import brackets, contenders, panel
-from ..blocks import (
-    Beside,
-    Block,
-    Cell,
-    Chart,
-    Column,
-    Fold,
-    Point,
-    Prose,
-    Table,
-    change,
-    listed,
-    measured,
-    quantity,
-)
+from ..blocks import Beside, Block, Cell, Chart, Column, Fold, Point, Prose, Table, change, measured
 
 COST = "cost.prompt_tokens"
 DOLLARS = "cost.cost_usd"
@@ -47,12 +34,9 @@ class _Place:
 
 @panel("ranking", order=20, title="Which strategy wins?")
 def ranking(comparison: Comparison) -> list[Block]:
-    """The strategies by prompt tokens, with differences against keep_all, gate marks, the Pareto front, and who wins by which rule.
-
-    Source: design §6
-    """
+    """The strategies by prompt tokens, with differences against keep_all, gate marks, the Pareto front, and who wins by which rule."""
     kept = _kept_metric(comparison)
-    places = {name: _place(comparison, name, kept) for name in (*comparison.strategies, *comparison.references)}
+    places = {name: _place(comparison, name, kept) for name in comparison.everyone}
     declared = sorted((places[name] for name in contenders(comparison)), key=_by_tokens)
     around = sorted((places[name] for name in brackets(comparison)), key=_by_tokens)
     front = _front(declared)
@@ -65,7 +49,7 @@ def ranking(comparison: Comparison) -> list[Block]:
     tokens = _chart(comparison, COST, kept, declared + around, front)
     if tokens is None:
         return [*said, table, Prose("No chart: no strategy has both a token count and a recall.", "muted")]
-    priced = [replace(place, tokens=_value(comparison, place.name, DOLLARS)) for place in declared + around]
+    priced = [replace(place, tokens=comparison.value(place.name, DOLLARS)) for place in declared + around]
     ours = [place for place in priced if place.name in contenders(comparison)]
     dollars = _chart(comparison, DOLLARS, kept, priced, _front(sorted(ours, key=_by_tokens)))
     return [*said, Beside((table, tokens)), *([Fold("The same in dollars", (dollars,))] if dollars else [])]
@@ -89,22 +73,16 @@ def _chart(
     return Chart("scatter", f"{what} against {kept}", title, str(kept), unit, "fraction", points, text, front)
 
 
-def _value(comparison: Comparison, strategy: str, metric: str) -> float | None:
-    row = comparison.row(strategy, metric)
-    return row.value if row else None
-
-
 def _kept_metric(comparison: Comparison) -> str | None:
     """The first recall that any declared strategy has a value of."""
     for name in KEPT:
-        rows = [comparison.row(strategy, name) for strategy in comparison.strategies]
-        if any(row is not None and row.value is not None for row in rows):
+        if any(comparison.value(strategy, name) is not None for strategy in comparison.strategies):
             return name
     return None
 
 
 def _place(comparison: Comparison, strategy: str, kept: str | None) -> _Place:
-    return _Place(strategy, _value(comparison, strategy, COST), _value(comparison, strategy, kept) if kept else None)
+    return _Place(strategy, comparison.value(strategy, COST), comparison.value(strategy, kept) if kept else None)
 
 
 def _by_tokens(place: _Place) -> tuple[bool, float, str]:
@@ -113,11 +91,7 @@ def _by_tokens(place: _Place) -> tuple[bool, float, str]:
 
 def _failing(comparison: Comparison) -> set[str]:
     failed = {verdict.strategy for verdict in comparison.verdicts if verdict.outcome == "fail"}
-    return failed | {run.strategy for run in comparison.runs.values() if run.failure is not None}
-
-
-def _delta(comparison: Comparison, strategy: str, metric: str) -> Delta | None:
-    return next((item for item in comparison.deltas if item.strategy == strategy and item.metric == metric), None)
+    return failed | {name for name in comparison.everyone if comparison.failed(name)}
 
 
 def _winner(comparison: Comparison, kept: str | None, declared: list[_Place]) -> Prose:
@@ -128,9 +102,11 @@ def _winner(comparison: Comparison, kept: str | None, declared: list[_Place]) ->
     able = [p for p in declared if p.name not in failing and p.tokens is not None and (p.kept or 0.0) >= ENOUGH]
     if not able:
         measured_places = [place for place in declared if place.kept is not None]
-        best = max(measured_places, key=lambda place: (place.kept or 0.0, -(place.tokens or 0.0)))
+        best = max(measured_places, key=lambda place: (place.kept or 0.0, -(place.tokens or 0.0)), default=None)
+        if best is None:
+            return Prose("No winner: no declared strategy finished on every case.", "warn")
         most = f"{best.name} keeps most, {quantity(best.kept, 'fraction')}"
-        against = _delta(comparison, best.name, COST)
+        against = comparison.delta(best.name, COST)
         price = (
             f", for {change(against, 'tokens').text} tokens against {against.reference}"
             if against and against.delta
@@ -139,8 +115,8 @@ def _winner(comparison: Comparison, kept: str | None, declared: list[_Place]) ->
         failed = f"; {listed(sorted(failing & set(contenders(comparison))))} failed" if failing else ""
         return Prose(f"No winner: {most}{price}{failed}.", "warn")
     winner = able[0]
-    against = _delta(comparison, winner.name, COST)
-    dollars = _value(comparison, winner.name, DOLLARS)
+    against = comparison.delta(winner.name, COST)
+    dollars = comparison.value(winner.name, DOLLARS)
     money = f" ({quantity(dollars, 'usd')})" if dollars is not None else ""
     said = f"{winner.name} wins: {quantity(winner.tokens, 'tokens')} prompt tokens{money}"
     keeps = f"keeps {quantity(winner.kept, 'fraction')}"
@@ -196,7 +172,7 @@ def _table(
         cells = [Cell(place.name, note="reference" if is_reference else "", strategy=place.name, detail=detail)]
         for metric in filter(None, (COST, kept)):
             unit = comparison.metrics[metric].unit if metric in comparison.metrics else "tokens"
-            against = change(_delta(comparison, place.name, metric), unit)
+            against = change(comparison.delta(place.name, metric), unit)
             if is_reference:  # a bracket is neither good nor bad
                 against = replace(against, tone="plain", note="")
             cells += [measured(comparison.row(place.name, metric)), against]
@@ -230,7 +206,7 @@ def _between(place: _Place, known: dict[str, _Place]) -> Cell:
 
 def _gate_mark(comparison: Comparison, strategy: str) -> Cell:
     verdicts: list[Verdict] = [verdict for verdict in comparison.verdicts if verdict.strategy == strategy]
-    if any(run.failure for run in comparison.runs.values() if run.strategy == strategy):
+    if comparison.failed(strategy):
         return Cell("raised", "bad")
     if not verdicts:
         return Cell("none" if strategy in comparison.strategies else "", "muted")

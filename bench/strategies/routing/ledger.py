@@ -9,7 +9,7 @@ from ...plugins.registry import register
 
 
 @register("router", "ledger", at="before_model")
-class MessageTokens:
+class Ledger:
     """What an orchestrator does with its ledger: `satisfied`, `next` (the detail names the speaker), `replan` or `terminated`.
 
     Satisfied wins. A ledger that sees a loop or no progress is a stall; progress never takes one away. More than `max_stalls` stalls →
@@ -20,7 +20,7 @@ class MessageTokens:
     Source: strategies.md §5 "Routers", Magentic-One traces
 
     >>> stalled = {"ledger": {"is_in_loop": {"answer": True}, "next_speaker": {"answer": "WebSurfer"}}}
-    >>> router = MessageTokens(max_stalls=1)
+    >>> router = Ledger(max_stalls=1)
     >>> router.decide(stalled)
     ('next', {'speaker': 'WebSurfer', 'stalls': 1, 'replans': 0})
     >>> router.decide(stalled)

@@ -5,7 +5,6 @@ Here is what several of them share: reading a raw script result, and cutting a h
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -64,7 +63,6 @@ def script_output(result: ToolResult) -> ScriptOutput:
     return _text_output(result.text) if result.data is None else _value_output(result.data, result.text)
 
 
-@functools.lru_cache(maxsize=4096)  # several strategies ask this of the same results
 def _text_output(text: str) -> ScriptOutput:
     try:
         return _value_output(parse_json(text), text)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import msgspec
 
+from ...evidence.of_trace import TraceEvidence
 from ...evidence.oracle import Bundle, Fact, Need, Recall, given_up
-from ...evidence.uses import uses
-from ...model import Message, Trace
+from ...model import Message
 from ...plugins.registry import register
 from ...text.decode import decoded
 from ...text.facts import occurs
@@ -28,11 +28,11 @@ class Clairvoyant:
 
     Source: strategies.md §6
 
-    >>> from bench.model import ModelTurn, Source, ToolResult
+    >>> from bench.model import ModelTurn, Source, ToolResult, Trace
     >>> got = ToolResult(index=0, call_id="a", function="f", seen="total 471\\nnothing here")
     >>> trace = Trace(id="t", source=Source(format="native"), steps=(got, ModelTurn(index=1, content="So 471.")))
     >>> told = [Message(role="tool", text=got.text, kind="result", step=0)]
-    >>> edits = Clairvoyant().compact(Window(1, "main", told, told, 9, 100, lambda item: len(getattr(item, "text", item)), trace=trace))
+    >>> edits = Clairvoyant().compact(Window(1, "main", told, told, 9, 100, lambda item: len(getattr(item, "text", item)), future=TraceEvidence(trace)))
     >>> edits.replace[told[0]].text
     'total 471'
     """
@@ -46,8 +46,8 @@ class Clairvoyant:
     def compact(self, window: Window) -> Edits | None:
         """Show of each result what is still needed: costs what changed."""
         if self._needs is None:
-            gone = frozenset() if window.trace is None else lines_given_up(window.trace, self.recall, window.count)
-            self._needs = last_needs(window.trace, window.thread, gone)
+            gone = frozenset() if window.future is None else lines_given_up(window.future, self.recall, window.count)
+            self._needs = last_needs(window.future, window.thread, gone)
         changed: dict[int, _Selection] = {}
         while self._expiries and self._expiries[0][0] < window.step:
             _, step = heapq.heappop(self._expiries)
@@ -88,9 +88,8 @@ class _Selection:
         return text if window.count(text) <= window.count(whole) else whole
 
 
-def lines_given_up(trace: Trace, recall: float, count: Callable[[str], int]) -> frozenset[Fact]:
+def lines_given_up(future: TraceEvidence, recall: float, count: Callable[[str], int]) -> frozenset[Fact]:
     """The facts whose lines are given up to reach a share of first uses: facts of one line, or of lines that overlap, go together."""
-    results = {result.index: result for result in trace.results}
 
     def bundles(needs: Sequence[Need]) -> list[Bundle]:
         of_result: dict[int, list[Need]] = {}
@@ -98,20 +97,22 @@ def lines_given_up(trace: Trace, recall: float, count: Callable[[str], int]) -> 
             of_result.setdefault(need.source, []).append(need)
         found = []
         for source, group in of_result.items():
-            plain = decoded(results[source].text)
+            plain = future.texts.plain(future.results[source].text)
             spans = {need: spans_of(plain, {need.fact: need.last}) for need in group}
             for start, end in merged([span[:2] for places in spans.values() for span in places]):
                 inside = tuple(need for need in group if any(start <= span[0] < end for span in spans[need]))
                 found.append(Bundle(inside, count(plain[start:end]) * max(need.prompts for need in inside)))
         return found
 
-    return given_up(trace, recall, bundles)
+    return given_up(future.needs, recall, bundles)
 
 
-def last_needs(trace: Trace | None, thread: str, gone: frozenset[Fact] = frozenset()) -> dict[int, dict[str, int]]:
-    """Per tool result (by step) the facts of it that a thread uses and does not give up, each with its last turn. No trace: none."""
+def last_needs(
+    future: TraceEvidence | None, thread: str, gone: frozenset[Fact] = frozenset()
+) -> dict[int, dict[str, int]]:
+    """Per tool result (by step) the facts of it that a thread uses and does not give up, each with its last turn. No future: none."""
     needs: dict[int, dict[str, int]] = {}
-    for use in uses(trace) if trace is not None else ():
+    for use in future.uses if future is not None else ():
         if use.thread == thread and not use.recorded_only and (use.thread, use.fact) not in gone:
             needs.setdefault(use.source, {})[use.fact] = use.turn  # uses come in order: the last one stays
     return needs

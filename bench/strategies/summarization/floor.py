@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...evidence.oracle import Bundle, Fact, Recall, given_up
-from ...evidence.uses import uses
 from ...model import Message
 from ...plugins.registry import register
 from ...text.decode import decoded
@@ -26,11 +25,12 @@ class Floor:
 
     Source: strategies.md §6
 
+    >>> from bench.evidence.of_trace import TraceEvidence
     >>> from bench.model import ModelTurn, Source, ToolResult, Trace
     >>> got = ToolResult(index=0, call_id="a", function="f", seen="total 471 of 36.5 in all")
     >>> trace = Trace(id="t", source=Source(format="native"), steps=(got, ModelTurn(index=1, content="36.5 makes 471.")))
     >>> told = [Message(role="tool", text=got.text, kind="result", step=0)]
-    >>> [message.text for message in Floor().compact(Window(1, "main", told, told, 9, 100, len, trace=trace)).messages]
+    >>> [message.text for message in Floor().compact(Window(1, "main", told, told, 9, 100, len, future=TraceEvidence(trace))).messages]
     ['471 36.5']
     """
 
@@ -70,7 +70,7 @@ class Floor:
     def _foresee(self, window: Window) -> dict[int, list[str]]:
         born: dict[int, list[str]] = {}
         gone = self._given_up(window)
-        for use in uses(window.trace) if window.trace is not None else ():
+        for use in window.future.uses if window.future is not None else ():
             if use.thread == window.thread and not use.recorded_only and (use.thread, use.fact) not in gone:
                 if use.fact not in self._dies:
                     born.setdefault(use.source, []).append(use.fact)
@@ -78,11 +78,11 @@ class Floor:
         return born
 
     def _given_up(self, window: Window) -> frozenset[Fact]:
-        if window.trace is None or self.recall >= 1:
+        if window.future is None or self.recall >= 1:
             return frozenset()
         count = window.count
         return given_up(
-            window.trace,
+            window.future.needs,
             self.recall,
             lambda needs: [Bundle((need,), count(f" {need.fact}") * need.prompts) for need in needs],
         )
@@ -96,7 +96,7 @@ def densest(facts: tuple[str, ...], count: Callable[[str], int]) -> str:
     """
     by_word: dict[str, list[str]] = {}
     for fact in facts:
-        for word in words_of(fact):
+        for word in words_of(decoded(fact)):
             by_word.setdefault(word, []).append(fact)
     kept = [
         fact

@@ -1,0 +1,172 @@
+"""What one run shows: one object for what its prompts hold, which runs with equal prompts share, and one for the run itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import cached_property
+
+from ..model import ResultOutcome, Run, Trace
+from ..text.texts import Texts
+from ..tokens.counting import PROMPT_TOKENS, TokenCounter
+from .held import HeldLeaves
+from .of_trace import TraceEvidence
+from .prompt_scan import PromptScan, Standing, scan_prompts
+from .tiers import Handles, HandlesOf, Tiered, handles_of, tiered
+
+OracleTokens = Callable[[str, float], int]
+"""What a reference that reads the future costs at a share of first uses: called with `floor` or `clairvoyant` and the share, gives prompt tokens."""
+
+
+class PromptEvidence:
+    """What the prompts of a run hold. It depends on nothing that was stored, judged or routed."""
+
+    def __init__(self, of_trace: TraceEvidence, run: Run) -> None:
+        self._of_trace, self._run = of_trace, run
+
+    @cached_property
+    def scan(self) -> PromptScan:
+        """What one walk through the prompts finds."""
+        return scan_prompts(self._of_trace, self._run)
+
+    @cached_property
+    def leaves(self) -> dict[str, list[HeldLeaves]]:
+        """What is held of every structured result at its first prompt ("shown") and at the last one ("end")."""
+        structured = self._of_trace.structured
+        return structured.held(self._of_trace.sightings(self._run, structured.items_of))
+
+    @cached_property
+    def lost_by_kind(self) -> dict[str, list[tuple[Standing, dict[str, list[str]]]]]:
+        """By place every result as it stands there, with what is gone of it by kind of fact."""
+        kinds = self._of_trace.kinds
+        found: dict[str, list[tuple[Standing, dict[str, list[str]]]]] = {}
+        for place, standings in self.scan.standings.items():
+            of_place = found.setdefault(place, [])
+            for standing in standings:
+                gone = set(standing.gone)
+                of_kinds = kinds[standing.result.index].items() if gone else ()
+                of_place.append(
+                    (standing, {kind: [fact for fact in facts if fact in gone] for kind, facts in of_kinds})
+                )
+        return found
+
+    @cached_property
+    def kept_prefix_tokens(self) -> list[int]:
+        """For each prompt the tokens of the unchanged start it shares with the one before in its thread, before any provider's rule.
+
+        Nothing is shared by a thread's first prompt, after the tool definitions changed, or with another model's prompt.
+        """
+        run, models = self._run, self._of_trace.models
+        live: dict[str, list[str]] = {}
+        last_model: dict[str, str | None] = {}
+        found = []
+        for prompt in run.prompts:
+            keys = live.setdefault(prompt.thread, [])
+            model = models.get(prompt.step, run.model)
+            at = prompt.splices[0].at if prompt.splices else len(keys)
+            before = keys[at:]
+            prompt.edit(keys)
+            for old, new in zip(before, keys[at:], strict=False):  # replaced by its equal: the provider sees no change
+                if old != new:
+                    break
+                at += 1
+            fresh = prompt.thread not in last_model or last_model[prompt.thread] != model or prompt.tools_changed
+            last_model[prompt.thread] = model
+            behind = sum(run.message_tokens[key] for key in keys[at:])
+            found.append(0 if fresh else prompt.tokens - PROMPT_TOKENS - behind)
+        return found
+
+
+def same_prompts(run: Run) -> Hashable:
+    """What two runs have in common that showed the model exactly the same: the key under which they share their PromptEvidence.
+
+    The same are prompts, compactions, and the message that first showed each result. What a strategy stored, how it judged and where it
+    went may differ.
+    """
+    return (
+        tuple((key, message.step, message.text) for key, message in run.held_messages.items()),
+        tuple((prompt.thread, prompt.step, prompt.compacted, prompt.splices) for prompt in run.prompts),
+        tuple((outcome.step, outcome.shown) for outcome in run.results),
+        tuple(call.step for call in run.writer_calls),
+    )
+
+
+class RunEvidence:
+    """One run of a trace, and everything that metrics, gates and panels ask of it.
+
+    `prompts` is what its prompts hold, `count` counts tokens in its encoding. `oracle_tokens` says what a reference that reads the future costs
+    (None: nobody can say, because nothing may be replayed).
+
+    >>> from bench.metrics import example
+    >>> evidence = example()
+    >>> [(standing.result.index, standing.gone) for standing in evidence.prompts.scan.standings["end"]]
+    [(2, ('a/b.csv',))]
+    """
+
+    def __init__(
+        self,
+        of_trace: TraceEvidence,
+        run: Run,
+        prompts: PromptEvidence | None = None,
+        oracle_tokens: OracleTokens | None = None,
+        count: TokenCounter | None = None,
+    ) -> None:
+        self.of_trace, self.run = of_trace, run
+        self.prompts = prompts or PromptEvidence(of_trace, run)
+        self.oracle_tokens = oracle_tokens
+        self._count = count
+
+    @property
+    def trace(self) -> Trace:
+        """The trace that was replayed."""
+        return self.of_trace.trace
+
+    @property
+    def texts(self) -> Texts:
+        """What reads texts."""
+        return self.of_trace.texts
+
+    @cached_property
+    def count(self) -> TokenCounter:
+        """Counts tokens in the run's encoding."""
+        return self._count or TokenCounter(self.run.encoding)
+
+    @cached_property
+    def outcomes(self) -> dict[int, ResultOutcome]:
+        """What became of each result, by its step."""
+        return {outcome.step: outcome for outcome in self.run.results}
+
+    @cached_property
+    def handles(self) -> Handles:
+        """Which handles the prompts show."""
+        handles = handles_of(self.run)
+        if not handles:
+            return Handles()
+        of_results: dict[str, set[int]] = {"shown": set(), "end": set()}
+        of_prompts: dict[int, frozenset[str]] = {}
+        for place, subject, shown in self.of_trace.sightings(self.run, HandlesOf(handles.values())):
+            held = shown.items()
+            if place == "prompt":
+                of_prompts[subject.step] = frozenset(held)  # type: ignore[union-attr]
+            elif handles.get(subject.index) in held:  # type: ignore[union-attr]
+                of_results[place].add(subject.index)  # type: ignore[union-attr]
+        return Handles({place: frozenset(found) for place, found in of_results.items()}, of_prompts)
+
+    @cached_property
+    def tiers(self) -> dict[str, list[Tiered]]:
+        """By place ("shown", "end", "needed") what is not in context there, by tier: of each result, or of each use that was missed."""
+        scan, texts = self.prompts.scan, self.texts
+        found: dict[str, list[Tiered]] = {}
+        for place in ("shown", "end"):
+            reachable = self.handles.of_results[place]
+            found[place] = [
+                tiered(standing, self.outcomes.get(standing.result.index), standing.result.index in reachable, texts)
+                for standing in scan.standings[place]
+                if standing.gone
+            ]
+        found["needed"] = []
+        for use, standing in scan.missed:
+            outcome = self.outcomes.get(use.source)
+            handle = outcome.record.handle if outcome else None
+            visible = handle is not None and handle in self.handles.of_prompts.get(use.turn, ())
+            found["needed"].append(tiered(standing, outcome, visible, texts))
+        return found

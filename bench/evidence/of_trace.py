@@ -1,0 +1,157 @@
+"""What one trace shows, whatever strategy is replayed: found once, when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from ..model import ModelTurn, Prompt, Run, ToolResult, Trace, compact_json, text_of
+from ..text.fact_kinds import exit_codes, kinds_of
+from ..text.notices import notice
+from ..text.texts import Texts
+from ..tokens.counting import TokenCounter
+from .compactions import joined_before, told_by_results
+from .held import StructuredResults
+from .oracle import Need, find_needs
+from .presence import FactsHeld, ItemsOf, MessageTexts, Shown, sightings
+from .recorded_cut import Cut, Reset, find_cuts, find_resets
+from .repeats import Repeat, find_repeats
+from .uses import Use, find_uses
+
+
+class TraceEvidence:
+    """One trace, and what depends on it alone. It lives as long as its case is measured.
+
+    >>> from bench.metrics import example
+    >>> evidence = TraceEvidence(example().trace)
+    >>> [use.fact for use in evidence.uses], evidence.kinds[2]["path"]
+    (['471', 'a/b.csv'], ('a/b.csv',))
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.texts = Texts()
+        self._message_texts = MessageTexts()
+        self._notices: dict[tuple[int, tuple[str, ...]], str | None] = {}
+        self._told: dict[str, list[tuple[int, dict[str, int]]]] = {}
+        self._answers: dict[str, dict[int, int]] = {}
+
+    # ------------------------------------------------------------ what was said
+
+    @cached_property
+    def results(self) -> dict[int, ToolResult]:
+        """The tool results by step."""
+        return {result.index: result for result in self.trace.results}
+
+    @cached_property
+    def models(self) -> dict[int, str]:
+        """The model of each turn that names one, by step."""
+        return {turn.index: turn.model for turn in self.trace.model_turns if turn.model}
+
+    @cached_property
+    def kinds(self) -> dict[int, dict[str, tuple[str, ...]]]:
+        """The facts of every result by kind, by its step."""
+        return {step: kinds_of(result.text, self.texts) for step, result in self.results.items()}
+
+    @cached_property
+    def exit_codes(self) -> dict[int, int]:
+        """The exit code of every result that states one, by its step: the first one it states, which is that of the envelope."""
+        stated = {step: exit_codes(result.text) for step, result in self.results.items()}
+        return {step: codes[0] for step, codes in stated.items() if codes}
+
+    @cached_property
+    def structured(self) -> StructuredResults:
+        """The structured results, taken apart."""
+        return StructuredResults(self.trace.results, self.texts)
+
+    @cached_property
+    def joined_before(self) -> dict[int, list[int]]:
+        """For each model turn the steps that joined its thread's history since the turn before it."""
+        return joined_before(self.trace)
+
+    def told_by_results(self, thread: str) -> list[tuple[int, dict[str, int]]]:
+        """The step of each result of a thread with its facts, each with how many results up to it told it."""
+        if thread not in self._told:
+            self._told[thread] = told_by_results(self.trace, thread, self.texts)
+        return self._told[thread]
+
+    @cached_property
+    def _commands(self) -> dict[str, dict[str, int]]:
+        found: dict[str, dict[str, int]] = {}
+        for turn in self.trace.model_turns:
+            for call in turn.tool_calls:
+                found.setdefault(turn.thread, {}).setdefault(call.command, turn.index)
+        return found
+
+    def commands(self, thread: str) -> dict[str, int]:
+        """The distinct commands of a thread, each with the step of its first appearance."""
+        return self._commands.get(thread, {})
+
+    def answer_tokens(self, count: TokenCounter) -> dict[int, int]:
+        """Output tokens of each model turn: the provider's own count, else content, tool calls and reasoning counted."""
+        if count.encoding not in self._answers:
+            self._answers[count.encoding] = {turn.index: _answer_tokens(turn, count) for turn in self.trace.model_turns}
+        return self._answers[count.encoding]
+
+    # ------------------------------------------------------------ what was needed
+
+    @cached_property
+    def uses(self) -> tuple[Use, ...]:
+        """Every use of what a result told, in order of the turns."""
+        return find_uses(self.trace, self.texts)
+
+    @cached_property
+    def uses_by_turn(self) -> dict[int, list[Use]]:
+        """The uses that a strategy can be blamed for, by turn."""
+        found: dict[int, list[Use]] = {}
+        for use in self.uses:
+            if not use.recorded_only:
+                found.setdefault(use.turn, []).append(use)
+        return found
+
+    @cached_property
+    def needs(self) -> tuple[Need, ...]:
+        """What a selector that reads the future would keep, in order of first use."""
+        return find_needs(self.trace, self.uses)
+
+    @cached_property
+    def repeats(self) -> tuple[Repeat, ...]:
+        """Every repeated call that was told a fact again."""
+        return find_repeats(self.trace, self.texts)
+
+    @cached_property
+    def cuts(self) -> tuple[Cut, ...]:
+        """What the recorded harness itself cut."""
+        return find_cuts(self.trace, self.texts)
+
+    @cached_property
+    def resets(self) -> tuple[Reset, ...]:
+        """Every time the recorded harness cleared its history."""
+        return find_resets(self.trace, self.texts)
+
+    # ------------------------------------------------------------ what prompts hold
+
+    @cached_property
+    def facts_held(self) -> FactsHeld:
+        """What is looked for in prompts: the facts of results and of uses."""
+        return FactsHeld(self.trace.results, (use.fact for use in self.uses), self.texts)
+
+    def sightings(self, run: Run, items_of: ItemsOf) -> Iterator[tuple[str, ToolResult | Prompt, Shown]]:
+        """Each prompt of a run with what it holds, and each result at its first and last prompt: see `bench.evidence.presence.sightings`."""
+        return sightings(self.trace, run, self._message_texts, items_of)
+
+    def notice(self, step: int, shown: tuple[str, ...]) -> str | None:
+        """What says in the shown texts that something of a result was left out; None where nothing does."""
+        key = step, shown
+        if key not in self._notices:
+            self._notices[key] = notice(shown, self.results[step].text, self.texts)
+        return self._notices[key]
+
+
+def _answer_tokens(turn: ModelTurn, count: TokenCounter) -> int:
+    if turn.usage is not None:
+        return turn.usage.completion_tokens
+    calls = sum(
+        count.text(call.name) + count.text(compact_json(call.arguments)) for call in turn.tool_calls if not call.in_text
+    )
+    return count.text(text_of(turn.content)) + calls + count.text(turn.reasoning or "")
