@@ -111,9 +111,8 @@ class _Replay:
             trace = self.trace if plugins and plugins[0].attribute("needs_future", False) else None
             compact = plugins[0].start()[1] if plugins else None
             per_call = bool(plugins) and plugins[0].attribute("mode", "history") == "per_call"
-            self.threads[step.thread] = ThreadHistory(
-                step.thread, self.ledger, compact, self.window_tokens, trace, per_call=per_call
-            )
+            thread = ThreadHistory(step.thread, self.ledger, compact, self.window_tokens, trace, per_call)
+            self.threads[step.thread] = thread
         return self.threads[step.thread]
 
     def take(self, step: AnyStep) -> None:
