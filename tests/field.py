@@ -152,3 +152,22 @@ def of_original(messages: Sequence[Any]) -> list[tuple[Any, ...]]:
         )
         for m in messages
     ]
+
+
+def session(turns: int, text: str = "word " * 20, calls: int = 1) -> list[Message]:
+    """A system prompt, a request, and turns with calls and their results."""
+    told = [
+        Message(role="system", kind="system", text="You help.", step=0),
+        Message(role="user", kind="user", text="go", step=1),
+    ]
+    for turn in range(turns):
+        made = tuple(ToolCall(id=f"c{turn}_{n}", name="bash", arguments={"n": n}) for n in range(calls))
+        told.append(Message(role="assistant", kind="model", text="", step=len(told), tool_calls=made))
+        for call in made:
+            told.append(Message(role="tool", kind="result", text=f"{turn}: {text}", step=len(told), call_id=call.id))
+    return told
+
+
+def steps(messages: Sequence[Message]) -> list[int | None]:
+    """Which step each message shows."""
+    return [message.step for message in messages]
