@@ -16,7 +16,6 @@ import bench
 from bench.evidence.oracle import Bundle, given_up, may_miss, needs_of
 from bench.model import ModelTurn, SystemTurn, Trace, UserTurn
 from bench.plugins.registry import entries
-from bench.tokens.counting import counter
 
 LONG = "/data/experiment/run_7/differential_expression.csv"
 HAND = trace(
@@ -29,7 +28,7 @@ HAND = trace(
     ModelTurn(index=6, content="As I said, 471."),
 )
 ROOT = Path(__file__).parents[1]
-COUNT = counter("o200k_base").text
+COUNT = COUNTER.text
 
 
 def recall_of(recording: Trace, run: object) -> tuple[float, float]:

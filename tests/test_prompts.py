@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from measured import COUNT
 
 from bench.errors import StrategyError
 from bench.model import ImagePart, Message, ModelTurn, Run, SystemTurn, TextPart, ToolCall, ToolResult, UserTurn
-from bench.replayer.prompts import MessageTokens, ThreadHistory, base_message, message_key
+from bench.replayer.prompts import BaseMessages, MessageTokens, ThreadHistory, base_message, message_key
 from bench.strategies import Edits
-from bench.tokens.counting import PROMPT_TOKENS, counter
+from bench.tokens.counting import PROMPT_TOKENS, TokenCounter
 
 
 def made(text):
@@ -63,7 +64,7 @@ choices = st.lists(
 @settings(max_examples=300)
 @given(choices, st.lists(st.integers(0, 3), min_size=8, max_size=8))
 def test_walking_the_edits_gives_the_lists_that_were_returned(script, joins):
-    compact, ledger = Scripted(script), MessageTokens(counter())
+    compact, ledger = Scripted(script), MessageTokens(BaseMessages(TokenCounter()))
     history = ThreadHistory("main", ledger, compact, None, None)
     index = 0
     for joining in joins[: len(script)]:
@@ -78,10 +79,10 @@ def test_walking_the_edits_gives_the_lists_that_were_returned(script, joins):
     assert len(walked) == len(compact.returned)
     for (prompt, keys), messages in zip(walked, compact.returned, strict=True):
         assert keys == [message_key(message) for message in messages]
-        assert prompt.tokens == PROMPT_TOKENS + sum(counter().message(message) for message in messages)
+        assert prompt.tokens == PROMPT_TOKENS + sum(COUNT.message(message) for message in messages)
     for (seen, added, tokens), before in zip(compact.seen[1:], compact.returned, strict=False):
         assert seen == before + added, "what it did before is what it finds now"
-        assert tokens == PROMPT_TOKENS + sum(counter().message(message) for message in seen)
+        assert tokens == PROMPT_TOKENS + sum(COUNT.message(message) for message in seen)
 
 
 @settings(max_examples=300)
@@ -160,7 +161,7 @@ def test_what_a_view_leaves_out_comes_back_when_it_says_so():
 
 
 def history_of(compact, *texts):
-    history = ThreadHistory("main", MessageTokens(counter()), compact, None, None)
+    history = ThreadHistory("main", MessageTokens(BaseMessages(TokenCounter())), compact, None, None)
     for index, text in enumerate(texts):
         history.join(base_message(UserTurn(index=index, content=text)))
     return history
@@ -202,7 +203,7 @@ def test_tool_definitions_are_counted_in_each_prompt_and_said_when_they_change()
     history.compact(ModelTurn(index=2))
     history.compact(ModelTurn(index=3))
     plain, first, second = history.prompts
-    cost = counter().tools(tools)
+    cost = COUNT.tools(tools)
     assert cost > 0
     assert [plain.tokens + cost] * 2 == [first.tokens, second.tokens]
     assert [prompt.tools_changed for prompt in history.prompts] == [False, True, False]
@@ -278,10 +279,10 @@ def test_a_key_stands_for_all_that_a_message_says(one, other):
 
 
 def test_a_ledger_holds_each_distinct_message_once_and_weighs_without_entering():
-    ledger = MessageTokens(counter())
+    ledger = MessageTokens(BaseMessages(TokenCounter()))
     one, same, other = made("text"), made("text"), made("more text")
     assert ledger.key(one) == ledger.key(same) != ledger.key(other)
     assert len(ledger.messages) == 2
-    assert ledger.count(made("never shown")) == 3 + counter().text("never shown")
-    assert ledger.count("a text") == counter().text("a text")
+    assert ledger.count(made("never shown")) == 3 + COUNT.text("never shown")
+    assert ledger.count("a text") == COUNT.text("a text")
     assert len(ledger.messages) == 2

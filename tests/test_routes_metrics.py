@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from bench.metrics.routing_divergence import first_divergence
 from generated import traces
 from handmade import opened, result, run_of, trace
 from hypothesis import given, settings, strategies as st
 from reference import routes as slow
 
-from bench.metrics.routing_divergence import first_divergence
 from bench.metrics.routing_loops import false_loops, loops, missed_loops
 from bench.metrics.routing_state import unapproved_executions, unreset_states
 from bench.model import (

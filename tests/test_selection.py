@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from generated import json_values
 from hypothesis import given, strategies as st
+from measured import COUNT
 
 from bench.errors import TraceError
 from bench.metrics.selection import selection_mrr, selection_recall_at_3, selection_tokens, selection_top1
@@ -21,7 +22,6 @@ from bench.replayer.loop import replay
 from bench.strategies import compose
 from bench.strategies.routing import select_script_semantic as semantic
 from bench.text.scripts import scripts_of
-from bench.tokens.counting import counter
 from bench.traces import load
 
 ROUTERS = ("select_script.keyword", "select_script.action", "select_script.semantic")
@@ -206,7 +206,7 @@ def test_by_hand() -> None:
     assert [sample.numerator for sample in selection_recall_at_3(trace, run)] == [1.0, 1.0]
     assert [sample.numerator for sample in selection_mrr(trace, run)] == [1.0, 0.5]
     assert selection_top1(trace, run)[1].detail["rank"] == 2
-    entries = {entry["name"]: counter().text(compact_json(entry)) for entry in trace.meta["manifest"]}
+    entries = {entry["name"]: COUNT.text(compact_json(entry)) for entry in trace.meta["manifest"]}
     shown = [entries["Make_Wall"], entries["List_Doors"] + entries["List_Walls"], 0]
     assert [sample.numerator for sample in selection_tokens(trace, run)] == shown
 

@@ -10,11 +10,10 @@ import pytest
 from generated import traces
 from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
+from measured import value
 from reference import structure
 
-from bench.comparison.rows import aggregate
 from bench.evidence.held import held_leaves, match_read
-from bench.metrics import info
 from bench.model import Run, Trace
 from bench.plugins.registry import entries
 from bench.text.leaves import flatten
@@ -41,11 +40,6 @@ NO_INDEX = """ id        Name    Length    Ok
  22     W, long     -2.25 False
 333           x     1e-20  True"""
 TOON = "walls[3]{id,Name,Length,Ok}:\n  1,Base Offset,1.5,true\n  22,\"W, long\",-2.25,false\n  333,x,1e-20,true"  # fmt: skip
-
-
-def value(name: str, recording: Trace, run: Run) -> tuple[float | None, float]:
-    entry = entries("metric")[name]
-    return aggregate(info(entry), entry.target(recording, run))
 
 
 def shown_as(recording: Trace, text: str) -> Run:

@@ -10,20 +10,14 @@ import pytest
 from generated import traces
 from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
+from measured import value
 from reference import lost
 
-from bench.comparison.rows import aggregate
 from bench.evidence.tiers import TIERS, derivable
-from bench.metrics import info
 from bench.model import ModelTurn, Run, ToolResult, Trace
 from bench.plugins.registry import entries
 
 ROWS = [{"id": number, "x": 2.5 * number} for number in range(120)]
-
-
-def value(name: str, recording: Trace, run: Run) -> tuple[float | None, float]:
-    entry = entries("metric")[name]
-    return aggregate(info(entry), entry.target(recording, run))
 
 
 def shares(recording: Trace, run: Run, place: str) -> dict[str, float | None]:

@@ -10,23 +10,13 @@ import pytest
 from generated import traces
 from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
+from measured import measured, value
 from reference import lost
 
-from bench.comparison.rows import aggregate
-from bench.metrics import info
-from bench.model import Run, Sample, Trace
-from bench.plugins.registry import entries
+from bench.model import Run, Trace
 from bench.text.notices import marker, notice, says_more, shown_count, stated_left_out, stated_totals
 
 RECORDS = [{"id": number, "name": f"gene_{number}"} for number in range(276)]
-
-
-def measured(name: str, recording: Trace, run: Run) -> list[Sample]:
-    return list(entries("metric")[name].target(recording, run))
-
-
-def value(name: str, recording: Trace, run: Run) -> tuple[float | None, float]:
-    return aggregate(info(entries("metric")[name]), measured(name, recording, run))
 
 
 def shown_as(recording: Trace, *texts: str) -> Run:

@@ -133,8 +133,9 @@ class _Replay:
             future = self.replayer.evidence if plugins and plugins[0].attribute("needs_future", False) else None
             compact = plugins[0].start()[1] if plugins else None
             per_call = bool(plugins) and plugins[0].attribute("mode", "history") == "per_call"
-            thread = ThreadHistory(step.thread, self.tokens, compact, self.window_tokens, future, per_call)
-            self.threads[step.thread] = thread
+            self.threads[step.thread] = ThreadHistory(
+                step.thread, self.tokens, compact, self.window_tokens, future, per_call=per_call
+            )
         return self.threads[step.thread]
 
     def take(self, step: AnyStep) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.evidence.uses import uses
 from bench.model import Run, ToolResult, Trace, as_text, compact_json
-from bench.text.decode import NothingParsed, decode_strings, decoded, parse_json, parse_prefix
-from bench.text.facts import facts_of
 
 from . import rebuilt
+from .facts import facts_of
+from .reading import Nothing, decoded, inside, some
+from .uses import uses
 
 Pair = tuple[float, float]
 
@@ -40,9 +40,10 @@ def _facts(result: ToolResult, texts: list[str], whole: bool) -> Pair:
 def needs(trace: Trace, run: Run, first: bool) -> dict[int, Pair]:
     """Uses of each turn that has any: served, all."""
     found: dict[int, Pair] = {}
+    everything = uses(trace)
     results = {result.index: result for result in trace.results}
     for prompt, messages, _ in rebuilt.prompts(run):
-        of_turn = [use for use in uses(trace) if use.turn == prompt.step and use.first is first]
+        of_turn = [use for use in everything if use.turn == prompt.step and use.first is first]
         judged = [
             rebuilt.shows_whole(messages, results[use.source]) or rebuilt.present(use.fact, rebuilt.texts(messages))
             for use in of_turn
@@ -50,20 +51,6 @@ def needs(trace: Trace, run: Run, first: bool) -> dict[int, Pair]:
         ]
         if judged:
             found[prompt.step] = (sum(judged), len(judged))
-    return found
-
-
-def ages(trace: Trace, run: Run) -> list[int]:
-    """Turns between source and use, of every use that was not served."""
-    found = []
-    by_turn = {prompt.step: messages for prompt, messages, _ in rebuilt.prompts(run)}
-    results = {result.index: result for result in trace.results}
-    for use in uses(trace):
-        messages = by_turn[use.turn]
-        if use.recorded_only or rebuilt.shows_whole(messages, results[use.source]):
-            continue
-        if not rebuilt.present(use.fact, rebuilt.texts(messages)):
-            found.append(use.turn_number - use.source_turn)
     return found
 
 
@@ -95,12 +82,9 @@ def _parsed(texts: list[str]) -> list[Any]:
     values = []
     for text in texts:
         try:
-            values.append(parse_json(text))
-        except NothingParsed:
-            try:
-                values.append(parse_prefix(text)[0])
-            except NothingParsed:
-                continue
+            values.append(some(text))
+        except Nothing:
+            continue
     return values
 
 
@@ -149,7 +133,7 @@ def taken_apart(value: Any) -> tuple[list[list[Any]], list[Any]]:
             node = 0.0 if isinstance(node, float) and node == 0 else node  # -0.0 is 0.0
             into.append((path, f"{type(node).__name__} {node!r}"))
 
-    walk(decode_strings(value), (), others)
+    walk(inside(value), (), others)
     return [row for row in rows if row], others
 
 

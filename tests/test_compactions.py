@@ -5,15 +5,11 @@ from __future__ import annotations
 from generated import traces
 from handmade import opened, result, run_of, shell
 from hypothesis import given, settings, strategies as st
+from measured import measured
 from reference import lost
 
 from bench.evidence.prompt_scan import prompt_scan
-from bench.model import ModelTurn, Run, Sample, Trace
-from bench.plugins.registry import entries
-
-
-def measured(name: str, recording: Trace, run: Run) -> list[Sample]:
-    return list(entries("metric")[name].target(recording, run))
+from bench.model import ModelTurn, Run, Trace
 
 
 def pairs(name: str, recording: Trace, run: Run) -> list[tuple[int | None, float | None, float | None]]:
