@@ -33,7 +33,7 @@ class PromptEvidence:
     def leaves(self) -> dict[str, list[HeldLeaves]]:
         """What is held of every structured result at its first prompt ("shown") and at the last one ("end")."""
         structured = self._of_trace.structured
-        return structured.held(self._of_trace.sightings(self._run, structured.items_of))
+        return structured.held(self._of_trace.sightings(self._run, structured.labels))
 
     @cached_property
     def lost_by_kind(self) -> dict[str, list[tuple[Standing, dict[str, list[str]]]]]:

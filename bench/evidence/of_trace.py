@@ -33,7 +33,7 @@ class TraceEvidence:
         self.texts = Texts()
         words = (self.texts.words(text) for step in trace.steps for text in spoken(step))
         self.texts.lower = frozenset(word for of_text in words for word in of_text if word.islower())
-        self._message_texts = MessageTexts()
+        self._message_texts = MessageTexts({result.index: result.text for result in trace.results})
         self._notices: dict[tuple[int, tuple[str, ...]], str | None] = {}
         self._told: dict[str, list[tuple[int, dict[str, int]]]] = {}
         self._answers: dict[str, dict[int, int]] = {}

@@ -22,7 +22,9 @@ class _Versioned(msgspec.Struct):
     schema: int = 1  # what a file without the field is
 
 
-def require_schema(path: Path, data: bytes, line: int = 1, *, again: str = "make the file again with this version") -> None:
+def require_schema(
+    path: Path, data: bytes, line: int = 1, *, again: str = "make the file again with this version"
+) -> None:
     """Raise ResultsError for JSON of another schema than this bench reads, naming the line; `again` says how to get one that fits."""
     try:
         found = msgspec.json.decode(data, type=_Versioned).schema

@@ -19,9 +19,6 @@ from .equality import Typed, typed
 Path = tuple[str, ...]
 Leaf = tuple[Path, Typed]
 
-JOINT = "\0"
-"""What stands between key and value in a label."""
-
 CANDIDATES = 16
 """How many rows a changed row is compared with at most."""
 
@@ -37,19 +34,6 @@ class Leaves:
     def total(self) -> int:
         """How many leaves there are."""
         return len(self.others) + sum(map(len, self.rows))
-
-    @functools.cached_property
-    def tokens(self) -> list[tuple[Leaf, tuple[str, ...]]]:
-        """Every leaf with the ways in which it may stand in a text."""
-        return [(leaf, tokens_of(leaf[1])) for leaf in self]
-
-    @functools.cached_property
-    def labels(self) -> list[tuple[str, ...]]:
-        """For every leaf the pairs of key and value as which it may stand on a line, no key for a leaf under none."""
-        return [
-            tuple([f"{path[-1] if path else ''}{JOINT}{token}" for token in tokens])
-            for (path, _), tokens in self.tokens
-        ]
 
     def __iter__(self) -> Iterator[Leaf]:
         for row in self.rows:
