@@ -89,7 +89,7 @@ def compare(
     summarizers) or Strategies, or a mapping of name → one of these. `gates` are tables as a scenario has them; their verdicts are in the
     comparison. `jobs` is how many processes work on cases; the result is the same. `progress` is called with (cases done, of how many).
     With `calibrate` tokens are counted as the usage that a trace recorded says, else by the plain rule; `model` is that of traces which name
-    none, for their prices and encoding. Raises SpecError for two strategies of one name, BenchError for no traces at all.
+    none, for their prices and encoding. Raises SpecError for two strategies of one name, BenchError for no traces or no strategies at all.
     """
     if isinstance(strategies, Mapping):
         declared = [strategy_of(item, name, base) for name, item in strategies.items()]
@@ -97,6 +97,8 @@ def compare(
         declared = [strategy_of(item, base=base) for item in strategies]
     else:
         declared = [strategy_of(strategies, base=base)]
+    if not declared:
+        raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
     found, skipped = _given(traces, base)
     rules = tuple(parse_rule(table, f"gates[{number}]", number) for number, table in enumerate(gates, 1))
     require_known(rules, [item.name for item in declared] + list(REFERENCES), "gates")
