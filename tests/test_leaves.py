@@ -10,7 +10,7 @@ from typing import Any
 
 from generated import json_values
 from hypothesis import given, settings, strategies as st
-from reference import loss
+from reference import leaves
 
 from bench.text.leaves import flatten, match, read_leaves, together
 
@@ -121,7 +121,7 @@ tables = st.fixed_dictionaries({"t": small_rows, "a": st.sampled_from([0, 1, "1"
 @given(untruncated=tables, held=tables)
 @settings(max_examples=400)
 def test_small_tables_match_as_the_obvious_way_does(untruncated: Any, held: Any) -> None:
-    expected = loss.kept(*loss.taken_apart(untruncated), *loss.taken_apart(held))
+    expected = leaves.kept(*leaves.taken_apart(untruncated), *leaves.taken_apart(held))
     assert kept(untruncated, held)[0] == expected
 
 
