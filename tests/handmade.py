@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from measured import run_of as run_of, uses_of
+from measured import replayer_of, run_of as run_of
 
 from bench.model import (
     AnyStep,
@@ -153,13 +153,10 @@ def prompt_tokens(run: Run) -> int:
 
 def unmet(recording: Trace, run: Run) -> list[tuple[int, str]]:
     """Each needed fact that no message of its turn's prompt holds, with the turn."""
-    needed: dict[int, list[str]] = {}
-    for use in uses_of(recording):
-        if not use.recorded_only:
-            needed.setdefault(use.turn, []).append(use.fact)
+    needed = replayer_of(recording).evidence.dependencies_by_turn
     return [
-        (prompt.step, fact)
+        (prompt.step, found.fact)
         for prompt, keys in run.walk()
-        for fact in needed.get(prompt.step, ())
-        if not any(holds(run.messages[key].text, fact) for key in keys)
+        for found in needed.get(prompt.step, ())
+        if not any(holds(run.messages[key].text, found.fact) for key in keys)
     ]

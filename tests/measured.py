@@ -6,10 +6,10 @@ What depends on the trace alone is found once for the trace asked about last, as
 from __future__ import annotations
 
 from bench.comparison.rows import aggregate
+from bench.evidence.dependencies import Dependency
 from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.oracle import Need
-from bench.evidence.uses import Use
 from bench.metrics import metric_of
 from bench.model import Run, Sample, Trace
 from bench.replayer.loop import Replayer
@@ -46,9 +46,9 @@ def run_of(recording: Trace, strategy: str) -> Run:
     return run
 
 
-def uses_of(recording: Trace) -> tuple[Use, ...]:
-    """Every use of a trace."""
-    return replayer_of(recording).evidence.uses
+def dependencies_of(recording: Trace) -> tuple[Dependency, ...]:
+    """Every dependency of a trace."""
+    return replayer_of(recording).evidence.dependencies
 
 
 def needs_of(recording: Trace) -> tuple[Need, ...]:

@@ -1,4 +1,4 @@
-"""Gates: every outcome and every exit code of design §5, and that nothing which is missing ever passes."""
+"""Gates: every outcome and every exit code, and that nothing which is missing ever passes."""
 
 from __future__ import annotations
 

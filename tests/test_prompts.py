@@ -31,10 +31,13 @@ class Scripted:
         how, numbers = next(self.choices)
         if how == "nothing":
             after, answer = history, None
-        elif how in ("list", "edits list"):
+        elif how in ("list", "edits list", "list and more"):
             pool = [*history, made("a new one"), made(f"numbered {len(history)}")]
             after = [pool[number % len(pool)] for number in numbers]
             answer = Edits(messages=after) if how == "edits list" else after
+            if how == "list and more":
+                more = [made("one more"), *history[:1]]
+                after, answer = [*after, *more], Edits(messages=after, append=more)
         else:
             replace = {}
             for number in numbers:
@@ -51,7 +54,7 @@ class Scripted:
 
 choices = st.lists(
     st.tuples(
-        st.sampled_from(("nothing", "list", "edits list", "replace")),
+        st.sampled_from(("nothing", "list", "edits list", "list and more", "replace")),
         st.lists(st.integers(0, 30), max_size=8, unique=True),
     ),
     max_size=8,
@@ -82,6 +85,81 @@ def test_walking_the_edits_gives_the_lists_that_were_returned(script, joins):
         assert tokens == PROMPT_TOKENS + sum(COUNT.message(message) for message in seen)
 
 
+@settings(max_examples=300)
+@given(choices, st.lists(st.integers(0, 3), min_size=8, max_size=8))
+def test_a_view_is_given_everything_each_time_and_its_answer_is_that_prompt(script, joins):
+    compact, ledger = Scripted(script), MessageTokens(counter())
+    history = ThreadHistory("main", ledger, compact, None, None, per_call=True)
+    index, everything, kept = 0, [], []
+    for joining in joins[: len(script)]:
+        for _ in range(joining):
+            everything.append(base_message(UserTurn(index=index, content=f"message {index % 3}")))
+            history.join(everything[-1])
+            index += 1
+        shown = (
+            [*compact.returned[-1], *everything[len(everything) - joining :]] if compact.returned else list(everything)
+        )
+        assert [id(message) for message in history.messages] == [id(message) for message in shown]
+        history.compact(ModelTurn(index=index))
+        kept.append((list(everything), everything[len(everything) - joining :]))
+        index += 1
+    assert [(seen, added) for seen, added, _ in compact.seen] == kept
+    run = Run(trace_id="t", trace_sha256="", strategy="s", spec="", encoding="o200k_base", messages=ledger.messages,
+              message_tokens=ledger.message_tokens, prompts=tuple(history.prompts))  # fmt: skip
+    walked = [(prompt, list(keys)) for prompt, keys in run.walk()]
+    before: list[str] = []
+    for (prompt, keys), messages, (_, added) in zip(walked, compact.returned, kept, strict=True):
+        assert keys == [message_key(message) for message in messages]
+        assert prompt.tokens == PROMPT_TOKENS + sum(counter().message(message) for message in messages)
+        grown = [*before, *(message_key(message) for message in added)]
+        assert prompt.compacted is (keys != grown)
+        shared = next(
+            (n for n, pair in enumerate(zip(before, keys, strict=False)) if pair[0] != pair[1]),
+            min(len(before), len(keys)),
+        )
+        assert all(splice.at >= shared for splice in prompt.splices), "the prefix that a cache would serve"
+        before = keys
+    for (seen, _, tokens), (whole, _) in zip(compact.seen, kept, strict=True):
+        assert (
+            tokens
+            == PROMPT_TOKENS + sum(counter().message(message) for message in whole)
+            == PROMPT_TOKENS + sum(counter().message(message) for message in seen)
+        )
+
+
+def test_a_view_that_writes_a_message_anew_does_not_change_the_prompt():
+    def masked(window):
+        return [made("masked"), *window.messages[1:]]
+
+    history = ThreadHistory("main", MessageTokens(counter()), masked, None, None, per_call=True)
+    for index in range(4):
+        history.join(base_message(UserTurn(index=2 * index, content=f"message {index}")))
+        history.compact(ModelTurn(index=2 * index + 1))
+    assert [[(s.at, s.removed, len(s.added)) for s in prompt.splices] for prompt in history.prompts] == [
+        [(0, 0, 1)],
+        [(1, 0, 1)],
+        [(2, 0, 1)],
+        [(3, 0, 1)],
+    ]
+    assert [prompt.compacted for prompt in history.prompts] == [True, False, False, False]
+
+
+def test_what_a_view_leaves_out_comes_back_when_it_says_so():
+    answers = iter([None, 1, None])
+
+    def sometimes(window):
+        last = next(answers)
+        return None if last is None else window.messages[-last:]
+
+    history = ThreadHistory("main", MessageTokens(counter()), sometimes, None, None, per_call=True)
+    shown = []
+    for index, text in enumerate("abc"):
+        history.join(base_message(UserTurn(index=2 * index, content=text)))
+        history.compact(ModelTurn(index=2 * index + 1))
+        shown.append("".join(message.text for message in history.messages))
+    assert shown == ["a", "b", "abc"]
+
+
 def history_of(compact, *texts):
     history = ThreadHistory("main", MessageTokens(BaseMessages(TokenCounter())), compact, None, None)
     for index, text in enumerate(texts):
@@ -108,6 +186,13 @@ def test_a_rewritten_message_is_one_edit_and_the_rest_is_kept():
     (prompt,) = history.prompts
     assert prompt.compacted
     assert [message.text for message in history.messages] == ["a", "short", "c"]
+
+
+def test_messages_and_more_are_both_applied():
+    history = history_of(lambda window: Edits(messages=window.messages[1:], append=[made("more")]), "a", "b")
+    history.compact(ModelTurn(index=2))
+    assert [message.text for message in history.messages] == ["b", "more"]
+    assert history.prompts[0].tokens == PROMPT_TOKENS + 2 * 4
 
 
 def test_tool_definitions_are_counted_in_each_prompt_and_said_when_they_change():
@@ -141,8 +226,10 @@ def test_nothing_at_all_is_a_prompt_of_its_framing():
         (Edits(replace={made("x"): None}), "not in the history"),
     ],
 )
-def test_an_answer_that_is_none_is_refused(answer, says):
-    history = history_of(lambda window: answer, "a")
+@pytest.mark.parametrize("per_call", [False, True])
+def test_an_answer_that_is_none_is_refused(answer, says, per_call):
+    history = ThreadHistory("main", MessageTokens(counter()), lambda window: answer, None, None, per_call=per_call)
+    history.join(base_message(UserTurn(index=0, content="a")))
     with pytest.raises(StrategyError, match="a compactor") as caught:
         history.compact(ModelTurn(index=1))
     assert says in str(caught.value)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from measured import COUNT, uses_of
+from measured import COUNT, dependencies_of
 
 from bench.model import Approval, ModelTurn, RouteDecision, ToolResult, Trace, lines_of, text_of
 from bench.traces import load
@@ -93,7 +93,7 @@ def test_terminal_has_failures_long_and_empty_outputs_and_both_kinds_of_reasonin
 
 def test_terminal_leans_on_what_it_found_long_before() -> None:
     trace = load([str(TRACES / "terminal" / "session.json")]).traces[0]
-    ages = [use.turn_number - use.source_turn for use in uses_of(trace)]
+    ages = [use.turn_number - use.source_turn for use in dependencies_of(trace)]
     assert len(ages) >= 200
     assert sum(age > 50 for age in ages) >= 20
     last = text_of(trace.model_turns[-1].content)
@@ -189,7 +189,7 @@ def test_final_answer_cites_totals_that_the_cut_session_never_saw(analysis: dict
         assert claim in answers["completed"]
         assert claim not in answers["completed_cut"]
     assert "ends before the total" in answers["completed_cut"]
-    assert all(not use.recorded_only for name in answers for use in uses_of(analysis[name]))
+    assert all(not use.recorded_only for name in answers for use in dependencies_of(analysis[name]))
 
 
 def close(ours: Any, theirs: Any) -> bool:
@@ -290,7 +290,7 @@ def test_the_deployed_rule_hid_answers_and_the_survey_needs_late_rows(building: 
     survey = executions({"survey": building["survey"]})
     rooms = next(r for r in survey if r.arguments["script_name"] == "Room_Areas.cs")
     late = {str(row["Id"]) for row in json.loads(rooms.data["structured_output"][0]["data"])[5:]}
-    assert len(late & {use.fact for use in uses_of(building["survey"])}) >= 2
+    assert len(late & {use.fact for use in dependencies_of(building["survey"])}) >= 2
 
 
 def test_manifest_looks_like_that_of_the_rap_session(building: dict[str, Trace], shared_traces: Path) -> None:

@@ -66,6 +66,20 @@ def test_a_trace_without_a_summary_so_far_is_a_named_failure(trace: Trace) -> No
     assert "holds no recorded summary — use another writer" in run.failure.error
 
 
+# ---------------------------------------------------------------- empty
+
+
+@pytest.mark.parametrize("name", ["summarize_old", "separate_commands", "separate_commands_deployed"])
+def test_an_empty_summary_is_a_message_that_says_nothing(name: str) -> None:
+    told = replay(trace_of(), compose("s", {"compactor": f"{name}:max_tokens=250,keep_last=2"}))
+    silent = replay(trace_of(), compose("s", {"compactor": f"{name}:max_tokens=250,keep_last=2,writer=empty"}))
+    assert silent.failure is None
+    assert set(made(silent)) == {""}
+    assert silent.writer_calls[0].produced_tokens == 0
+    assert silent.writer_calls[0].consumed_tokens == told.writer_calls[0].consumed_tokens > 0
+    assert sum(prompt.tokens for prompt in silent.prompts) < sum(prompt.tokens for prompt in told.prompts)
+
+
 # ---------------------------------------------------------------- model
 
 

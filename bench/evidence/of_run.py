@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from functools import cached_property
 
-from ..model import ResultOutcome, Run, Trace
+from ..model import ResultOutcome, Run, Trace, as_text
 from ..text.texts import Texts
 from ..tokens.counting import PROMPT_TOKENS, TokenCounter
+from .dependencies import Dependency
 from .held import HeldLeaves
 from .of_trace import TraceEvidence
 from .prompt_scan import PromptScan, Standing, scan_prompts
 from .tiers import Handles, HandlesOf, Tiered, handles_of, tiered
 
 OracleTokens = Callable[[str, float], int]
-"""What a reference that reads the future costs at a share of first uses: called with `floor` or `clairvoyant` and the share, gives prompt tokens."""
+"""What a reference that reads the future costs: its name (`floor` or `clairvoyant`) and a share of the dependencies → prompt tokens."""
 
 
 class PromptEvidence:
@@ -147,13 +148,13 @@ class RunEvidence:
             held = shown.items()
             if place == "prompt":
                 of_prompts[subject.step] = frozenset(held)  # type: ignore[union-attr]
-            elif handles.get(subject.index) in held:  # type: ignore[union-attr]
+            elif handles.get(subject.index, "") in held:  # type: ignore[union-attr]
                 of_results[place].add(subject.index)  # type: ignore[union-attr]
         return Handles({place: frozenset(found) for place, found in of_results.items()}, of_prompts)
 
     @cached_property
     def tiers(self) -> dict[str, list[Tiered]]:
-        """By place ("shown", "end", "needed") what is not in context there, by tier: of each result, or of each use that was missed."""
+        """By place ("shown", "end") what is not in context there of each result, by tier."""
         scan, texts = self.prompts.scan, self.texts
         found: dict[str, list[Tiered]] = {}
         for place in ("shown", "end"):
@@ -163,10 +164,20 @@ class RunEvidence:
                 for standing in scan.standings[place]
                 if standing.gone
             ]
-        found["needed"] = []
-        for use, standing in scan.missed:
-            outcome = self.outcomes.get(use.source)
-            handle = outcome.record.handle if outcome else None
-            visible = handle is not None and handle in self.handles.of_prompts.get(use.turn, ())
-            found["needed"].append(tiered(standing, outcome, visible, texts))
+        return found
+
+    @cached_property
+    def missed(self) -> list[tuple[Dependency, bool]]:
+        """Every dependency that its turn's prompt did not hold, with whether a handle that it shows resolves to the fact."""
+        found = []
+        for item in self.prompts.scan.judged:
+            if not item.present:
+                wanted = item.dependency
+                outcome = self.outcomes.get(wanted.origin_step) if wanted.origin == "result" else None
+                handle = outcome.record.handle if outcome else None
+                visible = handle is not None and handle in self.handles.of_prompts.get(wanted.turn, ())
+                stored = (
+                    as_text(outcome.stored) if visible and outcome is not None and outcome.stored is not None else ""
+                )
+                found.append((wanted, bool(stored) and self.texts.holds(stored, wanted.fact)))
         return found

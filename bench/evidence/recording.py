@@ -29,7 +29,7 @@ NAMED = 4
 def recording_shown(
     evidence: TraceEvidence, count: TokenCounter, fewest: tuple[tuple[float, int], ...]
 ) -> RecordingShown:
-    """What reports show of a recording; `fewest` are the fewest prompt tokens at which a selection reaches a share of first uses."""
+    """What reports show of a recording; `fewest` are the fewest prompt tokens at which a selection reaches a share of dependencies."""
     trace = evidence.trace
     counted = count_error(evidence, count)
     worst = sorted(evidence.cuts, key=lambda cut: (-cut.needed, -len(cut.lost), cut.step))

@@ -22,9 +22,9 @@ def read_baseline(path: Path) -> Baseline | None:
     """The baseline of a file; None where there is no file. Raises ResultsError for one that cannot be read."""
     if not path.exists():
         return None
-    data = read_bytes(path)
-    require_schema(path, data)
+    data, again = read_bytes(path), "accept a new one with --update-baseline"
+    require_schema(path, data, again=again)
     try:
         return msgspec.json.decode(data, type=Baseline)
     except msgspec.DecodeError as error:
-        raise ResultsError(f"{path}: {one_line(error)} — accept a new one with --update-baseline") from None
+        raise ResultsError(f"{path}: {one_line(error)} — {again}") from None

@@ -6,7 +6,6 @@ given to the gate whose settings it names, so that a new gate in one new file br
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -165,12 +164,12 @@ def judged_rows(rule: GateRule, comparison: Comparison, strategy: str) -> list[R
 
 def value_of(row: Row) -> float | None:
     """What was measured; None for nothing, and for what is no finite number, which no limit can judge."""
-    return row.value if row.value is not None and math.isfinite(row.value) else None
+    return row.finite
 
 
 def why_not(row: Row) -> str:
     """Why a row has no value to judge."""
-    return row.reason or (f"{row.value} is no finite number" if row.value is not None else "no reason was given")
+    return row.why or "no reason was given"
 
 
 def losses_on(comparison: Comparison, strategy: str, metric: str, case: str | None) -> dict[str, Any]:

@@ -15,12 +15,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import SpecError, nearest
+from ..evidence.dependencies import Dependency
 from ..evidence.of_run import RunEvidence
 from ..evidence.of_trace import TraceEvidence
 from ..model import (
     Lost,
     Message,
     MetricInfo,
+    Missed,
     ModelTurn,
     Prompt,
     Record,
@@ -116,6 +118,11 @@ def with_rest(samples: list[Sample], numerator: float, denominator: float) -> li
     kept = numerator - sum(sample.numerator or 0.0 for sample in samples)
     total = denominator - sum(sample.denominator or 0.0 for sample in samples)
     return [*samples, Sample(numerator=kept, denominator=total)] if total else samples
+
+
+def missed(item: Dependency) -> Missed:
+    """What a sample tells of a dependency that a prompt did not hold."""
+    return Missed(fact=item.fact, kind=item.kind, source=item.origin_step, origin=item.origin, distance=item.distance)
 
 
 def of_result(result: ToolResult, kept: float, total: float, lost: Sequence[str] = (), **fields: bool) -> Sample:

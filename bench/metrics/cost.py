@@ -36,7 +36,7 @@ def prompt_tokens(evidence: RunEvidence) -> list[Sample]:
 
     One sample a model call, framing and tool definitions included. No model calls: no samples.
 
-    Source: design §4 "cost"
+    Source: 003 §1 "Token Efficiency"; 002 Token Management
 
     >>> from bench.metrics import example
     >>> [(sample.step, sample.numerator) for sample in prompt_tokens(example())]
@@ -51,13 +51,13 @@ def peak_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
 
     One sample a model call. No model calls: no samples.
 
-    Source: design §4 "cost"
+    Source: 002 Current Behavior: what triggers a compaction is the size of one prompt
 
     >>> from bench.metrics import example
     >>> max(sample.numerator for sample in peak_prompt_tokens(example()))
     22.0
     """
-    return prompt_tokens(evidence)
+    return [*prompt_tokens(evidence)]
 
 
 @metric("cost.cached_prompt_tokens", unit="tokens", better="higher", aggregate="sum")
@@ -68,7 +68,7 @@ def cached_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     OpenAI from 1,024 tokens up in steps of 128, Anthropic from 1,024. Nothing is shared by a thread's first prompt, after the tool
     definitions changed, or with another model's prompt. Not measured for any other provider. That a cache expires is ignored.
 
-    Source: design §4 "cost"
+    Source: OpenAI guide "Prompt caching"; Anthropic documentation "Prompt caching"
 
     >>> from bench.metrics import example
     >>> [sample.numerator for sample in cached_prompt_tokens(example())]
@@ -93,7 +93,7 @@ def writer_tokens(evidence: RunEvidence) -> list[Sample]:
 
     One sample a summary; 0 where a run with prompts wrote none. No model calls: no samples.
 
-    Source: design §4 "cost"
+    Source: "The Complexity Trap" (arXiv 2508.21433): summaries cost model calls of their own
 
     >>> from bench.metrics import example
     >>> [sample.numerator for sample in writer_tokens(example())]
@@ -112,7 +112,7 @@ def window_overflows(evidence: RunEvidence) -> list[Sample]:
 
     One sample a model call, 1 or 0. Not measured where the model's window is not known.
 
-    Source: design §4 "cost"
+    Source: genai-prices 0.2, `context_window` of a model
 
     >>> from bench.metrics import example
     >>> window_overflows(example())[0].reason
@@ -137,7 +137,7 @@ def cost_usd(evidence: RunEvidence) -> list[Sample]:
     provider recorded (`usage.completion_tokens`), else text, tool calls and reasoning as counted here. A summary costs its writer's prompt and
     answer on the same model, uncached. Not measured for a model without listed prices.
 
-    Source: design §4 "cost"
+    Source: genai-prices 0.2, dated prices of a model; Anthropic documentation "Prompt caching", "Pricing"
 
     >>> from bench.metrics import example
     >>> [f"{sample.numerator:.6f}" for sample in cost_usd(example())]

@@ -28,7 +28,7 @@ def leaf_recall(evidence: RunEvidence, place: str) -> list[Sample]:
     result; `end`, the last one of its thread; `stored`, what a later step can read back: a mapping or list as it is, a text as above.
     One sample a result with a mapping or list as its `data` (and a later prompt in its thread). No such result: no samples.
 
-    Source: 004 §1.2 "result truncation"; JSON values compared type-strictly
+    Source: 004 §1.2: a structured result stored as `str(result)[:500]`
 
     >>> from bench.metrics import example
     >>> [(sample.numerator, sample.denominator, sample.detail.facts, sample.upper_bound) for sample in leaf_recall(example(), "shown")]
@@ -88,7 +88,7 @@ def labelled_recall(evidence: RunEvidence, place: str) -> list[Sample]:
     tokens, the key must stand on the same line. So numbers printed without their labels count there and not here; a value written under its
     key on a line of its own is missed. `place` and samples as there.
 
-    Source: 004 §3.2: extraction reads values by their keys
+    Source: 004 §3.3: extraction reads values by their keys
 
     >>> from bench.metrics import example
     >>> [(sample.step, sample.numerator, sample.denominator) for sample in labelled_recall(example(), "end")]
@@ -105,7 +105,7 @@ def rows_kept(evidence: RunEvidence, place: str) -> list[Sample]:
     read back has a row that shares a leaf with it, each held row serving once. Prose about a row is no row: a lower bound. One sample a
     result with rows and a later prompt in its thread. No such result: no samples.
 
-    Source: 000 Step 3: "Showing 5 of 36 rows"
+    Source: 001 §1 Rule #1 "Showing 5 of 100 rows"
 
     >>> from bench.metrics import example
     >>> rows_kept(example(), "shown")
@@ -121,7 +121,7 @@ def columns_kept(evidence: RunEvidence, place: str) -> list[Sample]:
     0–1. A column is a path of keys within the rows of a result, held where a held row has it, whatever its values. One sample a result with
     rows and a later prompt in its thread. No such result: no samples.
 
-    Source: 000 Step 3: tables of script results
+    Source: 001 §1 Rule #1; 000 Step 3: tables of script results
 
     >>> from bench.metrics import example
     >>> columns_kept(example(), "shown")
@@ -138,7 +138,7 @@ def values_changed(evidence: RunEvidence, place: str) -> list[Sample]:
     rows or columns lost, not here. Type-strict: `1` that became `1.0` or `"1"` is changed. One sample a result with such cells. Nothing held: no
     samples.
 
-    Source: 004 Issue analysis: "incorrect scientific conclusions"
+    Source: 004 Issue Analysis "incorrect scientific conclusions"
 
     >>> from bench.metrics import example
     >>> values_changed(example(), "shown")

@@ -250,7 +250,7 @@ class RecordingShown(Value, frozen=True, kw_only=True):
     """What a recording says of itself, the same for every strategy.
 
     `counted_tokens` and `reported_tokens` are ours and the provider's over all prompts that report usage, `error_tokens` the sum of the differences.
-    `fewest_tokens` are the fewest prompt tokens at which a verbatim selection reaches a share of first uses.
+    `fewest_tokens` are the fewest prompt tokens at which a verbatim selection reaches a share of dependencies.
     """
 
     sha256: str

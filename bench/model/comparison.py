@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from ..errors import BenchError, nearest
 from .base import SCHEMA_VERSION, Value
 from .case import Case, Loss
 from .score import Delta, MetricInfo, Row
@@ -51,11 +52,11 @@ class Signature(Value, frozen=True, kw_only=True):
         for field, word in SIGNED:
             mine, theirs = getattr(self, field), getattr(other, field)
             if mine != theirs:
-                yield (
-                    field,
-                    word,
-                    *(", ".join(item) if isinstance(item, tuple) else str(item) for item in (mine, theirs)),
-                )
+                yield field, word, _said(mine), _said(theirs)
+
+
+def _said(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
 class GateRule(msgspec.Struct, frozen=True, kw_only=True):
@@ -195,6 +196,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def to_frame(self, what: Literal["rows", "summary", "verdicts"] = "rows") -> pd.DataFrame:
         """The comparison as a pandas frame: `rows`, one per strategy, metric and case (the default), `summary`, the same over all cases, or
         `verdicts`, one per gate and strategy. A value that was not measured is NaN, with its `reason`. No rows: the columns alone.
+        Raises BenchError for any other table.
 
         >>> empty = Signature(bench_version="1", traces={}, strategies={}, encodings=(), facts_version="1", prices_date="", seed=0)
         >>> nothing = Comparison(title="t", signature=empty, strategies=(), references=(), cases=(), rows=(), summary=(), metrics={})
@@ -203,12 +205,24 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         import pandas as pd
 
+        items, columns = self._listed(what)
+        return pd.DataFrame(
+            {
+                column: pd.Series(
+                    [getattr(item, field) for item in items],
+                    dtype="float64" if column in ("value", "limit", "n") else "object",
+                )
+                for column, field in columns.items()
+            }
+        )
+
+    def _listed(self, what: str) -> tuple[Sequence[Row | Verdict], dict[str, str]]:
+        """What a frame lists, and the field that each column holds."""
         if what == "verdicts":
-            fields = ("strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence")
-            return pd.DataFrame(
-                [[getattr(item, field) for field in fields] for item in self.verdicts], columns=[*fields]
-            )
-        fields = ("strategy", "metric", "case", "value", "unit", "n", "reason")
-        rows = self.rows if what == "rows" else self.summary
-        frame = pd.DataFrame([[getattr(row, field) for field in fields] for row in rows], columns=[*fields])
-        return frame.astype({"value": "float64", "n": "float64"})
+            judged = ("strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence")
+            return self.verdicts, {field: field for field in judged}
+        if what in ("rows", "summary"):
+            said = ("strategy", "metric", "case", "value", "unit", "n", "reason")
+            rows = self.rows if what == "rows" else self.summary
+            return rows, {field: {"value": "finite", "reason": "why"}.get(field, field) for field in said}
+        raise BenchError(f"to_frame({what!r}): no such table{nearest(what, ('rows', 'summary', 'verdicts'))}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from .base import Value
@@ -17,12 +18,15 @@ class Lost(Value, frozen=True, kw_only=True, tag="lost"):
 
 
 class Missed(Value, frozen=True, kw_only=True, tag="missed"):
-    """A fact that a turn needed and its prompt did not hold: its kind, the step that told it, and how many turns before."""
+    """A fact that a turn needed and its prompt did not hold: its kind, who said it first at which step, and how many model turns ago it was last
+    said.
+    """
 
     fact: str
     kind: str
     source: int
-    age: int
+    origin: str
+    distance: int
 
 
 class Turned(Value, frozen=True, kw_only=True, tag="turned"):
@@ -87,6 +91,21 @@ class Row(Value, frozen=True, kw_only=True):
     n: float
     reason: str | None = None
     marks: tuple[str, ...] = ()
+
+    @property
+    def finite(self) -> float | None:
+        """What was measured; None for nothing, and for what is no finite number, which nothing can be compared with.
+
+        >>> row = Row(strategy="a", metric="m", case=None, value=float("inf"), unit="tokens", n=1)
+        >>> row.finite, row.why
+        (None, 'inf is no finite number')
+        """
+        return self.value if self.value is not None and math.isfinite(self.value) else None
+
+    @property
+    def why(self) -> str | None:
+        """Why there is no finite value; None where there is one, or where nobody said."""
+        return self.reason if self.value is None or self.finite is not None else f"{self.value} is no finite number"
 
 
 class MetricInfo(Value, frozen=True, kw_only=True):

@@ -14,5 +14,5 @@ def csv_rows(sections: Sequence[Section]) -> str:
     return text
 
 
-def _number(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
+def _number(value: object) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

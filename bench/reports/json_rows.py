@@ -86,9 +86,7 @@ def _listed(section: Section, name: str) -> list[dict[str, Any]]:
 
 def row_fields(row: Row) -> dict[str, Any]:
     """One row as the report writes it; whole counts as whole numbers, and what is not finite as not measured."""
-    value, reason = row.value, row.reason
-    if value is not None and not math.isfinite(value):
-        value, reason = None, f"not a finite number: {value}"
+    value = row.finite
     if value is not None and row.unit not in COUNTS and float(value).is_integer():
         value = int(value)
     n = int(row.n) if math.isfinite(row.n) and float(row.n).is_integer() else row.n
@@ -99,7 +97,7 @@ def row_fields(row: Row) -> dict[str, Any]:
         "value": value,
         "unit": row.unit,
         "n": n if math.isfinite(n) else 0,
-        "reason": reason,
+        "reason": row.why,
     }
 
 

@@ -14,6 +14,13 @@ def parquet_rows(sections: Sequence[Section]) -> bytes:
 
     The same rows give the same bytes with one version of pyarrow.
     """
+    frame = scores_frame(sections)
+    for name in frame.columns[frame.dtypes == "object"]:
+        frame[name] = frame[name].map(_encodable, na_action="ignore").astype("string")
     written = io.BytesIO()
-    scores_frame(sections).to_parquet(written, engine="pyarrow", compression="zstd", index=False)
+    frame.to_parquet(written, engine="pyarrow", compression="zstd", index=False)
     return written.getvalue()
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()

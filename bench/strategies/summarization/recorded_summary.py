@@ -17,7 +17,7 @@ def recorded_summary(messages: Sequence[Message], window: Window | None = None) 
     It stands for `messages` whatever they are: the recorded writer read what was old at its own reset. Nothing that the recording says later is
     used. Raises StrategyError where the trace holds no summary up to here.
 
-    Source: strategies.md §2 "The summary text itself"
+    Source: the recording itself
 
     >>> recorded_summary([], Window(4, "main", [], [], 9, 100, lambda item: 4, recorded_summary="Walls 1 to 3 were checked."))
     'Walls 1 to 3 were checked.'
