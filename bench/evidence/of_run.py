@@ -13,6 +13,7 @@ from .held import HeldLeaves
 from .of_trace import TraceEvidence
 from .pricing import Call, Kept, calls_of, kept_prefixes
 from .prompt_scan import PromptScan, Standing, scan_prompts
+from .refetch import Refetch, refetches_of
 from .tiers import Handles, HandlesOf, Tiered, handles_of, tiered
 from .validity import Checked, check_prompts
 
@@ -121,6 +122,11 @@ class RunEvidence:
     def calls(self) -> list[Call]:
         """Every model call with what it costs."""
         return calls_of(self)
+
+    @cached_property
+    def refetches(self) -> dict[int, Refetch]:
+        """The repair of every turn that lacked what it needed, by its step."""
+        return refetches_of(self)
 
     @cached_property
     def outcomes(self) -> dict[int, ResultOutcome]:
