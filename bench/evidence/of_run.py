@@ -81,7 +81,8 @@ def same_prompts(run: Run) -> Hashable:
 class RunEvidence:
     """One run of a trace, and everything that metrics, gates and panels ask of it.
 
-    `prompts` is what its prompts hold, `count` counts tokens in its encoding. `oracle_tokens` says what a reference that reads the future costs
+    `prompts` is what its prompts hold, `count` counts tokens in its encoding. `silent` is the same strategy with a writer that says nothing (None: it
+    writes no summaries). `oracle_tokens` says what a reference that reads the future costs
     (None: nobody can say, because nothing may be replayed).
 
     >>> from bench.metrics import example
@@ -97,11 +98,12 @@ class RunEvidence:
         prompts: PromptEvidence | None = None,
         oracle_tokens: OracleTokens | None = None,
         count: TokenCounter | None = None,
+        silent: Callable[[], RunEvidence] | None = None,
     ) -> None:
         self.of_trace, self.run = of_trace, run
         self.prompts = prompts or PromptEvidence(of_trace, run)
         self.oracle_tokens = oracle_tokens
-        self._count = count
+        self._count, self._silent = count, silent
 
     @property
     def trace(self) -> Trace:
@@ -112,6 +114,11 @@ class RunEvidence:
     def texts(self) -> Texts:
         """What reads texts."""
         return self.of_trace.texts
+
+    @cached_property
+    def silent(self) -> RunEvidence | None:
+        """The same strategy with empty summaries, replayed when it is first asked for."""
+        return None if self._silent is None else self._silent()
 
     @cached_property
     def count(self) -> TokenCounter:
