@@ -77,7 +77,8 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
         prompts = shared.setdefault(same_prompts(run), PromptEvidence(of_trace, run))
         found = evidence[strategy.name] = RunEvidence(of_trace, run, prompts, oracle, replayer.counter)
         samples[strategy.name] = scored(found, measuring.metrics)
-    damaged = damages({name: samples[name] for name in samples if name in measuring.shown})
+    shown = {name: samples[name] for name in samples if name in measuring.shown}
+    damaged = damages(shown, of_trace.results)
     return Case(
         id=trace.id,
         recording=_recording(of_trace, replayer, oracle, sha256, _usd(samples.get(RECORDED, {}))),
@@ -111,7 +112,7 @@ def unmeasured(case: str, measuring: Measuring, sha256: str, problem: str) -> Ca
 
 
 def oracle_tokens(replayer: Replayer, reference: str, recall: float) -> int:
-    """Prompt tokens of a reference that reads the future, told to reach a share of first uses."""
+    """Prompt tokens of a reference that reads the future, told to reach a share of dependencies."""
     run = replayer.run(parse_strategy(f"{reference}_at=compactor={reference}:recall={recall!r}"))
     return sum(prompt.tokens for prompt in run.prompts)
 
@@ -124,8 +125,7 @@ def scored(evidence: RunEvidence, chosen: Iterable[Metric]) -> dict[str, tuple[S
 def _recording(
     of_trace: TraceEvidence, replayer: Replayer, oracle: OracleTokens, sha256: str, our_usd: float | None
 ) -> RecordingShown:
-    anything = any(need.first for need in of_trace.needs)
-    fewest = tuple((share, oracle("floor", share)) for share in CURVE) if anything else ()
+    fewest = tuple((share, oracle("floor", share)) for share in CURVE) if of_trace.needs else ()
     shown = recording_shown(of_trace, replayer.counter, replayer.calibration, fewest=fewest, our_usd=our_usd)
     return msgspec.structs.replace(shown, sha256=sha256)
 

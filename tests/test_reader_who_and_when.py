@@ -175,12 +175,23 @@ def test_an_end_without_an_answer_is_no_model_turn(tmp_path: Path) -> None:
 
 def test_other_output_may_stand_on_both_sides_of_the_ledger(tmp_path: Path) -> None:
     noisy = (
-        ledger().replace("Updated Ledger:\n", "Updated MessageTokens:\n{not json}\n{}\nWarning: {x}\n")
+        ledger().replace("Updated Ledger:\n", "Updated Ledger:\n{not json}\n{}\nWarning: {x}\n")
         + "\n{}\ntrailing"
     )
     trace = read(tmp_path, run_of([("human", "x"), (THOUGHT, noisy)]))
     assert isinstance(trace.steps[1], RouteDecision)
     assert trace.steps[1].state["ledger"]["is_in_loop"]["answer"] is False
+
+
+@pytest.mark.parametrize("source", ["", "  warnings.warn(\n"])
+@pytest.mark.parametrize("line", range(1, len(ledger().splitlines())))
+def test_a_warning_may_stand_anywhere_in_the_ledger(tmp_path: Path, line: int, source: str) -> None:
+    lines = ledger().splitlines(keepends=True)
+    warning = "/lib/site-packages/autogen/x.py:216: UserWarning: Resolved model mismatch: a != b. {x}\n" + source
+    noisy = "".join([*lines[:line], warning, *lines[line:]])
+    trace = read(tmp_path, run_of([("human", "x"), (THOUGHT, noisy)]))
+    assert isinstance(trace.steps[1], RouteDecision)
+    assert trace.steps[1].state["ledger"] == json.loads(ledger().removeprefix("Updated Ledger:\n"))
 
 
 TASK = "You are given: (1) a task\n```python\nprint(1)\n```"
@@ -271,6 +282,23 @@ def test_the_recorded_runs(shared_traces: Path) -> None:
             row["mistake_agent"],
             row["n_steps"],
         )
+
+
+def test_every_recorded_ledger_is_a_decision_with_the_outcome_that_people_read(shared_traces: Path) -> None:
+    traces = {trace.id: trace for trace in load(["who-and-when"], shared_traces).traces}
+    rows = [json.loads(line) for line in (shared_traces / "labels/magentic_routing.jsonl").read_text().splitlines()]
+    assert len(rows) == 377
+    for row in rows:
+        trace = traces[row["file"].removeprefix("who-and-when/").removesuffix(".json")]
+        (step,) = (step for step in trace.steps if step.index == row["index"])
+        assert isinstance(step, RouteDecision)
+        answers = {key: step.state["ledger"][key]["answer"] for key in ("is_request_satisfied", "is_in_loop")}
+        assert (step.router, step.taken) == ("ledger", row["recorded_event"])
+        assert answers == {"is_request_satisfied": row["satisfied"], "is_in_loop": row["in_loop"]}
+    found = sum(
+        isinstance(step, RouteDecision) and step.router == "ledger" for t in traces.values() for step in t.steps
+    )
+    assert found == len(rows)
 
 
 @settings(max_examples=150)

@@ -25,7 +25,7 @@ from bench.model import (
     Usage,
     UserTurn,
 )
-from bench.traces import Confidence
+from bench.traces import Confidence, Near, confidence_of
 from bench.traces.openai import OpenAI
 
 
@@ -201,7 +201,51 @@ def test_json_with_nan_stays_text(tmp_path: Path) -> None:
     ],
 )
 def test_how_sure_it_is(tmp_path: Path, value: Any, confidence: Confidence) -> None:
-    assert OpenAI().sniff(document(tmp_path, value)) is confidence
+    assert confidence_of(OpenAI().sniff(document(tmp_path, value))) is confidence
+
+
+ANTHROPIC = [
+    {"role": "user", "content": "go"},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "x"}]},
+]
+
+
+@pytest.mark.parametrize(
+    ("value", "lacks"),
+    [
+        (ANTHROPIC, "messages in OpenAI's form, not Anthropic's"),
+        ({"messages": ANTHROPIC[:1], "system": "s"}, "a conversation by itself, not a log of calls"),
+        ({"messages": TOOL_CHAT, "response": {"choices": []}}, "a conversation by itself, not a log of calls"),
+        ([{"role": "model", "parts": []}], "a known role and something said in each message"),
+    ],
+)
+def test_what_it_does_not_claim(tmp_path: Path, value: Any, lacks: str) -> None:
+    sniffed = OpenAI().sniff(document(tmp_path, value))
+    assert isinstance(sniffed, Near)
+    assert sniffed.lacks == (lacks,)
+
+
+def test_what_it_does_not_understand_is_counted(tmp_path: Path) -> None:
+    value = {
+        "messages": [
+            {"role": "user", "content": [{"type": "input_audio", "input_audio": {}}, {"type": "text", "text": "x"}]},
+            {"role": "assistant", "content": "y", "extra": {"a": 1}, "audio": None, "annotations": []},
+            {"role": "assistant", "content": "z", "extra": {"a": 1}, "tool_calls": [{**call("a"), "score": 1}]},
+            {"role": "tool", "tool_call_id": "a", "content": [{"type": "file", "file": {}}]},
+        ],
+        "seed": 7,
+        "labels": {"x": 1},
+    }
+    (trace,) = read(tmp_path, value)
+    assert trace.left_out == {
+        "'labels' of a conversation": 1,
+        "block of type 'input_audio'": 1,
+        "'extra' of a message": 2,
+        "'score' of a tool call": 1,
+        "block of type 'file'": 1,
+    }
+    assert read(tmp_path, TOOL_CHAT)[0].left_out == {}
 
 
 @pytest.mark.parametrize(

@@ -138,8 +138,10 @@ def test_case_ids_taken_twice_name_both_files(tmp_path: Path) -> None:
         ("openai:half.json", "half.json:2: ends in the middle of a JSON value — "),
         ("openai:notes/b.json", "notes/b.json $: expected a list of messages or "),
         ("native:chat.json", "chat.json:1: expected a header "),
-        ("broken", "broken/half.json:1: ends in the middle of a JSON value — "),
-        ("mini_swe_agent:broken", "broken/half.json:1: ends in the middle of a JSON value — "),
+        (
+            "mini_swe_agent:broken",
+            "none of 2 files is a trace (the first, broken/half.json: line 1: ends in the middle of",
+        ),
         ("reader.py:Missing:chat.json", "reader.py has no function 'Missing'"),
     ],
 )
@@ -203,6 +205,8 @@ def test_no_reader_takes_what_is_no_trace(tmp_path: Path, value: str) -> None:
 def test_real_folders_are_read_without_a_format(shared_traces: Path) -> None:
     loaded = load(["scbench", "mini-swe-agent", "rap"], shared_traces)
     formats = [trace.source.format for trace in loaded.traces]
-    assert {name: formats.count(name) for name in set(formats)} == {"mini_swe_agent": 29, "rap": 1}
+    assert {name: formats.count(name) for name in set(formats)} == {"mini_swe_agent": 29, "rap": 1, "claude_code": 4}
     assert not any(trace.source.path.startswith("/") for trace in loaded.traces)
-    assert [name for name, _ in loaded.skipped if name.endswith("trajectory.json") and "claude-code" not in name] == []
+    again = [(name, reason) for name, reason in loaded.skipped if name.endswith("trajectory.json")]
+    assert len(again) == 4
+    assert all("claude-code" in name and "which scbench/" in reason for name, reason in again)

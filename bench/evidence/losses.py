@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from ..model import Asked, Detail, Loss, Losses, Lost, MetricInfo, Missed, NeededAt, Sample, Told, Trace, Turned
 
-NEEDS = ("needed.recall", "needed.reuse_recall")
+NEEDS = ("needed.recall",)
 """The metrics whose samples name the turn that needed what is gone."""
 
 MOST = 10
@@ -30,18 +32,14 @@ def losses_of(trace: Trace, strategy: str, info: MetricInfo, samples: Mapping[st
 
 
 def _named(loss: Loss, functions: Mapping[int, str]) -> Loss:
-    return Loss(**{**_fields(loss), "function": functions.get(loss.step if loss.step is not None else -1, "")})
+    return replace(loss, function=functions.get(loss.step if loss.step is not None else -1, ""))
 
 
 def _bounded(loss: Loss) -> Loss:
     needed = tuple(NeededAt(turn=item.turn, fact=item.fact[:_FACT_CHARS]) for item in loss.needed_at[:FACTS])
     wanted = {item.fact for item in needed}
     facts = sorted((fact[:_FACT_CHARS] for fact in loss.facts), key=lambda fact: fact not in wanted)[:FACTS]
-    return Loss(**{**_fields(loss), "facts": tuple(facts), "needed_at": needed})
-
-
-def _fields(loss: Loss) -> dict[str, object]:
-    return {name: getattr(loss, name) for name in loss.__struct_fields__}
+    return replace(loss, facts=tuple(facts), needed_at=needed)
 
 
 def _losses(info: MetricInfo, samples: Mapping[str, Sequence[Sample]]) -> list[Loss]:

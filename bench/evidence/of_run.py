@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from functools import cached_property
 
-from ..model import ResultOutcome, Run, Trace
+from ..model import ResultOutcome, Run, Trace, as_text
 from ..text.texts import Texts
 from ..tokens.counting import TokenCounter
+from .dependencies import Dependency
 from .held import HeldLeaves
 from .of_trace import TraceEvidence
 from .pricing import Call, Kept, calls_of, kept_prefixes
@@ -16,7 +17,7 @@ from .tiers import Handles, HandlesOf, Tiered, handles_of, tiered
 from .validity import Checked, check_prompts
 
 OracleTokens = Callable[[str, float], int]
-"""What a reference that reads the future costs at a share of first uses: called with `floor` or `clairvoyant` and the share, gives prompt tokens."""
+"""What a reference that reads the future costs: its name (`floor` or `clairvoyant`) and a share of the dependencies → prompt tokens."""
 
 
 class PromptEvidence:
@@ -34,7 +35,7 @@ class PromptEvidence:
     def leaves(self) -> dict[str, list[HeldLeaves]]:
         """What is held of every structured result at its first prompt ("shown") and at the last one ("end")."""
         structured = self._of_trace.structured
-        return structured.held(self._of_trace.sightings(self._run, structured.items_of))
+        return structured.held(self._of_trace.sightings(self._run, structured.labels))
 
     @cached_property
     def lost_by_kind(self) -> dict[str, list[tuple[Standing, dict[str, list[str]]]]]:
@@ -138,13 +139,13 @@ class RunEvidence:
             held = shown.items()
             if place == "prompt":
                 of_prompts[subject.step] = frozenset(held)  # type: ignore[union-attr]
-            elif handles.get(subject.index) in held:  # type: ignore[union-attr]
+            elif handles.get(subject.index, "") in held:  # type: ignore[union-attr]
                 of_results[place].add(subject.index)  # type: ignore[union-attr]
         return Handles({place: frozenset(found) for place, found in of_results.items()}, of_prompts)
 
     @cached_property
     def tiers(self) -> dict[str, list[Tiered]]:
-        """By place ("shown", "end", "needed") what is not in context there, by tier: of each result, or of each use that was missed."""
+        """By place ("shown", "end") what is not in context there of each result, by tier."""
         scan, texts = self.prompts.scan, self.texts
         found: dict[str, list[Tiered]] = {}
         for place in ("shown", "end"):
@@ -154,10 +155,20 @@ class RunEvidence:
                 for standing in scan.standings[place]
                 if standing.gone
             ]
-        found["needed"] = []
-        for use, standing in scan.missed:
-            outcome = self.outcomes.get(use.source)
-            handle = outcome.record.handle if outcome else None
-            visible = handle is not None and handle in self.handles.of_prompts.get(use.turn, ())
-            found["needed"].append(tiered(standing, outcome, visible, texts))
+        return found
+
+    @cached_property
+    def missed(self) -> list[tuple[Dependency, bool]]:
+        """Every dependency that its turn's prompt did not hold, with whether a handle that it shows resolves to the fact."""
+        found = []
+        for item in self.prompts.scan.judged:
+            if not item.present:
+                wanted = item.dependency
+                outcome = self.outcomes.get(wanted.origin_step) if wanted.origin == "result" else None
+                handle = outcome.record.handle if outcome else None
+                visible = handle is not None and handle in self.handles.of_prompts.get(wanted.turn, ())
+                stored = (
+                    as_text(outcome.stored) if visible and outcome is not None and outcome.stored is not None else ""
+                )
+                found.append((wanted, bool(stored) and self.texts.holds(stored, wanted.fact)))
         return found

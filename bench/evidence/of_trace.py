@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cached_property
 
 from ..model import ModelTurn, Prompt, Run, ToolResult, Trace, compact_json, text_of
@@ -11,12 +11,12 @@ from ..text.notices import notice
 from ..text.texts import Texts
 from ..tokens.counting import TokenCounter
 from .compactions import joined_before, told_by_results
+from .dependencies import Dependency, DependencyFinder, spoken
 from .held import StructuredResults
 from .oracle import Need, find_needs
 from .presence import FactsHeld, ItemsOf, MessageTexts, Shown, sightings
 from .recorded_cut import Cut, Reset, find_cuts, find_resets
 from .repeats import Repeat, find_repeats
-from .uses import Use, find_uses
 from .validity import Recorded
 
 
@@ -26,7 +26,7 @@ class TraceEvidence:
 
     >>> from bench.metrics import example
     >>> evidence = TraceEvidence(example().trace)
-    >>> [use.fact for use in evidence.uses], evidence.kinds[2]["path"]
+    >>> [item.fact for item in evidence.dependencies], evidence.kinds[2]["path"]
     (['471', 'a/b.csv'], ('a/b.csv',))
     """
 
@@ -34,7 +34,9 @@ class TraceEvidence:
         self.trace = trace
         self.model = trace.model or model
         self.texts = Texts()
-        self._message_texts = MessageTexts()
+        words = (self.texts.words(text) for step in trace.steps for text in spoken(step))
+        self.texts.lower = frozenset(word for of_text in words for word in of_text if word.islower())
+        self._message_texts = MessageTexts({result.index: result.text for result in trace.results})
         self._notices: dict[tuple[int, tuple[str, ...]], str | None] = {}
         self._told: dict[str, list[tuple[int, dict[str, int]]]] = {}
         self._answers: dict[str, dict[int, int]] = {}
@@ -118,23 +120,26 @@ class TraceEvidence:
     # ------------------------------------------------------------ what was needed
 
     @cached_property
-    def uses(self) -> tuple[Use, ...]:
-        """Every use of what a result told, in order of the turns."""
-        return find_uses(self.trace, self.texts)
+    def _finder(self) -> DependencyFinder:
+        return DependencyFinder(self.trace, self.texts)
 
     @cached_property
-    def uses_by_turn(self) -> dict[int, list[Use]]:
-        """The uses that a strategy can be blamed for, by turn."""
-        found: dict[int, list[Use]] = {}
-        for use in self.uses:
-            if not use.recorded_only:
-                found.setdefault(use.turn, []).append(use)
+    def dependencies(self) -> tuple[Dependency, ...]:
+        """Every fact of a model turn that an earlier message of its thread had said, in order of the turns."""
+        return self._finder.find(self.facts_held)
+
+    @cached_property
+    def dependencies_by_turn(self) -> dict[int, list[Dependency]]:
+        """The dependencies of each turn that has any, by its step."""
+        found: dict[int, list[Dependency]] = {}
+        for item in self.dependencies:
+            found.setdefault(item.turn, []).append(item)
         return found
 
     @cached_property
     def needs(self) -> tuple[Need, ...]:
-        """What a selector that reads the future would keep, in order of first use."""
-        return find_needs(self.trace, self.uses)
+        """What a selector that reads the future would keep, in the order in which it arose."""
+        return find_needs(self.trace, self.dependencies)
 
     @cached_property
     def repeats(self) -> tuple[Repeat, ...]:
@@ -160,12 +165,30 @@ class TraceEvidence:
 
     @cached_property
     def facts_held(self) -> FactsHeld:
-        """What is looked for in prompts: the facts of results and of uses."""
-        return FactsHeld(self.trace.results, (use.fact for use in self.uses), self.texts)
+        """What is looked for in prompts: the facts of results, and what turns may depend on."""
+        facts = dict.fromkeys(fact for result in self.trace.results for fact in self.texts.facts(result.text))
+        return FactsHeld({**facts, **self._finder.universe}, self.texts)
 
-    def sightings(self, run: Run, items_of: ItemsOf) -> Iterator[tuple[str, ToolResult | Prompt, Shown]]:
+    @cached_property
+    def _as_recorded(self) -> dict[int, str]:
+        """What the message of each step says as it is: a result untruncated."""
+        return {step.index: text for step in self.trace.steps for text in spoken(step)[:1]}
+
+    def written_by_strategy(self, run: Run) -> frozenset[str]:
+        """The keys of messages that the strategy wrote, or that no longer say what their step said."""
+        said = self._as_recorded
+        return frozenset(
+            key
+            for key, message in run.held_messages.items()
+            if message.step is None
+            or (message.kind == "result" and message.text != said.get(message.step, message.text))
+        )
+
+    def sightings(
+        self, run: Run, items_of: ItemsOf, own: Container[str] = ()
+    ) -> Iterator[tuple[str, ToolResult | Prompt, Shown]]:
         """Each prompt of a run with what it holds, and each result at its first and last prompt: see `bench.evidence.presence.sightings`."""
-        return sightings(self.trace, run, self._message_texts, items_of)
+        return sightings(self.trace, run, self._message_texts, items_of, own)
 
     def notice(self, step: int, shown: tuple[str, ...]) -> str | None:
         """What says in the shown texts that something of a result was left out; None where nothing does."""

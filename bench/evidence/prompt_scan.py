@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..model import Prompt, Run, ToolResult
 from .compactions import Compaction, Survivors, compaction_steps
+from .dependencies import Dependency
 from .presence import Shown
 from .repeats import Repeat
-from .uses import Use
 
 if TYPE_CHECKING:
     from .of_trace import TraceEvidence
@@ -32,18 +31,25 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """One dependency under a strategy: whether the prompt of its turn held the fact at all, and in a message left as it was."""
+
+    dependency: Dependency
+    present: bool
+    original: bool
+
+
+@dataclass(frozen=True)
 class PromptScan:
     """What the walk found.
 
-    `standings` of every result, by place: "shown" is the first prompt of its thread after it, "end" the last one. `judged` is every use with
-    whether the prompt of its turn held it; uses for which no strategy can be blamed are left out. `missed` is every use that it did not hold,
-    with how the result that told it stood in that prompt. `repeats` is every call that asked again, with what it had been told that the prompt
-    did not hold. `compactions` are those of each thread that has any.
+    `standings` of every result, by place: "shown" is the first prompt of its thread after it, "end" the last one. `judged` is every dependency
+    with whether the prompt of its turn held it, and whether a message did that the strategy had left as it was. `repeats` is every call that
+    asked again, with what it had been told that the prompt did not hold. `compactions` are those of each thread that has any.
     """
 
     standings: dict[str, list[Standing]] = field(default_factory=lambda: {"shown": [], "end": []})
-    judged: list[tuple[Use, bool]] = field(default_factory=list)
-    missed: list[tuple[Use, Standing]] = field(default_factory=list)
+    judged: list[Judged] = field(default_factory=list)
     repeats: list[tuple[Repeat, tuple[str, ...]]] = field(default_factory=list)
     compactions: dict[str, list[Compaction]] = field(default_factory=dict)
 
@@ -52,7 +58,7 @@ def scan_prompts(of_trace: TraceEvidence, run: Run) -> PromptScan:
     """Walk through the prompts of a run once."""
     asked = _Asked(of_trace, run)
     found = PromptScan()
-    for place, subject, shown in of_trace.sightings(run, of_trace.facts_held):
+    for place, subject, shown in of_trace.sightings(run, of_trace.facts_held, of_trace.written_by_strategy(run)):
         if isinstance(subject, ToolResult):
             found.standings[place].append(_standing(of_trace, subject, shown))
         else:
@@ -76,7 +82,6 @@ class _Asked:
 
     def __init__(self, of_trace: TraceEvidence, run: Run) -> None:
         self._of_trace = of_trace
-        self._uses: Mapping[int, Sequence[Use]] = of_trace.uses_by_turn
         self._repeats: dict[int, list[Repeat]] = {}
         for repeat in of_trace.repeats:
             self._repeats.setdefault(repeat.turn, []).append(repeat)
@@ -84,16 +89,14 @@ class _Asked:
         self._survivors: dict[str, Survivors] = {}
 
     def of(self, prompt: Prompt, shown: Shown, found: PromptScan) -> None:
-        for use in self._uses.get(prompt.step, ()):
-            source = self._of_trace.results[use.source]
-            present = shown.whole(source) or use.fact in shown.items()
-            found.judged.append((use, present))
-            if not present:
-                texts = tuple(shown.texts_of(source.index))
-                found.missed.append((use, Standing(source, False, (use.fact,), texts)))
+        dependencies = self._of_trace.dependencies_by_turn.get(prompt.step, ())
+        if dependencies:
+            held, original = shown.items(), shown.original()
+            found.judged.extend([Judged(item, item.fact in held, item.fact in original) for item in dependencies])
         for repeat in self._repeats.get(prompt.step, ()):
-            told, held = ((), {}) if shown.whole(repeat.earlier) else (repeat.told, shown.items())
-            found.repeats.append((repeat, tuple([fact for fact in told if fact not in held])))
+            told = () if shown.whole(repeat.earlier) else repeat.told
+            holds = shown.items() if told else ()
+            found.repeats.append((repeat, tuple([fact for fact in told if fact not in holds])))
         if prompt.step in self._compactions:
             if prompt.thread not in self._survivors:
                 self._survivors[prompt.thread] = Survivors(self._of_trace.told_by_results(prompt.thread))

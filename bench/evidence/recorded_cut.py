@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..model import AnyStep, ContextReset, ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, text_of
 from ..text.decode import NothingParsed, parse_json
 from ..text.texts import Texts
-from .uses import turn_text
+from .spoken import turn_text
 
 
 @dataclass(frozen=True)

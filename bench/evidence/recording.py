@@ -31,7 +31,7 @@ def recording_shown(
 ) -> RecordingShown:
     """What reports show of a recording, its prompts counted with `count`, as `calibration` says.
 
-    `fewest` are the fewest prompt tokens at which a selection reaches a share of first uses, `our_usd` what the recording's own strategy costs.
+    `fewest` are the fewest prompt tokens at which a selection reaches a share of dependencies, `our_usd` what the recording's own strategy costs.
     """
     trace, sizes = evidence.trace, calibration.sizes
     counted = count_error(trace, count, sizes)

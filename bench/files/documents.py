@@ -8,7 +8,7 @@ import importlib
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -33,13 +33,17 @@ def kind_of(value: Any) -> str:
 
 
 class Document:
-    """One input file. `name` is how it was given (for messages), `below` its path under the given folder (for ids and sources).
+    """One input file. `name` is how it was given (for messages), `below` its path under the given folder (for ids and sources),
+    `beside` the files given with it from the same folder, itself among them, in order; nothing for a file that was named.
 
     Everything is read on first use and once; a file that cannot be read or decoded raises TraceError, one line with the place.
     """
 
-    def __init__(self, path: Path, name: str | None = None, below: str | None = None) -> None:
+    def __init__(
+        self, path: Path, name: str | None = None, below: str | None = None, beside: Sequence[Path] = ()
+    ) -> None:
         self.path = path
+        self.beside = beside
         self.name = path.as_posix() if name is None else name
         self.below = path.name if below is None else below
 

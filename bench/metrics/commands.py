@@ -18,7 +18,7 @@ def commands_lost(evidence: RunEvidence) -> list[Sample]:
     command before its last prompt; its detail names those that are lost, each with the step of its first appearance. No
     commands, or no prompts: no samples.
 
-    Source: 002 Goal: commands are never lost
+    Source: 002 Goal: commands stay after a summarization
 
     >>> from bench.metrics import example
     >>> [(sample.numerator, sample.detail) for sample in commands_lost(example())]

@@ -18,7 +18,7 @@ def compactions(evidence: RunEvidence, number: str) -> list[Sample]:
     Facts are those of all results before it, one that two results tell counted twice; held is what any message holds. One sample a
     thread with so many compactions. None: no samples.
 
-    Source: 002 "Current": a summary of a summary loses detail
+    Source: 002 Current Behavior: a summary is summarised again with what is old
 
     >>> from bench.metrics import example
     >>> compactions(example(), "1")
@@ -39,7 +39,7 @@ def collapse_compaction(evidence: RunEvidence) -> list[Sample]:
     From 1 up. One sample a thread that collapsed, at the step of that compaction. Never collapsed: no samples, so that a strategy without a value
     never did.
 
-    Source: 002 "Current"
+    Source: 002 Current Behavior
 
     >>> from bench.metrics import example
     >>> collapse_compaction(example())

@@ -15,7 +15,7 @@ def agreement(evidence: RunEvidence) -> list[Sample]:
     0–1. Timestamps are left out; types count (1 is not 1.0). One sample a result that has either on the untruncated record. What came out
     otherwise is spelled out in a report, when it is written. Nothing evaluated or extracted: no samples.
 
-    Source: design §4 "findings"
+    Source: 004 Issue Analysis "incorrect scientific conclusions"
 
     >>> from bench.metrics import example
     >>> agreement(example())
@@ -34,7 +34,7 @@ def evaluation_agreement(evidence: RunEvidence) -> list[Sample]:
 
     0–1. One sample a result that is evaluated on the untruncated record; nothing evaluated: no samples.
 
-    Source: design §4 "findings"
+    Source: 004 §5.2
 
     >>> from bench.metrics import example
     >>> evaluation_agreement(example())

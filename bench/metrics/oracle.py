@@ -13,8 +13,8 @@ UNKNOWN = "nothing may be replayed here, so the reference is not known"
 def tokens_over_oracle(evidence: RunEvidence) -> list[Sample]:
     """Prompt tokens beyond the fewest with which a verbatim selection reaches the same `needed.recall` on the same case.
 
-    The selection is `floor:recall=…`: system turns and needed facts until their last use, the facts given up that cost most. It is a good
-    selection, not a proven optimum, and it does not rewrite: below 0 a strategy beat it. No uses: no sample.
+    The selection is `floor:recall=…`: system turns and needed facts until they are needed last, the facts given up that cost most. It is a good
+    selection, not a proven optimum, and it does not rewrite: below 0 a strategy beat it. No dependencies: no sample.
 
     Source: the clairvoyant optimum of cache research (Belady 1966)
 
@@ -30,7 +30,7 @@ def tokens_over_clairvoyant(evidence: RunEvidence) -> list[Sample]:
     """Prompt tokens beyond those of `clairvoyant` told to reach the same `needed.recall` on the same case.
 
     `clairvoyant:recall=…` keeps the whole conversation and of each result the lines still needed, so a strategy that drops conversation can
-    be below 0. No uses: no sample.
+    be below 0. No dependencies: no sample.
 
     Source: the clairvoyant optimum of cache research (Belady 1966)
 
@@ -42,7 +42,7 @@ def tokens_over_clairvoyant(evidence: RunEvidence) -> list[Sample]:
 
 
 def _beyond(evidence: RunEvidence, reference: str) -> list[Sample]:
-    judged = [present for use, present in evidence.prompts.scan.judged if use.first]
+    judged = [item.present for item in evidence.prompts.scan.judged]
     if not judged:
         return []
     if evidence.oracle_tokens is None:

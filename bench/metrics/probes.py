@@ -9,9 +9,8 @@ import msgspec
 
 from ..errors import ScenarioError
 from ..evidence.of_run import RunEvidence
-from ..evidence.presence import message_texts
 from ..evidence.probes import probes_of, search, turn_after
-from ..evidence.uses import turn_text
+from ..evidence.spoken import message_texts, turn_text
 from ..model import Asked, AskedProbe, Message, Run, Sample, Trace, as_text, compact_json
 from ..text.equality import same
 from ..text.facts import occurs
@@ -29,7 +28,7 @@ def recall(evidence: RunEvidence) -> list[Sample]:
     same typed value, `token` where every value of the answer only occurs as a whole token (an upper bound), `""` where it is lost; `got` is
     what the path gives instead. A reply that no consumer made is the recorded turn, the same for every strategy. No probes: no samples.
 
-    Source: design §4 "probes"
+    Source: RULER (arXiv 2404.06654), questions that only a kept context can answer; paths as JMESPath (jmespath.org)
 
     >>> import msgspec
     >>> from bench.evidence.of_trace import TraceEvidence

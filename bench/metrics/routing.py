@@ -17,7 +17,7 @@ def accuracy(evidence: RunEvidence) -> list[Sample]:
     0–1. Expected is the labelled route, else the recorded one, else what the same router decides on untruncated records; the detail says which
     (`expected_from`), with `router`, `at`, `expected` and `taken`. One sample a decision; no routers: no samples.
 
-    Source: design §4 "routing"
+    Source: 004 §4.2
 
     >>> from bench.metrics import example
     >>> accuracy(example())
@@ -40,7 +40,7 @@ def missed_aborts(evidence: RunEvidence) -> list[Sample]:
 
     One sample a decision whose expected route is `abort`, 1 or 0. No abort expected: no samples.
 
-    Source: design §4 "routing"
+    Source: 004 §4.2, the route `abort`
 
     >>> from bench.metrics import example
     >>> missed_aborts(example())
@@ -55,7 +55,7 @@ def false_aborts(evidence: RunEvidence) -> list[Sample]:
 
     One sample a decision whose expected route is not `abort`, 1 or 0. No such decision: no samples.
 
-    Source: design §4 "routing"
+    Source: 004 §4.2, the route `abort`
 
     >>> from bench.metrics import example
     >>> false_aborts(example())
@@ -80,7 +80,7 @@ def first_divergence(evidence: RunEvidence) -> list[Sample]:
     replayed along the recorded run and proves little. One sample a run: its step (None where none diverged), and the decision in its
     detail. No decisions: no samples.
 
-    Source: design §4 "routing", §3 "a divergence is recorded, not followed"
+    Source: Who&When (arXiv 2505.00212): the earliest decisive error of a run
 
     >>> from bench.metrics import example
     >>> first_divergence(example())
@@ -104,7 +104,7 @@ def reply_errors(evidence: RunEvidence) -> list[Sample]:
 
     One sample a reply, 1 or 0. No consumer, or no execution: no samples.
 
-    Source: strategies.md §1 "Consumer"
+    Source: 001 §2 Step 2: only a small raw output is shown
 
     >>> from bench.metrics import example
     >>> reply_errors(example())

@@ -25,7 +25,7 @@ def loops(evidence: RunEvidence) -> list[Sample]:
     with the same route and the same task state left behind, and those that end at `END` are no loop. One sample a router (and consumer),
     the number of its loops; the detail says where each begins and how long it is. No decisions: no samples.
 
-    Source: design §4 "routing"; 001 §2 "stuck in a loop"
+    Source: 001 §2 Step 3 "stuck in a loop"
 
     >>> from bench.metrics import example
     >>> loops(example())
@@ -85,7 +85,7 @@ def missed_loops(evidence: RunEvidence) -> list[Sample]:
 
     One sample a decision of `loop_detector`, 1 or 0. Without such a router: no samples.
 
-    Source: issue 2 "Loop detection under compaction"
+    Source: 001 §2 Step 3 "stuck in a loop"; a miss in signal detection (Green and Swets 1966)
 
     >>> from bench.metrics import example
     >>> missed_loops(example())
@@ -102,7 +102,7 @@ def false_loops(evidence: RunEvidence) -> list[Sample]:
 
     One sample a decision of `loop_detector`, 1 or 0. Without such a router: no samples.
 
-    Source: issue 2 "Loop detection under compaction"
+    Source: 001 §2 Step 3 "stuck in a loop"; a false alarm in signal detection (Green and Swets 1966)
 
     >>> from bench.metrics import example
     >>> false_loops(example())

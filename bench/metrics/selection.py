@@ -21,7 +21,7 @@ def selection_top1(evidence: RunEvidence) -> list[Sample]:
     manifest's id serves too). One sample a selection with a label; its detail has `expected` and `ranked`. No selection router, or no labels: no
     samples.
 
-    Source: design §4 "routing"
+    Source: 003 §4.2; Berkeley Function Calling Leaderboard, category "multiple"
 
     >>> from bench.metrics import example
     >>> selection_top1(example())
@@ -36,7 +36,7 @@ def selection_recall_at_3(evidence: RunEvidence) -> list[Sample]:
 
     0–1. Samples as in `routing.selection_top1`.
 
-    Source: design §4 "routing"
+    Source: 003 §4.2; recall at k (Manning, Raghavan and Schütze 2008, "Introduction to Information Retrieval", chapter 8)
 
     >>> from bench.metrics import example
     >>> selection_recall_at_3(example())
@@ -54,7 +54,7 @@ def selection_mrr(evidence: RunEvidence) -> list[Sample]:
 
     0–1; 0 for a request whose script was not returned. Samples as in `routing.selection_top1`.
 
-    Source: design §4 "routing"
+    Source: 003 §4.2; mean reciprocal rank (Voorhees 1999, "The TREC-8 Question Answering Track Report")
 
     >>> from bench.metrics import example
     >>> selection_mrr(example())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..evidence.of_run import RunEvidence
-from ..model import Lost, Missed, Sample
-from . import LISTED, metric, with_rest
+from ..model import Lost, Sample
+from . import LISTED, metric, missed, with_rest
 
 PLACES = ("shown", "end", "needed")
 
@@ -14,8 +14,8 @@ def retrievable(evidence: RunEvidence, place: str) -> list[Sample]:
     """Share of facts that are not in the prompt but behind a handle that it shows.
 
     0–1. The handle stands in the prompt whole, and resolving it gave a value that holds the fact. Whether an agent would resolve it is not known:
-    an upper bound. `place`: `shown` and `end`, facts of results at their first and last prompt; `needed`, uses of facts by later turns. One sample a
-    result (or use) with such facts, and one for all others. No facts (no uses): no samples.
+    an upper bound. `place`: `shown` and `end`, facts of results at their first and last prompt; `needed`, dependencies of later turns. One sample a
+    result (or dependency) with such facts, and one for all others. No facts (no dependencies): no samples.
 
     Source: MemGPT (arXiv 2310.08560): what is paged out can be paged in
 
@@ -63,15 +63,9 @@ def _of_results(evidence: RunEvidence, tier: str, place: str) -> list[Sample]:
 
 
 def _needed(evidence: RunEvidence, tier: str) -> list[Sample]:
-    scan = evidence.prompts.scan
     samples = [
-        Sample(
-            numerator=1.0,
-            denominator=1.0,
-            step=use.turn,
-            detail=Missed(fact=use.fact, kind=use.kind, source=use.source, age=use.age),
-        )
-        for (use, _), found in zip(scan.missed, evidence.tiers["needed"], strict=True)
-        if found.of(tier)
+        Sample(numerator=1.0, denominator=1.0, step=item.turn, detail=missed(item))
+        for item, behind in evidence.missed
+        if behind == (tier == "retrievable")
     ]
-    return with_rest(samples, float(len(samples)), float(len(scan.judged)))
+    return with_rest(samples, float(len(samples)), float(len(evidence.prompts.scan.judged)))

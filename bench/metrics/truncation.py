@@ -24,7 +24,7 @@ def silent_truncation(evidence: RunEvidence) -> list[Sample]:
     shows it, one of the strategy's own (all rules: `bench.text.notices`). One sample a result with a later prompt in its thread, 1 or 0, with
     the places in its detail where it was silent, or what said so. No such result: no samples.
 
-    Source: issue 4 "Silent truncation"; design §4 "loss"
+    Source: 004 §1.2: `str(result)[:500]` does not say that it was cut
 
     >>> from bench.metrics import example
     >>> [(sample.step, sample.numerator, sample.detail) for sample in silent_truncation(example())]
@@ -64,7 +64,7 @@ def false_notices(evidence: RunEvidence) -> list[Sample]:
     (`bench.text.notices`, rule 1), words about where the result is stored apart. Saying "truncated" of everything silences
     `loss.silent_truncation` and shows here. One sample a result with a later prompt in its thread, 1 or 0. No such result: no samples.
 
-    Source: issue 4 "How it will be judged"
+    Source: 001 §1 Rule #3: where nothing is left out there is no summary
 
     >>> from bench.metrics import example
     >>> [(sample.step, sample.numerator) for sample in false_notices(example())]

@@ -7,6 +7,7 @@ Units are in the names; fractions are 0–1.
 from .base import (
     SCHEMA_VERSION as SCHEMA_VERSION,
     Value as Value,
+    plain as plain,
 )
 from .case import (
     CallShown as CallShown,

@@ -35,7 +35,7 @@ class Loss(Value, frozen=True, kw_only=True):
 
 
 class Losses(Value, frozen=True, kw_only=True):
-    """The worst losses that one metric found under one strategy, worst first, of `places` in all."""
+    """What one metric found lost under one strategy: the worst losses, worst first, and in how many `places` something was lost."""
 
     strategy: str
     metric: str
@@ -260,7 +260,7 @@ class RecordingShown(Value, frozen=True, kw_only=True):
     `counting` is how tokens are counted, `not_calibrated` why no constants were fitted. `reasoning_errors` are the shares by which counting with
     and without the reasoning misses. `stated_usd` is what the recording says that it cost, `usage_usd` what its usage costs at listed prices,
     `our_usd` what its own strategy costs here. `fewest_tokens` are the fewest prompt tokens at which a verbatim selection reaches a share of
-    first uses.
+    dependencies.
     """
 
     sha256: str

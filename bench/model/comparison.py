@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from ..errors import BenchError, nearest
 from .base import SCHEMA_VERSION, Value
 from .case import Case, Loss
 from .score import Delta, MetricInfo, Row
@@ -30,8 +31,9 @@ SIGNED = (
 class Signature(Value, frozen=True, kw_only=True):
     """The settings that made a set of scores.
 
-    `traces` maps a case to the hash of its recording, `questions` to that of what the scenario asks of it. `calibration` is the version of how
-    counts of tokens are fitted on recorded usage, "off" where they are not; `model` is that of traces which name none (`""`: not given).
+    By case, `traces` are the hashes of the recordings, `questions` those of what the scenario asks of them, `case_encodings` the encodings that
+    count their tokens. `metrics` are the versions of the families of metrics that gates judge. `calibration` is the version of how counts of tokens
+    are fitted on recorded usage, "off" where they are not; `model` is that of traces which name none (`""`: not given).
     """
 
     bench_version: str
@@ -45,6 +47,8 @@ class Signature(Value, frozen=True, kw_only=True):
     questions: dict[str, str] = {}
     calibration: str = "off"
     model: str = ""
+    case_encodings: dict[str, tuple[str, ...]] = {}
+    metrics: dict[str, int] = {}
 
     def differences(self, other: Signature) -> Iterator[tuple[str, str, str, str]]:
         """Each setting that differs from another signature's: its field, what it is called, and both values as text.
@@ -56,11 +60,14 @@ class Signature(Value, frozen=True, kw_only=True):
         for field, word in SIGNED:
             mine, theirs = getattr(self, field), getattr(other, field)
             if mine != theirs:
-                yield (
-                    field,
-                    word,
-                    *(", ".join(item) if isinstance(item, tuple) else str(item) for item in (mine, theirs)),
-                )
+                yield field, word, _said(mine), _said(theirs)
+        for family in sorted(self.metrics.keys() & other.metrics.keys()):
+            if self.metrics[family] != other.metrics[family]:
+                yield "metrics", f"version of {family}", str(self.metrics[family]), str(other.metrics[family])
+
+
+def _said(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
 class GateRule(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,33 +117,49 @@ class Moment(Value, frozen=True, kw_only=True):
 
 
 class Baseline(Value, frozen=True, kw_only=True):
-    """Accepted values, committed beside a scenario: per strategy, metric and case (`""`: over all cases)."""
+    """Accepted values, committed beside a scenario: per strategy, metric and case (`""`: over all cases).
+
+    `weights` has what a case weighs in a pooled value, `bounds` the least and the most that a value can be, where it is not exact.
+    """
 
     schema: int = SCHEMA_VERSION
     signature: Signature
     values: dict[str, dict[str, dict[str, float | None]]]
+    weights: dict[str, dict[str, dict[str, float]]] = {}
+    bounds: dict[str, dict[str, dict[str, tuple[float, float]]]] = {}
 
     def of(self, strategy: str, metric: str) -> dict[str, float | None]:
         """The values of one metric of one strategy by case; `{}` for none."""
         return self.values.get(strategy, {}).get(metric, {})
 
+    def weights_of(self, strategy: str, metric: str) -> dict[str, float]:
+        """What the cases weigh in one pooled metric of one strategy; `{}` for none."""
+        return self.weights.get(strategy, {}).get(metric, {})
+
+    def bounds_of(self, strategy: str, metric: str) -> dict[str, tuple[float, float]]:
+        """The least and the most of each value that is not exact, by case; `{}` for none."""
+        return self.bounds.get(strategy, {}).get(metric, {})
+
 
 class Against(Value, frozen=True, kw_only=True):
     """What a comparison is held against: a baseline (None: none yet), what it is called, and why it could not be used.
 
-    Where it is another revision of the code, `before` maps a strategy to the one here that is its earlier self.
+    `required`: that there is none yet is a failure. Where it is another revision of the code, `before` maps a strategy to the one here that is
+    its earlier self.
     """
 
     baseline: Baseline | None = None
     name: str = "the baseline"
     problem: str | None = None
+    required: bool = False
     before: dict[str, str] = {}
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything that gates and panels may see: the cases with their rows, the rows over all cases, and what is made of them.
 
-    `history` are earlier runs and this one, oldest first. `allow_inconclusive`: such a verdict does not fail the whole.
+    `history` are earlier runs and this one, oldest first. `allow_inconclusive`: such a verdict does not fail the whole. `keep` and `keep_far` are the
+    shares of what was needed, and of what was needed from far back, that a strategy has to keep to be recommended.
     """
 
     title: str
@@ -154,6 +177,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     budgets: tuple[int, ...] = ()
     history: tuple[Moment, ...] = ()
     allow_inconclusive: bool = False
+    keep: float = 0.95
+    keep_far: float = 0.8
     verdicts: tuple[Verdict, ...] = ()
 
     @property
@@ -185,9 +210,18 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         row = self.row(strategy, metric, case)
         return None if row is None else row.value
 
-    def delta(self, strategy: str, metric: str) -> Delta | None:
-        """The difference of a strategy against the reference; None where there is none."""
-        return next((item for item in self.deltas if (item.strategy, item.metric) == (strategy, metric)), None)
+    def delta(self, strategy: str, metric: str, reference: str | None = None) -> Delta | None:
+        """The difference of a strategy against a reference (None: the first it is held against); None where there is none."""
+        known = self.differences.get((strategy, metric), ())
+        return next((item for item in known if reference in (None, item.reference)), None)
+
+    @cached_property
+    def differences(self) -> dict[tuple[str, str], tuple[Delta, ...]]:
+        """Every difference by (strategy, metric), in the order of the references."""
+        found: dict[tuple[str, str], tuple[Delta, ...]] = {}
+        for item in self.deltas:
+            found[item.strategy, item.metric] = (*found.get((item.strategy, item.metric), ()), item)
+        return found
 
     def failed(self, strategy: str) -> tuple[str, str] | None:
         """The first case on which a strategy raised, with what it raised; None where it finished everywhere."""
@@ -199,21 +233,38 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def to_frame(self, what: Literal["rows", "summary", "verdicts"] = "rows") -> pd.DataFrame:
         """The comparison as a pandas frame: `rows`, one per strategy, metric and case (the default), `summary`, the same over all cases, or
-        `verdicts`, one per gate and strategy. A value that was not measured is NaN, with its `reason`. No rows: the columns alone.
+        `verdicts`, one per gate and strategy. No rows: the columns alone. Raises BenchError for any other table.
+
+        `low` and `high` bound a value, and are the value itself where it is exact; all three are NaN where nothing was measured. `status` always
+        says what a value is: exact, bounds, partly measured, or why there is none. So no column is empty where a value stands.
 
         >>> empty = Signature(bench_version="1", traces={}, strategies={}, encodings=(), facts_version="1", prices_date="", seed=0)
         >>> nothing = Comparison(title="t", signature=empty, strategies=(), references=(), cases=(), rows=(), summary=(), metrics={})
         >>> list(nothing.to_frame().columns)
-        ['strategy', 'metric', 'case', 'value', 'unit', 'n', 'reason']
+        ['strategy', 'metric', 'case', 'value', 'low', 'high', 'unit', 'n', 'status']
         """
         import pandas as pd
 
+        items, columns = self._listed(what)
+        return pd.DataFrame(
+            {
+                column: pd.Series(
+                    [getattr(item, field) for item in items],
+                    dtype="float64" if column in ("value", "low", "high", "limit", "n") else "object",
+                )
+                for column, field in columns.items()
+            }
+        )
+
+    def _listed(self, what: str) -> tuple[Sequence[Row | Verdict], dict[str, str]]:
+        """What a frame lists, and the field that each column holds."""
         if what == "verdicts":
-            fields = ("strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence")
-            return pd.DataFrame(
-                [[getattr(item, field) for field in fields] for item in self.verdicts], columns=[*fields]
-            )
-        fields = ("strategy", "metric", "case", "value", "unit", "n", "reason")
-        rows = self.rows if what == "rows" else self.summary
-        frame = pd.DataFrame([[getattr(row, field) for field in fields] for row in rows], columns=[*fields])
-        return frame.astype({"value": "float64", "n": "float64"})
+            judged = ("strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence")
+            return self.verdicts, {field: field for field in judged}
+        if what in ("rows", "summary"):
+            said = ("strategy", "metric", "case", "value", "low", "high", "unit", "n", "status")
+            rows = self.rows if what == "rows" else self.summary
+            return rows, {
+                field: {"value": "finite", "low": "least", "high": "most"}.get(field, field) for field in said
+            }
+        raise BenchError(f"to_frame({what!r}): no such table{nearest(what, ('rows', 'summary', 'verdicts'))}")

@@ -137,7 +137,10 @@ class _Replay:
             plugins: tuple[Plugin, ...] = self.strategy.plugins.get("compactor", ())
             future = self.replayer.evidence if plugins and plugins[0].attribute("needs_future", False) else None
             compact = plugins[0].start()[1] if plugins else None
-            self.threads[step.thread] = ThreadHistory(step.thread, self.tokens, compact, self.window_tokens, future)
+            per_call = bool(plugins) and plugins[0].attribute("mode", "history") == "per_call"
+            self.threads[step.thread] = ThreadHistory(
+                step.thread, self.tokens, compact, self.window_tokens, future, per_call=per_call
+            )
         return self.threads[step.thread]
 
     def take(self, step: AnyStep) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeVar, overload
 
 import msgspec
 
@@ -26,6 +26,8 @@ from ..model import (
 )
 from ..strategies import Edits, Window
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS, TokenCounter
+
+_Item = TypeVar("_Item", Message, str)
 
 
 def base_message(step: SystemTurn | UserTurn | ModelTurn | ToolResult, reasoning_tokens: int = 0) -> Message:
@@ -176,7 +178,10 @@ class View(Sequence[Message]):
 
 
 class ThreadHistory:
-    """One thread's history: steps join it, the compactor reworks it before each model call, each prompt is kept as edits."""
+    """One thread's history: steps join it, the compactor reworks it before each model call, each prompt is kept as edits.
+
+    `messages` is what the model sees. With `per_call` the compactor is given the full history instead, and its answer is that prompt alone.
+    """
 
     def __init__(
         self,
@@ -185,6 +190,7 @@ class ThreadHistory:
         compact: Callable[[Window], Any] | None,
         window_tokens: int | None,
         future: TraceEvidence | None,
+        per_call: bool = False,
     ) -> None:
         self.thread, self.ledger, self._compact = thread, ledger, compact
         self.window_tokens, self.future = window_tokens, future
@@ -198,6 +204,9 @@ class ThreadHistory:
         self._tokens = self._framing
         self._tools_tokens = 0
         self._tools_changed = False
+        self._full: list[Message] | None = [] if per_call else None  # what joined, never reworked
+        self._full_tokens = self._framing
+        self._given = 0  # how many of those the last window already held
 
     def join(self, message: Message, recorded: Message | None = None) -> str:
         """A message joins the history; gives its key. `recorded` is what it is in the untruncated recording, where that differs."""
@@ -205,6 +214,9 @@ class ThreadHistory:
         self.messages.append(message)
         self.recording.append(recorded or message)
         self._tokens += self.ledger.message_tokens[key]
+        if self._full is not None:
+            self._full.append(message)
+            self._full_tokens += self.ledger.message_tokens[key]
         return key
 
     def set_tools(self, tools: tuple[Any, ...]) -> None:
@@ -239,12 +251,15 @@ class ThreadHistory:
     def _window(self, turn: ModelTurn) -> Window:
         told = [reset.summary for reset in self.resets if reset.summary is not None]
         self._recorded_summary = told[-1] if told else self._recorded_summary
+        history, held, tokens = self.messages, self._prompted, self._tokens
+        if self._full is not None:
+            history, held, tokens, self._given = self._full, self._given, self._full_tokens, len(self._full)
         return Window(
             step=turn.index,
             thread=self.thread,
-            messages=View(self.messages),
-            added=self.messages[self._prompted :],
-            tokens=self._tokens + self._tools_tokens,
+            messages=View(history),
+            added=history[held:],
+            tokens=tokens + self._tools_tokens,
             max_tokens=self.window_tokens or DEFAULT_WINDOW_TOKENS,
             count=self.ledger.count,
             resets=tuple(self.resets),
@@ -253,7 +268,9 @@ class ThreadHistory:
         )
 
     def _apply(self, edits: Edits | None) -> tuple[tuple[Splice, ...], bool]:
-        """Make the answer the history; give the edits against the last prompt, and whether more than new turns changed."""
+        """Take the compactor's answer as the history. Gives the edits against the last prompt, and whether it changed more than new turns do."""
+        if self._full is not None:
+            return self._show(self._full if edits is None else _applied(edits, self._full))
         if edits is None or (edits.messages is None and not edits.replace and not edits.append):
             return self._joined(self._prompted), False
         if edits.messages is None:
@@ -264,6 +281,14 @@ class ThreadHistory:
         self.messages = new
         self._tokens = self._framing + sum(self.ledger.message_tokens[self._key_of(item)] for item in new)
         return splices, compacted
+
+    def _show(self, new: list[Message]) -> tuple[tuple[Splice, ...], bool]:
+        """Make these the messages of the prompt, compared with the last one by what they say: a view may write a message anew each time."""
+        old_keys, new_keys = [self.ledger.key(item) for item in self.messages], [self._key_of(item) for item in new]
+        splices = _changed(old_keys[: self._prompted], new_keys)
+        self.messages = list(new)
+        self._tokens = self._framing + sum(self.ledger.message_tokens[key] for key in new_keys)
+        return splices, old_keys != new_keys
 
     def _joined(self, at: int) -> tuple[Splice, ...]:
         added = tuple(self.ledger.key(message) for message in self.messages[at:])
@@ -305,15 +330,32 @@ class ThreadHistory:
         return tuple(splices), True
 
 
-def _splices(old: Sequence[Message], new: Sequence[Message], key_of: Callable[[Any], str]) -> tuple[Splice, ...]:
-    """The edits that turn one list into another, messages matched by identity and in order."""
-    where = {message: position for position, message in enumerate(old)}
+def _applied(edits: Edits, history: Sequence[Message]) -> list[Message]:
+    """What edits make of a history that itself stays as it is."""
+    if edits.messages is not None:
+        return [*edits.messages, *edits.append]
+    if edits.replace.keys() - set(history):
+        raise StrategyError("a compactor replaced a message that is not in the history")
+    shown = [edits.replace.get(message, message) for message in history]
+    return [*(message for message in shown if message is not None), *edits.append]
+
+
+def _changed(old: Sequence[str], new: Sequence[str]) -> tuple[Splice, ...]:
+    """The edits that turn one list of keys into another, none of them before the first difference."""
+    start = next((place for place, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    found = _splices(old[start:], new[start:], str)
+    return tuple(Splice(at=start + splice.at, removed=splice.removed, added=splice.added) for splice in found)
+
+
+def _splices(old: Sequence[_Item], new: Sequence[_Item], key_of: Callable[[Any], str]) -> tuple[Splice, ...]:
+    """The edits that turn one list into another, in order; messages are matched by identity, keys by what they are."""
+    where = {item: position for position, item in enumerate(old)}
     splices: list[Splice] = []
     added: list[str] = []
     cursor = 0
-    for message in new:
-        key = key_of(message)
-        position = where.get(message, -1)
+    for item in new:
+        key = key_of(item)
+        position = where.get(item, -1)
         if position < cursor:
             added.append(key)
             continue

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..text.wording import quantity, visible
 from . import PanelBlocks, Section, brackets, contenders, renderer
 from .blocks import Beside, Block, Cases, Cell, Chart, Column, Fold, Path, Prompts, Prose, SideBySide, Table, needs
+from .loss.sentences import told
 from .page.charts import Style, specification, styles, svg
 from .page.page_data import chart_library, inert_json, packed, source_hash
 from .page.page_parts import label, path_svg, place, table_html
@@ -75,7 +76,7 @@ class _Page:
         return {
             "kind": lambda block: KINDS[type(block)], "draw": self._draw, "spec": self._spec, "numbers": self._numbers,
             "table": self._table, "path": self._path, "strategy": self._label, "place": self._place, "cases": self._cases,
-            "links": self._links, "opens": self._opens, "inert": self._inert, "needs": needs,
+            "links": self._links, "opens": self._opens, "inert": self._inert, "needs": needs, "told": told,
         }  # fmt: skip
 
     def _panels(self, section: Section) -> list[tuple[PanelBlocks, Markup]]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..evidence.shown import calls, missed_facts
-from ..evidence.uses import call_text
+from ..evidence.spoken import call_text
 from ..model import CallShown, Message, Run, Sample
 from ..text.wording import listed, visible
 

@@ -126,7 +126,7 @@ def _chart(chart: Chart) -> Iterator[str]:
     names = list(dict.fromkeys(point.series for point in chart.points))
     width = max(_width(_clip(name)) for name in names)
     for name in names:
-        values = [point.y for point in chart.points if point.series == name]
+        values = list({point.x: point.y for point in chart.points if point.series == name}.values())
         every = -(-len(values) // 60)
         peaks = [max(values[at : at + every]) for at in range(0, len(values), every)]
         line = "".join(_BARS[min(7, int(8 * value / top))] for value in peaks)

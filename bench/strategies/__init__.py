@@ -12,6 +12,9 @@ Settings are keyword-only parameters with types and defaults; they are what a sp
 | router | `f(state, *, …)` with an `at` | `decide(state)` | the route's name, or `(route, detail)` |
 | consumer | `f(execution, *, …)` | `consume(execution)` | a `Reply`: what the agent says next, the task state it leaves, where the run goes |
 
+A compactor's answer is the history from then on: the next prompt starts from it. One declared with `mode="per_call"` is a view instead: it is
+given the full history at every call, and its answer is that one prompt (None: the full history).
+
 Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, named by a compactor's `writer` parameter; and an extractor,
 `f(record, *, …)` → findings read back from a record, or None where it does not apply; every registered one runs.
 """
@@ -30,6 +33,9 @@ from ..plugins.registry import Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
 
 SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers", "consumer")
+MODES = ("history", "per_call")
+"""What a compactor's answer is: the history from then on, or this prompt alone."""
+
 DECISION_POINTS = (
     "user_turn",
     "before_model",
@@ -59,7 +65,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Edits:
-    """A compactor's answer. Either `messages`, the whole new history, or `replace` (message → new one, or None to remove).
+    """A compactor's answer. Either `messages`, the whole new history, or `replace` (message → new one, or None to remove); then `append`.
 
     Old messages are recognised by identity. `written` are the summaries made on the way; `parts` token counts to keep by name.
     """
@@ -102,7 +108,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the agent says after an execution: its text, which rule made it, the task state it leaves behind, and the next node."""
+    """What the agent says after an execution: its text, which rule made it (`path`), the task state it leaves behind, and where the run goes."""
 
     text: str
     path: str
@@ -112,7 +118,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Window:
-    """What a compactor is given before a model call: the thread's history and what it costs.
+    """What a compactor is given before a model call: the thread's history and what it costs; with `mode="per_call"` the full one.
 
     `added` joined since the last prompt; `tokens` is the whole prompt, framing and tool definitions included; `max_tokens` the model's
     window (128,000 where unknown); `count` gives the tokens of a message or text; `resets` are the recorder's own compactions since the
@@ -139,7 +145,7 @@ class Summarizer(Protocol):
 
 
 class Compactor(Protocol):
-    """Turns a thread's history into the prompt; what it returns is the history from then on."""
+    """Turns a thread's history into the prompt; what it returns is the history from then on, or with `mode="per_call"` that prompt alone."""
 
     def compact(self, window: Window) -> Edits | Sequence[Message] | None: ...
 
@@ -236,6 +242,9 @@ def compose(name: str, slots: Mapping[str, str | Sequence[str]], base: Path | No
     for router in plugins.get("routers", ()):
         if router.attribute("at") not in DECISION_POINTS:
             raise SpecError(f"router {router.spec}: its `at` must be one of {', '.join(DECISION_POINTS)}")
+    for compactor in plugins.get("compactor", ()):
+        if compactor.attribute("mode", "history") not in MODES:
+            raise SpecError(f"compactor {compactor.spec}: its `mode` must be one of {', '.join(MODES)}")
     return Strategy(name, {slot: plugins[slot] for slot in SLOTS if slot in plugins})
 
 
@@ -286,7 +295,8 @@ def strategy_of(item: Any, name: str | None = None, base: Path | None = None) ->
     if isinstance(item, Strategy):
         return item if name is None else replace(item, name=name)
     if isinstance(item, str):
-        slots = name is not None and item.partition("=")[0].strip() in SLOTS
+        _, equals, rest = item.partition("=")
+        slots = name is not None and equals and rest.strip() and rest.partition("=")[0].strip() not in SLOTS
         found = parse_strategy(f"{name}={item}" if slots else item, base)
         return found if name is None or found.name == name else replace(found, name=name, reference=False)
     if callable(item):

@@ -1,29 +1,27 @@
 """Reading traces: what a reader is, how a file finds its reader, and how a path, a folder or a pattern becomes cases.
 
 A reader is one small file with a class registered as `@register("reader", NAME)`; see `native.py`. It never guesses: `sniff` says how sure it
-is from the content, and `read` gives the traces or raises TraceError naming file, line and path.
+is from the content, and `read` gives the traces or raises TraceError naming file, line and path. What it does not understand it counts in
+`Trace.left_out`.
 """
 
 from __future__ import annotations
 
 import enum
-import glob
-import os
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 import msgspec
 
-from ..errors import SpecError, TraceError, nearest
+from ..errors import SpecError, TraceError
 from ..files.documents import Document
 from ..model import Source, Trace
 from ..plugins.registry import build, entries
+from .paths import File, Given, given_files
 
 _ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj")
-_BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
 
 
 class Confidence(enum.IntEnum):
@@ -34,17 +32,58 @@ class Confidence(enum.IntEnum):
     CERTAIN = 2
 
 
-class Reader(Protocol):
-    """One trace format. `read` leaves a trace's id empty where the source has none; `load` fills it from the path."""
+@dataclass(frozen=True)
+class Near:
+    """NO, but the file has something of the format: what it has of it and what it lacks, each in a few words."""
 
-    def sniff(self, document: Document) -> Confidence: ...
+    has: tuple[str, ...]
+    lacks: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """How much of the format was found, 0–1."""
+        return len(self.has) / (len(self.has) + len(self.lacks))
+
+
+def by_marks(marks: Mapping[str, bool], sure: Confidence = Confidence.CERTAIN) -> Confidence | Near:
+    """How sure a reader is by the marks of its format, each with whether the file has it: `sure` with all, Near with some, NO without any.
+
+    >>> by_marks({"a key 'history'": True, "labels": True})
+    <Confidence.CERTAIN: 2>
+    >>> by_marks({"a key 'history'": True, "labels": False})
+    Near(has=("a key 'history'",), lacks=('labels',))
+    >>> by_marks({"a key 'history'": False})
+    <Confidence.NO: 0>
+    """
+    has = tuple(mark for mark, found in marks.items() if found)
+    if len(has) == len(marks):
+        return sure
+    return Near(has, tuple(mark for mark, found in marks.items() if not found)) if has else Confidence.NO
+
+
+def confidence_of(sniffed: Confidence | Near) -> Confidence:
+    """How sure a reader is, whatever it says of why not."""
+    return Confidence.NO if isinstance(sniffed, Near) else sniffed
+
+
+class PartOf(TraceError):
+    """A file that is read together with another: left out of a folder, and said; an error where it is named itself."""
+
+
+class Reader(Protocol):
+    """One trace format. `read` leaves a trace's id empty where the source has none; loading fills it from the path.
+
+    `sniff` judges by content alone and never raises; a reader that says why a file is not its own returns Near in place of NO.
+    """
+
+    def sniff(self, document: Document) -> Confidence | Near: ...
 
     def read(self, document: Document) -> Iterable[Trace]: ...
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What `load` found: the traces in order, the files of folders and patterns that no reader took, each with the reason,
+    """What `load` found: the traces in order, the files of folders and patterns that were left out, each with the reason,
     and the sha256 of the file that each trace (by id) was read from."""
 
     traces: tuple[Trace, ...]
@@ -52,97 +91,92 @@ class Loaded:
     sha256s: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class _Given:
-    """One path as given: its format, if named, and the files it stands for. `named` files must be readable, others may be skipped."""
+class TraceSource:
+    """The traces of some paths, read one file at a time while they are iterated: no trace is kept, so memory holds one file.
 
-    text: str
-    format: str | None
-    documents: tuple[Document, ...]
-    named: bool
-    base: Path
+    `skipped` (file and reason) and `sha256s` (trace id to the sha256 of its file) grow as the iteration goes on and are complete at its end;
+    each iteration starts anew. Errors: those of `load`, raised when met; a missing file or an unknown format before anything is read.
+    """
+
+    def __init__(self, paths: Sequence[str], base: Path | None = None, *, strict: bool = False) -> None:
+        self.paths, self.base, self.strict = tuple(paths), base or Path(), strict
+        self.skipped: list[tuple[str, str]] = []
+        self.sha256s: dict[str, str] = {}
+
+    def __iter__(self) -> Iterator[Trace]:
+        self.skipped, self.sha256s = [], {}
+        file_of: dict[str, File] = {}
+        sessions: dict[tuple[str, str], File] = {}
+        for given in [given_files(text, self.base) for text in self.paths]:
+            before, found = len(self.skipped), 0
+            folders: dict[Path, list[Path]] = {}
+            for file in given.files:
+                folders.setdefault(file.path.parent, []).append(file.path)
+            for file in given.files:
+                document = Document(*file, () if given.named else folders[file.path.parent])
+                for trace in self._traces(document, given):
+                    if self._is_known(trace, file, given, sessions):
+                        continue
+                    if trace.id in file_of:
+                        raise _taken_twice(trace.id, document, file_of[trace.id] is file, file_of[trace.id].name)
+                    file_of[trace.id] = file
+                    self.sha256s[trace.id] = document.sha256
+                    found += 1
+                    yield trace
+            if not found:
+                raise TraceError(_nothing_found(given, self.skipped[before:]))
+
+    def _is_known(self, trace: Trace, file: File, given: Given, sessions: dict[tuple[str, str], File]) -> bool:
+        """Whether another file has given the same recorded session (`meta["session_id"]`): then it is left out, or an error where it is named."""
+        session = trace.meta.get("session_id")
+        if not isinstance(session, str):
+            return False
+        first = sessions.setdefault((trace.source.format, session), file)
+        if first is file:
+            return False
+        reason = f"holds session {session!r}, which {first.name} has given already"
+        if given.named:
+            raise TraceError(f"{file.name}: {reason} — leave one of the two out")
+        self.skipped.append((file.name, reason))
+        return True
+
+    def _traces(self, document: Document, given: Given) -> Sequence[Trace]:
+        """A file's traces; none, and a line in `skipped`, where it is to be left out. All or nothing: a damaged file gives no trace."""
+        try:
+            reader, why_not = _reader_for(document, given, self.base)
+            if reader is not None:
+                return list(_read(reader, document, given.named))
+        except PartOf as error:
+            if given.named:
+                raise
+            why_not = str(error)
+        except _Ambiguous:
+            raise
+        except TraceError as error:
+            if given.named or self.strict:
+                raise
+            why_not = str(error)
+        self.skipped.append((document.name, _without_name(why_not, document.name)))
+        return ()
 
 
-def load(paths: Sequence[str], base: Path | None = None) -> Loaded:
+def iter_traces(paths: Sequence[str], base: Path | None = None, *, strict: bool = False) -> TraceSource:
+    """The traces of some paths as an iterable that reads each file when its turn comes. Paths, order and errors are those of `load`."""
+    return TraceSource(paths, base, strict=strict)
+
+
+def load(paths: Sequence[str], base: Path | None = None, *, strict: bool = False) -> Loaded:
     """Every trace of some paths, in the order given; a folder's or pattern's in the order of their names.
 
     A path is a file, a folder (read recursively, hidden entries left out) or a glob pattern, with or without its format before a colon
-    (`openai:runs/a.jsonl`); relative paths start at `base`. A named file must be recognised; in a folder what no reader recognises is
-    skipped and listed, but a damaged file is an error, and so is a folder without a trace. No paths give no traces.
+    (`openai:runs/a.jsonl`); relative paths start at `base`. A named file must be recognised and whole. In a folder, what no reader recognises
+    and what is damaged is left out and listed with the reason (`strict`: damaged files are errors); a folder without a trace is an error, and
+    so is a file that two readers are equally sure of. No paths give no traces.
     Raises TraceError, one line with the place and what to do.
     """
-    taken: list[tuple[Document, Trace]] = []
-    skipped: list[tuple[str, str]] = []
-    for text in paths:
-        given = _given(text, base or Path())
-        before = len(taken)
-        for document in given.documents:
-            reader = _reader_for(document, given, skipped)
-            if reader is not None:
-                taken.extend((document, trace) for trace in _read(reader, document, given.named))
-        if len(taken) == before:
-            raise TraceError(_nothing_found(given, skipped))
-    _refuse_duplicates(taken)
-    return Loaded(
-        tuple(trace for _, trace in taken), tuple(skipped), {trace.id: document.sha256 for document, trace in taken}
-    )
-
-
-def _given(text: str, base: Path) -> _Given:
-    reader, path = _split_format(text, base)
-    shown = path.replace(os.sep, "/")
-    target = base / path
-    if target.is_dir():
-        return _Given(text, reader, tuple(_walk(target, shown.rstrip("/") or "/")), named=False, base=base)
-    if target.exists() or not glob.has_magic(path):
-        return _Given(text, reader, (Document(target, shown),), named=True, base=base)
-    return _Given(text, reader, tuple(_matches(base, path)), named=False, base=base)
-
-
-def _split_format(text: str, base: Path) -> tuple[str | None, str]:
-    by_path = _BY_PATH.fullmatch(text)
-    if by_path is not None:
-        return by_path.group(1), by_path.group(2)
-    prefix, colon, rest = text.partition(":")
-    known = entries("reader")
-    if colon and prefix in known:
-        if not rest:
-            raise TraceError(f"{text!r}: a path is missing — write {prefix}:FILE")
-        return prefix, rest
-    if colon and prefix.isidentifier() and not (base / text).exists() and not glob.has_magic(prefix):
-        raise TraceError(f"{text}: unknown trace format {prefix!r}{nearest(prefix, known)}")
-    if not text:
-        raise TraceError("an empty path was given — name a file, a folder or a pattern")
-    return None, text
-
-
-def _walk(folder: Path, shown: str) -> Iterator[Document]:
-    found: list[str] = []
-    for place, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        below = Path(place).relative_to(folder)
-        found.extend((below / name).as_posix() for name in files if not name.startswith("."))
-    for name in sorted(found):
-        yield Document(folder / name, f"{shown.rstrip('/')}/{name}", name)
-
-
-def _matches(base: Path, pattern: str) -> Iterator[Document]:
-    """The files a pattern stands for, named below its part without wildcards; a folder it matches is read as a folder."""
-    fixed: list[str] = []
-    for part in PurePosixPath(pattern).parts[:-1]:
-        if glob.has_magic(part):
-            break
-        fixed.append(part)
-    root = PurePosixPath(*fixed)
-    seen: set[Path] = set()
-    for match in sorted(glob.glob(pattern, root_dir=base, recursive=True)):
-        target, shown = base / match, match.replace(os.sep, "/")
-        inside = _walk(target, shown.rstrip("/")) if target.is_dir() else [Document(target, shown)]
-        for document in inside:
-            if document.path not in seen:  # `**` matches a folder and what is in it
-                seen.add(document.path)
-                below = PurePosixPath(document.name).relative_to(root).as_posix()
-                yield Document(document.path, document.name, below)
+    source = TraceSource(paths, base, strict=strict)
+    traces = tuple(source)
+    return Loaded(traces, tuple(source.skipped), source.sha256s)
 
 
 def _open_reader(name: str, base: Path) -> Reader:
@@ -154,34 +188,56 @@ def _open_reader(name: str, base: Path) -> Reader:
     return reader
 
 
-def _reader_for(document: Document, given: _Given, skipped: list[tuple[str, str]]) -> tuple[str, Reader] | None:
-    """The reader to read a document with; None (and a line in `skipped`) where it is to be left out."""
+class _Ambiguous(TraceError):
+    """A file that two readers are equally sure of: somebody has to say which."""
+
+
+_Chosen = tuple[str, Reader]
+
+
+def _reader_for(document: Document, given: Given, base: Path) -> tuple[_Chosen | None, str]:
+    """The reader to read a document with; None and why not where it is to be left out."""
     if given.format is not None:
-        reader = _open_reader(given.format, given.base)
-        if given.named or reader.sniff(document) is not Confidence.NO:
-            return given.format, reader
-        reasons = f"not {given.format}"
+        reader = _open_reader(given.format, base)
+        if given.named:
+            return (given.format, reader), ""
+        sniffed = reader.sniff(document)
+        if confidence_of(sniffed) is not Confidence.NO:
+            return (given.format, reader), ""
+        answers = {given.format: sniffed}
+        why_not = f"not {given.format}"
     else:
-        sure = {name: _open_reader(name, given.base).sniff(document) for name in entries("reader")}
-        best = max(sure.values(), default=Confidence.NO)
-        candidates = [name for name, confidence in sure.items() if confidence is best]
+        answers = {name: _open_reader(name, base).sniff(document) for name in entries("reader")}
+        best = max(map(confidence_of, answers.values()), default=Confidence.NO)
+        candidates = [name for name, answer in answers.items() if confidence_of(answer) is best]
         if best is not Confidence.NO:
             if len(candidates) > 1:
                 first = f"{candidates[0]}:{document.name}"
-                raise document.fail(f"could be {' or '.join(candidates)} — name the format: {first}")
-            return candidates[0], _open_reader(candidates[0], given.base)
-        reasons = f"not recognised as {', '.join(sure)}"
+                raise _Ambiguous(f"{document.name}: could be {' or '.join(candidates)} — name the format: {first}")
+            return (candidates[0], _open_reader(candidates[0], base)), ""
+        why_not = f"not recognised as {', '.join(answers)}"
     problem = document.problem
     if problem is not None and (given.named or document.is_broken_json):
         raise problem
+    closest = _nearest_format(answers)
+    why_not = closest or why_not
     if given.named:
         example = f"{next(iter(entries('reader')))}:{document.name}"
-        raise document.fail(f"{reasons} — name the format if it is one of these: {example}")
-    skipped.append((document.name, reasons))
-    return None
+        raise document.fail(f"{why_not} — name the format if it is one of these: {example}")
+    return None, why_not
 
 
-def _read(chosen: tuple[str, Reader], document: Document, named: bool) -> Iterator[Trace]:
+def _nearest_format(answers: Mapping[str, Confidence | Near]) -> str:
+    """What to say of the format that a file is nearest to; `""` where it has nothing of any."""
+    near = {name: answer for name, answer in answers.items() if isinstance(answer, Near)}
+    if not near:
+        return ""
+    name = max(near, key=lambda item: near[item].share)
+    has, lacks = " and ".join(near[name].has), " and ".join(near[name].lacks)
+    return f"not recognised; the nearest format is {name}: the file has {has}, what is missing is {lacks}"
+
+
+def _read(chosen: _Chosen, document: Document, named: bool) -> Iterator[Trace]:
     name, reader = chosen
     traces = list(reader.read(document))
     if not traces:
@@ -190,6 +246,12 @@ def _read(chosen: tuple[str, Reader], document: Document, named: bool) -> Iterat
     for position, trace in enumerate(traces):
         own = trace.id or (stem if len(traces) == 1 else f"{stem}#{position}")
         yield trace if trace.id else msgspec.structs.replace(trace, id=own)
+
+
+def files_of(text: str, base: Path) -> tuple[tuple[Path, ...], bool]:
+    """Every file that a path given as traces stands for, and whether it names one file (else a folder or a pattern). Errors: those of `load`."""
+    given = given_files(text, base)
+    return tuple(file.path for file in given.files), given.named
 
 
 def case_id(path: str) -> str:
@@ -209,24 +271,26 @@ def source_of(document: Document, reader: str) -> Source:
     return Source(format=reader, path=document.below, sha256=document.sha256)
 
 
-def _nothing_found(given: _Given, skipped: list[tuple[str, str]]) -> str:
-    if not given.documents:
-        return f"{given.text}: no file matches — check the folder or the pattern"
-    names = {document.name for document in given.documents}
-    first, reason = next(item for item in skipped if item[0] in names)
-    count = len(given.documents)
+def _nothing_found(given: Given, skipped: Sequence[tuple[str, str]]) -> str:
+    first, reason = skipped[0]
+    count = len(given.files)
     return f"{given.text}: none of {count} file{'s' * (count > 1)} is a trace (the first, {first}: {reason}) — check the folder or name the format"
 
 
-def _refuse_duplicates(taken: list[tuple[Document, Trace]]) -> None:
-    first: dict[str, Document] = {}
-    for document, trace in taken:
-        known = first.get(trace.id)
-        if known is document:
-            raise document.fail(f"case id {trace.id!r} is used by two of its traces — give each its own id")
-        if known is not None:
-            both = f"by {known.name} and by {document.name}"
-            raise TraceError(
-                f"case id {trace.id!r} is taken twice: {both} — give one folder that holds both, or leave one out"
-            )
-        first[trace.id] = document
+def _taken_twice(case: str, document: Document, by_itself: bool, known: str) -> TraceError:
+    if by_itself:
+        return document.fail(f"case id {case!r} is used by two of its traces — give each its own id")
+    both = f"by {known} and by {document.name}"
+    return TraceError(f"case id {case!r} is taken twice: {both} — give one folder that holds both, or leave one out")
+
+
+def _without_name(reason: str, name: str) -> str:
+    """Why a file was left out, without the file's own name before it, which is listed beside it.
+
+    >>> _without_name("a.json:2: ends early", "a.json"), _without_name("a.json $.x: no", "a.json"), _without_name("not b", "a.json")
+    ('line 2: ends early', '$.x: no', 'not b')
+    """
+    rest = reason.removeprefix(name)
+    if rest == reason:
+        return reason
+    return rest.removeprefix(":").strip() if rest[1:2] in (" ", "$") else f"line {rest[1:]}"

@@ -10,8 +10,9 @@ from ..files.documents import Document, Node
 from ..model import ModelTurn, ToolCall, ToolResult, ToolsChanged, Trace, UserTurn, non_text_parts, text_of
 from ..plugins.registry import register
 from . import Confidence, source_of
-from .reading.chat import Conversation, content_of, response_turn, strict_json, tool_calls_of, unknown_role, usage_of
+from .reading.chat import Conversation, content_of, reasoning_of, strict_json, tool_calls_of, unknown_role, usage_of
 from .reading.commands import calls_in, is_observation, observation, observation_text
+from .reading.responses import Answer, response_turn
 
 _FORMATS = ("mini-swe-agent-1", "mini-swe-agent-1.1")
 _EXIT = "exit"
@@ -26,7 +27,7 @@ class MiniSweAgent:
     where that was cut, `full` is the same envelope with the whole output in it. `data` stays None: the envelope wraps text.
     Exit status, submission and the recorder's statistics go to `meta`.
 
-    Source: traces/README.md "mini-swe-agent as text", "mini-swe-agent 1.1"; issue 1 "Readers"
+    Source: github.com/SWE-agent/mini-swe-agent, docs "Trajectory files" (trajectory_format mini-swe-agent-1.1)
     """
 
     def sniff(self, document: Document) -> Confidence:
@@ -52,7 +53,13 @@ class MiniSweAgent:
         if all(message["role"].value == _EXIT for message in messages.items()):
             raise messages.fail("expected a turn of model or user, got none — the run ended before it began")
         run = _Run(whole["info"] if framed and whole.has("info") else None, messages.items())
-        yield Trace(id="", source=source_of(document, "mini_swe_agent"), steps=tuple(run.chat.steps), meta=run.meta)
+        yield Trace(
+            id="",
+            source=source_of(document, "mini_swe_agent"),
+            steps=tuple(run.chat.steps),
+            meta=run.meta,
+            left_out=run.chat.unread.counts,
+        )
 
 
 def _is_typical(message: dict[str, Any]) -> bool:
@@ -141,7 +148,7 @@ class _Run:
             content=content,
             tool_calls=calls,
             model=(response["model"].text_or_none() if response is not None else None) or self.model,
-            reasoning=_chat_reasoning(message),
+            reasoning=reasoning_of(message),
             finish_reason=choices[0]["finish_reason"].text_or_none() if choices else None,
             usage=usage_of(response["usage"]) if response is not None else None,
         )
@@ -153,7 +160,9 @@ class _Run:
             self.tools = message["tools"].value
             definitions = tuple(tool.value for tool in message["tools"].items())
             self.chat.add(ToolsChanged(index=self.chat.index, tools=definitions))
-        turn = response_turn(message, self.chat.index, self.model, _timestamp(message))
+        answer = Answer(self.chat.unread)
+        turn = response_turn(message, self.chat.index, self.model, _timestamp(message), answer)
+        self.chat.unread.add("result of a tool that the server ran", len(answer.results))
         self.chat.add(turn, turn.tool_calls)
 
     def _result(self, message: Node, call_id: Node, content: Node) -> ToolResult:
@@ -195,15 +204,6 @@ def _extra(message: Node) -> Node | None:
 def _timestamp(message: Node) -> float | None:
     extra = _extra(message)
     return None if extra is None else extra["timestamp"].seconds()
-
-
-def _chat_reasoning(message: Node) -> str | None:
-    """What the model thought, as text: never the signatures, which are opaque and often larger than everything else."""
-    said = message["reasoning_content"].text_or_none()
-    if said:
-        return said
-    blocks = (block["thinking"].text_or_none() for block in message["thinking_blocks"].items())
-    return "\n".join(filter(None, blocks)) or None
 
 
 def _envelope(seen: str, returncode: Any, output: str, error: Any) -> str:

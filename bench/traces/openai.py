@@ -8,15 +8,31 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import ModelTurn, ToolCall, ToolsChanged, Trace, UserTurn, text_of
 from ..plugins.registry import register
-from . import Confidence, source_of
-from .reading.chat import ROLES, Conversation, content_of, tool_calls_of, unknown_role, usage_of
+from . import Confidence, Near, by_marks, source_of
+from .reading.anthropic import is_anthropic
+from .reading.chat import ROLES, Conversation, content_of, reasoning_of, tool_calls_of, unknown_role, usage_of
 from .reading.commands import calls_in, is_observation, observation
+from .reading.conversations import conversations, sample
 
 _SAYS = {"content", "tool_calls", "function_call", "refusal"}
-_MESSAGE = _SAYS | {"role", "name", "tool_call_id", "audio", "annotations", "reasoning_content", "reasoning", "usage",
-                    "finish_reason", "model", "id"}  # fmt: skip
+_READ = _SAYS | {
+    "role",
+    "name",
+    "tool_call_id",
+    "reasoning_content",
+    "reasoning",
+    "thinking_blocks",
+    "usage",
+    "finish_reason",
+    "model",
+}
+_KNOWN = _READ | {"id", "index"}
+_MESSAGE = _KNOWN | {"audio", "annotations"}
 _CONVERSATION = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls", "model", "id", "metadata", "usage",
                  "temperature", "top_p", "max_tokens", "max_completion_tokens", "response_format", "seed"}  # fmt: skip
+_CALL = {"id", "type", "index", "function", "custom"}
+_LOG = {"request", "response", "choices", "output", "completion", "proxy_server_request", "system"}
+"""Keys beside the messages of what is no conversation: a log of one call, or a request in another provider's form."""
 
 
 @register("reader", "openai")
@@ -27,15 +43,22 @@ class OpenAI:
     Tool definitions become a step before the first message; indices count the steps so made. A tool message must answer a call
     made before it.
 
-    Source: OpenAI API reference, "Create chat completion" (messages, tool_calls, legacy function_call); issue 1 "Readers"
+    Source: OpenAI API reference, "Create chat completion" (messages, tool_calls, legacy function_call)
     """
 
-    def sniff(self, document: Document) -> Confidence:
+    def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN where tools were called and nothing is foreign to the format, POSSIBLE for other lists of messages with roles."""
-        found = _sample(document)
-        if found is None or not found[1] or not all(_is_message(item) for item in found[1]):
-            return Confidence.NO
-        frame, messages = found
+        frame, messages = sample(document) or (set(), [])
+        marks = {
+            "a list of messages": any(isinstance(item, dict) and "role" in item for item in messages),
+            "a known role and something said in each message": bool(messages) and all(map(_is_message, messages)),
+        }
+        if all(marks.values()):
+            marks["messages in OpenAI's form, not Anthropic's"] = not is_anthropic(messages)
+            marks["a conversation by itself, not a log of calls"] = not frame & _LOG
+        looks = by_marks(marks)
+        if looks is not Confidence.CERTAIN:
+            return looks
         called = any(item.get("tool_calls") or item.get("function_call") or item["role"] == "tool" for item in messages)
         foreign = not frame <= _CONVERSATION or not all(item.keys() <= _MESSAGE for item in messages)
         texts = (item.get("content") for item in messages if item["role"] == "user")
@@ -44,49 +67,12 @@ class OpenAI:
 
     def read(self, document: Document) -> Iterator[Trace]:
         """Each conversation of the file as a trace; its id is the conversation's own, or empty."""
-        for frame, messages in _conversations(document):
+        for frame, messages in conversations(document):
             yield _trace(document, frame, messages)
-
-
-def _sample(document: Document) -> tuple[set[str], list[Any]] | None:
-    """The keys of the first conversation's object and its messages, as far as they can be read; None where there is none."""
-    head = document.head
-    if isinstance(head, list) and head and isinstance(head[0], dict) and "messages" in head[0]:
-        head = head[0]
-    if isinstance(head, list):
-        return set(), head
-    if not isinstance(head, dict):
-        return None
-    if isinstance(head.get("messages"), list):
-        return set(head), head["messages"]
-    return set(), [value for _, value in document.readable_lines()]
 
 
 def _is_message(value: Any) -> bool:
     return isinstance(value, dict) and value.get("role") in ROLES and not _SAYS.isdisjoint(value)
-
-
-def _conversations(document: Document) -> Iterator[tuple[Node | None, list[Node]]]:
-    if document.is_json_lines:
-        lines = list(document.line_nodes())
-        if lines[0].has("messages"):
-            yield from ((line, line["messages"].items()) for line in lines)
-        else:
-            yield None, lines
-        return
-    whole = document.node()
-    if whole.has("messages"):
-        yield whole, whole["messages"].items()
-    elif whole.has("role"):
-        yield None, [whole]
-    elif isinstance(whole.value, list):
-        items = whole.items()
-        if items and items[0].has("messages"):
-            yield from ((item, item["messages"].items()) for item in items)
-        else:
-            yield None, items
-    else:
-        raise whole.fail('expected a list of messages or {"messages": […]} — not a chat')
 
 
 def _trace(document: Document, frame: Node | None, messages: list[Node]) -> Trace:
@@ -97,6 +83,7 @@ def _trace(document: Document, frame: Node | None, messages: list[Node]) -> Trac
     if frame is not None:
         model, meta = frame["model"].text_or_none(), frame["metadata"].value
         own_id = "" if frame["id"].value is None else str(frame["id"].value)
+        chat.unread.keys(frame, _CONVERSATION, "a conversation")
         tools = frame["tools"].items() or frame["functions"].items()
         if tools:
             chat.add(ToolsChanged(index=0, tools=tuple(tool.value for tool in tools)))
@@ -109,6 +96,7 @@ def _trace(document: Document, frame: Node | None, messages: list[Node]) -> Trac
         source=source_of(document, "openai"),
         steps=tuple(chat.steps),
         meta=meta if isinstance(meta, dict) else {},
+        left_out=chat.unread.counts,
     )
 
 
@@ -117,6 +105,7 @@ def _add(
 ) -> list[ToolCall]:
     """Add one message; gives the commands, written in text, that still wait for their output."""
     role = message["role"].text()
+    chat.unread.keys(message, _KNOWN, "a message")
     if role in ("system", "developer"):
         chat.system(message)
     elif role == "user":
@@ -128,6 +117,8 @@ def _add(
     elif role == "assistant":
         content = content_of(message["content"]) or message["refusal"].text_or_none() or ""
         calls = tool_calls_of(message, chat.index)
+        for call in message["tool_calls"].items():
+            chat.unread.keys(call, _CALL, "a tool call")
         if not calls and answer is not None and answer["role"].value == "user":
             # a command block is a call only if its output follows: a chat may merely show one
             reply = answer["content"].value
@@ -138,7 +129,7 @@ def _add(
             content=content,
             tool_calls=calls,
             model=message["model"].text_or_none() or model,
-            reasoning=message["reasoning_content"].text_or_none() or message["reasoning"].text_or_none(),
+            reasoning=reasoning_of(message),
             finish_reason=message["finish_reason"].text_or_none(),
             usage=usage_of(message["usage"]),
         )

@@ -18,6 +18,7 @@ _ORCHESTRATOR = re.compile(r"(\w*Orchestrator) \((.*)\)", re.DOTALL)
 _OUTCOMES = {"stalled": "replan", "request satisfied": "satisfied", "replan counter exceeded": "terminated"}
 _NEXT_SPEAKER = re.compile(r"Next speaker (\w+)")
 _LEDGER = "Updated Ledger"
+_WARNING = re.compile(r"^\S+\.py:\d+: \w*Warning: .*\n?(?:[ \t]+[^\s\"{}\[\]].*\n?)?", re.MULTILINE)
 _SERVED = re.compile(r"Resolved model mismatch: \S+ != (\S+?)\.?(?:\s|$)")
 _CODE = re.compile(r"^```(?:python|sh|bash|shell|py)[ \t]*\r?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _EXIT_CODE = re.compile(r"(?:exitcode:|.*Unix exit code(?: was)?:) *(-?\d{1,9})")
@@ -49,7 +50,7 @@ class WhoAndWhen:
 
     Labels are kept as recorded, `mistake_step` as a number counted from 0.
 
-    Source: traces/README.md "Who&When"; issue 2 "How it will be judged"
+    Source: Zhang et al. 2025, "Which Agent Causes Task Failures and When?" (arXiv:2505.00212), repository mingyin1/Agents_Failure_Attribution
     """
 
     def sniff(self, document: Document) -> Confidence:
@@ -135,16 +136,17 @@ class _Orchestrated:
         return index < len(self.texts) and self.texts[index].startswith("New plan")
 
     def _ledger(self, index: int) -> tuple[dict[str, Any], str]:
-        """The ledger and its text. Other output of the same process (a library's warnings) may stand on either side of it."""
+        """The ledger and its text. Other output of the same process may stand on either side of it, a library's warning inside it too."""
         text = self.texts[index]
-        for brace in re.finditer(r"^\s*\{", text, re.MULTILINE):
-            start = brace.end() - 1
-            try:
-                value, end = _JSON.raw_decode(text, start)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(value, dict) and "is_request_satisfied" in value:
-                return value, text[start:end]
+        for said in (text, _WARNING.sub("", text)):
+            for brace in re.finditer(r"^\s*\{", said, re.MULTILINE):
+                start = brace.end() - 1
+                try:
+                    value, end = _JSON.raw_decode(said, start)
+                except (ValueError, RecursionError):
+                    continue
+                if isinstance(value, dict) and "is_request_satisfied" in value:
+                    return value, said[start:end]
         raise self.history[index]["content"].fail(
             "expected the ledger as JSON after 'Updated Ledger' — the log was cut there; record it again or drop the message"
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...evidence.losses import missed_by_source
 from ...evidence.of_run import RunEvidence
-from ...evidence.uses import call_text
+from ...evidence.presence import FactsHeld
+from ...evidence.spoken import call_text
 from ...model import Kept, NeededAt, ResultShown, Sample, Span, ToolResult, as_text
 from .excerpts import excerpt
 from .explanations import explain
@@ -19,7 +20,7 @@ MAX_SENTENCES = 6
 MAX_EXPLAINED_CHARS = 400_000  # comparing longer values takes seconds
 UNTRUNCATED_CHARS = 6_000
 KEPT_CHARS = 2_500
-NEEDED = ("needed.recall", "needed.reuse_recall")
+NEEDED = ("needed.recall",)
 LOST = ("loss.fact_recall.end", "loss.fact_recall.stored")
 
 Samples = Mapping[str, Sequence[Sample]]
@@ -40,13 +41,16 @@ class Damage:
         return -len(self.missed), -(self.lost_in_prompt + self.lost_in_store)
 
 
-def damages(samples: Mapping[str, Samples]) -> dict[int, list[Damage]]:
-    """Per result what each strategy lost of it, as the metrics' own samples (by strategy, by metric) say; results without loss are left out."""
+def damages(samples: Mapping[str, Samples], results: Container[int]) -> dict[int, list[Damage]]:
+    """Per result what each strategy lost of it, as the metrics' own samples (by strategy, by metric) say; results without loss are left out.
+
+    `results` are the steps of the tool results: what users and models had said is lost too, and shown elsewhere.
+    """
     found: dict[int, list[Damage]] = {}
     for strategy, by_metric in samples.items():
         missed = missed_by_source([sample for name in NEEDED for sample in by_metric.get(name, ())])
         in_prompt, in_store = (_lost(by_metric.get(metric, ())) for metric in LOST)
-        for step in sorted({*missed, *in_prompt, *in_store}):
+        for step in sorted({*(step for step in missed if step in results), *in_prompt, *in_store}):
             gone = tuple(sorted(missed.get(step, ()), key=lambda item: (item.turn, item.fact)))
             found.setdefault(step, []).append(Damage(strategy, gone, in_prompt.get(step, 0.0), in_store.get(step, 0.0)))
     return found
@@ -77,7 +81,7 @@ def _result_shown(step: int, damaged: Sequence[Damage], evidence: Mapping[str, R
     result = evidence[worst[0].strategy].of_trace.results[step]
     kept = [_kept(evidence[damage.strategy], result, damage) for damage in worst]
     needed = {item.fact for damage in worst for item in damage.missed}
-    lost = {fact for _, facts in kept for fact in facts}
+    lost = dict.fromkeys(fact for _, facts in kept for fact in facts)
     return ResultShown(
         step=step,
         function=result.function,
@@ -141,8 +145,8 @@ def _in_prompt(evidence: RunEvidence, result: ToolResult, turn: int | None) -> t
                 return where, "\n".join(still), []
             said = dict.fromkeys(message.text for message in messages)
             said |= dict.fromkeys(call_text(call) for message in messages for call in message.tool_calls)
-            left = list(texts.facts(result.text))
-            for text in said:
-                left = texts.missing(text, left) if left else left
-            return where, "\n".join(still), left
+            facts = texts.facts(result.text)
+            held = FactsHeld(facts, texts)
+            present = {fact for text in said for fact in held(text)}
+            return where, "\n".join(still), [fact for fact in facts if fact not in present]
     return "in no prompt", "", list(texts.facts(result.text))

@@ -21,7 +21,7 @@ LIMITS = (
 
 @panel("curve", order=37, title="How few tokens would have done?")
 def curve(comparison: Comparison) -> list[Block]:
-    """The fewest tokens at 90, 95, 99 and 100 % of first uses, then each strategy against the selection that serves as much as it does."""
+    """The fewest tokens at 90, 95, 99 and 100 % of dependencies, then each strategy against the selection that serves as much as it does."""
     fewest = [dict(case.recording.fewest_tokens) for case in comparison.cases if case.recording.fewest_tokens]
     if not fewest:
         return [Prose("Nothing to select: no model turn used anything that a tool result had said.", "muted")]
@@ -32,7 +32,7 @@ def curve(comparison: Comparison) -> list[Block]:
         for share, tokens in totals
     )
     columns = (
-        Column("of first uses, in every case"),
+        Column("of dependencies, in every case"),
         Column("fewest tokens", align="right"),
         Column("of keep_all", align="right"),
     )

@@ -14,7 +14,7 @@ METRICS = (
     "loss.fact_recall.shown",
     "loss.fact_recall.end",
     "needed.recall",
-    "needed.dangling_steps",
+    "needed.faults",
 )
 LIMITS = (
     "A fact counts as lost when it stood neither in what the recorded model saw of the result nor in anything said before it. That it turned up "

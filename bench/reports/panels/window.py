@@ -45,7 +45,7 @@ def _table(comparison: Comparison, shown: tuple[str, ...]) -> Table:
                 Cell(quantity(max((item.largest_tokens for item in windows), default=None), "tokens")),
                 Cell(quantity(sum(item.compacted for item in windows), "calls")),
                 Cell(quantity(sum(item.evicted for item in windows), "results")),
-                measured(comparison.row(name, "needed.dangling_steps")),
+                measured(comparison.row(name, "needed.faults")),
                 Cell(str(sum(known)), "bad" if sum(known) else "plain") if known else Cell(NOT_MEASURED, "muted"),
             )
         )

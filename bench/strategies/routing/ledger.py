@@ -17,7 +17,7 @@ class Ledger:
     `{is_request_satisfied | is_in_loop | is_progress_being_made | next_speaker: {answer}}`. Only a boolean answer counts, as in Magentic-One.
     A state without a ledger is `next`, with nobody named.
 
-    Source: strategies.md §5 "Routers", Magentic-One traces
+    Source: Magentic-One (arXiv 2411.04468); microsoft/autogen, `autogen_magentic_one/agents/orchestrator.py` (LedgerOrchestrator)
 
     >>> stalled = {"ledger": {"is_in_loop": {"answer": True}, "next_speaker": {"answer": "WebSurfer"}}}
     >>> router = Ledger(max_stalls=1)

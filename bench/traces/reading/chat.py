@@ -5,10 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import json
-from typing import Any, NoReturn
-
-import msgspec
+from typing import Any
 
 from ...errors import nearest, one_line
 from ...files.documents import Node
@@ -24,35 +21,17 @@ from ...model import (
     ToolCall,
     ToolResult,
     Usage,
+    UserTurn,
     compact_json,
     non_text_parts,
     text_of,
 )
+from .decoded import strict_json as strict_json
+from .tables import data_of
+from .unread import Unread
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _TEXT_PARTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
-
-
-def strict_json(text: str) -> Any:
-    """The JSON value that a text is; None where it is not JSON, or holds NaN, which would not survive being written again.
-
-    >>> strict_json('{"a": [1]}'), strict_json("[1, NaN]"), strict_json("done")
-    ({'a': [1]}, None, None)
-    """
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
-        pass
-    if "\\u" not in text:  # only escapes of lone surrogates are JSON that msgspec does not take
-        return None
-    try:
-        return json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(name)
 
 
 def content_of(node: Node) -> Content:
@@ -63,10 +42,11 @@ def content_of(node: Node) -> Content:
         return node.value
     if not isinstance(node.value, list):
         raise node.expected("string or array of parts")
-    return tuple(_part(item) for item in node.items())
+    return tuple(part_of(item) for item in node.items())
 
 
-def _part(node: Node) -> Part:
+def part_of(node: Node) -> Part:
+    """One part of a message's content: text, or an image or anything else as size and hash."""
     if isinstance(node.value, str):
         return TextPart(text=node.value)
     kind = node["type"].text()
@@ -87,7 +67,7 @@ def _image_url(node: Node, kind: str) -> str | None:
         source = node["source"]
         if source.has("data"):
             return f"data:{source['media_type'].text()};base64,{source['data'].text()}"
-        return source["url"].text()
+        return source["url"].text() if source.has("url") else None
     return None
 
 
@@ -104,6 +84,15 @@ def _image(url: str) -> ImagePart:
     return ImagePart(
         media_type="image/*", size_bytes=0, sha256=hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()
     )
+
+
+def reasoning_of(message: Node) -> str | None:
+    """What the model thought, as text, by any of the names that servers give it; never the signatures, which are opaque."""
+    said = message["reasoning_content"].text_or_none() or message["reasoning"].text_or_none()
+    if said:
+        return said
+    blocks = (block["thinking"].text_or_none() for block in message["thinking_blocks"].items())
+    return "\n".join(filter(None, blocks)) or None
 
 
 def tool_calls_of(message: Node, index: int) -> tuple[ToolCall, ...]:
@@ -175,46 +164,12 @@ def _first(*counts: int | None) -> int | None:
     return next((count for count in counts if count is not None), None)
 
 
-def response_turn(response: Node, index: int, model: str | None, t: float | None) -> ModelTurn:
-    """One answer of OpenAI's Responses interface as a model turn; `model` is for answers that do not name theirs.
-
-    Messages become its content, function calls its tool calls, reasoning summaries its reasoning; any other item is counted as a part.
-    """
-    parts: list[Part] = []
-    calls: list[ToolCall] = []
-    thoughts: list[str] = []
-    for item in response["output"].items():
-        kind = item["type"].text()
-        if kind == "message":
-            said = content_of(item["content"])
-            parts.extend([TextPart(text=said)] if isinstance(said, str) else said)
-        elif kind == "function_call":
-            calls.append(_named_call(item, item["call_id"].text(), item["arguments"]))
-        elif kind == "reasoning":
-            told = [*item["summary"].items(), *item["content"].items()]
-            thoughts.extend(thought["text"].text() for thought in told if thought.has("text"))
-        else:
-            parts.append(_part(item))
-    text_only = all(isinstance(part, TextPart) for part in parts)
-    incomplete = response["incomplete_details"]
-    reason = incomplete["reason"].text_or_none() if incomplete.value is not None else None
-    return ModelTurn(
-        index=index,
-        t=t,
-        content=text_of(tuple(parts)) if text_only else tuple(parts),
-        tool_calls=tuple(calls),
-        model=response["model"].text_or_none() or model,
-        reasoning="\n".join(filter(None, thoughts)) or None,
-        finish_reason=reason or response["status"].text_or_none(),
-        usage=usage_of(response["usage"]),
-    )
-
-
 class Conversation:
-    """One chat on its way to a trace: the steps so far, numbered in order, and the calls that results are paired with."""
+    """One chat on its way to a trace: the steps so far, numbered in order, the calls that results are paired with, and what was not understood."""
 
     def __init__(self) -> None:
         self.steps: list[AnyStep] = []
+        self.unread = Unread()
         self._calls: dict[str, ToolCall] = {}
 
     @property
@@ -225,6 +180,8 @@ class Conversation:
     def add(self, step: AnyStep, calls: tuple[ToolCall, ...] = ()) -> None:
         """Append a step; `calls` are what it asked for."""
         self.steps.append(step)
+        if isinstance(step, SystemTurn | UserTurn | ModelTurn):
+            self.unread.parts(step.content)
         self._calls.update((call.id, call) for call in calls)
 
     def system(self, message: Node) -> None:
@@ -242,19 +199,19 @@ class Conversation:
         return known
 
     def result(self, message: Node) -> ToolResult:
-        """A `tool` message, or a legacy `function` one, as a result; text that is a JSON object or array is its data too."""
+        """A `tool` message, or a legacy `function` one, as a result; text that is nothing but JSON or a table is its data too."""
         legacy = message["role"].value == "function"
         call = self._legacy_call(message["name"]) if legacy else self.call(message["tool_call_id"])
         content = content_of(message["content"])
         seen = text_of(content)
-        value = strict_json(seen)
+        self.unread.parts(content)
         return ToolResult(
             index=self.index,
             call_id=call.id,
             function=call.name,
             arguments=call.arguments,
             seen=seen,
-            data=value if isinstance(value, dict | list) else None,
+            data=data_of(seen),
             non_text=non_text_parts(content),
         )
 

@@ -1,0 +1,50 @@
+"""Messages of LangChain, dumped in any of the forms that it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..files.documents import Document, Node
+from ..model import Trace
+from ..plugins.registry import register
+from . import Confidence
+from .reading.conversations import conversations, sample
+from .reading.langchain import is_message, said_of
+from .reading.steps import Steps
+
+
+@register("reader", "langchain")
+class LangChain:
+    """One conversation a trace: a list of messages, `{"messages": […]}`, a list or lines of those, or lines of messages.
+
+    A message may be written by `dumpd` (`{"lc": 1, "type": "constructor", …}`), by `messages_to_dict` (`{type, data}`) or as its own fields
+    (`model_dump`). Usage, model, reasoning and errors come from where LangChain keeps them; a tool message's artifact is the result's
+    structured value, and the untruncated one where it is longer than what was shown. A named assistant message is that agent's.
+
+    Source: LangChain reference, `langchain_core.messages` (messages_to_dict, usage_metadata, ToolMessage.artifact), `langchain_core.load.dump`
+    """
+
+    def sniff(self, document: Document) -> Confidence:
+        """CERTAIN where every message is one of LangChain's; else NO."""
+        found = sample(document)
+        return Confidence.CERTAIN if found and found[1] and all(map(is_message, found[1])) else Confidence.NO
+
+    def read(self, document: Document) -> Iterator[Trace]:
+        """The file's conversations in order."""
+        for frame, messages in conversations(document):
+            steps = Steps()
+            for message in messages:
+                said = said_of(message, steps.unread)
+                if said is not None:
+                    steps.say(said)
+            place = frame or (messages[0] if document.is_json_lines else document.node())
+            yield steps.trace(document, "langchain", place, meta=_meta(frame))
+
+
+def _meta(frame: Node | None) -> dict[str, object]:
+    """What stands beside the messages."""
+    return (
+        {}
+        if frame is None
+        else {key: value for key, value in frame.object().items() if key != "messages" and value not in (None, {}, [])}
+    )

@@ -1,0 +1,98 @@
+"""The paths that a user gives: which files each stands for, and the format that it names."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from ..errors import TraceError, nearest
+from ..files.documents import Document
+from ..plugins.registry import entries
+
+_BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
+
+
+class File(NamedTuple):
+    """One file to read: where it is, how it was given, and its path below the given folder."""
+
+    path: Path
+    name: str
+    below: str
+
+
+@dataclass(frozen=True)
+class Given:
+    """One path as given: its format, if named, and the files it stands for. `named` files must be readable, others may be skipped."""
+
+    text: str
+    format: str | None
+    files: tuple[File, ...]
+    named: bool
+
+
+def given_files(text: str, base: Path) -> Given:
+    """The files that a path stands for. TraceError for a missing file, an unknown format, or a folder or pattern without a file."""
+    reader, path = _split_format(text, base)
+    shown = path.replace(os.sep, "/")
+    target = base / path
+    if target.is_dir():
+        given = Given(text, reader, tuple(_walk(target, shown.rstrip("/") or "/")), named=False)
+    elif target.exists() or not glob.has_magic(path):
+        given = Given(text, reader, (File(target, shown, target.name),), named=True)
+        if not target.exists():
+            _ = Document(target, shown).disk_bytes  # says that there is no such file
+    else:
+        given = Given(text, reader, tuple(_matches(base, path)), named=False)
+    if not given.files:
+        raise TraceError(f"{text}: no file matches — check the folder or the pattern")
+    return given
+
+
+def _split_format(text: str, base: Path) -> tuple[str | None, str]:
+    by_path = _BY_PATH.fullmatch(text)
+    if by_path is not None:
+        return by_path.group(1), by_path.group(2)
+    prefix, colon, rest = text.partition(":")
+    known = entries("reader")
+    if colon and prefix in known:
+        if not rest:
+            raise TraceError(f"{text!r}: a path is missing — write {prefix}:FILE")
+        return prefix, rest
+    if colon and prefix.isidentifier() and not (base / text).exists() and not glob.has_magic(prefix):
+        raise TraceError(f"{text}: unknown trace format {prefix!r}{nearest(prefix, known)}")
+    if not text:
+        raise TraceError("an empty path was given — name a file, a folder or a pattern")
+    return None, text
+
+
+def _walk(folder: Path, shown: str) -> Iterator[File]:
+    found: list[str] = []
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        below = Path(place).relative_to(folder)
+        found.extend((below / name).as_posix() for name in files if not name.startswith("."))
+    for name in sorted(found):
+        yield File(folder / name, f"{shown.rstrip('/')}/{name}", name)
+
+
+def _matches(base: Path, pattern: str) -> Iterator[File]:
+    """The files a pattern stands for, named below its part without wildcards; a folder it matches is read as a folder."""
+    fixed: list[str] = []
+    for part in PurePosixPath(pattern).parts[:-1]:
+        if glob.has_magic(part):
+            break
+        fixed.append(part)
+    root = PurePosixPath(*fixed)
+    seen: set[Path] = set()
+    for match in sorted(glob.glob(pattern, root_dir=base, recursive=True)):
+        target, shown = base / match, match.replace(os.sep, "/")
+        inside = _walk(target, shown.rstrip("/")) if target.is_dir() else [File(target, shown, "")]
+        for file in inside:
+            if file.path not in seen:  # `**` matches a folder and what is in it
+                seen.add(file.path)
+                yield file._replace(below=PurePosixPath(file.name).relative_to(root).as_posix())

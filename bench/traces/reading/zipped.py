@@ -1,0 +1,65 @@
+"""JSON files inside a zip file, each entry a value that knows its place; entries compressed with zstd too."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+
+from ...errors import TraceError
+from ...files.documents import Document, Node, optional_zstandard
+
+_MAGIC = b"PK\x03\x04"
+_ZSTD = 93  # the method's number in the zip format; Python knows it from 3.14 on
+_LOCAL_HEADER = 30
+
+
+def is_zip(document: Document) -> bool:
+    """Whether a file begins as zip files do. Never raises: a file that cannot be read is none."""
+    try:
+        return document.disk_bytes.startswith(_MAGIC)
+    except TraceError:
+        return False
+
+
+class Zipped:
+    """A zip file's entries. TraceError for one that is damaged."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(document.disk_bytes))
+        except (zipfile.BadZipFile, ValueError, struct.error) as error:
+            raise document.fail(f"zip data is damaged or cut short ({error}) — copy or record it again") from None
+
+    def names(self) -> list[str]:
+        """The names of the entries, in their order."""
+        return self._zip.namelist()
+
+    def node(self, name: str) -> Node:
+        """The JSON value of an entry; complaints name the zip file and the entry."""
+        inside = Document(self.document.path, f"{self.document.name}:{name}", self.document.below)
+        return Node(inside, None, "$", inside.decode(self._bytes(name, inside)))
+
+    def _bytes(self, name: str, inside: Document) -> bytes:
+        info = self._zip.getinfo(name)
+        try:
+            return self._unzstd(info, inside) if info.compress_type == _ZSTD else self._zip.read(info)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error) as error:
+            raise inside.fail(f"cannot be unpacked ({error}) — copy or record it again") from None
+
+    def _unzstd(self, info: zipfile.ZipInfo, inside: Document) -> bytes:
+        raw = self.document.disk_bytes
+        name, extra = struct.unpack_from("<HH", raw, info.header_offset + 26)
+        start = info.header_offset + _LOCAL_HEADER + name + extra
+        zstandard = optional_zstandard(inside.name)
+        try:
+            unpacked: bytes = (
+                zstandard.ZstdDecompressor().decompressobj().decompress(raw[start : start + info.compress_size])
+            )
+        except zstandard.ZstdError as error:
+            raise inside.fail(f"zstd data is damaged ({error}) — copy or record it again") from None
+        if len(unpacked) != info.file_size:
+            raise inside.fail("zstd data is cut short — copy or record it again")
+        return unpacked

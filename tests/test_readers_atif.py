@@ -1,0 +1,220 @@
+"""ATIF: steps, observations and sub-agents become turns, results and threads; what is written as 1.7 is valid and comes back as it was."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from generated import traces
+from hypothesis import given, settings, strategies as st
+from reread import FORMATS, checked, document, kinds, read, sure_of
+from test_readers_hostile import outcome
+
+from bench.errors import TraceError
+from bench.files.documents import Document
+from bench.model import ModelTurn, Outcome, Source, SystemTurn, ToolCall, Trace, Usage, UserTurn
+from bench.traces import Near, load
+from bench.traces.atif import Atif
+from bench.traces.atif_writing import atif_of, write_atif
+
+FILE = FORMATS / "atif.json"
+VALUE: dict[str, Any] = json.loads(FILE.read_text())
+
+
+def test_the_steps_become_steps(tmp_path: Path) -> None:
+    assert sure_of(Document(FILE)) == ["atif"]
+    (trace,) = load([str(FILE)]).traces
+    checked(trace, tmp_path)
+    words = (
+        "ToolsChanged SystemTurn UserTurn ModelTurn ToolResult UserTurn ModelTurn ToolResult "  # the sub-agent before its result
+        "ModelTurn UserTurn UserTurn ModelTurn UserTurn"
+    )
+    assert [type(step).__name__ for step in trace.steps] == words.split()
+    assert trace.steps[3] == ModelTurn(
+        index=3,
+        t=1778317803.5,
+        content="Two calls.",
+        tool_calls=(
+            ToolCall(id="c1", name="run", arguments={"cmd": "walls"}),
+            ToolCall(id="c2", name="delegate", arguments={"task": "levels"}),
+        ),
+        model="gpt-5.5-mini",
+        reasoning="Ask for both.",
+        usage=Usage(prompt_tokens=500, completion_tokens=80, cached_prompt_tokens=300, reasoning_tokens=60),
+    )
+    assert trace.results[0].data == {"walls": [4.2, 5.0]}
+    assert [(step.thread, step.agent) for step in trace.steps[5:7]] == [("sub-1", "scout")] * 2
+    assert (trace.steps[9].content, trace.steps[10].content) == ("plan.ifc", "The context was shortened.")  # type: ignore[union-attr]
+    assert trace.meta["agent"] == {"name": "terminus-2", "version": "2.0.0", "extra": {"temperature": 0}}
+    assert trace.meta["costs_usd"] == {"3": 0.002, "6": 0.0001}
+    assert (trace.meta["notes"], trace.meta["trajectory_session_id"], trace.model) == (
+        "a note",
+        "run-7",
+        "gpt-5.5-mini",
+    )
+    assert trace.left_out == {
+        "continuation of the trajectory in another file": 1,
+        "sub-agent's trajectory in another file": 1,
+        "agent step of several model calls, told as one": 1,
+        "agent step without a model call, told as one": 1,
+        "'hologram' of a step": 1,
+        "step copied from an earlier trajectory, told as this one's": 1,
+    }
+
+
+def test_an_independent_count_agrees() -> None:
+    (trace,) = load([str(FILE)]).traces
+    every = [step for whole in (VALUE, *VALUE["subagent_trajectories"]) for step in whole["steps"]]
+    agents = [step for step in every if step["source"] == "agent"]
+    assert kinds(trace)["ModelTurn"] == len(agents)
+    assert sum(len(turn.tool_calls) for turn in trace.model_turns) == sum(
+        len(step.get("tool_calls", ())) for step in agents
+    )
+    observed = [item for step in every for item in step.get("observation", {"results": []})["results"]]
+    assert len(trace.results) == sum("source_call_id" in item for item in observed)
+    told = sum(turn.usage.prompt_tokens for turn in trace.model_turns if turn.usage)
+    assert told == sum(step.get("metrics", {}).get("prompt_tokens", 0) for step in every)
+
+
+@pytest.mark.parametrize("version", ["ATIF-v1.0", "ATIF-v1.4", "ATIF-v1.8", "1.4"])
+def test_every_version_1_is_read(tmp_path: Path, version: str) -> None:
+    value = {**VALUE, "schema_version": version}
+    assert sure_of(document(tmp_path, value)) == ["atif"]
+    assert read("atif", tmp_path, value)[0].steps == read("atif", tmp_path, VALUE)[0].steps
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"schema_version": "ATIF-v2.0"}, "run.json $.schema_version: ATIF-v2.0 is not version 1 of ATIF, which this reader knows — export"),
+        ({"schema_version": None}, "run.json $.schema_version: expected string, got null"),
+        ({"steps": [], "subagent_trajectories": None}, "run.json $: expected a message, a model call or a result, got none"),
+        ({"agent": None}, "run.json $.agent: expected object, got null"),
+        ({"steps": [{"source": "robot"}]}, "run.json $.steps[0].source: unknown source 'robot' — system, user or agent"),
+        ({"steps": [{"source": "user", "message": [{"type": "text"}]}]}, "$.steps[0].message[0].text: expected string, got null"),
+        ({"steps": [{"source": "agent", "message": "", "metrics": {"prompt_tokens": -1}}]}, "$.steps[0].metrics.prompt_tokens: expected a count"),
+        ({"steps": [{"source": "user", "message": "", "timestamp": "soon"}]}, "$.steps[0].timestamp: expected a time such as"),
+        ({"steps": [{"source": "user", "message": "x", "extra": {"bench": {"t": "x"}}}]}, "$.steps[0].extra.bench: Expected `float | null`"),
+    ],
+)  # fmt: skip
+def test_bad_trajectories_are_one_clear_line(tmp_path: Path, changes: Any, message: str) -> None:
+    with pytest.raises(TraceError) as caught:
+        read("atif", tmp_path, {**VALUE, **changes})
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_version_2_is_refused_with_a_clear_word_and_others_get_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(TraceError, match=r"ATIF-v2\.1 is not version 1 of ATIF"):
+        load([str(document(tmp_path, {**VALUE, "schema_version": "ATIF-v2.1"}).path)])
+    sniffed = Atif().sniff(document(tmp_path, {key: value for key, value in VALUE.items() if key != "schema_version"}))
+    assert isinstance(sniffed, Near)
+    assert sniffed.lacks == ("a `schema_version` of ATIF",)
+
+
+def test_sub_agents_without_end_are_refused(tmp_path: Path) -> None:
+    value: dict[str, Any] = {**VALUE, "subagent_trajectories": []}
+    for _ in range(30):
+        value = {**VALUE, "trajectory_id": "x", "subagent_trajectories": [value]}
+    with pytest.raises(TraceError, match="sub-agents of more than 20 levels"):
+        read("atif", tmp_path, value)
+
+
+# ---------------------------------------------------------------- writing
+
+
+def again(trace: Trace, folder: Path) -> Trace:
+    path = folder / "again.json"
+    write_atif(trace, path)
+    assert sure_of(Document(path)) == ["atif"]
+    (back,) = Atif().read(Document(path))
+    return back
+
+
+def valid(document: dict[str, Any]) -> None:
+    """The rules of ATIF 1.7 for a document, checked without the reader."""
+    assert document["schema_version"] == "ATIF-v1.7"
+    assert {"name", "version"} <= document["agent"].keys()
+    for number, step in enumerate(document["steps"], 1):
+        assert step["step_id"] == number
+        assert step["source"] in ("system", "user", "agent")
+        assert isinstance(step["message"], str)
+        own = {"model_name", "reasoning_content", "tool_calls", "metrics"} & step.keys()
+        assert step["source"] == "agent" or not own
+        calls = {call["tool_call_id"] for call in step.get("tool_calls", ())}
+        assert all(isinstance(call["arguments"], dict) for call in step.get("tool_calls", ()))
+        for result in step.get("observation", {"results": []})["results"]:
+            assert result["source_call_id"] in calls
+    embeds = document.get("subagent_trajectories", [])
+    assert len({sub["trajectory_id"] for sub in embeds}) == len(embeds)
+    for sub in embeds:
+        valid(sub)
+
+
+@settings(max_examples=120)
+@given(trace=traces(extras=True))
+def test_what_is_written_comes_back_and_is_valid(tmp_path_factory: pytest.TempPathFactory, trace: Trace) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    back = again(trace, folder)
+    assert back.steps == trace.steps
+    assert (back.id, back.labels, back.meta, back.outcome, back.left_out) == (
+        trace.id, trace.labels, trace.meta, trace.outcome, trace.left_out
+    )  # fmt: skip
+    assert back.sha256 == trace.sha256
+    written = (folder / "again.json").read_bytes()
+    write_atif(back, folder / "again.json")
+    assert (folder / "again.json").read_bytes() == written
+    valid(json.loads(written))
+
+
+def test_what_the_format_has_is_not_said_twice(tmp_path: Path) -> None:
+    steps = (
+        SystemTurn(index=0, content="You are brief."),
+        UserTurn(index=1, content="hi"),
+        ModelTurn(index=2, content="hello", model="m", usage=Usage(prompt_tokens=5, completion_tokens=1)),
+    )
+    trace = Trace(id="a", source=Source(format="native"), steps=steps, outcome=Outcome(success=True, said_by="x"))
+    written = atif_of(trace)
+    assert [step.get("extra") for step in written["steps"]] == [None, None, None]
+    assert written["final_metrics"] == {
+        "total_prompt_tokens": 5,
+        "total_completion_tokens": 1,
+        "total_cached_tokens": 0,
+    }
+    assert again(trace, tmp_path).outcome == trace.outcome
+
+
+def test_a_foreign_trajectory_written_again_says_the_same(tmp_path: Path) -> None:
+    (trace,) = load([str(FILE)]).traces
+    back = again(trace, tmp_path)
+    assert (back.steps, back.meta, back.left_out) == (trace.steps, trace.meta, trace.left_out)
+
+
+def test_recorded_runs_survive(shared_traces: Path, tmp_path: Path) -> None:
+    for trace in load(["scbench", "who-and-when/Hand-Crafted/11.json", "rap"], shared_traces).traces:
+        assert again(trace, tmp_path).sha256 == trace.sha256
+        valid(json.loads((tmp_path / "again.json").read_bytes()))
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_what_was_changed_by_hand_is_one_clear_line_or_a_trace(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    written = copy.deepcopy(atif_of(data.draw(traces(extras=True, max_turns=2))))
+    noted = [step for step in written["steps"] if "extra" in step]
+    if noted:
+        ours = data.draw(st.sampled_from(noted))["extra"]["bench"]
+        ours[data.draw(st.sampled_from(sorted(ours)))] = data.draw(st.sampled_from((None, -1, "x", [], {}, 0, True)))
+    given_file = document(tmp_path_factory.getbasetemp(), written)
+    _, complaint = outcome(Atif(), given_file)
+    assert complaint is None or "\n" not in complaint
+
+
+def test_an_official_validator_agrees(tmp_path: Path) -> None:
+    atif = pytest.importorskip("atif")
+    (trace,) = load([str(FILE)]).traces
+    atif.Trajectory.model_validate(atif_of(trace))

@@ -1,0 +1,251 @@
+"""Inspect: evaluation logs as JSON and as zip files, a run a sample."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reread import FORMATS, checked, document, kinds, read, sure, sure_of
+
+from bench.errors import TraceError
+from bench.model import Approval, ModelTurn, Outcome, ToolsChanged, Usage
+from bench.traces import Confidence, load
+
+SMALL: dict[str, Any] = json.loads((FORMATS / "inspect_log.json").read_text())
+
+
+def zipped(log: dict[str, Any], header: str = "header.json") -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        for sample in reversed(log["samples"]):
+            file.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
+        file.writestr("summaries.json", "[]")
+        file.writestr(header, json.dumps({key: value for key, value in log.items() if key != "samples"}))
+    return buffer.getvalue()
+
+
+def zstandard_zip(log: dict[str, Any]) -> bytes:
+    """The same entries stored with method 93, as newer versions of Inspect write them: stored first, then renamed in both headers."""
+    zstandard = pytest.importorskip("zstandard")
+    entries = {f"samples/{sample['id']}_epoch_1.json": json.dumps(sample).encode() for sample in log["samples"]}
+    entries["header.json"] = json.dumps({key: value for key, value in log.items() if key != "samples"}).encode()
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as file:
+        for name, data in entries.items():
+            file.writestr(name, zstandard.ZstdCompressor().compress(data))
+    raw = bytearray(buffer.getvalue())
+    for info in zipfile.ZipFile(io.BytesIO(bytes(raw))).infolist():
+        data = entries[info.filename]
+        told = zlib.crc32(data).to_bytes(4, "little"), len(data).to_bytes(4, "little")
+        central = raw.index(b"PK\x01\x02" + raw[raw.index(b"PK\x01\x02") + 4 : raw.index(b"PK\x01\x02") + 6])
+        while raw[central + 46 : central + 46 + len(info.filename)] != info.filename.encode():
+            central = raw.index(b"PK\x01\x02", central + 4)
+        for place, offset in ((info.header_offset, 8), (central, 10)):
+            raw[place + offset : place + offset + 2] = (93).to_bytes(2, "little")
+            raw[place + offset + 6 : place + offset + 10] = told[0]
+            raw[place + offset + 14 : place + offset + 18] = told[1]
+    return bytes(raw)
+
+
+def test_a_sample_is_put_together_from_its_model_calls(tmp_path: Path) -> None:
+    trace = checked(read("inspect_log", tmp_path, SMALL)[0], tmp_path)
+    assert [(type(step).__name__, step.thread) for step in trace.steps] == [
+        ("SystemTurn", "main"), ("UserTurn", "main"), ("ToolsChanged", "main"), ("ModelTurn", "main"), ("Approval", "main"),
+        ("UserTurn", "checker"), ("ModelTurn", "checker"), ("ToolResult", "main"), ("ModelTurn", "main"), ("ToolResult", "main"),
+    ]  # fmt: skip
+    first = trace.model_turns[0]
+    assert (first.content, first.reasoning, first.model, first.finish_reason) == (
+        "I count.",
+        "hm",
+        "gpt-4o-2024",
+        "tool_calls",
+    )
+    assert first.usage == Usage(prompt_tokens=140, completion_tokens=10, cached_prompt_tokens=40, reasoning_tokens=3)
+    (tools,) = (step for step in trace.steps if isinstance(step, ToolsChanged))
+    assert tools.tools == ({"name": "run", "description": "Runs a script."},)
+    (approval,) = (step for step in trace.steps if isinstance(step, Approval))
+    assert (approval.call_id, approval.approved) == ("c1", True)
+    counted, submitted = trace.results
+    assert (counted.data, counted.duration_s, counted.truncated_at_source, counted.t) == (
+        {"count": 36},
+        1.5,
+        True,
+        1747081660.0,
+    )
+    assert (submitted.seen, submitted.success, submitted.error, submitted.duration_s) == (None, False, "too early", 1.0)
+
+
+def test_scores_target_and_what_was_left_out(tmp_path: Path) -> None:
+    trace = read("inspect_log", tmp_path, SMALL)[0]
+    assert trace.outcome == Outcome(success=True, score=1.0, said_by="Inspect's scorer 'match'")
+    assert trace.labels == {"scores": SMALL["samples"][0]["scores"], "target": "36"}
+    assert (trace.meta["task"], trace.meta["sample_id"], trace.meta["metadata"]) == ("walls", 1, {"level": 2})
+    assert trace.left_out == {
+        "model call that grades": 1, "model call without an answer": 1, "further answer of one model call": 1,
+        "attachment that the log does not hold": 1, "'mood' of a message": 1, "event of type 'daydream'": 1, "'colour' of a sample": 1,
+    }  # fmt: skip
+
+
+def test_a_sample_without_model_events_is_its_messages(tmp_path: Path) -> None:
+    trace = checked(read("inspect_log", tmp_path, SMALL)[1], tmp_path)
+    assert kinds(trace) == {"UserTurn": 1, "ModelTurn": 1, "ToolResult": 1}
+    assert (trace.model_turns[0].reasoning, trace.left_out) == ("short", {"block of type 'audio'": 1})
+    assert (trace.results[0].seen, trace.results[0].success, trace.results[0].error) == (
+        "Timed out.",
+        False,
+        "Timed out.",
+    )
+    assert trace.outcome == Outcome(success=False, said_by="Inspect: the sample ended with an error")
+    assert trace.meta["error"] == "out of memory"
+
+
+@pytest.mark.parametrize("pack", [zipped, zstandard_zip])
+def test_a_zip_file_says_the_same(tmp_path: Path, pack: Any) -> None:
+    plain = read("inspect_log", tmp_path, SMALL)
+    packed = read("inspect_log", tmp_path, pack(SMALL), "log.eval")
+    assert [(one.steps, one.labels, one.meta, one.outcome, one.left_out) for one in packed] == [
+        (one.steps, one.labels, one.meta, one.outcome, one.left_out) for one in plain
+    ]
+    assert sure_of(document(tmp_path, pack(SMALL), "log.eval")) == ["inspect_log"]
+
+
+def test_a_log_that_ended_early_and_grades(tmp_path: Path) -> None:
+    early = read("inspect_log", tmp_path, zipped(SMALL, "_journal/start.json"), "log.eval")
+    assert early[0].meta["task"] == "walls"
+    for value, outcome in (
+        ("I", (False, 0.0)),
+        ("P", (None, 0.5)),
+        (True, (True, 1.0)),
+        (0.25, (None, 0.25)),
+        ("other", None),
+        ({"a": 1}, None),
+    ):
+        log = {**SMALL, "samples": [{**SMALL["samples"][0], "scores": {"s": {"value": value}}}]}
+        found = read("inspect_log", tmp_path, log)[0].outcome
+        assert (found and (found.success, found.score)) == outcome
+
+
+def test_how_sure_it_is(tmp_path: Path) -> None:
+    assert sure_of(document(tmp_path, SMALL)) == ["inspect_log"]
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        file.writestr("a.txt", "x")
+    for other in (
+        {},
+        [],
+        {"eval": 5},
+        {"eval": {"task": "x"}, "status": "y", "version": 1},
+        buffer.getvalue(),
+        zipped(SMALL)[:300],
+        b"PK\x03\x04",
+    ):
+        assert sure("inspect_log", document(tmp_path, other)) is Confidence.NO
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"events": 5}, "run.json $.samples[0].events: expected array, got number"),
+        (
+            {"events": [{"event": "model", "input": [{"role": "robot"}], "output": {"choices": [{}]}}]},
+            "$.samples[0].events[0].input[0].role: unknown role",
+        ),
+        (
+            {"events": [{"event": "tool", "id": "x", "timestamp": "noon"}]},
+            "events[0].timestamp: expected a time such as",
+        ),
+        (
+            {"events": [], "messages": []},
+            "run.json $.samples[0]: expected a message, a model call or a result, got none",
+        ),
+        ({"attachments": {"a": 5}}, "$.samples[0].attachments.a: expected string"),
+        ({"scores": []}, "$.samples[0].scores: expected object, got array"),
+    ],
+)
+def test_bad_logs_are_one_clear_line(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(TraceError) as caught:
+        read("inspect_log", tmp_path, {**SMALL, "samples": [{**SMALL["samples"][0], **change}]})
+    assert message in str(caught.value)
+
+
+def test_bad_zip_files_are_one_clear_line(tmp_path: Path) -> None:
+    whole = zipped(SMALL)
+    with pytest.raises(TraceError, match="zip data is damaged or cut short"):
+        read("inspect_log", tmp_path, whole[:400])
+    broken = bytearray(whole)
+    broken[80:90] = b"xxxxxxxxxx"
+    with pytest.raises(TraceError, match=r"run\.json:samples/2_epoch_1\.json: cannot be unpacked"):
+        read("inspect_log", tmp_path, bytes(broken))
+    with pytest.raises(TraceError, match="holds no samples"):
+        read("inspect_log", tmp_path, {**SMALL, "samples": []})
+
+
+def test_recorded_logs(shared_traces: Path, tmp_path: Path) -> None:
+    """Counted again without the reader: model calls by their events, but those of scorers; prompt sizes as the provider told them."""
+    folder = shared_traces / "inspect-ai/tests/analysis/test_logs"
+    samples = 0
+    for path in sorted(folder.glob("*.json")):
+        log = json.loads(path.read_text())
+        if not log["samples"]:
+            continue
+        traces = load([path.as_posix()]).traces
+        assert len(traces) == len(log["samples"])
+        for trace, sample in zip(traces, log["samples"], strict=True):
+            samples += 1
+            checked(trace, tmp_path)
+            scorers = {
+                event["id"]
+                for event in sample["events"]
+                if event["event"] == "span_begin" and event["type"] in ("scorer", "scorers")
+            }
+            events = [
+                event for event in sample["events"] if event["event"] == "model" and event["span_id"] not in scorers
+            ]
+            assert [turn.usage.prompt_tokens for turn in trace.model_turns if turn.usage] == [
+                event["output"]["usage"]["input_tokens"] for event in events
+            ]
+            assert [turn.usage.cached_prompt_tokens for turn in trace.model_turns if turn.usage] == [
+                event["output"]["usage"]["input_tokens_cache_read"] for event in events
+            ]
+            roles = [message["role"] for message in sample["messages"]]
+            told = [step for step in trace.steps if not isinstance(step, ToolsChanged)]
+            assert [type(step).__name__ for step in told] == [
+                {"system": "SystemTurn", "user": "UserTurn", "assistant": "ModelTurn", "tool": "ToolResult"}[role]
+                for role in roles
+            ]
+            texts = [step.content if not hasattr(step, "seen") else step.seen for step in told]
+            assert texts == [message["content"] for message in sample["messages"]]
+            tools = [event for event in sample["events"] if event["event"] == "tool"]
+            assert [result.duration_s for result in trace.results] == [event["working_time"] for event in tools]
+            assert not any(result.full for result in trace.results)
+            graders = sum(event["event"] == "model" for event in sample["events"]) - len(events)
+            assert trace.left_out == ({"model call that grades": graders} if graders else {})
+            assert trace.outcome is not None
+            assert trace.outcome.success is (next(iter(sample["scores"].values()))["value"] == "C")
+            assert all(isinstance(turn, ModelTurn) and turn.model for turn in trace.model_turns)
+    assert samples == 7
+
+
+def test_a_log_as_newer_versions_write_it(tmp_path: Path) -> None:
+    """`inspect_log.eval` was recorded with Inspect 0.3.285 and a model that answers from a list: zstd inside, messages pooled, an agent as tool."""
+    pytest.importorskip("zstandard")
+    (trace,) = load([f"{FORMATS}/inspect_log.eval"]).traces
+    checked(trace, tmp_path)
+    assert kinds(trace) == {"SystemTurn": 2, "UserTurn": 2, "ToolsChanged": 1, "ModelTurn": 4, "ToolResult": 4}
+    assert [(turn.thread, turn.usage.prompt_tokens if turn.usage else None) for turn in trace.model_turns] == [
+        ("main", 130), ("main", 230), ("checker", 60), ("main", 330)
+    ]  # fmt: skip
+    cut, failed, checked_by, submitted = trace.results
+    assert (cut.truncated_at_source, failed.error, checked_by.seen, submitted.full) == (
+        True,
+        "no such level",
+        "It is right.",
+        "2399 walls",
+    )
+    assert trace.outcome == Outcome(success=True, score=1.0, said_by="Inspect's scorer 'includes'")
+    assert (trace.model_turns[0].reasoning, trace.left_out) == ("hm", {})

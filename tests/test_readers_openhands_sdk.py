@@ -1,0 +1,138 @@
+"""Completions that OpenHands logs: one file a call, one trace a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reread import FORMATS, checked, document, kinds, read, sure, sure_of
+
+from bench.errors import TraceError
+from bench.model import ToolsChanged, Usage
+from bench.traces import Confidence, load
+
+FOLDER = FORMATS / "openhands_sdk"
+LAST: dict[str, Any] = json.loads((FOLDER / "m-1010.0.json").read_text())
+
+
+def test_the_calls_of_a_folder_are_one_run_and_a_call_by_itself_another(tmp_path: Path) -> None:
+    loaded = load([FOLDER.as_posix()])
+    run, title = (checked(trace, tmp_path) for trace in loaded.traces)
+    assert (run.id, title.id) == ("m-1010.0", "m-1020.0")
+    assert kinds(run) == {"SystemTurn": 1, "UserTurn": 1, "ToolsChanged": 1, "ModelTurn": 2, "ToolResult": 1}
+    first, second = run.model_turns
+    assert (first.usage, second.usage) == (
+        Usage(prompt_tokens=100, completion_tokens=5, cached_prompt_tokens=50),
+        Usage(prompt_tokens=120, completion_tokens=5, cached_prompt_tokens=60),
+    )
+    assert (first.t, first.finish_reason, first.model, run.steps[0].t) == (
+        1000.5,
+        "tool_calls",
+        "litellm_proxy/claude-x",
+        998.0,
+    )
+    assert (run.results[0].seen, run.results[0].arguments) == ("a.py", {"command": "ls"})
+    assert run.meta == {
+        "costs_usd": {"3": 0.01, "5": 0.02},
+        "latencies_s": {"3": 2.5, "5": 1},
+        "context_window": 200000,
+    }
+    assert run.left_out == {"'mood' of a message": 1, "'colour' of the file": 1}
+    assert [reason for _, reason in loaded.skipped] == ["a call of the run that m-1010.0.json ends"]
+    assert not any(isinstance(step, ToolsChanged) for step in title.steps)
+
+
+def test_a_call_given_by_name_is_read_by_itself(tmp_path: Path) -> None:
+    (trace,) = load([(FOLDER / "m-1010.0.json").as_posix()]).traces
+    checked(trace, tmp_path)
+    assert [turn.usage is None for turn in trace.model_turns] == [True, False]
+    assert trace.meta["costs_usd"] == {"5": 0.02}
+    (first,) = load([(FOLDER / "m-1000.5.json").as_posix()]).traces
+    assert len(first.steps) == 4
+
+
+def test_prompts_of_the_responses_interface_and_of_models_without_function_calling(tmp_path: Path) -> None:
+    value = {
+        "instructions": "You help.", "latency_sec": 1, "context_window": 9,
+        "input": [
+            {"role": "user", "content": "List."},
+            {"type": "function_call", "call_id": "c1", "name": "ls", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "c1", "output": "a.py"},
+        ],
+        "response": {"model": "m", "status": "completed", "output": [
+            {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]},
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "One."}]}]},
+    }  # fmt: skip
+    (trace,) = read("openhands_sdk", tmp_path, value)
+    assert [type(step).__name__ for step in checked(trace, tmp_path).steps] == [
+        "SystemTurn", "UserTurn", "ModelTurn", "ToolResult", "ModelTurn"
+    ]  # fmt: skip
+    assert (trace.model_turns[1].content, trace.model_turns[1].reasoning, trace.model_turns[1].finish_reason) == (
+        "One.",
+        "hm",
+        "completed",
+    )
+    text = {**LAST, "fncall_messages": LAST["messages"], "messages": [{"role": "user", "content": "<function=ls>"}]}
+    (trace,) = read("openhands_sdk", tmp_path, text)
+    assert len(trace.results) == 1
+
+
+def test_how_sure_it_is(tmp_path: Path) -> None:
+    assert sure_of(document(tmp_path, LAST)) == ["openhands_sdk"]
+    for other in (
+        [],
+        {},
+        {"messages": [], "response": {}},
+        {"messages": {}, "response": {}, "latency_sec": 1},
+        LAST["messages"],
+    ):
+        assert sure("openhands_sdk", document(tmp_path, other)) is Confidence.NO
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"messages": 5}, "run.json $.messages: expected string, got number"),
+        ({"response": {"choices": []}}, "$.response: expected an answer, got none — the call failed"),
+        ({"response": {"choices": [{"message": 5}]}}, "$.response.choices[0].message: expected object"),
+        ({"messages": [{"role": "robot"}]}, "$.messages[0].role: unknown role 'robot'"),
+        ({"latency_sec": "long"}, "$.latency_sec: expected number, got string"),
+        ({"tools": 5}, "$.tools: expected array, got number"),
+    ],
+)
+def test_bad_calls_are_one_clear_line(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(TraceError) as caught:
+        read("openhands_sdk", tmp_path, {**LAST, **change})
+    assert message in str(caught.value)
+
+
+def test_a_damaged_neighbour_is_no_part_of_a_run(tmp_path: Path) -> None:
+    (tmp_path / "m-1010.0.json").write_text(json.dumps(LAST), encoding="utf-8")
+    (tmp_path / "m-1011.0.json").write_text(json.dumps(LAST)[:200], encoding="utf-8")
+    loaded = load([tmp_path.as_posix()])
+    assert [trace.id for trace in loaded.traces] == ["m-1010.0"]
+
+
+def test_recorded_calls(shared_traces: Path, tmp_path: Path) -> None:
+    """Six calls are one run; counted again without the reader."""
+    folder = shared_traces / "openhands-sdk/tests/fixtures/llm_data/llm-logs"
+    calls = sorted((json.loads(path.read_text()) for path in folder.glob("*.json")), key=lambda call: call["timestamp"])
+    (trace,) = load([folder.as_posix()]).traces
+    checked(trace, tmp_path)
+    assert len(trace.model_turns) == len(calls) == 6
+    for turn, call in zip(trace.model_turns, calls, strict=True):
+        message = call["response"]["choices"][0]["message"]
+        assert turn.usage is not None
+        assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (
+            call["response"]["usage"]["prompt_tokens"], call["response"]["usage"]["completion_tokens"]
+        )  # fmt: skip
+        assert (turn.content, turn.t) == (message["content"] or "", call["timestamp"])
+        assert [made.id for made in turn.tool_calls] == [made["id"] for made in message["tool_calls"]]
+    shown = [message["content"][0]["text"] for message in calls[-1]["messages"] if message["role"] == "tool"]
+    assert [result.seen for result in trace.results] == shown
+    assert sum(trace.meta["costs_usd"].values()) == pytest.approx(sum(call["cost"] for call in calls))
+    (tools,) = (step for step in trace.steps if isinstance(step, ToolsChanged))
+    assert list(tools.tools) == calls[0]["tools"]
+    assert trace.left_out == {}

@@ -1,0 +1,120 @@
+"""Model calls with whole prompts become threads in which each message stands once."""
+
+from __future__ import annotations
+
+from bench.model import ContextReset, ModelTurn, ToolCall, ToolResult, ToolsChanged, UserTurn
+from bench.traces.reading.prompts import Prompts
+from bench.traces.reading.steps import Ran, Said
+
+SYSTEM, TASK = Said("system", "You help."), Said("user", "List the walls.")
+
+
+def call(call_id: str, name: str = "run", **arguments: object) -> Said:
+    return Said("assistant", "", (ToolCall(id=call_id, name=name, arguments=arguments),))
+
+
+def result(call_id: str, text: str) -> Said:
+    return Said("tool", text, call_id=call_id)
+
+
+def shape(run: Prompts) -> list[tuple[str, str]]:
+    return [(type(step).__name__, step.thread) for step in run.steps]
+
+
+def test_prompts_that_grow_are_one_thread() -> None:
+    run = Prompts()
+    run.ask([SYSTEM, TASK], call("a"), tools=[{"name": "run"}])
+    run.ask([SYSTEM, TASK, call("a"), result("a", "36")], call("b"), tools=[{"name": "run"}])
+    run.ask([SYSTEM, TASK, call("a"), result("a", "36"), call("b"), result("b", "2")], Said("assistant", "36 walls."))
+    assert [kind for kind, _ in shape(run)] == [
+        "SystemTurn", "UserTurn", "ToolsChanged", "ModelTurn", "ToolResult", "ModelTurn", "ToolResult", "ModelTurn"
+    ]  # fmt: skip
+    assert {thread for _, thread in shape(run)} == {"main"}
+    assert run.unread.counts == {}
+
+
+def test_a_summary_in_place_of_the_rest_is_a_reset() -> None:
+    run = Prompts()
+    run.ask([SYSTEM, TASK], call("a"))
+    run.ask([SYSTEM, TASK, call("a"), result("a", "36")], call("b"))
+    run.ask([SYSTEM, TASK, Said("user", "So far: 36."), call("b"), result("b", "2")], Said("assistant", "done"))
+    (reset,) = (step for step in run.steps if isinstance(step, ContextReset))
+    assert (reset.summary, reset.kept) == ("So far: 36.", (0, 1, 4))
+    assert [step.index for step in run.steps if isinstance(step, ToolResult)] == [3, 6]
+    run.ask([SYSTEM, TASK, Said("user", "So far: all.")], Said("assistant", "really done"))
+    last = [step for step in run.steps if isinstance(step, ContextReset)][-1]
+    assert (last.summary, last.kept) == ("So far: all.", (0, 1))
+
+
+def test_a_window_that_slides_keeps_the_tail() -> None:
+    run = Prompts()
+    run.ask([TASK], Said("assistant", "one"))
+    run.ask([TASK, Said("assistant", "one"), Said("user", "more")], Said("assistant", "two"))
+    run.ask([Said("user", "more"), Said("assistant", "two"), Said("user", "and?")], Said("assistant", "three"))
+    (reset,) = (step for step in run.steps if isinstance(step, ContextReset))
+    assert (reset.summary, reset.kept) == (None, (2, 3))
+    assert [step.content for step in run.steps if isinstance(step, UserTurn)] == ["List the walls.", "more", "and?"]
+
+
+def test_other_prompts_are_other_threads() -> None:
+    run = Prompts()
+    run.ask([SYSTEM, TASK], call("a", "delegate"))
+    run.ask([Said("system", "You browse."), Said("user", "Look.")], Said("assistant", "found"), group="browser")
+    run.ask([SYSTEM, TASK], call("z"))  # asked again: a branch
+    run.ask([SYSTEM, TASK, call("a", "delegate"), result("a", "found")], Said("assistant", "done"))
+    run.ask([Said("user", "Title?")], Said("assistant", "Walls"), group="browser")
+    turns = [step for step in run.steps if isinstance(step, ModelTurn)]
+    assert [(turn.thread, turn.agent) for turn in turns] == [
+        ("main", "agent"), ("browser", "browser"), ("agent", "agent"), ("main", "agent"), ("browser 2", "browser")
+    ]  # fmt: skip
+    assert not any(isinstance(step, ContextReset) for step in run.steps)
+
+
+def test_a_conversation_handed_to_another_agent_is_one_thread_with_other_instructions() -> None:
+    run = Prompts()
+    run.ask([SYSTEM, TASK], call("a", "handoff"), group="triage")
+    other = Said("system", "You edit.")
+    run.ask([other, TASK, call("a", "handoff"), result("a", "handed over")], Said("assistant", "done"), group="editor")
+    assert [(type(step).__name__, step.agent) for step in run.steps] == [
+        ("SystemTurn", "triage"), ("UserTurn", "triage"), ("ModelTurn", "triage"), ("ContextReset", "triage"), ("SystemTurn", "editor"),
+        ("ToolResult", "editor"), ("ModelTurn", "editor"),
+    ]  # fmt: skip
+    assert {step.thread for step in run.steps} == {"main"}
+    (reset,) = (step for step in run.steps if isinstance(step, ContextReset))
+    assert (reset.summary, reset.kept) == (None, (1, 2))
+
+
+def test_a_result_masked_later_is_counted_once() -> None:
+    run = Prompts()
+    run.ask([TASK], call("a"))
+    run.ask([TASK, call("a"), result("a", "long")], call("b"))
+    run.ask([TASK, call("a"), result("a", "(gone)"), call("b"), result("b", "2")], call("c"))
+    run.ask(
+        [TASK, call("a"), result("a", "(gone)"), call("b"), result("b", "2"), call("c"), result("c", "3")],
+        Said("assistant", "x"),
+    )
+    assert [step.seen for step in run.steps if isinstance(step, ToolResult)] == ["long", "2", "3"]
+    assert run.unread.counts == {"message that a later prompt words differently": 1}
+
+
+def test_calls_without_ids_are_answered_in_order() -> None:
+    run = Prompts()
+    asked = Said("assistant", "", (ToolCall(id="", name="f", arguments={"a": 1}), ToolCall(id="", name="g")))
+    run.ask([TASK], asked)
+    run.ask([TASK, asked, Said("tool", "G", name="g"), Said("tool", "F")], Said("assistant", "x"))
+    assert [(step.function, step.seen, step.call_id) for step in run.steps if isinstance(step, ToolResult)] == [
+        ("g", "G", "call1.1"), ("f", "F", "call1")
+    ]  # fmt: skip
+    run.ask([Said("user", "?"), Said("tool", "lost", call_id="nobody")], Said("assistant", "y"))
+    assert run.unread.counts == {"call of a result: the result stands alone": 1}
+
+
+def test_runs_that_no_message_shows() -> None:
+    run = Prompts()
+    run.ask([TASK], call("a"), tools=[])
+    run.ran = {"a": Ran(output={"walls": 36}, duration_s=0.5), "b": Ran(output="x")}
+    run.never_shown()
+    (shown,) = (step for step in run.steps if isinstance(step, ToolResult))
+    assert (shown.seen, shown.full, shown.data, shown.duration_s) == (None, '{"walls":36}', {"walls": 36}, 0.5)
+    assert run.unread.counts == {"run of a tool that no call asked for": 1}
+    assert not any(isinstance(step, ToolsChanged) for step in run.steps)

@@ -1,0 +1,238 @@
+"""Logs of model calls: calls whose prompts grow are one run, answers are kept with their usage, whatever wraps them and however they were sent."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reread import FORMATS, checked, document, kinds, read, sure_of
+
+from bench.errors import TraceError
+from bench.files.documents import Document
+from bench.model import ContextReset, ModelTurn, ToolCall, Trace, Usage
+from bench.traces import load
+from bench.traces.reading.streams import assembled, events_of
+
+LITELLM = FORMATS / "request_log" / "litellm.jsonl"
+HAR = FORMATS / "request_log" / "proxy.har"
+ROWS: list[dict[str, Any]] = [json.loads(line) for line in LITELLM.read_text().splitlines()]
+ENTRIES: list[dict[str, Any]] = json.loads(HAR.read_text())["log"]["entries"]
+
+
+def lines(*values: Any) -> str:
+    return "\n".join(json.dumps(value) for value in values)
+
+
+def test_calls_whose_prompts_grow_are_one_run(tmp_path: Path) -> None:
+    assert sure_of(Document(LITELLM)) == ["request_log"]
+    walls, title = load([str(LITELLM)]).traces
+    checked(walls, tmp_path)
+    words = "SystemTurn UserTurn ToolsChanged ModelTurn ToolResult ModelTurn UserTurn ModelTurn"
+    assert [type(step).__name__ for step in walls.steps] == words.split()
+    assert walls.steps[3] == ModelTurn(
+        index=3,
+        t=1778317801.5,
+        tool_calls=(ToolCall(id="c1", name="walls", arguments={}),),
+        model="gpt-4o-2024-08-06",
+        finish_reason="tool_calls",
+        usage=Usage(prompt_tokens=50, completion_tokens=9, cached_prompt_tokens=0),
+    )
+    assert walls.results[0].data == [{"id": "W-1", "length": 4.2}, {"id": "W-2", "length": 5.0}]
+    assert [turn.content for turn in walls.model_turns] == ["", "9.2 m in all.", "30.2 ft."]
+    assert walls.meta == {"costs_usd": {"3": 0.001, "5": 0.003, "7": 0.005}}
+    assert walls.left_out == {"record that is no model call, or has no answer": 2}
+    assert [type(step).__name__ for step in title.steps] == ["UserTurn", "ToolsChanged", "ModelTurn"]
+    assert (title.steps[2].content, title.left_out) == ("Walls", {})  # type: ignore[union-attr]
+    assert (walls.id, title.id) == ("litellm#0", "litellm#1")
+
+
+def test_an_independent_count_agrees() -> None:
+    traces = load([str(LITELLM)]).traces
+    answered = [row["response"] for row in ROWS if "choices" in row["response"]]
+    assert sum(kinds(trace)["ModelTurn"] for trace in traces) == len(answered)
+    usages = [turn.usage for trace in traces for turn in trace.model_turns if turn.usage]
+    assert sum(usage.prompt_tokens for usage in usages) == sum(item["usage"]["prompt_tokens"] for item in answered)
+    assert sum(usage.completion_tokens for usage in usages) == sum(
+        item["usage"]["completion_tokens"] for item in answered
+    )
+    results = {message["content"] for row in ROWS for message in row["messages"] if message["role"] == "tool"}
+    assert {result.seen for trace in traces for result in trace.results} == results
+
+
+def test_streamed_answers_of_a_proxy(tmp_path: Path) -> None:
+    assert sure_of(Document(HAR)) == ["request_log"]
+    (trace,) = load([str(HAR)]).traces
+    checked(trace, tmp_path)
+    words = "SystemTurn UserTurn ToolsChanged ModelTurn ToolResult ModelTurn ContextReset UserTurn ModelTurn"
+    assert [type(step).__name__ for step in trace.steps] == words.split()
+    first = trace.model_turns[0]
+    assert (first.content, first.reasoning, first.finish_reason) == ("I look.", "Look first.", "tool_use")
+    assert first.tool_calls == (ToolCall(id="toolu_1", name="Bash", arguments={"command": "make"}),)
+    assert first.usage == Usage(
+        prompt_tokens=1020, completion_tokens=33, cached_prompt_tokens=1000, cache_write_tokens=0
+    )
+    assert first.t is None  # a HAR gives when a request began, not when its answer came
+    reset = trace.steps[6]
+    assert isinstance(reset, ContextReset)
+    assert (reset.summary, reset.kept) == ("Summary: it builds now.", (0, 1))
+    assert trace.meta == {"session": "0a1b2c3d-0000-4000-8000-00000000cafe"}
+    assert trace.left_out == {"record that is no model call, or has no answer": 1}
+
+
+def turns(traces: list[Trace]) -> list[list[str]]:
+    return [[str(turn.content) for turn in trace.model_turns] for trace in traces]
+
+
+def wrapped(how: str, row: dict[str, Any]) -> dict[str, Any]:
+    """A row as another tool would write it."""
+    request = {"model": row["model"], "messages": row["messages"], "tools": row["model_parameters"]["tools"]}
+    response = row["response"]
+    return {
+        "plain": {"request": request, "response": response},
+        "bodies": {"request": {"method": "POST", "body": request}, "response": {"status": 200, "body": response}},
+        "text bodies": {"request": {"body": json.dumps(request)}, "response": {"body": json.dumps(response)}},
+        "cassette": {"request": {"body": json.dumps(request)}, "response": {"body": {"string": json.dumps(response)}}},
+        "flat": {**request, **response},
+        "underscored": {"request_body": request, "response_body": json.dumps(response)},
+        "proxied": {"proxy_server_request": {"body": request}, "messages": {}, "response": response},
+        "bare": {**request, "response": response["choices"][0]["message"]["content"] or "…"},
+    }[how]
+
+
+@pytest.mark.parametrize("how", ["plain", "bodies", "text bodies", "cassette", "flat", "underscored", "proxied"])
+def test_whatever_wraps_a_call_it_is_the_same_run(tmp_path: Path, how: str) -> None:
+    calls = [wrapped(how, row) for row in (ROWS[0], ROWS[1], ROWS[5])]
+    shapes: list[Any] = [calls, lines(*calls)]
+    if how == "cassette":
+        shapes.append({"interactions": calls, "version": 1})
+    for shape in shapes:
+        assert sure_of(document(tmp_path, shape)) == ["request_log"]
+        (trace,) = read("request_log", tmp_path, shape)
+        assert turns([trace]) == [["", "9.2 m in all.", "30.2 ft."]]
+        assert trace.left_out == {}
+
+
+def test_an_answer_may_be_its_text_alone(tmp_path: Path) -> None:
+    (trace,) = read("request_log", tmp_path, [wrapped("bare", ROWS[2])])
+    assert turns([trace]) == [["Walls"]]
+
+
+def test_calls_of_one_session_are_one_trace_with_threads(tmp_path: Path) -> None:
+    rows = [{**row, "trace_id": "shared"} for row in (ROWS[0], ROWS[1], ROWS[2], ROWS[5])]
+    (trace,) = read("request_log", tmp_path, rows)
+    checked(trace, tmp_path)
+    threads = {step.thread for step in trace.steps}
+    assert threads == {"main", "agent"}
+    assert trace.meta["session"] == "shared"
+    assert [step.content for step in trace.steps if step.thread == "agent" and isinstance(step, ModelTurn)] == ["Walls"]
+
+
+def test_a_folder_of_one_call_a_file_is_read_together(tmp_path: Path) -> None:
+    for at, row in enumerate(ROWS):
+        (tmp_path / f"{at}.json").write_text(json.dumps(row))
+    loaded = load([str(tmp_path)], strict=True)
+    assert turns(list(loaded.traces)) == [["", "9.2 m in all.", "30.2 ft."], ["Walls"]]
+    reasons = {name.rpartition("/")[2]: reason for name, reason in loaded.skipped}
+    assert list(reasons) == ["1.json", "2.json", "3.json", "4.json", "5.json"]
+    assert reasons["1.json"] == "is one call of a log, read together with 0.json — name it to read it alone"
+    assert reasons["3.json"].startswith("not recognised")
+    assert turns(list(load([str(tmp_path / "5.json")]).traces)) == [["", "9.2 m in all.", "30.2 ft."]]
+
+
+def test_a_stream_that_broke_off_is_no_answer(tmp_path: Path) -> None:
+    broken = copy.deepcopy(ENTRIES[1:3])
+    whole = broken[1]["response"]["content"]["text"]
+    broken[1]["response"]["content"]["text"] = whole.replace("content_block_start", "content_block")
+    (trace,) = read("request_log", tmp_path, {"log": {"entries": broken}})
+    assert kinds(trace)["ModelTurn"] == 1
+    assert trace.left_out == {"record that is no model call, or has no answer": 1}
+
+
+def test_streams_of_all_three(tmp_path: Path) -> None:
+    def sse(*events: Any) -> str:
+        return "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
+
+    def chunk(**delta: Any) -> dict[str, Any]:
+        return {"object": "chat.completion.chunk", "model": "m", "choices": [{"index": 0, "delta": delta}]}
+
+    called = {"index": 0, "id": "c", "function": {"name": "walls", "arguments": '{"a"'}}
+    more = {"index": 0, "function": {"arguments": ": 1}"}}
+    end = {"model": "m", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    usage = {"model": "m", "choices": [], "usage": {"prompt_tokens": 4, "completion_tokens": 2}}
+    chat = assembled(
+        events_of(
+            sse(
+                chunk(content="Hel"),
+                chunk(content="lo"),
+                chunk(tool_calls=[called]),
+                chunk(tool_calls=[more]),
+                end,
+                usage,
+            )
+        )
+    )
+    assert chat is not None
+    (choice,) = chat["choices"]
+    assert (choice["message"]["content"], choice["finish_reason"], chat["usage"]["prompt_tokens"]) == (
+        "Hello",
+        "stop",
+        4,
+    )
+    assert choice["message"]["tool_calls"] == [{"id": "c", "function": {"name": "walls", "arguments": '{"a": 1}'}}]
+    response = {"id": "r", "output": [], "status": "completed"}
+    assert (
+        assembled(events_of(sse({"type": "response.created"}, {"type": "response.completed", "response": response})))
+        == response
+    )
+    for odd in ([], [{"choices": [5]}], [{"type": "message_start"}], [{"type": "content_block_delta"}], ["x", None]):
+        assert assembled(odd) is None
+
+
+def test_what_it_does_not_claim(tmp_path: Path) -> None:
+    for value in (
+        [{"messages": ROWS[0]["messages"]}],
+        [{"response": ROWS[0]["response"]}],
+        [{"input": ["x"], "response": {"data": []}}],
+    ):
+        assert "request_log" not in sure_of(document(tmp_path, value))
+    with pytest.raises(TraceError, match="the nearest format is request_log: the file has the body of a request"):
+        load([str(document(tmp_path, [{"request": {"messages": ROWS[0]["messages"]}}]).path)])
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ([ROWS[3]], "run.json $[0]: expected a call with its answer, got none"),
+        ([5], "run.json $[0]: expected object, got number"),
+        ([{**ROWS[0], "messages": [{"role": "usr"}]}], "run.json $[0].messages[0].role: unknown role 'usr'"),
+        ([{"request": {"messages": [{"role": "user", "content": 5}]}, "response": "x"}], "$[0].request.messages[0].content: expected string"),
+    ],
+)  # fmt: skip
+def test_bad_logs_are_one_clear_line(tmp_path: Path, value: Any, message: str) -> None:
+    with pytest.raises(TraceError) as caught:
+        read("request_log", tmp_path, value)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_recorded_calls_of_a_proxied_model_agree_with_plain_json(shared_traces: Path) -> None:
+    folder = "openhands-sdk/tests/fixtures/llm_data/llm-logs"
+    loaded = load([f"request_log:{folder}"], shared_traces)
+    files = [json.loads(path.read_text()) for path in sorted((shared_traces / folder).glob("*.json"))]
+    (trace,) = loaded.traces
+    assert len(trace.model_turns) == len(files) == len(loaded.skipped) + 1
+    for turn, file in zip(trace.model_turns, files, strict=True):
+        message, usage = file["response"]["choices"][0]["message"], file["response"]["usage"]
+        assert [call.id for call in turn.tool_calls] == [call["id"] for call in message["tool_calls"] or []]
+        assert turn.content == (message["content"] or "")
+        assert turn.usage is not None
+        assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (
+            usage["prompt_tokens"],
+            usage["completion_tokens"],
+        )
+    asked = [message for message in files[-1]["messages"] if message["role"] == "tool"]
+    texts = ["".join(part["text"] for part in message["content"]) for message in asked]
+    assert [result.seen for result in trace.results] == texts
