@@ -53,9 +53,10 @@ Asked = Iterable[tuple[Trace, Mapping[str, Any]]]
 # ---------------------------------------------------------------- the verbs
 
 
-def load(paths: Sequence[str], base: Path | None = None) -> Loaded:
-    """The traces of some paths (`format:path`, or a path whose format is detected) and what was skipped. Errors: TraceError."""
-    return read_traces(paths, base or Path())
+def load(paths: str | Path | Sequence[str | Path], base: Path | None = None) -> Loaded:
+    """The traces of a path or several (`format:path`, or a path whose format is detected) and what was skipped. Errors: TraceError."""
+    several = [paths] if isinstance(paths, str | Path) else paths
+    return read_traces([str(path) for path in several], base or Path())
 
 
 def replay(trace: Trace, strategy: Any) -> Run:

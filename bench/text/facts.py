@@ -253,7 +253,7 @@ _IS_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
 def token_around(plain: str, place: int) -> tuple[int, int]:
-    """Where the number or word begins and ends that a place in a text lies inside of; the place itself, twice, between two.
+    """Where the number, word or escape of JSON begins and ends that a place in a text lies inside of; the place itself, twice, between two.
 
     >>> token_around("a 1,250 b", 4), token_around("a 1,250 b", 2)
     ((2, 7), (2, 2))
@@ -267,7 +267,7 @@ def token_around(plain: str, place: int) -> tuple[int, int]:
     return place, place
 
 
-_TOKEN = re.compile(rf"(?<![\w.]){_NUMBER_TEXT}(?!\w)|\w+")
+_TOKEN = re.compile(rf"\\u[0-9a-fA-F]{{4}}|\\.|(?<![\w.]){_NUMBER_TEXT}(?!\w)|\w+")
 _TOKEN_CHARS = 300
 
 
