@@ -24,7 +24,10 @@ from .replayer.loop import Replayer
 from .reports.loss.finding_changes import finding_changes
 from .reports.loss.side_by_side import damages, worst_results
 from .reports.prompt_data import prompt_data
-from .strategies import Strategy, parse_strategy
+from .strategies import Strategy, parse_strategy, with_empty_writer
+
+RECORDED = "recorded"
+"""The reference strategy that is what the recorded system itself did."""
 
 Scored = Mapping[str, Sequence[Sample]]
 """Samples by metric."""
@@ -35,7 +38,8 @@ class Measuring:
     """What every case of a comparison is measured with.
 
     `shown` are the strategies that reports look at closely, `losses_for` the metrics whose losses are kept, `results_shown` how many results of
-    a case are shown beside what was kept of them, `prompts_for` the strategies whose prompts can be opened.
+    a case are shown beside what was kept of them, `prompts_for` the strategies whose prompts can be opened. `calibrate`: tokens are counted as
+    the usage that a trace recorded says; `model` is that of traces which name none.
     """
 
     strategies: tuple[Strategy, ...]
@@ -45,6 +49,8 @@ class Measuring:
     budgets: tuple[int, ...] = ()
     results_shown: int = 8
     prompts_for: tuple[str, ...] = ()
+    calibrate: bool = True
+    model: str | None = None
 
 
 def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None = None) -> Case:
@@ -60,8 +66,8 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
     sha256 = trace.sha256
     if labels:
         trace = msgspec.structs.replace(trace, labels={**trace.labels, **labels})
-    of_trace = TraceEvidence(trace)
-    replayer = Replayer(of_trace)
+    of_trace = TraceEvidence(trace, measuring.model)
+    replayer = Replayer(of_trace, calibrate=measuring.calibrate)
     oracle = functools.cache(functools.partial(oracle_tokens, replayer))
     shared: dict[Any, PromptEvidence] = {}
     evidence: dict[str, RunEvidence] = {}
@@ -69,13 +75,14 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
     for strategy in measuring.strategies:
         run = replayer.run(strategy)
         prompts = shared.setdefault(same_prompts(run), PromptEvidence(of_trace, run))
-        found = evidence[strategy.name] = RunEvidence(of_trace, run, prompts, oracle, replayer.counter)
+        silent = functools.partial(_silent, strategy, replayer) if run.writer_calls else None
+        found = evidence[strategy.name] = RunEvidence(of_trace, run, prompts, oracle, replayer.counter, silent)
         samples[strategy.name] = scored(found, measuring.metrics)
     shown = {name: samples[name] for name in samples if name in measuring.shown}
     damaged = damages(shown, of_trace.results)
     return Case(
         id=trace.id,
-        recording=_recording(of_trace, replayer, oracle, sha256),
+        recording=_recording(of_trace, replayer, oracle, sha256, _usd(samples.get(RECORDED, {}))),
         questions_sha256=hashlib.sha256(compact_json(labels).encode()).hexdigest() if labels else "",
         rows=tuple(
             case_row(item.info, found.run, samples[name][item.name])
@@ -111,14 +118,28 @@ def oracle_tokens(replayer: Replayer, reference: str, recall: float) -> int:
     return sum(prompt.tokens for prompt in run.prompts)
 
 
+def _silent(strategy: Strategy, replayer: Replayer) -> RunEvidence:
+    """A strategy that summarised, replayed with a writer that says nothing."""
+    return RunEvidence(replayer.evidence, replayer.run(with_empty_writer(strategy)), count=replayer.counter)
+
+
 def scored(evidence: RunEvidence, chosen: Iterable[Metric]) -> dict[str, tuple[Sample, ...]]:
     """What some metrics measure of one run; no samples where the strategy raised."""
     return {item.name: () if evidence.run.failure is not None else item.samples(evidence) for item in chosen}
 
 
-def _recording(of_trace: TraceEvidence, replayer: Replayer, oracle: OracleTokens, sha256: str) -> RecordingShown:
+def _recording(
+    of_trace: TraceEvidence, replayer: Replayer, oracle: OracleTokens, sha256: str, our_usd: float | None
+) -> RecordingShown:
     fewest = tuple((share, oracle("floor", share)) for share in CURVE) if of_trace.needs else ()
-    return msgspec.structs.replace(recording_shown(of_trace, replayer.counter, fewest), sha256=sha256)
+    shown = recording_shown(of_trace, replayer.counter, replayer.calibration, fewest=fewest, our_usd=our_usd)
+    return msgspec.structs.replace(shown, sha256=sha256)
+
+
+def _usd(samples: Scored) -> float | None:
+    """What a run costs in dollars; None where that was not measured in full."""
+    costs = [sample.numerator for sample in samples.get("cost.cost_usd", ())]
+    return None if not costs or None in costs else sum(cost for cost in costs if cost is not None)
 
 
 def _losses(trace: Trace, samples: Mapping[str, Scored], measuring: Measuring) -> Iterable[Losses]:
@@ -139,7 +160,7 @@ def _run_shown(evidence: RunEvidence, samples: Scored, budgets: Sequence[int]) -
         failure=run.failure,
         encoding=run.encoding,
         encoding_assumed=run.encoding_assumed,
-        window=window_shown(run, samples, budgets),
+        window=window_shown(run, samples, budgets, evidence.prompts.checked),
         routes=routes_shown(run.decisions),
         notes=notes_shown(run),
         judgements=judgements,

@@ -17,6 +17,7 @@ from .comparison.pairs import deltas
 from .comparison.rows import ordered, summarized
 from .comparison.shared import accepted_from, why_stale
 from .errors import BenchError, ResultsError, ScenarioError, SpecError, nearest
+from .evidence.calibration import CALIBRATION_VERSION
 from .evidence.of_run import RunEvidence
 from .evidence.of_trace import TraceEvidence
 from .evidence.probes import LABEL, Questions
@@ -64,8 +65,8 @@ def replay(trace: Trace, strategy: Any) -> Run:
 
 def score(trace: Trace, run: Run) -> dict[str, tuple[Sample, ...]]:
     """Every metric of one run, as samples by name; an old Run is scored without replaying its strategy."""
-    of_trace = TraceEvidence(trace)
-    oracle = functools.partial(oracle_tokens, Replayer(of_trace))
+    of_trace = TraceEvidence(trace, run.model)
+    oracle = functools.partial(oracle_tokens, Replayer(of_trace, calibrate=run.counting.calibrated))
     return scored(RunEvidence(of_trace, run, oracle_tokens=oracle), metrics().values())
 
 
@@ -79,13 +80,16 @@ def compare(
     jobs: int = 1,
     base: Path | None = None,
     progress: Progress | None = None,
+    calibrate: bool = True,
+    model: str | None = None,
 ) -> Comparison:
     """Replay and score every trace under every strategy, the references added, and pair the results by case.
 
     `traces`: a path or several, what `load` gives, one Trace, or any number of them. `strategies`: a list of spec strings, functions (taken as
     summarizers) or Strategies, or a mapping of name → one of these. `gates` are tables as a scenario has them; their verdicts are in the
     comparison. `jobs` is how many processes work on cases; the result is the same. `progress` is called with (cases done, of how many).
-    Raises SpecError for two strategies of one name, BenchError for no traces at all.
+    With `calibrate` tokens are counted as the usage that a trace recorded says, else by the plain rule; `model` is that of traces which name
+    none, for their prices and encoding. Raises SpecError for two strategies of one name, BenchError for no traces or no strategies at all.
     """
     if isinstance(strategies, Mapping):
         declared = [strategy_of(item, name, base) for name, item in strategies.items()]
@@ -93,10 +97,22 @@ def compare(
         declared = [strategy_of(item, base=base) for item in strategies]
     else:
         declared = [strategy_of(strategies, base=base)]
+    if not declared:
+        raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
     found, skipped = _given(traces, base)
     rules = tuple(parse_rule(table, f"gates[{number}]", number) for number, table in enumerate(gates, 1))
     require_known(rules, [item.name for item in declared] + list(REFERENCES), "gates")
-    plan = _Plan(title=title, declared=declared, rules=rules, seed=seed, jobs=jobs, progress=progress, skipped=skipped)
+    plan = _Plan(
+        title=title,
+        declared=declared,
+        rules=rules,
+        seed=seed,
+        jobs=jobs,
+        progress=progress,
+        skipped=skipped,
+        calibrate=calibrate,
+        model=model,
+    )
     return _compared(((trace, {}) for trace in found), plan)
 
 
@@ -131,14 +147,17 @@ def run_scenario(
     where = str(plan.path or plan.title)
     declared = [_declared(name, slots, plan.base) for name, slots in plan.strategies.items()]
     rules = tuple(parse_rule(table, f"{where}: gates[{number}]", number) for number, table in enumerate(plan.gates, 1))
-    require_known(rules, [item.name for item in declared] + list(REFERENCES), where)
+    everyone = at_budgets(declared, plan.budgets, plan.base)
+    require_known(rules, [item.name for item in (*declared, *everyone)] + list(REFERENCES), where)
     asked = _Asked(plan, where)
     made = _Plan(
         title=plan.title,
-        declared=list(at_budgets(declared, plan.budgets, plan.base)),
+        declared=list(everyone),
         rules=rules_at_budgets(rules, {item.name: has_window(item) for item in declared}, plan.budgets),
         seed=plan.seed,
         budgets=plan.budgets,
+        calibrate=plan.calibrate,
+        model=plan.model,
         jobs=jobs,
         progress=progress,
         skipped=asked.skipped,
@@ -163,6 +182,8 @@ class _Plan:
     rules: tuple[GateRule, ...] = ()
     seed: int = 0
     budgets: tuple[int, ...] = ()
+    calibrate: bool = True
+    model: str | None = None
     jobs: int = 1
     progress: Progress | None = None
     skipped: Sequence[tuple[str, str]] = ()
@@ -198,6 +219,8 @@ def _compared(traces: Asked, plan: _Plan) -> Comparison:
         losses_for=frozenset(rule.metric for rule in plan.rules),
         budgets=plan.budgets,
         prompts_for=tuple(dict.fromkeys([*plan.names, "recorded", YARDSTICK])),
+        calibrate=plan.calibrate,
+        model=plan.model,
     )
     cases = sorted(_measured(traces, measuring, plan), key=lambda case: case.id)
     if not cases:
@@ -206,7 +229,7 @@ def _compared(traces: Asked, plan: _Plan) -> Comparison:
     order = [item.name for item in everyone]
     rows = ordered(cases, order, tuple(infos.values()))
     gated = [infos[rule.metric] for rule in plan.rules if rule.metric in infos]
-    signature = _signature(cases, everyone, plan.seed, gated)
+    signature = _signature(cases, everyone, plan, gated)
     drawn = Comparison(
         title=plan.title,
         signature=signature,
@@ -251,7 +274,7 @@ def _measured(traces: Asked, measuring: Measuring, plan: _Plan) -> Iterator[Case
 
 
 def _signature(
-    cases: Sequence[Case], strategies: Sequence[Strategy], seed: int, gated: Sequence[MetricInfo]
+    cases: Sequence[Case], strategies: Sequence[Strategy], plan: _Plan, gated: Sequence[MetricInfo]
 ) -> Signature:
     counted = {case.id: sorted({run.encoding for run in case.runs.values() if run.encoding}) for case in cases}
     return Signature(
@@ -264,7 +287,9 @@ def _signature(
         metrics={info.family: info.version for info in gated},
         facts_version=FACTS_VERSION,
         prices_date=prices_date(),
-        seed=seed,
+        seed=plan.seed,
+        calibration=CALIBRATION_VERSION if plan.calibrate else "off",
+        model=plan.model or "",
         code={spec: sha for item in strategies for spec, sha in item.code.items()},
     )
 

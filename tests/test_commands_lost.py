@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from generated import traces
 from hypothesis import given, strategies as st
+from measured import measured, replayer_of
 from reference import commands as slow
 
-from bench.metrics.commands import command_history_tokens, commands_lost, conversation_tokens
-from bench.metrics.cost import prompt_tokens
-from bench.model import ModelTurn, Run, Sample, Source, ToolCall, ToolResult, Trace, UserTurn
+from bench.model import Lost, ModelTurn, Run, Sample, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.replayer.loop import replay
 from bench.strategies import compose, parse_strategy
 from bench.traces import load
@@ -36,9 +35,16 @@ def session(*commands: str, reasoning: str = "") -> Trace:
 def lost(trace: Trace, compactor: str) -> list[str]:
     run = replay(trace, compose("s", {"compactor": compactor}))
     assert run.failure is None
-    (sample,) = commands_lost(trace, run)
-    assert sample.numerator == len(sample.detail["lost"])
-    return [item["command"] for item in sample.detail["lost"]]
+    (sample,) = measured("loss.commands_lost", trace, run)
+    assert sample.numerator == len(named(sample))
+    return [command for _, command in named(sample)]
+
+
+def named(sample: Sample) -> list[tuple[int, str]]:
+    """The commands that a sample says are lost, each with its step."""
+    facts = sample.detail.facts if isinstance(sample.detail, Lost) else ()
+    found = [fact.removeprefix("step ").partition(": ") for fact in facts]
+    return [(int(step), command) for step, _, command in found]
 
 
 COMMANDS = [f"grep -n item_{number} src/module_{number}.py" for number in range(30)]
@@ -48,14 +54,14 @@ def test_by_hand() -> None:
     trace = session("ls", "ls -la", "ls")
     assert lost(trace, "none") == []
     assert lost(trace, "drop_all") == ["ls", "ls -la"]
-    (sample,) = commands_lost(trace, replay(trace, parse_strategy("drop_all")))
-    assert sample.detail == {"lost": [{"step": 1, "command": "ls"}, {"step": 3, "command": "ls -la"}], "of": 2}
+    (sample,) = measured("loss.commands_lost", trace, replay(trace, parse_strategy("drop_all")))
+    assert named(sample) == [(1, "ls"), (3, "ls -la")]
 
 
 def test_nothing_to_measure_without_commands_or_prompts() -> None:
     for steps in ((), (UserTurn(index=0, content="a"), ModelTurn(index=1, content="b"))):
         trace = Trace(id="t", source=Source(format="native"), steps=steps)
-        assert commands_lost(trace, replay(trace, parse_strategy("keep_all"))) == []
+        assert measured("loss.commands_lost", trace, replay(trace, parse_strategy("keep_all"))) == []
 
 
 def test_the_documented_history_shows_twenty() -> None:
@@ -74,10 +80,16 @@ def test_parts_add_up_to_the_prompt() -> None:
     trace = session(*COMMANDS)
     for name in ("separate_commands", "separate_commands_deployed"):
         run = replay(trace, compose("s", {"compactor": f"{name}:max_tokens=1500"}))
-        parts = zip(conversation_tokens(trace, run), command_history_tokens(trace, run), strict=True)
-        assert [_sum(a, b) for a, b in parts] == [sample.numerator for sample in prompt_tokens(trace, run)]
-        assert command_history_tokens(trace, run)[0].numerator == 0
-        assert (command_history_tokens(trace, run)[-1].numerator or 0) > 0
+        parts = zip(
+            measured("cost.conversation_tokens", trace, run),
+            measured("cost.command_history_tokens", trace, run),
+            strict=True,
+        )
+        assert [_sum(a, b) for a, b in parts] == [
+            sample.numerator for sample in measured("cost.prompt_tokens", trace, run)
+        ]
+        assert measured("cost.command_history_tokens", trace, run)[0].numerator == 0
+        assert (measured("cost.command_history_tokens", trace, run)[-1].numerator or 0) > 0
 
 
 def _sum(one: Sample, other: Sample) -> float:
@@ -89,7 +101,7 @@ def _sum(one: Sample, other: Sample) -> float:
 def test_a_strategy_without_parts_has_no_cost_by_part() -> None:
     trace = session("ls")
     run = replay(trace, compose("s", {"compactor": "summarize_old"}))
-    assert conversation_tokens(trace, run) == command_history_tokens(trace, run) == []
+    assert measured("cost.conversation_tokens", trace, run) == measured("cost.command_history_tokens", trace, run) == []
 
 
 @given(
@@ -105,8 +117,8 @@ def test_as_the_slow_twin_finds_them(trace: Trace, compactor: str) -> None:
 def _by_thread(trace: Trace, run: Run) -> dict[str, set[str]]:
     threads = {prompt.step: prompt.thread for prompt in run.prompts}
     return {
-        threads[sample.step or 0]: {item["command"] for item in sample.detail["lost"]}
-        for sample in commands_lost(trace, run)
+        threads[sample.step or 0]: {command for _, command in named(sample)}
+        for sample in measured("loss.commands_lost", trace, run)
     }
 
 
@@ -115,6 +127,6 @@ def test_on_the_terminal_session(compactor: str) -> None:
     (trace,) = load([str(TERMINAL)]).traces
     run = replay(trace, compose("s", {"compactor": f"{compactor}:max_tokens=12000"}))
     assert _by_thread(trace, run) == slow.commands_lost(trace, run)
-    (sample,) = commands_lost(trace, run)
-    assert sample.detail["of"] > 100
+    (sample,) = measured("loss.commands_lost", trace, run)
+    assert len(replayer_of(trace).evidence.commands("main")) > 100
     assert (sample.numerator or 0) > 60  # "commands are never lost" does not hold, for neither

@@ -1,15 +1,15 @@
-"""Rounds of compaction: a case by hand, a history that collapses, and agreement with the slow reference."""
+"""Compactions: a case by hand, a history that collapses, and agreement with the slow reference."""
 
 from __future__ import annotations
 
 from generated import traces
 from handmade import opened, result, run_of, shell
 from hypothesis import given, settings, strategies as st
-from measured import measured
+from measured import evidence_of, measured
 from reference import lost
 
-from bench.evidence.prompt_scan import prompt_scan
-from bench.model import ModelTurn, Run, Trace
+from bench.evidence.shown import compactions_shown
+from bench.model import CompactionShown, ModelTurn, Run, Trace
 
 
 def pairs(name: str, recording: Trace, run: Run) -> list[tuple[int | None, float | None, float | None]]:
@@ -26,17 +26,16 @@ def three_results() -> Trace:
 
 
 def test_by_hand() -> None:
-    # keeps one result: the first round is at step 5 (two told, one masked), the second at step 7 (three told, two masked), the last prompt
+    # keeps one result: the first compaction is at step 5 (two told, one masked), the second at step 7 (three told, two masked), the last prompt
     # (step 8) masks nothing more
     recording = three_results()
     run = run_of(recording, "mask=compactor=mask_observations:keep_last=1")
     assert pairs("loss.compactions.1", recording, run) == [(5, 2.0, 4.0)]
     assert pairs("loss.compactions.2", recording, run) == [(7, 2.0, 6.0)]
     assert pairs("loss.compactions.3", recording, run) == []
-    assert measured("loss.compactions.1", recording, run)[0].detail == {
-        "curve": [{"step": 5, "recall": 0.5}, {"step": 7, "recall": 0.3333}]
-    }
-    # half is not fewer than half: it collapsed in its second round
+    (curve,) = compactions_shown(evidence_of(recording, run))
+    assert curve == (CompactionShown(5, 0.5), CompactionShown(7, 0.3333))
+    # half is not fewer than half: it collapsed in its second compaction
     assert pairs("loss.collapse_compaction", recording, run) == [(7, 2.0, 1.0)]
 
 
@@ -56,7 +55,7 @@ def test_a_fact_that_comes_back_counts_again() -> None:
     assert pairs("loss.compactions.2", recording, run) == [(7, 2.0, 3.0)]
 
 
-def test_without_compaction_there_are_no_rounds() -> None:
+def test_without_compaction_there_is_nothing_to_measure() -> None:
     recording = three_results()
     for strategy in ("keep_all", "cut=summarizer=truncate:limit=2"):
         run = run_of(recording, strategy)
@@ -67,8 +66,8 @@ def test_without_compaction_there_are_no_rounds() -> None:
 def test_a_summary_of_a_summary_wears_down() -> None:
     recording = opened(shell(40, chars=200))
     run = run_of(recording, 'old=compactor=summarize_old:keep_last=2,max_tokens=600,writer="extractive:max_chars=200"')
-    (curve,) = (sample.detail["curve"] for sample in measured("loss.compactions.1", recording, run))
-    recalls = [item["recall"] for item in curve]
+    (curve,) = evidence_of(recording, run).prompts.scan.compactions.values()
+    recalls = [item.recall for item in curve]
     assert len(recalls) > 3
     assert recalls[0] > recalls[-1]
     (collapsed,) = measured("loss.collapse_compaction", recording, run)
@@ -99,7 +98,7 @@ STRATEGIES = (
 def test_as_the_slow_reference(trace: Trace, strategy: str) -> None:
     run = run_of(trace, strategy)
     ours = {
-        thread: [(item.step, item.kept, item.total) for item in rounds]
-        for thread, rounds in prompt_scan(trace, run).rounds.items()
+        thread: [(item.step, item.kept, item.total) for item in found]
+        for thread, found in evidence_of(trace, run).prompts.scan.compactions.items()
     }
-    assert ours == lost.rounds(trace, run)
+    assert ours == lost.compactions(trace, run)

@@ -10,13 +10,12 @@ import pytest
 from generated import traces
 from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
-from measured import value
+from measured import evidence_of, measured, value
 from reference import structure
 
-from bench.evidence.held import held_leaves, match_read
 from bench.model import Run, Trace
-from bench.plugins.registry import entries
 from bench.text.leaves import flatten
+from bench.text.read_back import match_read
 from bench.text.tables import find_tables, read_cell
 
 ROWS = [
@@ -212,7 +211,7 @@ def test_as_the_slow_reference(trace: Trace, strategy: str) -> None:
     for place in ("shown", "end"):
         expected = structure.parts(trace, run, place)
         for part in PARTS:
-            samples = entries("metric")[f"loss.{part}.{place}"].target(trace, run)
+            samples = measured(f"loss.{part}.{place}", trace, run)
             ours = {sample.step: (sample.numerator, sample.denominator) for sample in samples}
             assert ours == expected[part], part
 
@@ -221,7 +220,7 @@ def test_as_the_slow_reference(trace: Trace, strategy: str) -> None:
 @settings(max_examples=60)
 def test_what_holds_of_every_strategy(trace: Trace, strategy: str) -> None:
     run = run_of(trace, strategy)
-    for found in held_leaves(trace, run).values():
+    for found in evidence_of(trace, run).prompts.leaves.values():
         for held in found:
             assert held.labelled <= held.match.kept <= held.match.total
             for kept, total in (held.rows, held.columns, held.paths):

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from measured import measured, value
 from reference import lost
 
-from bench.model import Run, Trace
+from bench.model import Run, Told, Trace
 from bench.text.notices import marker, notice, says_more, shown_count, stated_left_out, stated_totals
 
 RECORDS = [{"id": number, "name": f"gene_{number}"} for number in range(276)]
@@ -106,8 +106,8 @@ def test_silent_by_hand() -> None:
     run = shown_as(recording, "471 then", "512 rows [cut off]")
     samples = measured("loss.silent_truncation", recording, run)
     assert [(sample.step, sample.numerator) for sample in samples] == [(2, 1.0), (3, 0.0)]
-    assert samples[0].detail == {"silent": ["shown", "end"]}
-    assert samples[1].detail == {"notice": "says 'cut off'"}
+    assert samples[0].detail == Told(text="silent: shown, end")
+    assert samples[1].detail == Told(text="says 'cut off'")
 
 
 def test_a_result_gone_without_a_trace_is_silent() -> None:

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 @click.option("--keep-far", type=click.FloatRange(0, 1), metavar="SHARE", default=0.8, show_default=True,
               help="The same of what was needed from far back (six turns and more).")  # fmt: skip
 @click.option("--allow-inconclusive", is_flag=True, help="Exit 0 where a gate could not decide.")
+@click.option("--no-calibrate", is_flag=True,
+              help="Count tokens by the plain rule, not as the usage that a trace recorded says.")  # fmt: skip
+@click.option("--model", metavar="NAME", help="The model of traces that name none: for prices, window and encoding.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."
 )
@@ -62,6 +65,8 @@ def run(
     keep: float,
     keep_far: float,
     allow_inconclusive: bool,
+    no_calibrate: bool,
+    model: str | None,
     jobs: int | None,
 ) -> None:
     """Replay SCENARIOs (TOML files), or --traces under every --strategy; print the comparison, judge the gates.
@@ -76,6 +81,7 @@ def run(
     for output in outputs:
         require_renderer(output)
     plans = _with_budget(_plans(scenarios, traces, strategies), budget, update_baseline or accept_new)
+    plans = _with_counting(plans, no_calibrate, model, update_baseline or accept_new)
     accepting = "--accept-new" if accept_new else "--update-baseline" if update_baseline else None
     _require_scenarios(bool(scenarios), accepting, require_baseline, against)
     to_write = [*outputs, *([kept] if kept is not None else [])]
@@ -132,6 +138,13 @@ def _with_budget(plans: list[Scenario], budget: str | None, accepting: bool) -> 
     if accepting:
         raise ScenarioError("--update-baseline with --budget: write `budgets = […]` into the scenario, then accept")
     return [replace(plan, budgets=parse_budgets(budget)) for plan in plans]
+
+
+def _with_counting(plans: list[Scenario], no_calibrate: bool, model: str | None, accepting: bool) -> list[Scenario]:
+    if accepting and (no_calibrate or model):
+        option = "--no-calibrate" if no_calibrate else "--model"
+        raise ScenarioError(f"--update-baseline with {option}: write it into the scenario, then accept")
+    return [replace(plan, calibrate=plan.calibrate and not no_calibrate, model=model or plan.model) for plan in plans]
 
 
 def _require_scenarios(given: bool, accepting: str | None, required: bool, against: str | None) -> None:

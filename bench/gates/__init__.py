@@ -103,7 +103,7 @@ def require_known(rules: Sequence[GateRule], strategies: Sequence[str], where: s
 def rules_at_budgets(
     rules: Sequence[GateRule], declared: Mapping[str, bool], budgets: Sequence[int]
 ) -> tuple[GateRule, ...]:
-    """The gates with each one on a strategy that now runs at several budgets applied to every one of them.
+    """The gates of a comparison with budgets: a gate on a strategy that runs at several budgets applies at each of them.
 
     `declared` says of each strategy whether it has a window that a budget sets.
     """

@@ -21,6 +21,8 @@ SIGNED = (
     ("encodings", "token encodings"),
     ("facts_version", "fact pattern"),
     ("prices_date", "price tables"),
+    ("calibration", "calibration of token counts"),
+    ("model", "model of traces that name none"),
     ("seed", "seed"),
 )
 """The settings that make two sets of scores comparable, each with what it is called. Traces and strategies are told apart by name."""
@@ -29,8 +31,9 @@ SIGNED = (
 class Signature(Value, frozen=True, kw_only=True):
     """The settings that made a set of scores.
 
-    `traces` maps a case to the hash of its recording, `questions` to that of what the scenario asks of it, `case_encodings` to the encodings that
-    its tokens were counted with. `metrics` maps a family of metrics that gates judge to its version.
+    By case, `traces` are the hashes of the recordings, `questions` those of what the scenario asks of them, `case_encodings` the encodings that
+    count their tokens. `metrics` are the versions of the families of metrics that gates judge. `calibration` is the version of how counts of tokens
+    are fitted on recorded usage, "off" where they are not; `model` is that of traces which name none (`""`: not given).
     """
 
     bench_version: str
@@ -42,6 +45,8 @@ class Signature(Value, frozen=True, kw_only=True):
     seed: int
     code: dict[str, str] = {}
     questions: dict[str, str] = {}
+    calibration: str = "off"
+    model: str = ""
     case_encodings: dict[str, tuple[str, ...]] = {}
     metrics: dict[str, int] = {}
 

@@ -116,7 +116,7 @@ class SideBySide:
 
 
 def needs(kept: Kept) -> list[tuple[int | None, tuple[str, ...]]]:
-    """The later steps that needed what a strategy had lost, each with the facts; last a count of further ones (step None)."""
+    """The later steps that needed what a strategy had lost, each with the facts; in the order in which they needed them."""
     by_turn: dict[int, dict[str, None]] = {}
     for item in kept.needed_at:
         by_turn.setdefault(item.turn, {})[item.fact] = None
@@ -124,7 +124,11 @@ def needs(kept: Kept) -> list[tuple[int | None, tuple[str, ...]]]:
 
 
 def needed_text(step: int | None, facts: tuple[str, ...]) -> str:
-    """One need in words."""
+    """A later step and the facts that it needed, in words.
+
+    >>> needed_text(9, ("471", "a/b.csv"))
+    'step 9 needed 471, a/b.csv'
+    """
     return f"step {step} needed {', '.join(facts)}"
 
 

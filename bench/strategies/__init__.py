@@ -33,6 +33,9 @@ from ..plugins.registry import Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
 
 SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers", "consumer")
+WRITER = "writer"
+"""The parameter of a compactor that names what writes its summaries."""
+
 MODES = ("history", "per_call")
 """What a compactor's answer is: the history from then on, or this prompt alone."""
 
@@ -108,7 +111,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the agent says after an execution: its text, which rule made it, the task state it leaves behind, and the next node."""
+    """What the agent says after an execution: its text, which rule made it (`path`), the task state it leaves behind, and where the run goes."""
 
     text: str
     path: str
@@ -248,6 +251,24 @@ def compose(name: str, slots: Mapping[str, str | Sequence[str]], base: Path | No
     return Strategy(name, {slot: plugins[slot] for slot in SLOTS if slot in plugins})
 
 
+def with_empty_writer(strategy: Strategy) -> Strategy:
+    """The same strategy, its compactor's writer told to say nothing: beside it one sees what the words of a summary are worth.
+
+    >>> with_empty_writer(parse_strategy("s=compactor=summarize_old:max_tokens=900,writer=extractive")).spec
+    'compactor=summarize_old:max_tokens=900,writer=empty'
+    >>> with_empty_writer(parse_strategy("c=summarizer=truncate")).spec
+    'summarizer=truncate'
+    """
+    return replace(strategy, plugins={slot: tuple(map(_silenced, found)) for slot, found in strategy.plugins.items()})
+
+
+def _silenced(plugin: Plugin) -> Plugin:
+    if plugin.entry.kind != "compactor" or all(parameter.name != WRITER for parameter in plugin.entry.parameters):
+        return plugin
+    others = tuple((key, value) for key, value in plugin.spec.params if key != WRITER)
+    return build("compactor", replace(plugin.spec, params=(*others, (WRITER, "empty"))), plugin.base)
+
+
 def _spec(name: str, slot: str, text: object) -> Spec:
     if not isinstance(text, str):
         raise SpecError(f"strategy {name!r}: slot {slot} must be a spec string, got {type(text).__name__}")
@@ -295,7 +316,8 @@ def strategy_of(item: Any, name: str | None = None, base: Path | None = None) ->
     if isinstance(item, Strategy):
         return item if name is None else replace(item, name=name)
     if isinstance(item, str):
-        slots = name is not None and item.partition("=")[0].strip() in SLOTS
+        _, equals, rest = item.partition("=")
+        slots = name is not None and equals and rest.strip() and rest.partition("=")[0].strip() not in SLOTS
         found = parse_strategy(f"{name}={item}" if slots else item, base)
         return found if name is None or found.name == name else replace(found, name=name, reference=False)
     if callable(item):
