@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from .decode import decoded
 
@@ -215,13 +215,15 @@ def number_value(text: str) -> str:
 
     >>> number_value("1,250.50"), number_value("1e-09"), number_value("007")
     ('1250.5', '1e-9', '7')
+    >>> number_value("12e9999999999999999999")
+    '12e9999999999999999999'
     """
     plain = text.replace(",", "").lstrip("+-$€£")
     if len(plain) > _SIGNIFICANT_CHARS:
         return plain
     try:
         value = Decimal(plain).normalize()
-    except InvalidOperation:
+    except ArithmeticError:  # an exponent that no number has, as in a hash: 12e9999999999
         return plain
     exponent = value.as_tuple().exponent
     if isinstance(exponent, int) and -7 < exponent < 16 and abs(value.adjusted()) < 16:
