@@ -32,7 +32,7 @@ example: .venv/.installed ## Write reports/example.html, the report that the REA
 accept-gold: .venv/.installed-dev ## Take the reports as they are now as the gold files; read the diff before committing.
 	$(BIN)/python -m tests.accept_gold
 
-docs: .venv/.installed-dev ## Write docs/cli.md and docs/plugins.md again from the command line and the registries.
+docs: .venv/.installed-dev ## Write the generated pages again: docs/cli.md, docs/plugins.md, docs/metrics.md.
 	$(BIN)/python docs/generate.py
 
 record: .venv/.installed-dev ## Record the shipped traces again; the commands and computations really run.

@@ -16,7 +16,7 @@ import pytest
 from .errors import BenchError, ScenarioError, SpecError
 
 if TYPE_CHECKING:
-    from .model import Comparison, GateRule, Row, Run, Trace
+    from .model import Comparison, Row, Run, Trace, Verdict
     from .scenario import Scenario
     from .strategies import Strategy
 
@@ -87,10 +87,10 @@ class ScenarioFile(pytest.File):
 
         self.scenario = read_scenario(self.path)
         taken: dict[str, int] = {}
-        for name, rule, strategy in [("measured something", None, ""), *_items(self.scenario)]:
+        for name, place in [("measured something", None), *_items(self.scenario, str(self.path))]:
             taken[name] = taken.get(name, 0) + 1
             numbered = name if taken[name] == 1 else f"{name} ({taken[name]})"
-            item = GateItem.from_parent(self, name=numbered, rule=rule, strategy=strategy)
+            item = GateItem.from_parent(self, name=numbered, place=place)
             item.add_marker(pytest.mark.xdist_group(self.nodeid))
             yield item
 
@@ -103,6 +103,8 @@ class ScenarioFile(pytest.File):
         """The scenario replayed and judged, and what was accepted where a baseline was asked for. Raises BenchError, each time the same."""
         from . import run_scenario
         from .gates.baselines import accept
+        from .model import Against
+        from .pipeline import judged_against
 
         known = self.config.stash[_COMPARED]
         accepting = bool(self.config.getoption("bench_update_baseline"))
@@ -111,7 +113,9 @@ class ScenarioFile(pytest.File):
             try:
                 comparison = run_scenario(self.scenario, accepting=accepting)
                 if accepting and self.scenario.baseline_path is not None:
-                    comparison, lines = accept(comparison, self.scenario.baseline_path)
+                    baseline, lines = accept(comparison, self.scenario.baseline_path)
+                    if baseline is not None:
+                        comparison = judged_against(comparison, Against(baseline=baseline))
                 known[self.path] = comparison
             except BenchError as error:
                 known[self.path] = error
@@ -121,35 +125,34 @@ class ScenarioFile(pytest.File):
         return found, lines
 
 
-def _items(scenario: Scenario) -> Iterator[tuple[str, GateRule, str]]:
-    """One test a gate and strategy, in the order declared; a gate that names no strategy of the scenario keeps its name, to be told."""
+def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str]]]:
+    """One test a gate and strategy, in the order declared, with the number of the gate and the strategy. One that names no strategy of the
+    scenario means references; one that names nobody keeps its name, to be told.
+    """
     from fnmatch import fnmatchcase
 
-    for rule in scenario.gates:
+    from .gates import parse_rule
+    from .pipeline import REFERENCES
+
+    for number, table in enumerate(scenario.gates, 1):
+        rule = parse_rule(table, f"{where}: gates[{number}]")
+        limits = " ".join(f"{name}={table[name]}" for name in rule.settings)
+        limit = f"{rule.metric} {limits}" + (" worst_case" if rule.over == "worst_case" else "")
         matching = [name for name in scenario.strategies if fnmatchcase(name, rule.strategy)]
-        for strategy in matching or [rule.strategy]:
-            yield f"{strategy}[{_limit(rule)}]", rule, strategy
-
-
-def _limit(rule: GateRule) -> str:
-    limits = " ".join(
-        f"{name}={getattr(rule, name)}"
-        for name in ("min", "max", "max_increase", "max_drop")
-        if getattr(rule, name) is not None
-    )
-    return f"{rule.metric} {limits}" + (" worst_case" if rule.over == "worst_case" else "")
+        around = [name for name in REFERENCES if fnmatchcase(name, rule.strategy)]
+        for strategy in matching or around or [rule.strategy]:
+            yield f"{strategy}[{limit}]", (number, strategy)
 
 
 class GateItem(pytest.Item):
-    """One gate on one strategy; without a rule, whether the scenario measured anything."""
+    """One gate on one strategy (`place`: its number from 1, and the strategy); without one, whether the scenario measured anything."""
 
-    def __init__(self, *, rule: GateRule | None, strategy: str, **kwargs: Any) -> None:
+    def __init__(self, *, place: tuple[int, str] | None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.rule = rule
-        self.strategy = strategy
+        self.place = place
 
     def runtest(self) -> None:
-        from .gates import conclude, judge, judged, measured_anything
+        from .gates import conclude, measured_anything
 
         parent = self.parent
         if not isinstance(parent, ScenarioFile):
@@ -157,21 +160,28 @@ class GateItem(pytest.Item):
         comparison, lines = parent.compared()
         if lines:
             self.user_properties.append((ACCEPTED, "\n".join(lines)))
-        if self.rule is None:
+        if self.place is None:
             if not measured_anything(comparison):
                 raise GateFailed(conclude([comparison]).sentence)
             self._require_nothing_left()
             return
-        if self.strategy not in judged(self.rule, comparison):
-            raise GateFailed(f"no strategy is called {self.strategy!r}")
-        verdict = judge(self.rule, comparison, self.strategy)
-        if verdict.outcome == "skipped":
-            pytest.skip(verdict.sentence)
-        if verdict.outcome == "inconclusive" and self.config.getoption("bench_allow_inconclusive"):
-            pytest.skip(f"inconclusive: {verdict.sentence}")
-        if verdict.outcome != "pass":
+        found = _verdicts(comparison, *self.place)
+        if not found:
+            raise GateFailed(f"no strategy is called {self.place[1]!r}")
+        self._judge(found)
+
+    def _judge(self, found: Sequence[Verdict]) -> None:
+        """Fail or skip for the worst of some verdicts: a gate has one a budget."""
+        from .reports.loss.sentences import loss_lines, told
+
+        worst = min(found, key=lambda verdict: ("fail", "inconclusive", "skipped", "pass").index(verdict.outcome))
+        if worst.outcome == "skipped":
+            pytest.skip(worst.sentence)
+        if worst.outcome == "inconclusive" and self.config.getoption("bench_allow_inconclusive"):
+            pytest.skip(f"inconclusive: {worst.sentence}")
+        if worst.outcome != "pass":
             raise GateFailed(
-                "\n".join((f"{verdict.outcome}: {verdict.sentence}", *(f"  {line}" for line in verdict.detail)))
+                "\n".join((f"{worst.outcome}: {told(worst)}", *(f"  {line}" for line in loss_lines(worst))))
             )
 
     def _require_nothing_left(self) -> None:
@@ -180,10 +190,7 @@ class GateItem(pytest.Item):
         if isinstance(parent, ScenarioFile) and not self.config.getoption("bench_allow_inconclusive"):
             comparison, _ = parent.compared()
             for verdict in comparison.verdicts:
-                if verdict.outcome == "inconclusive" and verdict.strategy not in (
-                    *comparison.strategies,
-                    *comparison.references,
-                ):
+                if verdict.outcome == "inconclusive" and verdict.strategy not in comparison.everyone:
                     raise GateFailed(f"inconclusive: {verdict.sentence}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -193,6 +200,20 @@ class GateItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         return self.path, None, self.name
+
+
+def _verdicts(comparison: Comparison, number: int, strategy: str) -> list[Verdict]:
+    """What the gate of a number said of a strategy: once for each budget that it runs at."""
+    from .gates import judged
+
+    at = [f"{strategy}@{budget}" for budget in comparison.budgets]
+    verdicts, found = iter(comparison.verdicts), []
+    for rule in comparison.rules:
+        for name in judged(rule, comparison):
+            verdict = next(verdicts)
+            if rule.number == number and name in (strategy, *at):
+                found.append(verdict)
+    return found
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -259,8 +280,10 @@ class Bench:
         metric: str = "loss.fact_recall.end",
     ) -> float:
         """The share that is lost, 0 to 1: one minus a recall, over all of the traces. Raises SpecError for a metric that is no such share."""
+        from .metrics import metric_of
+
         row = self._row(trace, strategy, metric)
-        if row.unit != "fraction" or self._info(metric).better != "higher":
+        if row.unit != "fraction" or metric_of(metric).info.better != "higher":
             raise SpecError(f"{metric} is no share that is kept — use bench.value(trace, strategy, {metric!r})")
         return 1.0 - self.value(trace, strategy, metric)
 
@@ -272,34 +295,14 @@ class Bench:
         return run
 
     def _row(self, trace: Any, strategy: Any, metric: str) -> Row:
-        from .comparison.rows import case_row, summary_row
-        from .metrics import measured
+        from .metrics import metric_of
 
-        known = measured()
-        if metric not in known:
-            from .errors import nearest
-
-            raise SpecError(f"unknown metric {metric!r}{nearest(metric, known)}")
+        metric_of(metric)
         built = self._strategy(strategy)
-        if metric in _registered():
-            from . import replay
-
-            runs = [(item, replay(item, built)) for item in self._traces(trace)]
-            info = self._info(metric)
-            rows = [
-                case_row(info, run, () if run.failure else tuple(_registered()[metric].target(item, run)))
-                for item, run in runs
-            ]
-            return summary_row(info, built.name, rows)
         row = self.compare(trace, [built]).row(built.name, metric)
         if row is None:
             raise SpecError(f"{metric} has no value over all cases")
         return row
-
-    def _info(self, metric: str) -> Any:
-        from .metrics import info, measured
-
-        return info(measured()[metric])
 
     def _traces(self, trace: Trace | str | Path | Sequence[Trace]) -> tuple[Trace, ...]:
         if isinstance(trace, str | Path):
@@ -315,23 +318,9 @@ class Bench:
         return found[0]
 
     def _strategy(self, strategy: Strategy | str | Callable[..., Any]) -> Strategy:
-        from .plugins.registry import Entry, Plugin
-        from .plugins.spec import Spec
-        from .strategies import Strategy, parse_strategy
+        from .strategies import strategy_of
 
-        if isinstance(strategy, str):
-            return parse_strategy(strategy, self._base)
-        if isinstance(strategy, Strategy):
-            return strategy
-        name = getattr(strategy, "__name__", "function")
-        spec = Spec(str(getattr(strategy, "__module__", "test")), name)
-        return Strategy(name, {"summarizer": (Plugin(spec, Entry("summarizer", str(spec), strategy), {}),)})
-
-
-def _registered() -> dict[str, Any]:
-    from .plugins.registry import entries
-
-    return entries("metric")
+        return strategy_of(strategy, base=self._base)
 
 
 @pytest.fixture

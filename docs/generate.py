@@ -1,10 +1,13 @@
-"""Writes docs/cli.md and docs/plugins.md from the command line and the registries: `python docs/generate.py`, or `make docs`.
+"""Writes docs/cli.md, docs/plugins.md and docs/metrics.md from the command line and the registries: `python docs/generate.py`, or `make docs`.
 
-tests/test_docs.py says when the pages are older than the code.
+docs/metrics.md is put together: the definitions are the docstrings, the introductions and worked examples are the parts in docs/metrics/.
+A part is named after its group of metrics (`1_cost.md`) and has a heading `## FAMILY` for each example. A family without one shows the
+example of its docstring. tests/test_docs.py says when the pages are older than the code.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +20,7 @@ sys.path.insert(0, str(FOLDER.parent))
 
 from bench.cli import cli  # noqa: E402
 from bench.cli.listing import shown_type  # noqa: E402
-from bench.metrics import measured  # noqa: E402
+from bench.metrics import metrics  # noqa: E402
 from bench.plugins.registry import KINDS, Entry, entries  # noqa: E402
 from bench.plugins.spec import format_value  # noqa: E402
 
@@ -34,7 +37,7 @@ SECTIONS = {
     "extractor": ("Extractors", "What is read back from a record. Every one runs on the stored and on the untruncated record."),
     "router": ("Slot `routers`", "Where the run goes next; a list of them, each at its own decision point."),
     "consumer": ("Slot `consumer`", "What the agent says after an execution."),
-    "metric": ("Metrics", "Fractions are 0–1. Pooled: Σ numerator / Σ denominator, within a case and over all cases."),
+    "metric": ("Metrics", "Families: the values of a parameter become part of the name. [metrics.md](metrics.md) has definitions and examples."),
     "gate": ("Gates", "What a `[[gates]]` table of a scenario may set."),
     "panel": ("Panels", "The sections of a report, in its order."),
     "renderer": ("Report formats", "`-o FILE`: the ending decides."),
@@ -91,16 +94,23 @@ def declared(entry: Entry) -> str:
     """What a plug-in declared of itself beside its settings."""
     meta = entry.meta
     if entry.kind == "metric":
-        return f"{meta['unit']}, {meta['better']} is better, {meta['aggregate']}"
+        return f"{meta['unit']}, {meta['better']} is better, {meta['aggregate']}{family_parameters(entry)}"
     if entry.kind == "router":
         return f"at `{meta.get('at', getattr(entry.target, 'at', ''))}`"
     return ", ".join(f"`{item}`" for item in meta.get("handles", meta.get("endings", ())))
 
 
+def family_parameters(entry: Entry) -> str:
+    """The parameters of a family of metrics with their values; an empty value, which leaves no trace in the name, is one that may be left out."""
+    said = []
+    for name, values in entry.meta["parameters"].items():
+        named = ", ".join(f"`{value}`" for value in values if value)
+        said.append(f"; {name}: {named}{'' if all(values) else ', or none'}")
+    return "".join(said)
+
+
 def found(kind: str) -> list[Entry]:
     """The plug-ins of a kind: by name, panels in the order of the report."""
-    if kind == "metric":
-        return list(measured().values())
     known = list(entries(kind).values())
     return sorted(known, key=lambda entry: entry.meta.get("order", 0)) if kind == "panel" else known
 
@@ -125,6 +135,81 @@ def plugins_page() -> str:
         filled = [(head, texts) for head, texts in columns if any(texts)]
         lines += table(tuple(head for head, _ in filled), list(zip(*(texts for _, texts in filled), strict=True)))
     return "\n".join(lines)
+
+
+# ---------------------------------------------------------------- docs/metrics.md
+
+PARTS = FOLDER / "metrics"
+GROUPS = {"cost": "Cost", "loss": "Loss", "needed": "What was needed", "findings": "Findings", "probes": "Probes", "routing": "Routing",
+          "decision": "Differences, and which strategy wins"}  # fmt: skip
+"""The title of each group of metrics; a group that is not among them is titled by its name."""
+
+
+def parts() -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Each part of docs/metrics/ in order: its name, its introduction, and its worked examples by family."""
+    for path in sorted(PARTS.glob("*.md")):
+        said, *examples = re.split(r"^## (\w+\.\w+)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        worked = {name: text.strip() for name, text in zip(examples[::2], examples[1::2], strict=True)}
+        yield path.stem.partition("_")[2], said.strip(), worked
+
+
+def definition(doc: str) -> tuple[str, str]:
+    """A docstring as (its paragraphs, its example), the `Source:` line left out. Either may be `""`.
+
+    >>> definition("What it is.\\n\\nMore.\\n\\nSource: a paper\\n\\n>>> 1 + 1\\n2")
+    ('What it is.\\n\\nMore.', '>>> 1 + 1\\n2')
+    """
+    paragraphs = [item for item in doc.split("\n\n") if not item.startswith("Source:")]
+    told = [item for item in paragraphs if not item.startswith(">>>")]
+    return "\n\n".join(told), "\n\n".join(item for item in paragraphs if item.startswith(">>>"))
+
+
+def docstring_example(entry: Entry, example: str) -> str:
+    """The example of a docstring as a code block that runs by itself."""
+    return f"```python\n>>> from {entry.target.__module__} import {entry.target.__name__}\n{example}\n```"
+
+
+def family_section(entry: Entry, worked: str) -> Iterator[str]:
+    """One family of metrics: what it declares, its definition, an example, and its source."""
+    told, example = definition(entry.doc)
+    yield from (f"### `{entry.name}`", "", f"*{declared(entry)}*", "")
+    names = [name for name, item in metrics().items() if item.entry == entry]
+    yield from (f"Names: {', '.join(f'`{name}`' for name in names)}.", "") if len(names) > 1 else ()
+    yield from (told, "")
+    if worked or example:
+        yield from (worked or docstring_example(entry, example), "")
+    if entry.source:
+        yield from (f"Source: {entry.source}", "")
+
+
+def metrics_page() -> str:
+    """docs/metrics.md."""
+    families: dict[str, list[Entry]] = {}
+    for entry in found("metric"):
+        families.setdefault(entry.name.partition(".")[0], []).append(entry)
+    lines = ["# Metrics", "", NOTICE, ""]
+    for group, said, worked in parts():
+        order = list(worked)  # examples build on each other; a newcomer without one comes last
+        of_group = sorted(
+            families.pop(group, []), key=lambda entry: order.index(entry.name) if entry.name in order else len(order)
+        )
+        lines += [f"## {GROUPS.get(group, group)}", "", said, ""] if of_group or group == "decision" else [said, ""]
+        if group == "introduction":
+            lines += [line for path in sorted(PARTS.glob("*.jsonl")) for line in shown_file(path)]
+        lines += [line for entry in of_group for line in family_section(entry, worked.get(entry.name, ""))]
+    for group, of_group in families.items():  # of newcomers, which have no part of their own
+        lines += [f"## {GROUPS.get(group, group)}", ""]
+        lines += [line for entry in of_group for line in family_section(entry, "")]
+    return "\n".join(lines)
+
+
+def shown_file(path: Path) -> list[str]:
+    """A file as a code block under its name."""
+    text = path.read_text(encoding="utf-8").rstrip()
+    return [f"`docs/{path.relative_to(FOLDER).as_posix()}`", "", f"```{path.suffix[1:]}", text, "```", ""]
+
+
+# ---------------------------------------------------------------- docs/cli.md
 
 
 def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
@@ -174,7 +259,7 @@ def metavar(option: click.Option, context: click.Context) -> str:
     return str(option.make_metavar(context))
 
 
-PAGES = {"plugins.md": plugins_page, "cli.md": cli_page}
+PAGES = {"plugins.md": plugins_page, "cli.md": cli_page, "metrics.md": metrics_page}
 
 
 def main() -> None:

@@ -6,21 +6,35 @@ from typing import Any
 
 import msgspec
 
+from bench.evidence.shown import notes_shown, routes_shown, window_shown
 from bench.model import (
+    Against,
+    Asked,
+    Case,
     Comparison,
+    CutShown,
     Decision,
     Delta,
     Failure,
+    FindingChange,
     GateRule,
+    Judgement,
+    Kept,
+    Loss,
     Message,
     MetricInfo,
+    Missed,
     ModelTurn,
+    NeededAt,
     Note,
+    NoteShown,
     Prompt,
-    Record,
-    ResultOutcome,
+    RecordingShown,
+    ResultShown,
     Row,
+    Rows,
     Run,
+    RunShown,
     Sample,
     Signature,
     Source,
@@ -31,6 +45,8 @@ from bench.model import (
     Trace,
     Verdict,
 )
+from bench.reports.loss.excerpts import excerpt
+from bench.reports.prompt_data import prompt_data
 
 HOSTILE = "<script>alert(1)</script>\u202e\x1b[31m|`**x**](http://evil.example)\n![i](https://evil.example/p.png)"
 LOG = "wrote /data/run_7.csv with 4711 rows\nlevel Level_12 checked\n" + "filler line without facts\n" * 3
@@ -60,6 +76,10 @@ TOTALS = {
     "floor": {"cost.prompt_tokens": 300.0, "needed.recall": 1.0, "loss.fact_recall.end": 0.1},
 }
 UNPRICED = "no prices for model 'm-1'"
+SHA256 = "ab" * 32
+NEEDED = (NeededAt(turn=3, fact="Level_12"),)
+TABLE = Rows(("Name", "Area"), (("Wall_1", "4.5"), ("Wall_2", "9")), frozenset(), "2 rows; 2 columns.")
+HALF = Rows(TABLE.columns, TABLE.rows, frozenset({(0, 1), (1, 0), (1, 1)}), "Something left in 1 of 2 rows.")
 
 
 def comparison(text: str = LOG, name: str = "cut", title: str = "Two strategies by hand") -> Comparison:
@@ -67,22 +87,15 @@ def comparison(text: str = LOG, name: str = "cut", title: str = "Two strategies 
 
     `text` is the tool result, `name` what the first strategy and the first case are called after: both may be hostile.
     """
-    cases = (f"case {name}", "case two")
+    ids = (f"case {name}", "case two")
     names = {"cut": name, "mask": "mask", "keep_all": "keep_all", "floor": "floor"}
-    traces = {case: _trace(case, text) for case in cases}
-    runs = {(names[key], case): _run(key, names[key], case, text, case == cases[0]) for key in VALUES for case in cases}
-    rows = [
-        _row(names[key], metric, case, VALUES[key].get(metric, [None, None])[number])
-        for key in VALUES
-        for metric in INFOS
-        for number, case in enumerate(cases)
-    ]
+    cases = tuple(_case(case, names, text, number) for number, case in enumerate(ids))
     summary = [_row(names[key], metric, None, TOTALS[key].get(metric)) for key in VALUES for metric in INFOS]
     return Comparison(
         title=title,
         signature=Signature(
             bench_version="0.1.0",
-            traces=dict.fromkeys(cases, "ab" * 32),
+            traces=dict.fromkeys(ids, SHA256),
             strategies={names["cut"]: "cut=summarizer=truncate", "mask": "mask=compactor=mask_observations"},
             encodings=("o200k_base",),
             facts_version="1",
@@ -92,30 +105,43 @@ def comparison(text: str = LOG, name: str = "cut", title: str = "Two strategies 
         strategies=(names["cut"], "mask"),
         references=("keep_all", "floor"),
         cases=cases,
-        rows=tuple(rows),
+        rows=tuple(
+            _row(names[key], metric, case, VALUES[key].get(metric, [None, None])[number])
+            for key in VALUES
+            for metric in INFOS
+            for number, case in enumerate(ids)
+        ),
         summary=tuple(summary),
         deltas=_deltas(names["cut"]),
-        rules=(GateRule(metric="needed.recall", min=0.95), GateRule(metric="cost.cost_usd", max=1.0)),
-        traces=traces,
-        runs=runs,
-        samples=_samples(names["cut"], cases[0]),
+        rules=(
+            GateRule(metric="needed.recall", gate="limits", settings={"min": 0.95}, number=1),
+            GateRule(metric="cost.cost_usd", gate="limits", settings={"max": 1.0}, number=2),
+        ),
         metrics=INFOS,
         skipped=(("notes.txt", "no reader recognises it"),),
-        verdicts=_verdicts(names["cut"]),
+        verdicts=_verdicts(names["cut"], ids[0]),
     )
 
 
 def hostile() -> Comparison:
     """The same with markup, control and direction characters in every text that comes from outside."""
     broken = comparison(LOG + HOSTILE, HOSTILE, HOSTILE)
-    verdicts = tuple(msgspec.structs.replace(verdict, gate=HOSTILE, sentence=HOSTILE) for verdict in broken.verdicts)
-    return msgspec.structs.replace(broken, verdicts=verdicts, skipped=((HOSTILE, HOSTILE),), baseline_problem=HOSTILE)
+    verdicts = tuple(
+        msgspec.structs.replace(verdict, gate=HOSTILE, sentence=HOSTILE, losses=tuple(map(_worse, verdict.losses)))
+        for verdict in broken.verdicts
+    )
+    return msgspec.structs.replace(
+        broken,
+        cases=tuple(map(_hostile_case, broken.cases)),
+        verdicts=verdicts,
+        skipped=((HOSTILE, HOSTILE),),
+        against=Against(problem=HOSTILE),
+    )
 
 
 def unmeasured() -> Comparison:
     """One strategy that raised on its only case: no value, no verdict, no prompt."""
-    trace = Trace(id="only", source=Source(format="native"), steps=())
-    run = _empty_run("broken", Failure(step=0, slot="summarizer", error="ValueError: no such key"))
+    failure = Failure(step=0, slot="summarizer", error="ValueError: no such key")
     row = Row(
         strategy="broken", metric="cost.prompt_tokens", case="only", value=None, unit="tokens", n=0, reason="raised"
     )
@@ -127,30 +153,26 @@ def unmeasured() -> Comparison:
         ),
         strategies=("broken",),
         references=(),
-        cases=("only",),
+        cases=(
+            Case(
+                id="only",
+                recording=RecordingShown(sha256=SHA256),
+                rows=(row,),
+                runs={"broken": RunShown(failure=failure, encoding="o200k_base")},
+            ),
+        ),
         rows=(row,),
         summary=(msgspec.structs.replace(row, case=None),),
-        deltas=(),
-        rules=(),
-        traces={"only": trace},
-        runs={("broken", "only"): run},
-        samples={},
         metrics={"cost.prompt_tokens": INFOS["cost.prompt_tokens"]},
     )
 
 
-def _empty_run(strategy: str, failure: Failure | None = None) -> Run:
-    return Run(
-        trace_id="only", trace_sha256="", strategy=strategy, spec="", encoding="o200k_base", messages={},
-        message_tokens={}, failure=failure,
-    )  # fmt: skip
-
-
-def _trace(case: str, text: str) -> Trace:
+def recording(text: str = LOG, case: str = "case two") -> Trace:
+    """What the cases were recorded as."""
     call = ToolCall(id="c1", name="run", arguments={"script": "export.py"})
     return Trace(
         id=case,
-        source=Source(format="native", path="x.jsonl", sha256="ab" * 32),
+        source=Source(format="native", path="x.jsonl", sha256=SHA256),
         steps=(
             SystemTurn(index=0, content="Be brief."),
             ModelTurn(index=1, tool_calls=(call,), model="m-1"),
@@ -158,6 +180,68 @@ def _trace(case: str, text: str) -> Trace:
             ModelTurn(index=3, content="Level_12 and /data/run_7.csv are done.", model="m-1"),
         ),
     )
+
+
+# ---------------------------------------------------------------- a case
+
+
+def _case(case: str, names: dict[str, str], text: str, number: int) -> Case:
+    """One case; something is lost in the first one alone."""
+    first = number == 0
+    runs = {names[key]: _run(key, names[key], case, text, first) for key in VALUES}
+    missed = Missed(fact="Level_12", kind="name", source=2, origin="result", distance=0)
+    samples = {names["cut"]: {"needed.recall": (Sample(numerator=0.0, denominator=1.0, step=3, detail=missed),)}}
+    told = samples if first else {}
+    return Case(
+        id=case,
+        recording=RecordingShown(sha256=SHA256, format="native", calls=2, results=1, model="m-1"),
+        rows=tuple(
+            _row(names[key], metric, case, VALUES[key].get(metric, [None, None])[number])
+            for key in VALUES
+            for metric in INFOS
+        ),
+        runs={
+            name: RunShown(
+                encoding="o200k_base",
+                encoding_assumed=True,
+                window=window_shown(run, told.get(name, {})),
+                routes=routes_shown(run.decisions),
+                notes=notes_shown(run),
+                finding_changes=_changes(name == names["cut"] and first),
+                findings_differing=int(name == names["cut"] and first),
+                findings_judged=int(first and name in (names["cut"], "mask")),
+            )
+            for name, run in runs.items()
+        },
+        results=(_result(text, names["cut"]),) if first else (),
+        results_damaged=int(first),
+        results_needed=int(first),
+        prompts=prompt_data({name: (run, told.get(name, {})) for name, run in runs.items()}),
+    )
+
+
+def _changes(differs: bool) -> tuple[FindingChange, ...]:
+    change = FindingChange(step=2, path="extraction.rows", kind="values_changed", before="4711", after="47")
+    return (change,) if differs else ()
+
+
+def _result(text: str, cut: str) -> ResultShown:
+    """The one result, of which `cut` lost what step 3 needed and `mask` everything."""
+    lost = ("Level_12", "/data/run_7.csv", "4711")
+    return ResultShown(
+        step=2,
+        function="run",
+        characters=len(text),
+        untruncated=excerpt(text, lost, ("Level_12",), 6000),
+        kept=(
+            Kept(strategy=cut, where="in the prompt of step 3, which needed it", text=excerpt(text[:20], (), (), 99),
+                 lost=lost, lost_total=3, needed_at=NEEDED),
+            Kept(strategy="mask", where="in the last prompt", text=excerpt("[left out]", (), (), 99), lost=lost,
+                 lost_total=3, retrievable=("4711",), said=("5 of 5 lines gone.",)),
+        ),
+        missed=1,
+        lost=3.0,
+    )  # fmt: skip
 
 
 def _run(key: str, strategy: str, case: str, text: str, cuts: bool) -> Run:
@@ -174,8 +258,6 @@ def _run(key: str, strategy: str, case: str, text: str, cuts: bool) -> Run:
             window_tokens=1000, compacted=cuts,
         ),
     )  # fmt: skip
-    record = Record(step=2, call_id="c1", function="run", success=True, value=shown)
-    found = {"extraction": {"rows": 47}, "extraction_untruncated": {"rows": 4711}} if key == "cut" and cuts else {}
     decisions: tuple[Decision, ...] = ()
     if key in ("cut", "mask"):
         taken = "abort" if key == "cut" and cuts else "continue"
@@ -184,7 +266,7 @@ def _run(key: str, strategy: str, case: str, text: str, cuts: bool) -> Run:
         )
     return Run(
         trace_id=case,
-        trace_sha256="ab" * 32,
+        trace_sha256=SHA256,
         strategy=strategy,
         spec=key,
         encoding="o200k_base",
@@ -193,10 +275,55 @@ def _run(key: str, strategy: str, case: str, text: str, cuts: bool) -> Run:
         messages=messages,
         message_tokens={"a": 6, "b": 4, "c": 9},
         prompts=prompts,
-        results=(ResultOutcome(step=2, call_id="c1", shown="c", record=record, stored=shown, **found),),
         decisions=decisions,
         notes=(Note(step=2, slot="summarizer", text="table data is not JSON"),) if key == "cut" else (),
     )
+
+
+def _hostile_case(case: Case) -> Case:
+    """A case in which everything that a trace, a strategy or a scenario said is hostile."""
+    judgement = Judgement(step=2, function=HOSTILE, outcome=HOSTILE, result_type=HOSTILE, conclusions=HOSTILE)
+    asked = Asked(question=HOSTILE, expected=HOSTILE, where=HOSTILE, got=HOSTILE)
+    cut = CutShown(step=2, function=HOSTILE, untruncated_chars=9, seen_chars=4, facts=2, lost=1, said=((3, (HOSTILE,)),), said_total=1)  # fmt: skip
+    change = FindingChange(step=2, path=HOSTILE, kind=HOSTILE, before=HOSTILE, after=HOSTILE)
+    rows = Rows((HOSTILE, "b"), ((HOSTILE, HOSTILE),), frozenset({(0, 1)}), HOSTILE)
+    return msgspec.structs.replace(
+        case,
+        recording=msgspec.structs.replace(case.recording, left_out={HOSTILE: 2}, cuts=(cut,), cuts_total=1),
+        runs={
+            name: msgspec.structs.replace(
+                run,
+                notes=(NoteShown(slot=HOSTILE, text=HOSTILE, count=1, step=2),),
+                judgements=(judgement,),
+                judged=1,
+                finding_changes=(change,),
+                findings_differing=1,
+                findings_judged=1,
+                probes=(Sample(numerator=0.0, denominator=1.0, step=2, detail=asked),),
+            )
+            for name, run in case.runs.items()
+        },
+        results=tuple(
+            msgspec.structs.replace(
+                result,
+                function=HOSTILE,
+                rows=rows,
+                kept=tuple(
+                    msgspec.structs.replace(kept, where=HOSTILE, lost=(HOSTILE,), said=(HOSTILE,), rows=rows)
+                    for kept in result.kept
+                ),
+            )
+            for result in case.results
+        ),
+    )
+
+
+def _worse(loss: Loss) -> Loss:
+    needed = (NeededAt(turn=3, fact=HOSTILE),)
+    return msgspec.structs.replace(loss, function=HOSTILE, facts=(HOSTILE,), needed_at=needed)
+
+
+# ---------------------------------------------------------------- rows, differences, verdicts
 
 
 def _row(strategy: str, metric: str, case: str | None, value: float | None) -> Row:
@@ -220,24 +347,12 @@ def _deltas(cut: str) -> tuple[Delta, ...]:
     )
 
 
-def _samples(cut: str, case: str) -> dict[tuple[str, str, str], tuple[Sample, ...]]:
-    missed = Sample(numerator=0.0, denominator=1.0, step=3, detail={"fact": "Level_12", "source": 2, "age": 0})
-    lost = Sample(numerator=1.0, denominator=4.0, step=2, call_id="c1", detail={"lost": ["4711", "Level_12"]})
-    return {
-        (cut, "needed.recall", case): (missed,),
-        (cut, "needed.dangling_steps", case): (Sample(numerator=1.0, step=3),),
-        (cut, "loss.fact_recall.end", case): (lost,),
-        (cut, "findings.agreement", case): (Sample(numerator=0.0, denominator=1.0, step=2),),
-        ("mask", "findings.agreement", case): (Sample(numerator=1.0, denominator=1.0, step=2),),
-        ("mask", "loss.fact_recall.end", case): (msgspec.structs.replace(lost, numerator=2.0),),
-    }
-
-
-def _verdicts(cut: str) -> tuple[Verdict, ...]:
+def _verdicts(cut: str, case: str) -> tuple[Verdict, ...]:
     recall, cost = "needed.recall ≥ 0.95", "cost.cost_usd ≤ 1"
+    dropped = Loss(step=2, function="run", facts=("Level_12",), count=1, needed_at=NEEDED)
     return (
-        Verdict(gate=recall, metric="needed.recall", strategy=cut, outcome="fail", value=0.75, limit=0.95,
-                sentence=f"{cut}: needed.recall is 0.75, the limit is ≥ 0.95"),
+        Verdict(gate=recall, metric="needed.recall", strategy=cut, outcome="fail", case=case, value=0.75, limit=0.95,
+                sentence=f"{cut}: needed.recall is 0.75, the limit is ≥ 0.95", losses=(dropped,), losses_total=2),
         Verdict(gate=recall, metric="needed.recall", strategy="mask", outcome="pass", value=1.0, limit=0.95,
                 sentence="mask: needed.recall is 1, within ≥ 0.95"),
         Verdict(gate=cost, metric="cost.cost_usd", strategy=cut, outcome="inconclusive", sentence=UNPRICED),

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from bench.evidence.uses import uses
+from measured import replayer_of, run_of as run_of
+
 from bench.model import (
     AnyStep,
     ContextReset,
@@ -24,8 +25,6 @@ from bench.model import (
     Trace,
     UserTurn,
 )
-from bench.replayer.loop import replay
-from bench.strategies import parse_strategy
 from bench.text.facts import holds
 
 TABLE = {
@@ -142,13 +141,6 @@ SMALL = {
 """Traces that every strategy must get through, by what is odd about them."""
 
 
-def run_of(recording: Trace, strategy: str) -> Run:
-    """The run of one strategy, which must not have failed."""
-    run = replay(recording, parse_strategy(strategy))
-    assert run.failure is None, run.failure
-    return run
-
-
 def prompts_of(run: Run) -> list[list[Message]]:
     """The messages of every prompt, in order."""
     return [[run.messages[key] for key in keys] for _, keys in run.walk()]
@@ -161,13 +153,10 @@ def prompt_tokens(run: Run) -> int:
 
 def unmet(recording: Trace, run: Run) -> list[tuple[int, str]]:
     """Each needed fact that no message of its turn's prompt holds, with the turn."""
-    needed: dict[int, list[str]] = {}
-    for use in uses(recording):
-        if not use.recorded_only:
-            needed.setdefault(use.turn, []).append(use.fact)
+    needed = replayer_of(recording).evidence.dependencies_by_turn
     return [
-        (prompt.step, fact)
+        (prompt.step, found.fact)
         for prompt, keys in run.walk()
-        for fact in needed.get(prompt.step, ())
-        if not any(holds(run.messages[key].text, fact) for key in keys)
+        for found in needed.get(prompt.step, ())
+        if not any(holds(run.messages[key].text, found.fact) for key in keys)
     ]

@@ -7,24 +7,33 @@ from pathlib import Path
 
 from compared import comparison, hostile, unmeasured
 
+from bench.model import Comparison
 from bench.reports import rendered, terminal_text
 from bench.reports.page.page_data import unpacked
 
 GOLD = Path(__file__).parent / "gold"
 FORMATS = {"html": "html", "text": "txt", "markdown": "md", "junit": "xml", "json": "json", "csv": "csv"}
+PANELS = (
+    "trust", "ranking", "losses", "budgets", "curve", "window", "recorded_cut", "probes", "cases", "findings", "routes", "gates",
+    "changes", "notes", "history", "metrics",
+)  # fmt: skip
+"""The panels whose looks were accepted. A new panel breaks nothing; it is in the gold files from when it is named here."""
 
 
 def current() -> dict[str, str]:
     """Every gold file by name, as the code makes it now."""
-    made = {f"two.{ending}": rendered([comparison()], name) for name, ending in FORMATS.items()}
-    made |= {f"hostile.{ending}": rendered([hostile()], name) for name, ending in FORMATS.items()}
-    made |= {
-        f"several.{FORMATS[name]}": rendered([comparison(), unmeasured()], name) for name in ("json", "csv", "junit")
-    }
-    made["unmeasured.txt"] = rendered([unmeasured()], "text")
-    made["unmeasured.xml"] = rendered([unmeasured()], "junit")
+    made = {f"two.{ending}": _text([comparison()], name) for name, ending in FORMATS.items()}
+    made |= {f"hostile.{ending}": _text([hostile()], name) for name, ending in FORMATS.items()}
+    made |= {f"several.{FORMATS[name]}": _text([comparison(), unmeasured()], name) for name in ("json", "csv", "junit")}
+    made["unmeasured.txt"] = _text([unmeasured()], "text")
+    made["unmeasured.xml"] = _text([unmeasured()], "junit")
     made["terminal.txt"] = terminal_text(comparison())
     return {name: without_drawings(text) for name, text in sorted(made.items())}
+
+
+def _text(comparisons: list[Comparison], name: str) -> str:
+    text = rendered(comparisons, name, PANELS)
+    return text if isinstance(text, str) else text.decode()
 
 
 def without_drawings(text: str) -> str:

@@ -10,15 +10,19 @@ from compared import comparison
 from repository import SCENARIO, SUMMARIZERS, TRACES, WORSE, bench
 
 from bench.cli.github import MOST, workflow_commands
-from bench.model import Verdict
+from bench.model import Loss, NeededAt, Verdict
 
 FILE = Path("a folder/with,comma:and colon.toml")
+
+
+WORST = Loss(step=2, function="run\n::error::no", facts=("50%",), count=1, needed_at=(NeededAt(turn=3, fact="50%"),))
+NEXT = Loss(step=4, function="run", facts=("7",), count=1)
 
 
 def failing(count, outcome="fail", sentence="100% lost\r\n::error::no"):
     verdicts = tuple(
         Verdict(gate=f"gate {number}: a, b", metric="m", strategy="s", outcome=outcome, sentence=sentence,
-                detail=("first", "second")) for number in range(count)
+                losses=(WORST, NEXT) if outcome == "fail" else (), losses_total=2) for number in range(count)
     )  # fmt: skip
     return msgspec.structs.replace(comparison(), verdicts=verdicts)
 
@@ -27,7 +31,8 @@ def test_what_a_command_says_is_escaped_as_github_asks():
     (line,) = workflow_commands([failing(1)], [FILE])
     assert line == (
         "::error file=a folder/with%2Ccomma%3Aand colon.toml,title=bench%3A gate 0%3A a%2C b"
-        "::100%25 lost%0D%0A::error::no%0Asecond"
+        '::100%25 lost%0D%0A::error::no: step 2 (run ::error::no) dropped "50%25"; step 3 needed "50%25"'
+        '%0Astep 4 (run) dropped "7"'
     )
     assert "\n" not in line
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 from repository import BASELINE, BETTER, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench, relative, verdicts
+
+from bench import __version__
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +48,7 @@ def test_a_worse_summarizer_fails_and_names_metric_case_and_what_was_dropped():
         assert "most on survey" in verdict["sentence"]
         assert "(run_script_by_name) dropped" in verdict["sentence"]
         assert " needed " in verdict["sentence"]
-        assert verdict["detail"]
+        assert verdict["losses"]
     dropped = failed["needed.recall"]["sentence"].partition(" dropped ")[2].split('"')[1]
     assert dropped in (TRACES / "survey.jsonl").read_text(), "a fact of the trace, by its text"
 
@@ -74,10 +77,10 @@ def test_a_renamed_case():
 
 def test_a_new_case():
     (TRACES / "more.jsonl").write_text((TRACES / "survey.jsonl").read_text().replace('"id":"survey"', '"id":"more"', 1))
-    assert bench("run", SCENARIO) == 3
+    assert bench("run", SCENARIO) == 0
     outcome, sentences = why(verdicts())
-    assert outcome == "inconclusive"
-    assert all("new case: the baseline has no case more" in text for text in sentences)
+    assert outcome == "pass", "what is new has nothing to be worse than"
+    assert all("new case, not judged: the baseline has no case more" in text for text in sentences)
 
 
 def test_an_empty_folder(capsys):
@@ -89,18 +92,14 @@ def test_an_empty_folder(capsys):
     assert said.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "said"),
-    [("bench_version", "0.0.9", "bench version"), ("facts_version", "0", "fact pattern"), ("seed", 7, "seed")],
-)
-def test_a_stale_baseline(field, value, said):
+def test_a_stale_baseline():
     baseline = json.loads(BASELINE.read_text())
-    baseline["signature"][field] = value
+    baseline["signature"]["facts_version"] = "0"
     BASELINE.write_text(json.dumps(baseline))
     assert bench("run", SCENARIO) == 3
     outcome, sentences = why(verdicts())
     assert outcome == "inconclusive"
-    assert all("the baseline is stale and was refused" in text and said in text for text in sentences)
+    assert all("the baseline is stale and was refused" in text and "the pattern of facts changed" in text for text in sentences)
 
 
 def test_a_case_that_was_recorded_again_under_its_name_makes_the_baseline_stale():
@@ -126,9 +125,9 @@ def test_accepting_prints_old_and_new(capsys):
     bench("run", SCENARIO, "--update-baseline")
     said = capsys.readouterr().out
     assert f"accepted {BASELINE}:" in said
-    assert "  mine needed.recall: 1 → 0.166667 (-83.3%) over 2 cases" in said
-    assert "    survey: 1 → 0" in said
-    assert "cut_500 cost.prompt_tokens: 21728 unchanged over 2 cases" in said
+    assert re.search(r"^  mine needed\.recall: 1 → 0[.\d]* \(-[\d.]+%\) over 2 cases$", said, re.MULTILINE)
+    assert re.search(r"^    survey: 1 → 0", said, re.MULTILINE)
+    assert re.search(r"^  cut_500 cost\.prompt_tokens: \d+ unchanged over 2 cases$", said, re.MULTILINE)
     assert {item["outcome"] for item in relative(verdicts())} == {"pass"}
 
 
@@ -139,11 +138,12 @@ def test_accepting_over_a_stale_or_unreadable_baseline_says_what_changed(capsys)
     BASELINE.write_text(json.dumps(baseline))
     assert bench("run", SCENARIO, "--update-baseline") == 0
     said = capsys.readouterr().out
-    assert "  bench version: 0.0.9 → 0.1.0" in said
+    assert f"  bench version: 0.0.9 → {__version__}" in said
     assert "  cases out: gone" in said
     BASELINE.write_text("{")
     assert bench("run", SCENARIO) == 2
-    assert "accept a new one with --update-baseline" in capsys.readouterr().err or BASELINE.read_text() == "{"
+    assert "accept a new one with --update-baseline" in capsys.readouterr().err
+    assert BASELINE.read_text() == "{"
     assert bench("run", SCENARIO, "--update-baseline") == 0
     assert f"accepted {BASELINE}, the first baseline:" in capsys.readouterr().out
 

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from generated import traces
 from hypothesis import given, strategies as st
+from measured import measured, replayer_of
 from reference import commands as slow
 
-from bench.metrics.commands import command_history_tokens, commands_lost, conversation_tokens
-from bench.metrics.cost import prompt_tokens
-from bench.model import ModelTurn, Run, Sample, Source, ToolCall, ToolResult, Trace, UserTurn
+from bench.model import Lost, ModelTurn, Run, Sample, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.replayer.loop import replay
 from bench.strategies import compose, parse_strategy
 from bench.traces import load
@@ -36,9 +35,16 @@ def session(*commands: str, reasoning: str = "") -> Trace:
 def lost(trace: Trace, compactor: str) -> list[str]:
     run = replay(trace, compose("s", {"compactor": compactor}))
     assert run.failure is None
-    (sample,) = commands_lost(trace, run)
-    assert sample.numerator == len(sample.detail["lost"])
-    return [item["command"] for item in sample.detail["lost"]]
+    (sample,) = measured("loss.commands_lost", trace, run)
+    assert sample.numerator == len(named(sample))
+    return [command for _, command in named(sample)]
+
+
+def named(sample: Sample) -> list[tuple[int, str]]:
+    """The commands that a sample says are lost, each with its step."""
+    facts = sample.detail.facts if isinstance(sample.detail, Lost) else ()
+    found = [fact.removeprefix("step ").partition(": ") for fact in facts]
+    return [(int(step), command) for step, _, command in found]
 
 
 COMMANDS = [f"grep -n item_{number} src/module_{number}.py" for number in range(30)]
@@ -48,60 +54,42 @@ def test_by_hand() -> None:
     trace = session("ls", "ls -la", "ls")
     assert lost(trace, "none") == []
     assert lost(trace, "drop_all") == ["ls", "ls -la"]
-    (sample,) = commands_lost(trace, replay(trace, parse_strategy("drop_all")))
-    assert sample.detail == {"lost": [{"step": 1, "command": "ls"}, {"step": 3, "command": "ls -la"}], "of": 2}
+    (sample,) = measured("loss.commands_lost", trace, replay(trace, parse_strategy("drop_all")))
+    assert named(sample) == [(1, "ls"), (3, "ls -la")]
 
 
 def test_nothing_to_measure_without_commands_or_prompts() -> None:
     for steps in ((), (UserTurn(index=0, content="a"), ModelTurn(index=1, content="b"))):
         trace = Trace(id="t", source=Source(format="native"), steps=steps)
-        assert commands_lost(trace, replay(trace, parse_strategy("keep_all"))) == []
+        assert measured("loss.commands_lost", trace, replay(trace, parse_strategy("keep_all"))) == []
 
 
-def test_documented_and_deployed_each_lose_their_own() -> None:
-    """At 8 messages kept, 4 commands are among the last; the documented history shows 20, the deployed one 5."""
-    trace = session(*COMMANDS)
-    documented = lost(trace, "separate_commands:max_tokens=1500")
-    assert documented == COMMANDS[:10]
-    silent = lost(trace, 'separate_commands_deployed:max_tokens=1500,writer="extractive:max_chars=0"')
-    assert silent == COMMANDS[:25]
-    deployed = lost(trace, "separate_commands_deployed:max_tokens=1500")
-    assert set(deployed) < set(silent)
-    assert deployed != documented
+def test_the_documented_history_shows_twenty() -> None:
+    """At 8 messages kept, 4 commands are among the last, and those are in the history too."""
+    assert lost(session(*COMMANDS), "separate_commands:max_tokens=1500") == COMMANDS[:10]
 
 
-def test_the_deployed_history_shows_five_results_of_300_characters() -> None:
-    trace = session(*COMMANDS)
-    run = replay(trace, compose("s", {"compactor": "separate_commands_deployed:max_tokens=1500"}))
-    *_, (_, keys) = ((prompt, list(keys)) for prompt, keys in run.walk())
-    history = run.messages[keys[-1]].text
-    assert history.count("Result: output") >= 5
-    shown = history[history.index("\n\nStep 26: ") :]
-    assert [line[:9] for line in shown.splitlines() if line.startswith("Step")] == [
-        f"Step {n}: " for n in range(26, 31)
-    ]
-    results = [line for line in shown.splitlines() if line.startswith("Result: ")]
-    assert {len(line) for line in results} == {len("Result: ") + 300 + len("...")}
-    assert run.writer_calls  # the older commands were read again and again
-    assert len(run.writer_calls) > 20
-
-
-@pytest.mark.parametrize(("reasoning", "kept"), [("x" * 50, True), ("x" * 51, False)])
-def test_more_than_50_characters_of_reasoning_make_a_command_conversation(reasoning: str, kept: bool) -> None:
-    trace = session("ls", "pwd", "id", "date", reasoning=reasoning)
-    run = replay(trace, compose("s", {"compactor": "separate_commands_deployed:max_tokens=300,keep_last=1"}))
-    summaries = [item.text for item in run.messages.values() if item.kind == "made" and reasoning in item.text]
-    assert (not summaries) is kept
+def test_the_deployed_one_keeps_five_and_what_its_writer_keeps() -> None:
+    silent = lost(session(*COMMANDS), "separate_commands_deployed:max_tokens=1500,rise=0.01,writer=empty")
+    assert silent  # what was executed since the last trigger is still in the conversation
+    assert silent == COMMANDS[: len(silent)]
+    assert set(lost(session(*COMMANDS), "separate_commands_deployed:max_tokens=1500,rise=0.01")) < set(silent)
 
 
 def test_parts_add_up_to_the_prompt() -> None:
     trace = session(*COMMANDS)
     for name in ("separate_commands", "separate_commands_deployed"):
         run = replay(trace, compose("s", {"compactor": f"{name}:max_tokens=1500"}))
-        parts = zip(conversation_tokens(trace, run), command_history_tokens(trace, run), strict=True)
-        assert [_sum(a, b) for a, b in parts] == [sample.numerator for sample in prompt_tokens(trace, run)]
-        assert command_history_tokens(trace, run)[0].numerator == 0
-        assert (command_history_tokens(trace, run)[-1].numerator or 0) > 0
+        parts = zip(
+            measured("cost.conversation_tokens", trace, run),
+            measured("cost.command_history_tokens", trace, run),
+            strict=True,
+        )
+        assert [_sum(a, b) for a, b in parts] == [
+            sample.numerator for sample in measured("cost.prompt_tokens", trace, run)
+        ]
+        assert measured("cost.command_history_tokens", trace, run)[0].numerator == 0
+        assert (measured("cost.command_history_tokens", trace, run)[-1].numerator or 0) > 0
 
 
 def _sum(one: Sample, other: Sample) -> float:
@@ -113,7 +101,7 @@ def _sum(one: Sample, other: Sample) -> float:
 def test_a_strategy_without_parts_has_no_cost_by_part() -> None:
     trace = session("ls")
     run = replay(trace, compose("s", {"compactor": "summarize_old"}))
-    assert conversation_tokens(trace, run) == command_history_tokens(trace, run) == []
+    assert measured("cost.conversation_tokens", trace, run) == measured("cost.command_history_tokens", trace, run) == []
 
 
 @given(
@@ -129,8 +117,8 @@ def test_as_the_slow_twin_finds_them(trace: Trace, compactor: str) -> None:
 def _by_thread(trace: Trace, run: Run) -> dict[str, set[str]]:
     threads = {prompt.step: prompt.thread for prompt in run.prompts}
     return {
-        threads[sample.step or 0]: {item["command"] for item in sample.detail["lost"]}
-        for sample in commands_lost(trace, run)
+        threads[sample.step or 0]: {command for _, command in named(sample)}
+        for sample in measured("loss.commands_lost", trace, run)
     }
 
 
@@ -139,6 +127,6 @@ def test_on_the_terminal_session(compactor: str) -> None:
     (trace,) = load([str(TERMINAL)]).traces
     run = replay(trace, compose("s", {"compactor": f"{compactor}:max_tokens=12000"}))
     assert _by_thread(trace, run) == slow.commands_lost(trace, run)
-    (sample,) = commands_lost(trace, run)
-    assert sample.detail["of"] > 100
-    assert (sample.numerator or 0) > 80  # "commands are never lost" does not hold, for neither
+    (sample,) = measured("loss.commands_lost", trace, run)
+    assert len(replayer_of(trace).evidence.commands("main")) > 100
+    assert (sample.numerator or 0) > 60  # "commands are never lost" does not hold, for neither

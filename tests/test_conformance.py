@@ -10,13 +10,14 @@ import msgspec
 import pytest
 from handmade import SMALL, opened, result
 
+from bench.evidence.of_trace import TraceEvidence
 from bench.model import Message, ModelTurn, Record, RouteDecision, Run, ToolResult, Trace
-from bench.plugins.registry import KINDS, Entry, Plugin, build, entries
+from bench.plugins.registry import KINDS, Entry, Plugin, build, entries, packages
 from bench.plugins.spec import Spec, parse_spec
 from bench.replayer.loop import replay
-from bench.replayer.prompts import MessageTokens, ThreadHistory
+from bench.replayer.prompts import BaseMessages, MessageTokens, ThreadHistory
 from bench.strategies import DECISION_POINTS, Edits, Strategy, Window, compose, parse_strategy
-from bench.tokens.counting import counter
+from bench.tokens.counting import TokenCounter
 
 SLOT_OF = {
     "summarizer": "summarizer",
@@ -28,7 +29,7 @@ SLOT_OF = {
 }
 """The slot that a kind fills. Writers and extractors fill none: they run inside a compactor and beside an evaluator."""
 
-STRATEGY_KINDS = tuple(kind for kind in KINDS if KINDS[kind][0].startswith("bench.strategies"))
+STRATEGY_KINDS = tuple(kind for kind in KINDS if packages(kind)[0].startswith("bench.strategies"))
 BESIDE = {
     "router": {"evaluator": "step_v1"},
     "consumer": {"summarizer": "output_summary"},
@@ -48,11 +49,10 @@ every_small = pytest.mark.parametrize("name", SMALL)
 
 def tight(entry: Entry) -> Spec:
     """The plug-in with its counts so small that on small traces every rule acts."""
-    counts = [parameter for parameter in entry.parameters if type(parameter.default) is int]
-    settings = [(parameter.name, "2") for parameter in counts]
+    settings = {parameter.name: "2" for parameter in entry.parameters if type(parameter.default) is int}
     if any(parameter.name == "max_tokens" for parameter in entry.parameters):
-        settings.append(("max_tokens", "300"))
-    return Spec(entry.name, None, tuple(settings))
+        settings["max_tokens"] = "300"
+    return Spec(entry.name, None, tuple(settings.items()))
 
 
 def variants(entry: Entry) -> list[Strategy]:
@@ -156,7 +156,9 @@ def test_lone_surrogates_are_text_like_any_other(kind: str) -> None:
 @pytest.mark.parametrize("name", entries("compactor"))
 def test_compactors_take_lone_surrogates(name: str) -> None:
     compact = build("compactor", tight(entries("compactor")[name])).start()[1]
-    history = ThreadHistory("main", MessageTokens(counter()), compact, None, SMALL["empty"])
+    history = ThreadHistory(
+        "main", MessageTokens(BaseMessages(TokenCounter())), compact, None, TraceEvidence(SMALL["empty"])
+    )
     for step in range(40):
         history.join(Message(role="tool", text=f"\ud800 {step} \udfff " * 20, kind="result", step=step))
         history.compact(ModelTurn(index=step))

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from handmade import run_of
 from hypothesis import given, strategies as st
+from measured import measured
 
-from bench.metrics.replies import reply_errors
 from bench.model import Source, ToolResult, Trace
 from bench.plugins.registry import build
 from bench.replayer.loop import replay
@@ -17,7 +18,7 @@ from bench.strategies import Execution, Reply, compose
 from bench.traces import load
 
 HERE = Path(__file__).parent
-STATE = {"selected_script": "A.cs", "script_parameters": {"n": 1}, "raw_output": "x", "execution_summary": None, "user": "ann"}  # fmt: skip
+TASK_STATE = {"selected_script", "script_parameters", "raw_output", "execution_summary"}
 STATUS = "✅ Code executed successfully | Monday"
 
 
@@ -27,9 +28,9 @@ def result_of(lines: list[str], rows: int | None = None, **more: Any) -> ToolRes
     return ToolResult(index=0, call_id="c", function="run_script_by_name", data=data)
 
 
-def reply_to(result: ToolResult, summarizer: str | None = None, consumer: str = "rap") -> Reply:
+def reply_to(result: ToolResult, summarizer: str | None = None, consumer: str = "building_agent") -> Reply:
     summary = build("summarizer", summarizer).start()[1](result) if summarizer else None
-    reply = build("consumer", consumer).start()[1](Execution(result, getattr(summary, "shown", summary), STATE))
+    reply = build("consumer", consumer).start()[1](Execution(result, getattr(summary, "shown", summary)))
     assert isinstance(reply, Reply)
     return reply
 
@@ -56,7 +57,7 @@ def reply_to(result: ToolResult, summarizer: str | None = None, consumer: str = 
 )
 def test_each_path(lines: list[str], rows: int | None, summarizer: str | None, path: str, says: list[str]) -> None:
     reply = reply_to(result_of(lines, rows), summarizer)
-    assert (reply.path, reply.state, reply.route) == (path, {"user": "ann"}, "END")
+    assert (reply.path, reply.state, reply.route) == (path, {}, "END")
     for text in says:
         assert text in reply.text
 
@@ -64,7 +65,7 @@ def test_each_path(lines: list[str], rows: int | None, summarizer: str | None, p
 def test_the_short_output_keeps_the_answer_that_the_deployed_agent_lost() -> None:
     result = result_of(["Preparing to create wall", "✅ Wall created.", STATUS])
     assert "✅ Wall created." in reply_to(result).text
-    assert "✅ Wall created." not in reply_to(result, consumer="rap:noise=markers").text
+    assert "✅ Wall created." not in reply_to(result, consumer="building_agent:noise=markers").text
 
 
 @pytest.mark.parametrize(
@@ -93,8 +94,8 @@ def test_a_failure_is_never_told_as_a_success(lines: list[str], summarizer: str 
 def test_state_is_cleared_and_the_run_ends_on_every_path(
     lines: list[str], rows: int | None, summarizer: str | None, noise: str
 ) -> None:
-    reply = reply_to(result_of(lines, rows), summarizer, f"rap:noise={noise}")
-    assert (reply.state, reply.route) == ({"user": "ann"}, "END")
+    reply = reply_to(result_of(lines, rows), summarizer, f"building_agent:noise={noise}")
+    assert (reply.state, reply.route) == ({}, "END")
     if summarizer in ("output_summary", "table_console", "count_only") and noise == "status":
         assert reply.path != "error"
 
@@ -106,10 +107,11 @@ def test_the_impossible_case_is_counted() -> None:
         for index, result in enumerate((long, short))
     )
     trace = Trace(id="t", source=Source(format="native"), steps=steps)
-    broken = reply_errors(trace, replay(trace, compose("broken", {"consumer": "rap"})))
-    sound = reply_errors(trace, replay(trace, compose("sound", {"summarizer": "output_summary", "consumer": "rap"})))
-    assert [sample.numerator for sample in broken] == [1.0, 0.0]
-    assert [sample.numerator for sample in sound] == [0.0, 0.0]
+    broken, sound = (
+        [sample.numerator for sample in measured("routing.reply_errors", trace, run_of(trace, f"s={slots}"))]
+        for slots in ("consumer=building_agent", "consumer=building_agent+summarizer=output_summary")
+    )
+    assert (broken, sound) == ([1.0, 0.0], [0.0, 0.0])
 
 
 def test_a_broken_consumer_leaves_its_state_for_all_to_see() -> None:
@@ -117,10 +119,10 @@ def test_a_broken_consumer_leaves_its_state_for_all_to_see() -> None:
     broken = compose(
         "broken", {"summarizer": "output_summary", "consumer": f"{HERE}/data/consumers/broken.py:keeps_state"}
     )
-    sound = compose("sound", {"summarizer": "output_summary", "consumer": "rap"})
+    sound = compose("sound", {"summarizer": "output_summary", "consumer": "building_agent"})
     for outcome in replay(trace, broken).results:
         assert outcome.reply is not None
-        assert (outcome.reply.route, set(STATE) - {"user"}) == ("agent", set(outcome.reply.state))
+        assert (outcome.reply.route, set(outcome.reply.state)) == ("agent", TASK_STATE)
     for outcome in replay(trace, sound).results:
         assert outcome.reply is not None
         assert (outcome.reply.route, outcome.reply.state) == ("END", {})

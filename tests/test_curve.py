@@ -10,13 +10,13 @@ import pytest
 from generated import traces
 from handmade import SMALL, prompt_tokens, prompts_of, result, run_of, trace
 from hypothesis import assume, given, settings, strategies as st
+from measured import measured, needs_of
 from reference import selection
 
 import bench
-from bench.evidence.oracle import Bundle, given_up, may_miss, needs_of
-from bench.model import ModelTurn, SystemTurn, Trace, UserTurn
-from bench.plugins.registry import entries
-from bench.tokens.counting import counter
+from bench.evidence.oracle import Bundle, given_up, may_miss
+from bench.model import ModelTurn, Run, SystemTurn, Trace, UserTurn
+from bench.tokens.counting import TokenCounter
 
 LONG = "/data/experiment/run_7/differential_expression.csv"
 HAND = trace(
@@ -29,11 +29,11 @@ HAND = trace(
     ModelTurn(index=6, content="As I said, 471."),
 )
 ROOT = Path(__file__).parents[1]
-COUNT = counter("o200k_base").text
+COUNT = TokenCounter().text
 
 
-def recall_of(recording: Trace, run: object) -> tuple[float, float]:
-    samples = entries("metric")["needed.recall"].target(recording, run)
+def recall_of(recording: Trace, run: Run) -> tuple[float, float]:
+    samples = measured("needed.recall", recording, run)
     return sum(item.numerator for item in samples), sum(item.denominator for item in samples)
 
 
@@ -63,7 +63,9 @@ def test_the_curve_by_hand(recall: float, texts: list[str]) -> None:
 
 def test_costs_by_hand() -> None:
     assert [COUNT(f" {fact}") for fact in ("level_12", "471", LONG)] == [3, 2, 12]
-    kept = given_up(HAND, 0.5, lambda needs: [Bundle((need,), COUNT(f" {need.fact}") * need.prompts) for need in needs])
+    kept = given_up(
+        needs_of(HAND), 0.5, lambda needs: [Bundle((need,), COUNT(f" {need.fact}") * need.prompts) for need in needs]
+    )
     assert kept == {("main", LONG)}
 
 
@@ -97,14 +99,14 @@ def test_what_is_only_reused_goes_first_and_only_below_full_recall() -> None:
     )
     assert [need.first for need in needs_of(recording)] == [False, True]
     each = lambda needs: [Bundle((need,), 1) for need in needs]  # noqa: E731
-    assert given_up(recording, 1.0, each) == frozenset()
-    assert given_up(recording, 0.0, each) == {("main", "471"), ("main", "36.5")}
+    assert given_up(needs_of(recording), 1.0, each) == frozenset()
+    assert given_up(needs_of(recording), 0.0, each) == {("main", "471"), ("main", "36.5")}
 
 
 def test_a_share_is_rounded_up_to_whole_uses() -> None:
-    assert [may_miss(HAND, recall) for recall in (1, 0.99, 2 / 3, 0.66, 1 / 3, 0)] == [0, 0, 1, 1, 2, 3]
+    assert [may_miss(needs_of(HAND), recall) for recall in (1, 0.99, 2 / 3, 0.66, 1 / 3, 0)] == [0, 0, 1, 1, 2, 3]
     assert all(
-        may_miss(HAND, kept / total) == 3 - math.ceil(3 * kept / total)
+        may_miss(needs_of(HAND), kept / total) == 3 - math.ceil(3 * kept / total)
         for total in range(1, 40)
         for kept in range(total)
     )
@@ -113,14 +115,14 @@ def test_a_share_is_rounded_up_to_whole_uses() -> None:
 def test_nothing_used_costs_the_system_turns_alone() -> None:
     recording = SMALL["no model turns"]
     assert needs_of(recording) == ()
-    assert may_miss(recording, 0.5) == 0
+    assert may_miss(needs_of(recording), 0.5) == 0
 
 
 @settings(max_examples=60)
 @given(traces(max_turns=8, extras=True), st.sampled_from((0.0, 0.3, 0.5, 0.8, 0.9, 1.0)))
 def test_the_selection_costs_what_the_slow_one_does(recording: Trace, recall: float) -> None:
     run = run_of(recording, f"s=compactor=floor:recall={recall}")
-    miss = may_miss(recording, recall)
+    miss = may_miss(needs_of(recording), recall)
     gone = selection.greedy(recording, run.encoding, miss)
     assert prompt_tokens(run) == selection.tokens(recording, run.encoding, gone)
     for reference in ("floor", "clairvoyant"):
@@ -134,7 +136,7 @@ def test_greedy_is_above_the_best_choice_and_close_to_it(recording: Trace, recal
     firsts = [need for need in needs_of(recording) if need.first]
     assume(0 < len(firsts) <= 7)
     run = run_of(recording, f"s=compactor=floor:recall={recall}")
-    best = selection.fewest(recording, run.encoding, may_miss(recording, recall))
+    best = selection.fewest(recording, run.encoding, may_miss(needs_of(recording), recall))
     # what costs do not add up to: separators, and facts inside longer ones or in the system turn
     slack = sum(
         COUNT(f" {need.fact}") * need.prompts
@@ -148,8 +150,8 @@ def test_greedy_is_above_the_best_choice_and_close_to_it(recording: Trace, recal
 @given(traces(max_turns=8), st.floats(0, 1))
 def test_no_other_choice_saves_more_where_savings_add_up(recording: Trace, recall: float) -> None:
     weight = {need.key: len(need.fact) * need.prompts for need in needs_of(recording)}
-    gone = given_up(recording, recall, lambda needs: [Bundle((need,), weight[need.key]) for need in needs])
-    miss = may_miss(recording, recall)
+    gone = given_up(needs_of(recording), recall, lambda needs: [Bundle((need,), weight[need.key]) for need in needs])
+    miss = may_miss(needs_of(recording), recall)
     firsts = sorted((weight[need.key] for need in needs_of(recording) if need.first), reverse=True)
     assert sum(weight[need.key] for need in needs_of(recording) if need.first and need.key in gone) == sum(
         firsts[:miss]
@@ -161,14 +163,14 @@ def test_no_other_choice_saves_more_where_savings_add_up(recording: Trace, recal
 def test_a_lower_share_gives_up_no_less(recording: Trace) -> None:
     shares = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
     each = lambda needs: [Bundle((need,), len(need.fact)) for need in needs]  # noqa: E731
-    gone = [given_up(recording, share, each) for share in shares]
+    gone = [given_up(needs_of(recording), share, each) for share in shares]
     assert all(more >= less for more, less in itertools.pairwise(gone))
 
 
 def recomputed(recording: Trace) -> None:
     whole = run_of(recording, "keep_all")
     for recall in (1.0, 0.9, 0.5):
-        miss = may_miss(recording, recall)
+        miss = may_miss(needs_of(recording), recall)
         gone = selection.greedy(recording, whole.encoding, miss)
         floor, clairvoyant = (
             run_of(recording, f"s=compactor={name}:recall={recall}") for name in ("floor", "clairvoyant")

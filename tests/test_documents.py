@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.errors import TraceError
-from bench.files.documents import Document, write_atomically
+from bench.errors import BenchError, TraceError
+from bench.files.documents import Document
+from bench.files.writing import write_atomically
 
 
 def document(folder: Path, data: bytes) -> Document:
@@ -100,7 +101,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(TraceError, match=r"a\.json: cannot be written: No space left on device"):
+    with pytest.raises(BenchError, match=r"a\.json: cannot be written: No space left on device"):
         write_atomically(target, b"new")
     assert target.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [target]

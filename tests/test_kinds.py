@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import measured
 import pytest
 from generated import traces
 from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
 from reference import lost
 
-from bench.comparison.rows import aggregate
-from bench.metrics import info
 from bench.model import Run, Trace
-from bench.plugins.registry import entries
 from bench.text.fact_kinds import exit_codes, kinds_of, measures_of
 
 KINDS = ("number", "name", "path", "url", "quoted", "error", "measure")
@@ -24,12 +22,11 @@ ValueError: no rows left
 
 
 def value(kind: str, recording: Trace, run: Run) -> tuple[float | None, float]:
-    entry = entries("metric")[f"loss.fact_recall.{kind}.end"]
-    return aggregate(info(entry), entry.target(recording, run))
+    return measured.value(f"loss.fact_recall.{kind}.end", recording, run)
 
 
 def test_the_kinds_of_a_result() -> None:
-    assert kinds_of(result(TEXT)) == {
+    assert kinds_of(TEXT) == {
         "name": ("run_7", "120ms", "ValueError"),
         "number": ("36.5", "950", "471"),
         "url": ("https://example.org/go/1",),
@@ -109,5 +106,4 @@ def test_as_the_slow_reference(trace: Trace, strategy: str) -> None:
 def test_the_kinds_add_up_to_all_facts(trace: Trace, strategy: str) -> None:
     run = run_of(trace, strategy)
     parts = [value(kind, trace, run)[1] for kind in KINDS if kind != "measure"]
-    entry = entries("metric")["loss.fact_recall.end"]
-    assert sum(parts) == aggregate(info(entry), entry.target(trace, run))[1]
+    assert sum(parts) == measured.value("loss.fact_recall.end", trace, run)[1]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench.text.leaf_tokens import TokensOf, match_tokens, tokens_of
-from bench.text.leaves import flatten
+from bench.text.leaf_tokens import TokensOf, match_tokens
+from bench.text.leaves import flatten, tokens_of
 
 
 def test_tokens_count_whole_and_at_most_as_often_as_they_occur() -> None:

@@ -9,12 +9,12 @@ import pytest
 from generated import traces
 from handmade import SMALL, run_of
 from hypothesis import given, settings, strategies as st
+from measured import evidence_of, measured, value
 from reference import cost, loss
 
-from bench.comparison.rows import aggregate
-from bench.metrics import info
+from bench.evidence.recording import count_error
+from bench.metrics import metrics
 from bench.model import ContextReset, Run, Sample, Trace
-from bench.plugins.registry import entries
 
 STRATEGIES = (
     "keep_all",
@@ -29,10 +29,6 @@ STRATEGIES = (
     "old=compactor=summarize_old:keep_last=2,max_tokens=150",
     "window=compactor=sliding_window:keep_last=3",
 )
-
-
-def measured(name: str, trace: Trace, run: Run) -> Sequence[Sample]:
-    return entries("metric")[name].target(trace, run)
 
 
 def by_step(samples: Sequence[Sample]) -> dict[int, tuple[float, float]]:
@@ -61,7 +57,7 @@ def check_cost(trace: Trace, run: Run) -> None:
     assert values(measured("cost.peak_prompt_tokens", trace, run)) == tokens
     models = {turn.index: turn.model or run.model for turn in trace.model_turns}
     shared = cost.shared_tokens(trace, run)
-    cached = {step: cost.cached(cost.provider_of(models[step]), kept) for step, kept in shared.items()}
+    cached = {step: cost.cached(models[step], kept) for step, kept in shared.items()}
     assert values(measured("cost.cached_prompt_tokens", trace, run)) == cached
     dollars = cost.cost_usd(trace, run)
     ours = values(measured("cost.cost_usd", trace, run))
@@ -73,22 +69,19 @@ def check_cost(trace: Trace, run: Run) -> None:
     written = sum(call.consumed_tokens + call.produced_tokens for call in run.writer_calls)
     assert sum(sample.numerator for sample in measured("cost.writer_tokens", trace, run)) == written
     if not any(isinstance(step, ContextReset) for step in trace.steps):
-        errors = {
-            turn.index: (
-                abs(cost.recorded_prompt_tokens(trace, run, turn) - turn.usage.prompt_tokens),
-                turn.usage.prompt_tokens,
-            )
+        counted = [
+            (turn.index, cost.recorded_prompt_tokens(trace, run.encoding, turn), turn.usage.prompt_tokens)
             for turn in trace.model_turns
             if turn.usage is not None
-        }
-        assert by_step(measured("cost.token_count_error", trace, run)) == errors
+        ]
+        assert count_error(evidence_of(trace, run).of_trace, evidence_of(trace, run).count) == counted
 
 
 def check_loss(trace: Trace, run: Run) -> None:
     for place in ("shown", "end", "stored"):
         assert by_step(measured(f"loss.fact_recall.{place}", trace, run)) == loss.facts(trace, run, place)
         samples = measured(f"loss.leaf_recall.{place}", trace, run)
-        ours = {s.step: (s.numerator, s.denominator, bool(s.detail.get("upper_bound"))) for s in samples}
+        ours = {s.step: (s.numerator, s.denominator, s.upper_bound) for s in samples}
         assert ours == loss.leaves(trace, run, place)
 
 
@@ -99,8 +92,6 @@ def check_needs(trace: Trace, run: Run) -> None:
     turns = first.keys() | again.keys()
     gone = {turn: any(kept < of for kept, of in (x.get(turn, (0, 0)) for x in (first, again))) for turn in turns}
     assert values(measured("needed.dangling_steps", trace, run)) == gone
-    ages = sorted(sample.numerator for sample in measured("needed.age", trace, run))
-    assert ages == sorted(loss.ages(trace, run))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -115,7 +106,7 @@ def test_generated_traces(trace: Trace, strategy: str) -> None:
     check(trace, strategy)
 
 
-RECALLS = [name for name in entries("metric") if name.startswith(("loss.", "needed.")) and "recall" in name]
+RECALLS = [name for name in metrics() if name.startswith(("loss.", "needed.")) and "recall" in name]
 
 
 @given(trace=traces(extras=True))
@@ -123,13 +114,10 @@ RECALLS = [name for name in entries("metric") if name.startswith(("loss.", "need
 def test_keep_all_loses_nothing_and_drop_all_keeps_least(trace: Trace) -> None:
     kept, dropped = run_of(trace, "keep_all"), run_of(trace, "drop_all")
     for name in RECALLS:
-        declared = info(entries("metric")[name])
-        best, n = aggregate(declared, measured(name, trace, kept))
-        least, dropped_n = aggregate(declared, measured(name, trace, dropped))
+        (best, n), (least, dropped_n) = value(name, trace, kept), value(name, trace, dropped)
         assert n == dropped_n
         assert best is None or (best == 1.0 and least is not None and least <= best)
     assert sum(s.numerator for s in measured("needed.dangling_steps", trace, kept)) == 0
-    assert measured("needed.age", trace, kept) == []
 
 
 @given(trace=traces(), strategy=st.sampled_from(STRATEGIES[1:]))

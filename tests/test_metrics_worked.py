@@ -7,21 +7,24 @@ from typing import Any
 
 import pytest
 from handmade import opened, result, run_of, trace
+from measured import COUNT, measured, replayer_of, value
 
-from bench.comparison.rows import aggregate
 from bench.evidence.confusion import confusion
-from bench.evidence.findings import changes
-from bench.metrics import info
+from bench.evidence.recording import count_error, recording_shown
+from bench.metrics import metrics
 from bench.model import (
     Decision,
+    FindingChange,
+    Lost,
     Message,
+    Missed,
     ModelTurn,
     Prompt,
     Record,
     ResultOutcome,
     Run,
-    Sample,
     Splice,
+    Told,
     ToolResult,
     ToolsChanged,
     Trace,
@@ -29,16 +32,7 @@ from bench.model import (
     UserTurn,
     WriterCall,
 )
-from bench.plugins.registry import entries
-
-
-def measured(name: str, recording: Trace, run: Run) -> list[Sample]:
-    return list(entries("metric")[name].target(recording, run))
-
-
-def value(name: str, recording: Trace, run: Run) -> tuple[float | None, float]:
-    return aggregate(info(entries("metric")[name]), measured(name, recording, run))
-
+from bench.reports.loss.finding_changes import finding_changes
 
 # ---------------------------------------------------------------- cost
 
@@ -136,7 +130,7 @@ def test_cost_usd_counts_reasoning_and_summaries_and_says_where_no_cache_is_assu
     first, second = measured("cost.cost_usd", recording, run)
     assert first.numerator == pytest.approx((2053 * 1.25 + 3 * 10) / 1e6)
     assert second.numerator == pytest.approx((2353 * 1.25 + 3 * 10 + 100 * 1.25 + 10 * 10) / 1e6)
-    assert first.detail == {"cache": "none assumed: no known rule for google"}
+    assert first.detail == Told(text="no cache assumed: no known rule for google")
     assert value("cost.writer_tokens", recording, run) == (110, 1)
 
 
@@ -161,17 +155,19 @@ def test_token_count_error_on_what_the_recorded_model_saw() -> None:
         result("hello", full="hello hello hello hello", index=3),
         ModelTurn(index=4, content="done", usage=Usage(prompt_tokens=20)),
     )
-    samples = measured("cost.token_count_error", recording, run_of(recording, "keep_all"))
     tools = 7
-    assert [s.detail["ours_tokens"] for s in samples] == [3 + tools + 4, 3 + tools + 4 + 3 + 4]
+    counted = [(2, 3 + tools + 4, 10), (4, 3 + tools + 4 + 3 + 4, 20)]
+    evidence = replayer_of(recording).evidence
+    assert count_error(evidence, COUNT) == counted
     # |14 − 10| + |21 − 20| over 30
-    assert value("cost.token_count_error", recording, run_of(recording, "drop_all")) == (pytest.approx(5 / 30), 30)
+    shown = recording_shown(evidence, COUNT, ())
+    assert (shown.counted_tokens, shown.reported_tokens, shown.error_tokens) == (14 + 21, 30, 5)
 
 
 def test_no_model_calls_means_nothing_to_measure() -> None:
     recording = trace(UserTurn(index=0, content="hi"), result("total 471", index=1))
     run = run_of(recording, "keep_all")
-    for name in entries("metric"):
+    for name in metrics():
         if not name.endswith(".stored") and name != "findings.agreement":
             assert value(name, recording, run) == (None, 0), name
             assert measured(name, recording, run) == []
@@ -194,7 +190,7 @@ def test_fact_recall() -> None:
     # the first 29 characters end in the middle of 0.125: run_7.csv and 4711 are left of three
     run = run_of(recording, "cut=summarizer=truncate:limit=29+store=truncate:limit=20")
     (shown,) = measured("loss.fact_recall.shown", recording, run)
-    assert (shown.numerator, shown.denominator, shown.detail["lost"]) == (2, 3, ["0.125"])
+    assert (shown.numerator, shown.denominator, shown.detail) == (2, 3, Lost(facts=("0.125",)))
     # stored: "wrote run_7.csv\n4711": both are there
     assert value("loss.fact_recall.stored", recording, run) == (pytest.approx(2 / 3), 3)
     assert value("loss.fact_recall.end", recording, run_of(recording, "drop_all")) == (0, 3)
@@ -218,7 +214,7 @@ def test_a_fact_repeated_elsewhere_in_the_prompt_is_still_there() -> None:
 def test_a_result_cut_at_the_source_says_so() -> None:
     recording = session(result(LINES, index=2, truncated_at_source=True))
     (sample,) = measured("loss.fact_recall.shown", recording, run_of(recording, "keep_all"))
-    assert sample.detail == {"truncated_at_source": True}
+    assert sample.detail == Lost(cut_at_source=True)
 
 
 def test_leaf_recall() -> None:
@@ -229,8 +225,8 @@ def test_leaf_recall() -> None:
     for place in ("shown", "end", "stored"):
         (sample,) = measured(f"loss.leaf_recall.{place}", recording, run)
         assert (sample.numerator, sample.denominator) == (2, 5), place  # the first row
-        assert sample.detail["lost"] == ["id: 2", "level: b", "note: two"]
-        assert "upper_bound" not in sample.detail
+        assert sample.detail == Lost(facts=("id: 2", "level: b", "note: two"))
+        assert not sample.upper_bound
 
 
 def test_leaf_recall_without_structure_is_an_upper_bound() -> None:
@@ -238,7 +234,7 @@ def test_leaf_recall_without_structure_is_an_upper_bound() -> None:
     run = run_of(recording, "mask=compactor=mask_observations:keep_last=0")
     (sample,) = measured("loss.leaf_recall.end", recording, run)
     # 1, a and two stand in the model's text; 2 and b nowhere (the placeholder says "66 characters, 1 lines": a second 1, not needed)
-    assert (sample.numerator, sample.denominator, sample.detail["upper_bound"]) == (3, 5, True)
+    assert (sample.numerator, sample.denominator, sample.upper_bound) == (3, 5, True)
 
 
 def test_text_results_have_no_leaves() -> None:
@@ -262,18 +258,15 @@ def test_needed() -> None:
     )
     kept = run_of(recording, "keep_all")
     assert value("needed.recall", recording, kept) == (1.0, 2)
-    assert measured("needed.recall", recording, kept)[0].detail == {"recorded_only": 1}
     assert value("needed.reuse_recall", recording, kept) == (1.0, 1)
     assert value("needed.dangling_steps", recording, kept) == (0, 2)
-    assert value("needed.age", recording, kept) == (None, 0)
     masked = run_of(recording, "mask=compactor=mask_observations:keep_last=1")
     # at turn 5 the first result is masked: 4711 is gone; run_7.csv stands in the model's own turn
     assert value("needed.recall", recording, masked) == (0.5, 2)
     assert value("needed.reuse_recall", recording, masked) == (1.0, 1)
     assert value("needed.dangling_steps", recording, masked) == (1, 2)
-    assert value("needed.age", recording, masked) == (1.0, 1)
     missed = [s.detail for s in measured("needed.recall", recording, masked) if not s.numerator]
-    assert missed == [{"fact": "4711", "kind": "number", "source": 2, "age": 1}]
+    assert missed == [Missed(fact="4711", kind="number", source=2, age=1)]
 
 
 # ---------------------------------------------------------------- findings and routes
@@ -310,12 +303,14 @@ def test_findings_agreement() -> None:
     recording = trace(UserTurn(index=0, content="hi"))
     samples = measured("findings.agreement", recording, run_with(results=outcomes))
     assert [sample.numerator for sample in samples] == [1, 0, 0]
-    assert changes(outcomes[2]) == [
-        {"path": "extraction", "kind": "type_changes", "before": '{"go":{"top":["a","b"]}}', "after": "null"}
-    ]
-    assert changes(outcomes[0]) == []
-    assert [change["kind"] for change in changes(outcomes[1]) or []] == ["type_changes"]
-    assert changes(judged(extraction={"text": "x" * 30_000}, extraction_untruncated={})) is None, "too long to compare"
+    before, after = '{"go":{"top":["a","b"]}}', "null"
+    assert finding_changes([outcomes[2]]) == (
+        FindingChange(step=1, path="extraction", kind="type_changes", before=before, after=after),
+    )
+    assert finding_changes([outcomes[0]]) == ()
+    assert [change.kind for change in finding_changes([outcomes[1]])] == ["type_changes"]
+    long = judged(extraction={"text": "x" * 30_000}, extraction_untruncated={})
+    assert finding_changes([long]) == (), "too long to compare"
     assert value("findings.agreement", recording, run_with(results=outcomes)) == (pytest.approx(1 / 3), 3)
 
 
@@ -344,7 +339,7 @@ def test_routing() -> None:
     assert value("routing.accuracy", recording, run) == (0.5, 4)
     assert value("routing.missed_aborts", recording, run) == (1, 2)
     assert value("routing.false_aborts", recording, run) == (1, 2)
-    assert [s.detail["expected_from"] for s in measured("routing.accuracy", recording, run)] == [
+    assert [s.detail.expected_from for s in measured("routing.accuracy", recording, run)] == [
         "untruncated",
         "untruncated",
         "labelled",

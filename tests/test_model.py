@@ -11,12 +11,14 @@ from generated import json_values, traces
 from hypothesis import given, strategies as st
 
 from bench.model import (
+    Case,
     Comparison,
     Decision,
     ImagePart,
     ModelTurn,
     OtherPart,
     Prompt,
+    RecordingShown,
     Row,
     Run,
     Signature,
@@ -108,10 +110,10 @@ def test_a_trace_is_the_same_after_json(trace):
 
 @given(traces(extras=True))
 def test_the_hash_is_of_what_a_trace_says_and_not_of_where_it_came_from(trace):
-    moved = msgspec.structs.replace(trace, source=Source(format="openai", path="elsewhere.json", sha256="f" * 64))
+    elsewhere = Source(format="openai", path="elsewhere.json", sha256="f" * 64)
+    moved = msgspec.structs.replace(trace, id=trace.id + "x", source=elsewhere)
     assert moved.sha256 == trace.sha256
     others = [
-        msgspec.structs.replace(trace, id=trace.id + "x"),
         msgspec.structs.replace(trace, labels={"routes": {"0": "abort"}}),
         msgspec.structs.replace(trace, meta={"other": 1}),
         msgspec.structs.replace(trace, steps=(*trace.steps, UserTurn(index=10_000, content=""))),
@@ -196,10 +198,12 @@ def test_a_comparison_gives_the_row_of_a_case_or_of_all():
         bench_version="", traces={}, strategies={}, encodings=(), facts_version="", prices_date="", seed=0
     )
     compared = Comparison(
-        title="", signature=signature, strategies=("s",), references=(), cases=("a",), rows=(row("a", 1.0),),
-        summary=(row(None, 2.0),), deltas=(), rules=(), traces={}, runs={}, samples={}, metrics={},
+        title="", signature=signature, strategies=("s",), references=(), cases=(Case(id="a", recording=RecordingShown(sha256="")),), rows=(row("a", 1.0),),
+        summary=(row(None, 2.0),), metrics={},
     )  # fmt: skip
     assert compared.row("s", "m").value == 2.0
     assert compared.row("s", "m", "a").value == 1.0
     assert compared.row("s", "m", "b") is None
     assert compared.row("t", "m") is None
+    assert (compared.value("s", "m"), compared.value("s", "m", "a"), compared.value("t", "m")) == (2.0, 1.0, None)
+    assert (compared.case_ids, list(compared.by_case), compared.everyone) == (("a",), ["a"], ("s",))

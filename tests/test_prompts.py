@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from measured import COUNT
 
 from bench.errors import StrategyError
 from bench.model import ImagePart, Message, ModelTurn, Run, SystemTurn, TextPart, ToolCall, ToolResult, UserTurn
-from bench.replayer.prompts import MessageTokens, ThreadHistory, base_message, message_key
+from bench.replayer.prompts import BaseMessages, MessageTokens, ThreadHistory, base_message, message_key
 from bench.strategies import Edits
-from bench.tokens.counting import PROMPT_TOKENS, counter
+from bench.tokens.counting import PROMPT_TOKENS, TokenCounter
 
 
 def made(text):
@@ -30,10 +31,13 @@ class Scripted:
         how, numbers = next(self.choices)
         if how == "nothing":
             after, answer = history, None
-        elif how in ("list", "edits list"):
+        elif how in ("list", "edits list", "list and more"):
             pool = [*history, made("a new one"), made(f"numbered {len(history)}")]
             after = [pool[number % len(pool)] for number in numbers]
             answer = Edits(messages=after) if how == "edits list" else after
+            if how == "list and more":
+                more = [made("one more"), *history[:1]]
+                after, answer = [*after, *more], Edits(messages=after, append=more)
         else:
             replace = {}
             for number in numbers:
@@ -50,7 +54,7 @@ class Scripted:
 
 choices = st.lists(
     st.tuples(
-        st.sampled_from(("nothing", "list", "edits list", "replace")),
+        st.sampled_from(("nothing", "list", "edits list", "list and more", "replace")),
         st.lists(st.integers(0, 30), max_size=8, unique=True),
     ),
     max_size=8,
@@ -60,7 +64,7 @@ choices = st.lists(
 @settings(max_examples=300)
 @given(choices, st.lists(st.integers(0, 3), min_size=8, max_size=8))
 def test_walking_the_edits_gives_the_lists_that_were_returned(script, joins):
-    compact, ledger = Scripted(script), MessageTokens(counter())
+    compact, ledger = Scripted(script), MessageTokens(BaseMessages(TokenCounter()))
     history = ThreadHistory("main", ledger, compact, None, None)
     index = 0
     for joining in joins[: len(script)]:
@@ -75,14 +79,89 @@ def test_walking_the_edits_gives_the_lists_that_were_returned(script, joins):
     assert len(walked) == len(compact.returned)
     for (prompt, keys), messages in zip(walked, compact.returned, strict=True):
         assert keys == [message_key(message) for message in messages]
-        assert prompt.tokens == PROMPT_TOKENS + sum(counter().message(message) for message in messages)
+        assert prompt.tokens == PROMPT_TOKENS + sum(COUNT.message(message) for message in messages)
     for (seen, added, tokens), before in zip(compact.seen[1:], compact.returned, strict=False):
         assert seen == before + added, "what it did before is what it finds now"
-        assert tokens == PROMPT_TOKENS + sum(counter().message(message) for message in seen)
+        assert tokens == PROMPT_TOKENS + sum(COUNT.message(message) for message in seen)
+
+
+@settings(max_examples=300)
+@given(choices, st.lists(st.integers(0, 3), min_size=8, max_size=8))
+def test_a_view_is_given_everything_each_time_and_its_answer_is_that_prompt(script, joins):
+    compact, ledger = Scripted(script), MessageTokens(BaseMessages(COUNT))
+    history = ThreadHistory("main", ledger, compact, None, None, per_call=True)
+    index, everything, kept = 0, [], []
+    for joining in joins[: len(script)]:
+        for _ in range(joining):
+            everything.append(base_message(UserTurn(index=index, content=f"message {index % 3}")))
+            history.join(everything[-1])
+            index += 1
+        shown = (
+            [*compact.returned[-1], *everything[len(everything) - joining :]] if compact.returned else list(everything)
+        )
+        assert [id(message) for message in history.messages] == [id(message) for message in shown]
+        history.compact(ModelTurn(index=index))
+        kept.append((list(everything), everything[len(everything) - joining :]))
+        index += 1
+    assert [(seen, added) for seen, added, _ in compact.seen] == kept
+    run = Run(trace_id="t", trace_sha256="", strategy="s", spec="", encoding="o200k_base", messages=ledger.messages,
+              message_tokens=ledger.message_tokens, prompts=tuple(history.prompts))  # fmt: skip
+    walked = [(prompt, list(keys)) for prompt, keys in run.walk()]
+    before: list[str] = []
+    for (prompt, keys), messages, (_, added) in zip(walked, compact.returned, kept, strict=True):
+        assert keys == [message_key(message) for message in messages]
+        assert prompt.tokens == PROMPT_TOKENS + sum(COUNT.message(message) for message in messages)
+        grown = [*before, *(message_key(message) for message in added)]
+        assert prompt.compacted is (keys != grown)
+        shared = next(
+            (n for n, pair in enumerate(zip(before, keys, strict=False)) if pair[0] != pair[1]),
+            min(len(before), len(keys)),
+        )
+        assert all(splice.at >= shared for splice in prompt.splices), "the prefix that a cache would serve"
+        before = keys
+    for (seen, _, tokens), (whole, _) in zip(compact.seen, kept, strict=True):
+        assert (
+            tokens
+            == PROMPT_TOKENS + sum(COUNT.message(message) for message in whole)
+            == PROMPT_TOKENS + sum(COUNT.message(message) for message in seen)
+        )
+
+
+def test_a_view_that_writes_a_message_anew_does_not_change_the_prompt():
+    def masked(window):
+        return [made("masked"), *window.messages[1:]]
+
+    history = ThreadHistory("main", MessageTokens(BaseMessages(COUNT)), masked, None, None, per_call=True)
+    for index in range(4):
+        history.join(base_message(UserTurn(index=2 * index, content=f"message {index}")))
+        history.compact(ModelTurn(index=2 * index + 1))
+    assert [[(s.at, s.removed, len(s.added)) for s in prompt.splices] for prompt in history.prompts] == [
+        [(0, 0, 1)],
+        [(1, 0, 1)],
+        [(2, 0, 1)],
+        [(3, 0, 1)],
+    ]
+    assert [prompt.compacted for prompt in history.prompts] == [True, False, False, False]
+
+
+def test_what_a_view_leaves_out_comes_back_when_it_says_so():
+    answers = iter([None, 1, None])
+
+    def sometimes(window):
+        last = next(answers)
+        return None if last is None else window.messages[-last:]
+
+    history = ThreadHistory("main", MessageTokens(BaseMessages(COUNT)), sometimes, None, None, per_call=True)
+    shown = []
+    for index, text in enumerate("abc"):
+        history.join(base_message(UserTurn(index=2 * index, content=text)))
+        history.compact(ModelTurn(index=2 * index + 1))
+        shown.append("".join(message.text for message in history.messages))
+    assert shown == ["a", "b", "abc"]
 
 
 def history_of(compact, *texts):
-    history = ThreadHistory("main", MessageTokens(counter()), compact, None, None)
+    history = ThreadHistory("main", MessageTokens(BaseMessages(TokenCounter())), compact, None, None)
     for index, text in enumerate(texts):
         history.join(base_message(UserTurn(index=index, content=text)))
     return history
@@ -109,6 +188,13 @@ def test_a_rewritten_message_is_one_edit_and_the_rest_is_kept():
     assert [message.text for message in history.messages] == ["a", "short", "c"]
 
 
+def test_messages_and_more_are_both_applied():
+    history = history_of(lambda window: Edits(messages=window.messages[1:], append=[made("more")]), "a", "b")
+    history.compact(ModelTurn(index=2))
+    assert [message.text for message in history.messages] == ["b", "more"]
+    assert history.prompts[0].tokens == PROMPT_TOKENS + 2 * 4
+
+
 def test_tool_definitions_are_counted_in_each_prompt_and_said_when_they_change():
     history = history_of(None, "a")
     tools = ({"name": "query"},)
@@ -117,7 +203,7 @@ def test_tool_definitions_are_counted_in_each_prompt_and_said_when_they_change()
     history.compact(ModelTurn(index=2))
     history.compact(ModelTurn(index=3))
     plain, first, second = history.prompts
-    cost = counter().tools(tools)
+    cost = COUNT.tools(tools)
     assert cost > 0
     assert [plain.tokens + cost] * 2 == [first.tokens, second.tokens]
     assert [prompt.tools_changed for prompt in history.prompts] == [False, True, False]
@@ -140,8 +226,12 @@ def test_nothing_at_all_is_a_prompt_of_its_framing():
         (Edits(replace={made("x"): None}), "not in the history"),
     ],
 )
-def test_an_answer_that_is_none_is_refused(answer, says):
-    history = history_of(lambda window: answer, "a")
+@pytest.mark.parametrize("per_call", [False, True])
+def test_an_answer_that_is_none_is_refused(answer, says, per_call):
+    history = ThreadHistory(
+        "main", MessageTokens(BaseMessages(COUNT)), lambda window: answer, None, None, per_call=per_call
+    )
+    history.join(base_message(UserTurn(index=0, content="a")))
     with pytest.raises(StrategyError, match="a compactor") as caught:
         history.compact(ModelTurn(index=1))
     assert says in str(caught.value)
@@ -191,10 +281,10 @@ def test_a_key_stands_for_all_that_a_message_says(one, other):
 
 
 def test_a_ledger_holds_each_distinct_message_once_and_weighs_without_entering():
-    ledger = MessageTokens(counter())
+    ledger = MessageTokens(BaseMessages(TokenCounter()))
     one, same, other = made("text"), made("text"), made("more text")
     assert ledger.key(one) == ledger.key(same) != ledger.key(other)
     assert len(ledger.messages) == 2
-    assert ledger.count(made("never shown")) == 3 + counter().text("never shown")
-    assert ledger.count("a text") == counter().text("a text")
+    assert ledger.count(made("never shown")) == 3 + COUNT.text("never shown")
+    assert ledger.count("a text") == COUNT.text("a text")
     assert len(ledger.messages) == 2

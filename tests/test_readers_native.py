@@ -11,7 +11,7 @@ import pytest
 from generated import traces
 from hypothesis import given, settings, strategies as st
 
-from bench.errors import TraceError
+from bench.errors import BenchError, TraceError
 from bench.files.documents import Document
 from bench.model import ModelTurn, Source, SystemTurn, ToolResult, Trace, UserTurn
 from bench.traces.native import Native, encode_trace, write_trace
@@ -97,9 +97,13 @@ def test_what_json_would_change_is_refused_before_anything_is_written(tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_folder_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match=r"cannot be written: No such file or directory"):
-        write_trace(Trace(id="a", source=Source(format="native"), steps=()), tmp_path / "no" / "a.jsonl")
+def test_a_missing_folder_is_made_and_one_that_cannot_be_is_one_clear_line(tmp_path: Path) -> None:
+    trace = Trace(id="a", source=Source(format="native"), steps=())
+    write_trace(trace, tmp_path / "new" / "a.jsonl")
+    assert (tmp_path / "new" / "a.jsonl").read_bytes() == encode_trace(trace)
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(BenchError, match=r"cannot be written: (?:Not a directory|File exists)"):
+        write_trace(trace, tmp_path / "file" / "a.jsonl")
 
 
 def test_the_recorded_source_is_kept(tmp_path: Path) -> None:

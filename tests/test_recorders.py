@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from measured import COUNT, dependencies_of
 
-from bench.evidence.uses import uses
 from bench.model import Approval, ModelTurn, RouteDecision, ToolResult, Trace, lines_of, text_of
-from bench.tokens.counting import counter
 from bench.traces import load
 
 ROOT = Path(__file__).parents[1]
@@ -58,7 +57,7 @@ def commands_of(messages: list[dict[str, str]]) -> list[tuple[str, str, str]]:
 
 def triggers(messages: list[dict[str, str]]) -> int:
     """How often a history reaches the threshold when each time all but the last 8 messages become a summary of 1,000 tokens."""
-    count = counter("o200k_base").text
+    count = COUNT.text
     held, reached = [0], 0
     for message in messages[1:]:
         held.append(count(message["content"]) + 3)
@@ -70,7 +69,7 @@ def triggers(messages: list[dict[str, str]]) -> int:
 def test_terminal_is_as_long_as_document_002_needs(messages: list[dict[str, str]]) -> None:
     assert [message["role"] for message in messages[:3]] == ["system", "user", "assistant"]
     assert len(commands_of(messages)) >= 105
-    count = counter("o200k_base").text
+    count = COUNT.text
     assert sum(count(message["content"]) for message in messages) > 60_000
     assert triggers(messages) >= 2
     assert (TRACES / "terminal" / "session.json").stat().st_size < 1_000_000
@@ -94,7 +93,7 @@ def test_terminal_has_failures_long_and_empty_outputs_and_both_kinds_of_reasonin
 
 def test_terminal_leans_on_what_it_found_long_before() -> None:
     trace = load([str(TRACES / "terminal" / "session.json")]).traces[0]
-    ages = [use.turn_number - use.source_turn for use in uses(trace)]
+    ages = [use.turn_number - use.source_turn for use in dependencies_of(trace)]
     assert len(ages) >= 200
     assert sum(age > 50 for age in ages) >= 20
     last = text_of(trace.model_turns[-1].content)
@@ -190,7 +189,7 @@ def test_final_answer_cites_totals_that_the_cut_session_never_saw(analysis: dict
         assert claim in answers["completed"]
         assert claim not in answers["completed_cut"]
     assert "ends before the total" in answers["completed_cut"]
-    assert all(not use.recorded_only for name in answers for use in uses(analysis[name]))
+    assert all(not use.recorded_only for name in answers for use in dependencies_of(analysis[name]))
 
 
 def close(ours: Any, theirs: Any) -> bool:
@@ -291,7 +290,7 @@ def test_the_deployed_rule_hid_answers_and_the_survey_needs_late_rows(building: 
     survey = executions({"survey": building["survey"]})
     rooms = next(r for r in survey if r.arguments["script_name"] == "Room_Areas.cs")
     late = {str(row["Id"]) for row in json.loads(rooms.data["structured_output"][0]["data"])[5:]}
-    assert len(late & {use.fact for use in uses(building["survey"])}) >= 2
+    assert len(late & {use.fact for use in dependencies_of(building["survey"])}) >= 2
 
 
 def test_manifest_looks_like_that_of_the_rap_session(building: dict[str, Trace], shared_traces: Path) -> None:

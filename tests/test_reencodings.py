@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from generated import json_values
 from hypothesis import example, given, strategies as st
+from measured import COUNT, measured
 
 from bench.errors import SpecError
 from bench.model import ModelTurn, Source, ToolResult, Trace, compact_json
-from bench.plugins.registry import build, entries
+from bench.plugins.registry import build
 from bench.replayer.loop import replay
 from bench.strategies import compose
 from bench.strategies.summarization import compact_json as json_format, csv_table as csv_format, toon as toon_format
 from bench.text.decode import NothingParsed, decode_strings
 from bench.text.lossless import gives_back
-from bench.tokens.counting import counter
 from bench.traces import load
 
 TRACES = Path(__file__).parents[1] / "traces"
@@ -113,9 +113,7 @@ def test_a_replay_knows_what_was_decoded_back() -> None:
     for name in FORMATS:
         run = replay(trace, compose("s", {"summarizer": name}))
         assert run.decoded == {run.results[0].shown: compact_json(result.data)}
-        assert [
-            (s.numerator, s.denominator) for s in entries("metric")["loss.leaf_recall.shown"].target(trace, run)
-        ] == [(8, 8)]
+        assert [(s.numerator, s.denominator) for s in measured("loss.leaf_recall.shown", trace, run)] == [(8, 8)]
     assert replay(trace, compose("s", {"summarizer": "truncate"})).decoded == {}
 
 
@@ -147,11 +145,11 @@ def test_real_tables_cost_fewer_tokens_and_lose_nothing() -> None:
     spent = dict.fromkeys(["raw", *FORMATS], 0)
     for trace in load([str(TRACES / "building_model")]).traces:
         for result in _with_tables(trace):
-            spent["raw"] += counter().text(compact_json(result.data))
+            spent["raw"] += COUNT.text(compact_json(result.data))
             for name, format_ in FORMATS.items():
                 shown = _shown(name, result, unpack=True)
                 assert exact(format_.decode(shown)) == exact(decode_strings(result.data))
-                spent[name] += counter().text(shown)
+                spent[name] += COUNT.text(shown)
     assert spent["csv_table"] < spent["toon"] < spent["compact_json"] < 0.6 * spent["raw"]
 
 

@@ -6,8 +6,8 @@ import pytest
 from generated import traces
 from handmade import SMALL, opened, prompt_tokens, prompts_of, result, run_of, trace, unmet
 from hypothesis import given, settings
+from measured import dependencies_of
 
-from bench.evidence.uses import uses
 from bench.model import ContextReset, ModelTurn, SystemTurn, ToolCall, Trace, UserTurn
 from bench.strategies import reference
 from bench.traces import load
@@ -36,13 +36,13 @@ def test_brackets_on_generated_traces(recording: Trace) -> None:
 
 def test_brackets_on_recorded_runs(shared_traces: Path) -> None:
     recordings = load([f"mini_swe_agent:{shared_traces / 'scbench'}"]).traces
-    assert sum(len(uses(recording)) for recording in recordings) > 1000
+    assert sum(len(dependencies_of(recording)) for recording in recordings) > 1000
     for recording in recordings:
         _check_brackets(recording)
 
 
 def test_the_small_traces_do_use_what_they_learn() -> None:
-    assert {name for name, recording in SMALL.items() if uses(recording)} >= {
+    assert {name for name, recording in SMALL.items() if dependencies_of(recording)} >= {
         "structured",
         "unicode",
         "threads",
@@ -141,7 +141,7 @@ def test_floor_leaves_out_what_another_fact_or_a_system_turn_holds() -> None:
 def test_an_fact_that_looks_like_json_is_not_read_as_json(quoted: str) -> None:
     line = f'"{quoted}"'
     recording = opened([result(f"{line}\n{'filler ' * 30}", index=2), ModelTurn(index=3, content=f"use {line}")])
-    assert any(use.fact == quoted for use in uses(recording))
+    assert any(use.fact == quoted for use in dependencies_of(recording))
     for name in FULL_RECALL:
         assert unmet(recording, run_of(recording, name)) == []
 

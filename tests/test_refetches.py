@@ -6,15 +6,15 @@ import msgspec
 from generated import traces
 from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
+from measured import evidence_of, measured
 from reference import lost
 
-from bench.model import ModelTurn, Run, Sample, ToolCall, Trace
-from bench.plugins.registry import entries
+from bench.model import Lost, ModelTurn, Run, Sample, ToolCall, Trace
 from bench.traces.reading.commands import calls_in
 
 
-def measured(recording: Trace, run: Run) -> list[Sample]:
-    return list(entries("metric")["needed.refetches"].target(recording, run))
+def refetches(recording: Trace, run: Run) -> list[Sample]:
+    return measured("needed.refetches", recording, run)
 
 
 def asked(*texts: str | None) -> Trace:
@@ -31,19 +31,22 @@ def asked(*texts: str | None) -> Trace:
 def test_by_hand() -> None:
     # asked at steps 2, 4, 6; cut to four characters, "471 rows" keeps its fact and "rows 471" loses it
     recording = asked("471 rows", "471 rows", "471 rows")
-    assert [sample.numerator for sample in measured(recording, run_of(recording, "keep_all"))] == [0.0, 0.0]
-    assert [sample.numerator for sample in measured(recording, run_of(recording, "c=summarizer=truncate:limit=4"))] == [0.0, 0.0]  # fmt: skip
+    assert [sample.numerator for sample in refetches(recording, run_of(recording, "keep_all"))] == [0.0, 0.0]
+    assert [sample.numerator for sample in refetches(recording, run_of(recording, "c=summarizer=truncate:limit=4"))] == [0.0, 0.0]  # fmt: skip
     recording = asked("rows 471", "rows 471", "rows 471")
-    samples = measured(recording, run_of(recording, "c=summarizer=truncate:limit=4"))
+    samples = refetches(recording, run_of(recording, "c=summarizer=truncate:limit=4"))
     assert [(sample.step, sample.call_id, sample.numerator) for sample in samples] == [(4, "c1", 1.0), (6, "c2", 1.0)]
-    assert samples[1].detail == {"command": 'count {"of":"rows"}', "earlier": 5, "gone": 1, "of": 1, "lost": ["471"]}
-    assert [sample.numerator for sample in measured(recording, run_of(recording, "drop_all"))] == [1.0, 1.0]
+    assert samples[1].detail == Lost(facts=("471",))
+    (first, gone), (second, _) = evidence_of(recording, run_of(recording, "drop_all")).prompts.scan.repeats
+    assert (first.command, first.earlier.index, first.told, gone) == ('count {"of":"rows"}', 3, ("471",), ("471",))
+    assert second.earlier.index == 5
+    assert [sample.numerator for sample in refetches(recording, run_of(recording, "drop_all"))] == [1.0, 1.0]
 
 
 def test_what_was_not_told_before_is_no_refetch() -> None:
     for texts in (("471 rows", "472 rows"), ("some rows", "some rows"), (None, "471 rows"), ("471 rows", None)):
         recording = asked(*texts)
-        assert measured(recording, run_of(recording, "drop_all")) == []
+        assert refetches(recording, run_of(recording, "drop_all")) == []
 
 
 def test_only_what_the_recorded_model_saw_was_told() -> None:
@@ -52,7 +55,7 @@ def test_only_what_the_recorded_model_saw_was_told() -> None:
     cut = result("nothing", full="471 rows", index=3, call_id="c0", function="count")
     again = result("471 rows", index=5, call_id="again", function="count")
     steps = [recording.steps[2], cut, ModelTurn(index=4, tool_calls=(call,)), again]
-    assert measured(opened(steps), run_of(opened(steps), "drop_all")) == []
+    assert refetches(opened(steps), run_of(opened(steps), "drop_all")) == []
 
 
 def test_a_command_in_text_is_a_call_like_any_other() -> None:
@@ -62,8 +65,8 @@ def test_a_command_in_text_is_a_call_like_any_other() -> None:
         steps.append(ModelTurn(index=index, content="execute: wc -l", tool_calls=(call,)))
         steps.append(result("471", index=index + 1, call_id=call.id, function="bash", role="user"))
     recording = opened(steps)
-    (sample,) = measured(recording, run_of(recording, "drop_all"))
-    assert (sample.numerator, sample.detail["command"]) == (1.0, "wc -l")
+    ((repeat, gone),) = evidence_of(recording, run_of(recording, "drop_all")).prompts.scan.repeats
+    assert (repeat.command, gone) == ("wc -l", ("471",))
 
 
 STRATEGIES = (
@@ -80,9 +83,11 @@ STRATEGIES = (
 def test_as_the_slow_reference(trace: Trace, strategy: str, data: st.DataObject) -> None:
     trace = repeating(trace, data.draw(st.integers(1, 3)))
     run = run_of(trace, strategy)
-    ours = {sample.call_id: (sample.detail["gone"], sample.detail["of"]) for sample in measured(trace, run)}
-    assert ours == lost.refetches(trace, run)
-    assert all(sample.numerator == (sample.detail["gone"] > 0) for sample in measured(trace, run))
+    repeats = evidence_of(trace, run).prompts.scan.repeats
+    expected = lost.refetches(trace, run)
+    assert {repeat.call_id: (len(gone), len(repeat.told)) for repeat, gone in repeats} == expected
+    counted = {sample.call_id: sample.numerator for sample in refetches(trace, run)}
+    assert counted == {call: float(gone > 0) for call, (gone, _) in expected.items()}
 
 
 def repeating(recording: Trace, targets: int) -> Trace:

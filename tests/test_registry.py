@@ -10,7 +10,8 @@ import pytest
 
 from bench.errors import SpecError
 from bench.plugins import registry
-from bench.plugins.registry import KINDS, Entry, Parameter, build, entries, entry, register
+from bench.plugins.registry import KINDS, Entry, Parameter, build, entries, entry, packages, register
+from bench.strategies import compose, parse_strategy
 
 
 @pytest.fixture(autouse=True)
@@ -88,6 +89,35 @@ def test_a_new_file_in_a_folder_is_found(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(KINDS, "gate", ("found_by_scan", None))
     assert entry("gate", "scanned").target.__module__ == "found_by_scan.anything"
+
+
+def test_a_kind_may_live_in_several_packages(tmp_path, monkeypatch):
+    for package in ("scan_of_one", "scan_of_two"):
+        (tmp_path / package).mkdir()
+        write(tmp_path / package, "", "__init__.py")
+        source = (
+            f"from bench.plugins.registry import register\n\n@register('gate', '{package}.it')\ndef it(rule): ...\n"
+        )
+        write(tmp_path / package, source, "it.py")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(KINDS, "gate", (("scan_of_one", "scan_of_two"), None))
+    assert packages("gate") == ("scan_of_one", "scan_of_two")
+    assert {"scan_of_one.it", "scan_of_two.it"} <= set(entries("gate"))
+
+
+def test_a_dotted_name_is_a_name_and_a_dotted_target_with_a_function_is_a_module(monkeypatch):
+    register("compactor", "house.rule")(lambda window, *, keep=3: keep)
+    module = types.ModuleType("house.rule")
+    module.other = lambda window, *, keep=5: keep
+    monkeypatch.setitem(sys.modules, "house.rule", module)
+    assert build("compactor", "house.rule").start()[1](None) == 3
+    assert build("compactor", "house.rule:keep=4").start()[1](None) == 4
+    assert build("compactor", "house.rule:other:keep=6").start()[1](None) == 6
+    assert str(build("compactor", "house.rule:keep=4").spec) == "house.rule:keep=4"
+    assert compose("s", {"compactor": "house.rule:keep=4"}).spec == "compactor=house.rule:keep=4"
+    assert str(parse_strategy("s=compactor=house.rule:keep=4")) == "s=compactor=house.rule:keep=4"
+    with pytest.raises(SpecError, match=r"unknown compactor 'house\.rul' — did you mean house\.rule\?"):
+        build("compactor", "house.rul")
 
 
 def test_a_file_that_cannot_be_imported_is_an_error_and_never_skipped(tmp_path, monkeypatch):

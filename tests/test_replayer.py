@@ -9,6 +9,7 @@ import pytest
 from generated import traces
 from handmade import SMALL, opened, prompts_of, result, run_of, shell, trace
 from hypothesis import given, settings, strategies as st
+from measured import COUNT
 
 from bench.model import (
     ModelTurn,
@@ -22,7 +23,7 @@ from bench.model import (
 )
 from bench.replayer.loop import replay
 from bench.strategies import compose, parse_strategy
-from bench.tokens.counting import PROMPT_TOKENS, counter
+from bench.tokens.counting import PROMPT_TOKENS, TokenCounter
 
 STRATEGIES = (
     "keep_all",
@@ -53,7 +54,7 @@ def test_a_run_is_the_same_after_json_and_its_tokens_are_those_of_its_messages(t
     assert msgspec.json.encode(kept) == msgspec.json.encode(run)
     assert [prompt.step for prompt in run.prompts] == [turn.index for turn in trace.model_turns]
     assert len(run.results) == len(trace.results)
-    count = counter(run.encoding)
+    count = TokenCounter(run.encoding)
     assert run.message_tokens == {key: count.message(message) for key, message in run.messages.items()}
     for prompt, keys in kept.walk():
         assert prompt.tokens == PROMPT_TOKENS + prompt.tools_tokens + sum(run.message_tokens[key] for key in keys)
@@ -169,8 +170,8 @@ def test_state_lives_for_one_case_only(tmp_path):
 
 def test_the_future_is_given_only_to_who_declares_it(tmp_path):
     (tmp_path / "peeks.py").write_text(
-        "def peeks(window):\n    raise ValueError(str(window.trace))\n\n\n"
-        "def declares(window):\n    raise ValueError(window.trace.id)\n\n\ndeclares.needs_future = True\n"
+        "def peeks(window):\n    raise ValueError(str(window.future))\n\n\n"
+        "def declares(window):\n    raise ValueError(window.future.trace.id)\n\n\ndeclares.needs_future = True\n"
     )
     recorded = opened([])
     blind = replay(recorded, compose("s", {"compactor": "peeks.py:peeks"}, tmp_path))
@@ -286,7 +287,7 @@ def test_tool_definitions_are_part_of_each_prompt_of_their_thread():
         ),
         "keep_all",
     )
-    assert [prompt.tools_tokens for prompt in run.prompts] == [counter().tools(tools), 0]
+    assert [prompt.tools_tokens for prompt in run.prompts] == [COUNT.tools(tools), 0]
 
 
 def test_what_a_writer_read_and_wrote_is_on_record():

@@ -14,17 +14,18 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from compared import HOSTILE, LOG, comparison, hostile, unmeasured
+from compared import HALF, HOSTILE, LOG, TABLE, comparison, hostile, recording, unmeasured
 from hypothesis import given, strategies as st
 
 from bench.errors import BenchError
 from bench.model import Comparison, Delta
 from bench.plugins.registry import entries
 from bench.reports import REPLAY_LIMIT, build_blocks, render, rendered, require_renderer, terminal_text
-from bench.reports.blocks import Cell, Chart, Column, Fold, Point, Prose, Table, change, quantity, visible
+from bench.reports.blocks import Cell, Chart, Column, Fold, Point, Prose, SideBySide, Table, change
 from bench.reports.loss.excerpts import excerpt
 from bench.reports.page.charts import styles, svg
 from bench.reports.steps import step_lines
+from bench.text.wording import quantity, visible
 
 
 @pytest.fixture(params=[comparison, hostile, unmeasured])
@@ -90,7 +91,7 @@ def test_json_has_no_nan_and_says_why_a_value_is_missing() -> None:
         rendered([msgspec.structs.replace(compared, rows=(broken,))], "json"), parse_constant=pytest.fail
     )
     assert document["rows"][0]["value"] is None
-    assert "not a finite number" in document["rows"][0]["reason"]
+    assert document["rows"][0]["reason"] == "nan is no finite number"
 
 
 def test_json_and_csv_agree() -> None:
@@ -148,13 +149,15 @@ def test_every_report_says_what_replay_cannot_know(name: str) -> None:
 
 def test_every_panel_answers_with_something(compared: Comparison) -> None:
     panels = build_blocks(compared)
-    ordered = ["trust", "ranking", "dropped", "window", "cases", "findings", "routes", "gates", "notes", "metrics"]
+    ordered = ["trust", "ranking", "losses", "window", "cases", "findings", "routes", "gates", "notes", "metrics"]
     assert [panel.name for panel in panels if panel.name in ordered] == ordered
     assert all(panel.blocks for panel in panels)
 
 
-def test_every_panel_and_renderer_has_a_source() -> None:
-    assert all(entry.source for kind in ("panel", "renderer") for entry in entries(kind).values())
+@pytest.mark.parametrize("kind", ["panel", "renderer"])
+def test_every_panel_and_renderer_says_what_it_is(kind: str) -> None:
+    for entry in entries(kind).values():
+        assert entry.doc.split("\n\n")[0].rstrip().endswith((".", ":")), entry.name
 
 
 def _sentence(compared: Comparison, panel: str) -> str:
@@ -197,12 +200,51 @@ def test_an_unsure_win_says_so() -> None:
     )
 
 
-def test_nothing_dropped_and_nothing_measured_are_two_things() -> None:
-    assert _sentence(unmeasured(), "dropped").startswith("Not measured")
+def test_nothing_lost_and_nothing_measured_are_two_things() -> None:
+    assert _sentence(unmeasured(), "losses").startswith("Not measured")
     compared = comparison()
-    whole = {key: tuple(msgspec.structs.replace(s, numerator=s.denominator, detail={}) for s in samples)
-             for key, samples in compared.samples.items()}  # fmt: skip
-    assert _sentence(msgspec.structs.replace(compared, samples=whole), "dropped").startswith("Nothing")
+    whole = tuple(msgspec.structs.replace(case, results=(), results_damaged=0) for case in compared.cases)
+    assert _sentence(msgspec.structs.replace(compared, cases=whole), "losses").startswith("Nothing")
+    assert _sentence(compared, "losses").startswith("Something was lost of 1 tool result of 2;")
+
+
+def test_the_worst_results_come_first_and_no_case_takes_all_the_room() -> None:
+    compared = comparison()
+    first, second = compared.cases
+    worst = first.results[0]
+    many = [msgspec.structs.replace(worst, step=number, missed=number) for number in range(9)]
+    cases = (
+        msgspec.structs.replace(first, results=tuple(many), results_damaged=9),
+        msgspec.structs.replace(second, results=(msgspec.structs.replace(worst, missed=0),), results_damaged=1),
+    )
+    (panel,) = build_blocks(msgspec.structs.replace(compared, cases=cases), ["losses"])
+    shown = [(block.case, block.result.missed) for block in panel.blocks if isinstance(block, SideBySide)]
+    assert shown == [(first.id, 8), (first.id, 7), (first.id, 6), (second.id, 0)]
+
+
+def test_a_table_stands_beside_what_was_kept_of_it() -> None:
+    compared = comparison()
+    first = compared.cases[0]
+    kept = msgspec.structs.replace(first.results[0].kept[0], rows=HALF)
+    shown = msgspec.structs.replace(first.results[0], rows=TABLE, kept=(kept,))
+    cases = (msgspec.structs.replace(first, results=(shown,)), compared.cases[1])
+    page = rendered([msgspec.structs.replace(compared, cases=cases)], "html")
+    assert "<tr><td>Wall_1</td><td>4.5</td></tr>" in page
+    assert '<tr><td>Wall_1</td><td class="gone">4.5</td></tr>' in page
+    assert '<tr class="gone"><td class="gone">Wall_2</td><td class="gone">9</td></tr>' in page
+    assert '<th scope="col" class="gone">Area</th>' in page
+    assert HALF.caption in page
+
+
+def test_every_format_says_what_a_failed_gate_dropped() -> None:
+    said = 'step 2 (run) dropped "Level_12"; step 3 needed "Level_12"'
+    for name in ("text", "markdown", "junit", "json", "html"):
+        text = " ".join(rendered([comparison()], name).replace("\\_", "_").split())
+        shown = re.sub(r"&quot;|&#34;|\\\"", '"', text)
+        assert "cut: needed.recall is 0.75, the limit is" in shown
+        assert said in shown or re.sub(r"\s", "", said) in re.sub(r"\s", "", shown), name
+    document = json.loads(rendered([comparison()], "json"))
+    assert document["verdicts"][0]["losses"] == [said, "and 1 more place"]
 
 
 def test_a_panel_of_ones_own_needs_no_edit_elsewhere(tmp_path: Path) -> None:
@@ -246,8 +288,8 @@ def test_no_comparison_is_an_error(tmp_path: Path) -> None:
 
 def test_lone_surrogates_are_written(tmp_path: Path) -> None:
     compared = comparison("value \ud800 here run_77", "odd \udfff")
-    for ending in ("html", "txt", "md", "xml", "json", "csv"):
-        render([compared], tmp_path / f"r.{ending}")
+    for ending in ("html", "txt", "md", "xml", "json", "csv", "parquet"):
+        assert render([compared], tmp_path / f"r.{ending}").stat().st_size
 
 
 # ---------------------------------------------------------------- numbers, texts, charts
@@ -342,7 +384,7 @@ def test_terminal_folds_are_left_out() -> None:
 
 
 def test_steps_of_a_hostile_trace_are_one_line_each() -> None:
-    trace = next(iter(hostile().traces.values()))
+    trace = recording(LOG + HOSTILE, HOSTILE)
     lines = list(step_lines(trace))
     assert len(lines) == len(trace.steps) + 2
     assert all("\x1b" not in line and "\n" not in line for line in lines)

@@ -114,7 +114,7 @@ def test_first_screen_holds_verdicts_ranking_and_chart() -> None:
         "<h2>What was compared",
         "<h2>Which strategy wins",
         "<svg",
-        "<h2>What was dropped",
+        "<h2>What was lost",
     ]
     places = [page.index(text) for text in ["1 fail", *heads]]
     assert places == sorted(places)

@@ -9,11 +9,9 @@ import pytest
 from generated import traces
 from handmade import opened, result, run_of, trace
 from hypothesis import given, settings, strategies as st
+from measured import measured
 from reference import routes as slow
 
-from bench.metrics.routing_divergence import first_divergence
-from bench.metrics.routing_loops import false_loops, loops, missed_loops
-from bench.metrics.routing_state import unapproved_executions, unreset_states
 from bench.model import (
     Approval,
     Decision,
@@ -21,15 +19,18 @@ from bench.model import (
     RouteDecision,
     Run,
     Sample,
+    Told,
     ToolCall,
     ToolResult,
     Trace,
+    Turned,
     UserTurn,
 )
 from bench.plugins.registry import Entry, Plugin
 from bench.plugins.spec import Spec
 from bench.replayer.loop import replay
 from bench.strategies import Execution, Reply, Strategy, parse_strategy
+from bench.strategies.summarization.building_agent import task_state
 
 ROUTERS = "routers=[agent_turn,approval,after_execution,executor,step_evaluator,plan,loop_detector]+evaluator=step_v1"
 EMPTY = trace(id="empty")
@@ -48,6 +49,30 @@ def decision(
     return Decision(step=step, router=router, at="before_model", route=route, untruncated=untruncated, **more)
 
 
+def first_divergence(recording: Trace, run: Run) -> list[Sample]:
+    return measured("routing.first_divergence", recording, run)
+
+
+def loops(recording: Trace, run: Run) -> list[Sample]:
+    return measured("routing.loops", recording, run)
+
+
+def missed_loops(recording: Trace, run: Run) -> list[Sample]:
+    return measured("routing.missed_loops", recording, run)
+
+
+def false_loops(recording: Trace, run: Run) -> list[Sample]:
+    return measured("routing.false_loops", recording, run)
+
+
+def unreset_states(recording: Trace, run: Run) -> list[Sample]:
+    return measured("routing.unreset_states", recording, run)
+
+
+def unapproved_executions(recording: Trace, run: Run) -> list[Sample]:
+    return measured("routing.unapproved_executions", recording, run)
+
+
 def total(samples: list[Sample]) -> float:
     return sum(sample.numerator or 0.0 for sample in samples)
 
@@ -59,9 +84,8 @@ def test_first_divergence_counts_what_came_before_it() -> None:
     right = decision(1, "continue")
     (sample,) = first_divergence(EMPTY, decided(right, right, decision(5, "abort", recorded="next"), right))
     assert (sample.numerator, sample.denominator, sample.step) == (2.0, 4.0, 5)
-    assert sample.detail == {
-        "decision": 2, "router": "loop_detector", "expected": "next", "taken": "abort", "expected_from": "recorded",
-    }  # fmt: skip
+    told = Turned(router="loop_detector", at="before_model", expected="next", taken="abort", expected_from="recorded")
+    assert sample.detail == told
 
 
 def test_a_run_that_never_diverges_counts_for_all_its_decisions() -> None:
@@ -117,8 +141,9 @@ def test_cut_results_feign_a_loop() -> None:
 # ---------------------------------------------------------------- loops
 
 
-def found(recording: Trace, run: Run) -> dict[str, list[Any]]:
-    return {sample.detail["router"]: sample.detail["loops"] for sample in loops(recording, run)}
+def found(recording: Trace, run: Run) -> list[tuple[float | None, str]]:
+    """How many loops each router (or the consumer) has, and what is told of them."""
+    return [(item.numerator, item.detail.text if item.detail else "") for item in loops(recording, run)]
 
 
 def after_each(recording: Trace) -> Run:
@@ -127,15 +152,15 @@ def after_each(recording: Trace) -> Run:
 
 def test_three_equal_decisions_on_the_same_result_are_a_loop() -> None:
     two, three, four = looking(*"aa"), looking(*"aaa"), looking(*"baaaa")
-    assert found(three, after_each(three)) == {"after_execution": [{"step": 3, "decisions": 3}]}
-    assert found(four, after_each(four)) == {"after_execution": [{"step": 5, "decisions": 4}]}
-    assert found(two, after_each(two)) == {"after_execution": []}
-    assert [sample.numerator for sample in loops(two, after_each(two))] == [0.0]
+    assert found(three, after_each(three)) == [(1, "after_execution from step 3, 3 decisions")]
+    assert found(four, after_each(four)) == [(1, "after_execution from step 5, 4 decisions")]
+    assert found(two, after_each(two)) == [(0, "")]
+    assert [sample.step for sample in loops(four, after_each(four))] == [5]
 
 
 def test_progress_ends_a_loop() -> None:
     for recording in (looking(*"abc"), looking(*"aab"), looking(*"aaa", user="Try harder.")):
-        assert found(recording, after_each(recording)) == {"after_execution": []}
+        assert found(recording, after_each(recording)) == [(0, "")]
     again = looking(*"aaaa", user="Follow the files to the end.")  # what the user had said before is nothing new
     assert total(loops(again, after_each(again))) == 1
 
@@ -145,9 +170,9 @@ def test_a_loop_ends_where_another_route_is_taken() -> None:
     at = [step.index for step in recording.results]
     names = ["x", "x", "y", "x", "x", "x", "y"]
     run = decided(*(decision(step, name, router="r") for step, name in zip(at, names, strict=True)), on=recording)
-    assert found(recording, run) == {"r": [{"step": at[3], "decisions": 3}]}
+    assert found(recording, run) == [(1, f"r from step {at[3]}, 3 decisions")]
     apart = [decision(step, "x", router=f"r{number % 3}") for number, step in enumerate(at[:6])]
-    assert found(recording, decided(*apart, on=recording)) == {"r0": [], "r1": [], "r2": []}
+    assert found(recording, decided(*apart, on=recording)) == [(0, "")] * 3
 
 
 # ---------------------------------------------------------------- "stuck in a loop"
@@ -159,7 +184,7 @@ def consumer(consume: Callable[[Execution], Reply]) -> Strategy:
 
 def keeps_the_task(execution: Execution) -> Reply:
     """The defect of 001: it replies, clears nothing, and goes back to the agent."""
-    return Reply(text="The script ran.", path="raw", state=execution.state, route="agent")
+    return Reply(text="The script ran.", path="raw", state=task_state(execution), route="agent")
 
 
 def lets_go(execution: Execution) -> Reply:
@@ -171,7 +196,7 @@ def stays_at_the_agent(execution: Execution) -> Reply:
 
 
 def forgets_the_summary(execution: Execution) -> Reply:
-    state = {**dict.fromkeys(execution.state), "execution_summary": {"type": "console"}}
+    state = {**dict.fromkeys(task_state(execution)), "execution_summary": {"type": "console"}}
     return Reply(text="?", path="console", state=state)
 
 
@@ -179,21 +204,22 @@ def test_a_consumer_that_keeps_the_task_is_stuck_in_a_loop() -> None:
     recording = looking(*"aaa")
     stuck, well = replay(recording, consumer(keeps_the_task)), replay(recording, consumer(lets_go))
     assert total(unreset_states(recording, stuck)) == 3
-    assert found(recording, stuck) == {"consumer": [{"step": 3, "decisions": 3}]}
+    assert found(recording, stuck) == [(1, "consumer from step 3, 3 decisions")]
     assert total(unreset_states(recording, well)) == 0
-    assert found(recording, well) == {"consumer": []}
+    assert found(recording, well) == [(0, "")]
     assert len(unreset_states(recording, well)) == 3
 
 
 def test_what_is_left_and_where_the_run_went_are_told() -> None:
     recording = looking("a")
     (sample,) = unreset_states(recording, replay(recording, consumer(keeps_the_task)))
-    assert sample.detail == {"left": ["selected_script", "script_parameters", "raw_output"], "route": "agent"}
+    left = [f"{key} is left" for key in ("selected_script", "script_parameters", "raw_output")]
+    assert sample.detail == Told(text=", ".join([*left, "the run went to agent"]))
     assert (sample.step, sample.call_id) == (3, "c0")
     (sample,) = unreset_states(recording, replay(recording, consumer(stays_at_the_agent)))
-    assert (sample.numerator, sample.detail["left"]) == (1.0, [])
+    assert (sample.numerator, sample.detail) == (1.0, Told(text="the run went to agent"))
     (sample,) = unreset_states(recording, replay(recording, consumer(forgets_the_summary)))
-    assert (sample.numerator, sample.detail["left"]) == (1.0, ["execution_summary"])
+    assert (sample.numerator, sample.detail) == (1.0, Told(text="execution_summary is left"))
 
 
 @pytest.mark.parametrize(
@@ -297,7 +323,9 @@ def check(recording: Trace, run: Run) -> None:
     )
     assert total(missed_loops(recording, run)) == slow.disagreements(run, prompt="none", history="loop")
     assert total(false_loops(recording, run)) == slow.disagreements(run, prompt="loop", history="none")
-    assert {s.detail["router"]: s.numerator for s in loops(recording, run)} == slow.loops(recording, run)
+    deciders = list(dict.fromkeys(made.router for made in run.decisions)) + ["consumer"]
+    expected = slow.loops(recording, run)
+    assert [s.numerator for s in loops(recording, run)] == [expected[name] for name in deciders if name in expected]
     assert total(unreset_states(recording, run)) == slow.unreset_states(recording, run)
     assert total(unapproved_executions(recording, run)) == slow.unapproved_executions(recording)
 

@@ -15,7 +15,7 @@ from bench.plugins.registry import build
 from bench.strategies.routing.after_execution import after_execution
 from bench.strategies.routing.agent_turn import agent_turn
 from bench.strategies.routing.approval import approval
-from bench.strategies.routing.ledger import MessageTokens
+from bench.strategies.routing.ledger import Ledger
 from bench.strategies.routing.loop_detector import LoopDetector
 from bench.strategies.routing.plan import plan
 from bench.traces import load
@@ -38,7 +38,7 @@ def ledger(
 STALLED = ledger(loop=True, progress=False)
 
 
-def routes(router: MessageTokens, *states: dict[str, Any]) -> list[str]:
+def routes(router: Ledger, *states: dict[str, Any]) -> list[str]:
     return [router.decide(state)[0] for state in states]
 
 
@@ -54,18 +54,18 @@ def test_ledger_replans_on_the_fourth_stall_whatever_came_between() -> None:
         STALLED,
         STALLED,
     ]
-    assert routes(MessageTokens(), *states) == [*["next"] * 7, "replan", "next"]
+    assert routes(Ledger(), *states) == [*["next"] * 7, "replan", "next"]
 
 
 def test_ledger_counts_a_loop_without_progress_once() -> None:
-    assert routes(MessageTokens(), *[STALLED] * 4) == ["next", "next", "next", "replan"]
+    assert routes(Ledger(), *[STALLED] * 4) == ["next", "next", "next", "replan"]
 
 
 def test_ledger_terminates_where_the_fourth_replan_would_be() -> None:
-    decided = routes(MessageTokens(), *[STALLED] * 16)
+    decided = routes(Ledger(), *[STALLED] * 16)
     assert [number for number, route in enumerate(decided) if route != "next"] == [3, 7, 11, 15]
     assert decided[15] == "terminated"
-    assert routes(MessageTokens(max_stalls=0, max_replans=1), STALLED, STALLED, ledger()) == [
+    assert routes(Ledger(max_stalls=0, max_replans=1), STALLED, STALLED, ledger()) == [
         "replan",
         "terminated",
         "next",
@@ -73,12 +73,12 @@ def test_ledger_terminates_where_the_fourth_replan_would_be() -> None:
 
 
 def test_ledger_satisfied_comes_first_and_is_no_stall() -> None:
-    router = MessageTokens(max_stalls=0)
+    router = Ledger(max_stalls=0)
     assert routes(router, ledger(satisfied=True, loop=True), ledger(), STALLED) == ["satisfied", "next", "replan"]
 
 
 def test_ledger_names_the_speaker_of_a_next() -> None:
-    router = MessageTokens(max_stalls=1)
+    router = Ledger(max_stalls=1)
     assert router.decide(ledger(loop=True)) == ("next", {"speaker": "WebSurfer", "stalls": 1, "replans": 0})
     assert router.decide(ledger(loop=True)) == ("replan", {"stalls": 0, "replans": 1})
     assert router.decide(ledger(speaker=None)) == ("next", {"stalls": 0, "replans": 1})
@@ -86,7 +86,7 @@ def test_ledger_names_the_speaker_of_a_next() -> None:
 
 @pytest.mark.parametrize("state", [{}, {"ledger": None}, {"ledger": {"is_in_loop": True}}, ledger("yes", "no", "no")])
 def test_ledger_takes_nothing_but_booleans_for_an_answer(state: dict[str, Any]) -> None:
-    assert routes(MessageTokens(max_stalls=0), state) == ["next"]
+    assert routes(Ledger(max_stalls=0), state) == ["next"]
 
 
 def decisions_of(recording: Trace) -> list[tuple[int, str]]:

@@ -12,16 +12,15 @@ from typing import Any
 import pytest
 from generated import json_values
 from hypothesis import given, strategies as st
+from measured import COUNT, measured
 
 from bench.errors import TraceError
-from bench.metrics.selection import selection_mrr, selection_recall_at_3, selection_tokens, selection_top1
-from bench.model import ModelTurn, Run, Source, SystemTurn, Trace, UserTurn, compact_json
+from bench.model import ModelTurn, Run, Source, SystemTurn, Told, Trace, UserTurn, compact_json
 from bench.plugins.registry import build
 from bench.replayer.loop import replay
 from bench.strategies import compose
 from bench.strategies.routing import select_script_semantic as semantic
 from bench.text.scripts import scripts_of
-from bench.tokens.counting import counter
 from bench.traces import load
 
 ROUTERS = ("select_script.keyword", "select_script.action", "select_script.semantic")
@@ -202,34 +201,40 @@ def test_by_hand() -> None:
         ["List_Doors", "List_Walls"],
         [],
     ]
-    assert [sample.numerator for sample in selection_top1(trace, run)] == [1.0, 0.0]
-    assert [sample.numerator for sample in selection_recall_at_3(trace, run)] == [1.0, 1.0]
-    assert [sample.numerator for sample in selection_mrr(trace, run)] == [1.0, 0.5]
-    assert selection_top1(trace, run)[1].detail["rank"] == 2
-    entries = {entry["name"]: counter().text(compact_json(entry)) for entry in trace.meta["manifest"]}
+    assert [sample.numerator for sample in measured("routing.selection_top1", trace, run)] == [1.0, 0.0]
+    assert [sample.numerator for sample in measured("routing.selection_recall_at_3", trace, run)] == [1.0, 1.0]
+    assert [sample.numerator for sample in measured("routing.selection_mrr", trace, run)] == [1.0, 0.5]
+    told = measured("routing.selection_top1", trace, run)[1].detail
+    assert told == Told(text="expected List_Walls, got List_Doors, List_Walls")
+    entries = {entry["name"]: COUNT.text(compact_json(entry)) for entry in trace.meta["manifest"]}
     shown = [entries["Make_Wall"], entries["List_Doors"] + entries["List_Walls"], 0]
-    assert [sample.numerator for sample in selection_tokens(trace, run)] == shown
+    assert [sample.numerator for sample in measured("routing.selection_tokens", trace, run)] == shown
 
 
 @pytest.mark.parametrize("label", ["agent-scripts/Make_Wall", ["List_Doors", "Make_Wall"]])
 def test_a_label_may_be_an_id_or_several_names(label: Any) -> None:
     trace = trace_of({"1": label})
-    assert [sample.numerator for sample in selection_top1(trace, run_of(trace))] == [1.0]
+    assert [sample.numerator for sample in measured("routing.selection_top1", trace, run_of(trace))] == [1.0]
 
 
 @pytest.mark.parametrize("labels", [{}, {"9": "Make_Wall"}, {"1": 7}, {"1": []}, "Make_Wall", None])
 def test_without_labels_there_is_nothing_to_measure(labels: Any) -> None:
     trace = trace_of(labels)
     run = run_of(trace)
-    assert selection_top1(trace, run) == selection_recall_at_3(trace, run) == selection_mrr(trace, run) == []
-    assert len(selection_tokens(trace, run)) == 3
+    assert (
+        measured("routing.selection_top1", trace, run)
+        == measured("routing.selection_recall_at_3", trace, run)
+        == measured("routing.selection_mrr", trace, run)
+        == []
+    )
+    assert len(measured("routing.selection_tokens", trace, run)) == 3
 
 
 def test_other_routers_select_nothing() -> None:
     trace = trace_of({"1": "Make_Wall"})
     run = replay(trace, compose("s", {"routers": ["executor", "agent_turn"]}))
     assert run.decisions
-    assert selection_top1(trace, run) == selection_tokens(trace, run) == []
+    assert measured("routing.selection_top1", trace, run) == measured("routing.selection_tokens", trace, run) == []
 
 
 def test_the_manifest_is_not_left_in_the_final_state() -> None:
@@ -298,6 +303,6 @@ def bfcl(shared_traces: Path) -> tuple[Trace, ...]:
     ("router", "low", "high"), [(ROUTERS[0], 0.74, 0.78), (ROUTERS[1], 0.6, 0.8), (ROUTERS[2], 0.93, 0.95)]
 )
 def test_top1_on_the_recorded_requests(bfcl: tuple[Trace, ...], router: str, low: float, high: float) -> None:
-    samples = [sample for trace in bfcl for sample in selection_top1(trace, run_of(trace, router))]
+    samples = [sample for trace in bfcl for sample in measured("routing.selection_top1", trace, run_of(trace, router))]
     assert len(samples) == 364
     assert low <= sum(sample.numerator or 0 for sample in samples) / 364 <= high

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from handmade import SMALL, opened, prompts_of, result, run_of, shell, trace
 
@@ -229,6 +231,19 @@ def test_mask_observations_edits_only_what_changed() -> None:
 def test_mask_observations_can_mask_everything() -> None:
     prompts = prompts_of(run_of(LONG, "s=compactor=mask_observations:keep_last=0"))
     assert not any(message.text.startswith("<returncode>") for prompt in prompts for message in prompt)
+
+
+@pytest.mark.parametrize("spec", ["mask_observations:keep_last=3", "sliding_window:keep_last=4"])
+def test_a_boundary_in_batches_moves_at_every_nth_prompt_and_the_prefix_holds_between(spec: str) -> None:
+    plain, batched = run_of(LONG, f"s=compactor={spec}"), run_of(LONG, f"s=compactor={spec},every=5")
+    moved = [number for number, prompt in enumerate(batched.prompts, 1) if prompt.compacted]
+    assert moved == list(range(5, 32, 5))
+    alike, prompts = prompts_of(plain), prompts_of(batched)
+    for number in moved:
+        assert [m.text for m in prompts[number - 1]] == [m.text for m in alike[number - 1]]
+    for number, (before, after) in enumerate(pairwise(prompts), 2):
+        assert (after[: len(before)] == before) is (number not in moved)
+    assert run_of(LONG, f"s=compactor={spec},every=1").prompts == plain.prompts
 
 
 # ---------------------------------------------------------------- window, none

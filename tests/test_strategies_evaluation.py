@@ -77,7 +77,12 @@ def test_a_system_error_aborts(name: str) -> None:
         assert "data_quality" not in findings
 
 
-@pytest.mark.parametrize("error", ["ValueError: 3 cells", "MyImportErrors: no", "", None])
+@pytest.mark.parametrize("error", ["ZipImportError: bad", "MyImportErrors: no", "ValueError (was: PermissionError)"])
+def test_a_critical_error_is_found_inside_another_word(error: str) -> None:
+    assert judge(record(success=False, error=error))["critical_failure"] is True
+
+
+@pytest.mark.parametrize("error", ["ValueError: 3 cells", "importerror: no", "Import Error", "", None])
 def test_any_other_error_is_an_analysis_error(error: str | None) -> None:
     findings = judge(record(success=False, error=error))
     assert findings["critical_failure"] is False

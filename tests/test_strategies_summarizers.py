@@ -86,6 +86,90 @@ def test_noise_markers_loses_answers_as_first_deployed() -> None:
         build("summarizer", "table_console:noise=all")
 
 
+DEPLOYED = "table_console:noise=deployed"
+
+
+def test_as_deployed_blank_lines_count_and_a_carriage_return_stays() -> None:
+    given = script("✅ Code executed\r\n" + "a\r\n\r\nb\r\n\r\nc\r\nd\r\n\r\n")
+    assert shown("table_console:noise=markers", given) is None  # four lines
+    assert shown(DEPLOYED, given) == {
+        "type": "console",
+        "message": "6 console lines; first 5 shown.",
+        "console": {"line_count": 6, "truncated_lines": ["a\r", "\r", "b\r", "\r", "c\r"]},
+    }
+    assert shown(DEPLOYED, script("\n" + log(5) + "\n\n")) is None  # blank ones at the ends do not
+    assert shown(DEPLOYED, script(log(5) + " ✅ not at the start"))["console"]["line_count"] == 6
+    assert shown(DEPLOYED, script("")) is None
+
+
+def test_as_deployed_only_the_first_table_is_looked_at() -> None:
+    assert shown(DEPLOYED, script("", rows(2), rows(8))) is None
+    assert shown("table_console:noise=markers", script("", rows(2), rows(8)))["table"]["row_count"] == 8
+    assert shown(DEPLOYED, script(log(9), rows(8)))["table"] == {"row_count": 8, "truncated_rows_json": FIRST_FIVE}
+    assert shown(DEPLOYED, script(log(9), rows(2), rows(8)))["console"]["line_count"] == 9
+    assert shown(DEPLOYED, script(log(9), {"type": "table", "data": ""}, rows(8)))["console"]["line_count"] == 9
+
+
+@pytest.mark.parametrize(("data", "problem"), [("[{", "JSON"), ('{"a": 1}', "a list"), ("7", "JSON"), (7, "a list")])
+def test_as_deployed_data_that_is_no_list_ends_the_rule(data: Any, problem: str) -> None:
+    found = summary(DEPLOYED, script(log(9), {"type": "table", "data": data}, rows(8)))
+    assert found == Summary(None, (f"the first table's data is not {problem}: no summary",))
+
+
+# ---------------------------------------------------------------- later revisions
+
+
+def test_headers_preview_of_a_table_however_short() -> None:
+    assert shown("headers_preview", script(log(9), rows(36))) == {
+        "type": "table",
+        "row_count": 36,
+        "headers": ["n"],
+        "preview": [{"n": 0}, {"n": 1}],
+    }
+    assert shown("headers_preview", script(log(9), rows(0))) == {"type": "table", "row_count": 0}
+    assert shown("headers_preview", script(log(9), {"type": "table", "data": "[1, 2]"})) == {
+        "type": "table",
+        "row_count": 2,
+    }
+    assert shown("headers_preview:preview=1", script("", rows(3)))["preview"] == [{"n": 0}]
+
+
+@pytest.mark.parametrize("spec", ["headers_preview", "first_result_line"])
+def test_a_log_that_has_a_summary_shows_it(spec: str) -> None:
+    given = script("one\nSUMMARY: 12 walls\ntwo\n SUMMARY: 3 doors\r\n✅ Code executed successfully | 12:03\n")
+    assert shown(spec, given) == {"type": "console", "line_count": 4, "summary_text": "12 walls 3 doors"}
+
+
+@pytest.mark.parametrize(
+    ("output", "headers", "first"),
+    [
+        ("a\nb\nc", ["a", "b"], ["a"]),
+        ("a\n✅ Wall created.\n✅ Door created.\n✅ Code executed", ["a"], ["✅ Wall created."]),
+        ("a\n❌ No level 2.\n❌ Code execution failed", ["a"], ["❌ No level 2."]),
+    ],
+)
+def test_which_line_of_a_log_is_shown(output: str, headers: list[str], first: list[str]) -> None:
+    assert shown("headers_preview", script(output))["preview"] == headers
+    assert shown("first_result_line", script(output))["preview"] == first
+
+
+@pytest.mark.parametrize("spec", ["headers_preview", "first_result_line"])
+def test_a_log_of_status_lines_alone_gives_the_first(spec: str) -> None:
+    given = script("✅ Code executed successfully | Monday\n")
+    assert shown(spec, given) == {"type": "default", "message": "Code executed successfully"}
+    assert shown(spec, script("")) is None
+
+
+@pytest.mark.parametrize("spec", ["headers_preview", "first_result_line"])
+def test_a_table_that_cannot_be_read_falls_through(spec: str) -> None:
+    found = summary(spec, script(log(3), {"type": "table", "data": "[{"}, rows(8)))
+    assert found.notes == ("the first table's data is not JSON: rule falls through",)
+    assert found.shown["type"] == "console"
+    assert (
+        summary(spec, script("", {"type": "table", "data": "{}"})).notes[0].endswith("not a list: rule falls through")
+    )
+
+
 def test_count_only_has_the_conditions_of_table_console() -> None:
     assert shown("count_only", script(log(9), rows(50))) == {"type": "table", "row_count": 50}
     assert shown("count_only", script(log(12), rows(5))) == {"type": "console", "line_count": 12}

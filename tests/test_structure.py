@@ -10,14 +10,12 @@ import pytest
 from generated import traces
 from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
+from measured import evidence_of, measured, value
 from reference import structure
 
-from bench.comparison.rows import aggregate
-from bench.evidence.held import held_leaves, match_read
-from bench.metrics import info
 from bench.model import Run, Trace
-from bench.plugins.registry import entries
 from bench.text.leaves import flatten
+from bench.text.read_back import match_read
 from bench.text.tables import find_tables, read_cell
 
 ROWS = [
@@ -41,11 +39,6 @@ NO_INDEX = """ id        Name    Length    Ok
  22     W, long     -2.25 False
 333           x     1e-20  True"""
 TOON = "walls[3]{id,Name,Length,Ok}:\n  1,Base Offset,1.5,true\n  22,\"W, long\",-2.25,false\n  333,x,1e-20,true"  # fmt: skip
-
-
-def value(name: str, recording: Trace, run: Run) -> tuple[float | None, float]:
-    entry = entries("metric")[name]
-    return aggregate(info(entry), entry.target(recording, run))
 
 
 def shown_as(recording: Trace, text: str) -> Run:
@@ -218,7 +211,7 @@ def test_as_the_slow_reference(trace: Trace, strategy: str) -> None:
     for place in ("shown", "end"):
         expected = structure.parts(trace, run, place)
         for part in PARTS:
-            samples = entries("metric")[f"loss.{part}.{place}"].target(trace, run)
+            samples = measured(f"loss.{part}.{place}", trace, run)
             ours = {sample.step: (sample.numerator, sample.denominator) for sample in samples}
             assert ours == expected[part], part
 
@@ -227,7 +220,7 @@ def test_as_the_slow_reference(trace: Trace, strategy: str) -> None:
 @settings(max_examples=60)
 def test_what_holds_of_every_strategy(trace: Trace, strategy: str) -> None:
     run = run_of(trace, strategy)
-    for found in held_leaves(trace, run).values():
+    for found in evidence_of(trace, run).prompts.leaves.values():
         for held in found:
             assert held.labelled <= held.match.kept <= held.match.total
             for kept, total in (held.rows, held.columns, held.paths):

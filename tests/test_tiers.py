@@ -3,95 +3,37 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import msgspec
 import pytest
 from generated import traces
 from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
+from measured import measured, value
 from reference import lost
 
-from bench.comparison.rows import aggregate
-from bench.evidence.tiers import TIERS, derivable
-from bench.metrics import info
-from bench.model import ModelTurn, Run, ToolResult, Trace
-from bench.plugins.registry import entries
-
-ROWS = [{"id": number, "x": 2.5 * number} for number in range(120)]
-
-
-def value(name: str, recording: Trace, run: Run) -> tuple[float | None, float]:
-    entry = entries("metric")[name]
-    return aggregate(info(entry), entry.target(recording, run))
+from bench.evidence.tiers import TIERS
+from bench.model import Missed, ModelTurn, Run, Trace
 
 
 def shares(recording: Trace, run: Run, place: str) -> dict[str, float | None]:
     return {tier: value(f"loss.{tier}.{place}", recording, run)[0] for tier in TIERS}
 
 
-def table(**more: Any) -> ToolResult:
-    return result(data={"rows": ROWS, **more}, index=2)
-
-
-# ---------------------------------------------------------------- derivable
-
-
-@pytest.mark.parametrize(
-    ("shown", "facts", "expected"),
-    [
-        ("first 3 of 120 rows", ["120"], ["120"]),  # stated, though here the fact itself would be in context
-        ("1,200 rows", ["1200"], []),  # stated, and not the result's own count
-        ("[117 more rows]\nid,x\n0,0.0\n1,2.5\n2,5.0", ["120", "117"], ["120"]),  # three shown and 117 left out
-        ("[110 more rows]\nid,x\n0,0.0\n1,2.5\n2,5.0", ["120"], []),  # they do not add up to its own count
-        ("nothing", ["120"], []),
-        ("", ["120"], []),
-    ],
-)
-def test_counts_that_are_stated(shown: str, facts: list[str], expected: list[str]) -> None:
-    assert derivable(table(), [shown], facts) == expected
-
-
-def test_totals_of_rows_all_shown() -> None:
-    # Σ id = 119·120/2 = 7140; Σ x = 2.5·7140 = 17850
-    all_rows = json.dumps(ROWS)
-    assert derivable(table(), [all_rows], ["120", "7140", "17850.0", "17850", "17851"]) == [
-        "120",
-        "7140",
-        "17850.0",
-        "17850",
-    ]
-    assert derivable(table(), [json.dumps(ROWS[:-1])], ["120", "7140", "17850"]) == []
-    without_x = [{"id": row["id"]} for row in ROWS]
-    assert derivable(table(), [json.dumps(without_x)], ["120", "7140", "17850"]) == ["120", "7140"]
-    changed = [*ROWS[:-1], {"id": 119, "x": 297.6}]
-    assert derivable(table(), [json.dumps(changed)], ["120", "7140", "17850"]) == ["120", "7140"]
-
-
-def test_a_sum_is_rounded_as_the_fact_is_written() -> None:
-    thirds = result(data={"rows": [{"x": 1 / 3}, {"x": 1 / 3}]})
-    assert derivable(thirds, [json.dumps([{"x": 1 / 3}] * 2)], ["0.67", "0.667", "0.66"]) == ["0.67", "0.667"]
-
-
-def test_only_numbers_are_derivable() -> None:
-    assert derivable(table(), [json.dumps(ROWS)], ["row_120", "/a/120"]) == []
-
-
 # ---------------------------------------------------------------- by hand
 
 
 def test_by_hand() -> None:
-    # facts: a_column, 7140, 555, other_name. Cut to the rows and one name, 7140 is their sum; 555 and other_name are gone
+    # facts: a_column, 7000, 140, 7140, other_name, 555. Cut to the rows, the last three are gone
     rows = {"rows": [{"a_column": 7000}, {"a_column": 140}]}
     full = result(data={**rows, "sum": 7140, "other_name": 555}, index=2)
     recording = opened([full])
     run = run_of(recording, "keep_all")
-    assert shares(recording, run, "end") == {"in_context": 1.0, "derivable": 0.0, "retrievable": 0.0, "lost": 0.0}
+    assert shares(recording, run, "end") == {"retrievable": 0.0, "lost": 0.0}
     cut = showing(run, json.dumps(rows))
-    # facts: a_column, 7000, 140, 7140, other_name, 555
-    expected = {"in_context": 3 / 6, "derivable": 1 / 6, "retrievable": 0.0, "lost": 2 / 6}
-    assert shares(recording, cut, "end") == pytest.approx(expected)
-    assert shares(recording, cut, "shown") == pytest.approx(expected)
+    for place in ("end", "shown"):
+        assert shares(recording, cut, place) == {"retrievable": 0.0, "lost": 3 / 6}
+        assert value(f"loss.lost.{place}", recording, cut)[1] == 6
 
 
 def showing(run: Run, text: str) -> Run:
@@ -119,7 +61,7 @@ def test_one_cut_without_a_handle_beside_one_stored_with_one() -> None:
         },
         results=(msgspec.structs.replace(first, record=plain, stored=numbers[:84]), second),
     )
-    samples = {sample.step: sample for sample in entries("metric")["loss.lost.end"].target(recording, run)}
+    samples = {sample.step: sample for sample in measured("loss.lost.end", recording, run)}
     assert (samples[2].numerator, samples[2].denominator) == (130.0, 151.0)
     assert 3 not in samples
     assert value("loss.retrievable.end", recording, run)[0] > 0.4
@@ -134,18 +76,16 @@ def test_a_handle_retrieves_only_where_it_is_shown_and_resolves() -> None:
     )
     stored = "s=store=external:preview_chars=0"
     behind = run_of(recording, stored)
-    assert shares(recording, behind, "shown") == {"in_context": 0.0, "derivable": 0.0, "retrievable": 1.0, "lost": 0.0}
+    assert shares(recording, behind, "shown") == {"retrievable": 1.0, "lost": 0.0}
     masked = run_of(recording, f"{stored}+compactor=mask_observations:keep_last=1")  # the handle is masked away
     assert shares(recording, masked, "shown")["retrievable"] == 1.0
-    assert shares(recording, masked, "end") == {"in_context": 0.0, "derivable": 0.0, "retrievable": 0.0, "lost": 1.0}
+    assert shares(recording, masked, "end") == {"retrievable": 0.0, "lost": 1.0}
     outcomes = tuple(msgspec.structs.replace(outcome, stored=None) for outcome in behind.results)
     nothing_behind = msgspec.structs.replace(behind, results=outcomes)
     assert shares(recording, nothing_behind, "shown")["lost"] == 1.0
     half = tuple(msgspec.structs.replace(outcome, stored="471") for outcome in behind.results)
     half_behind = msgspec.structs.replace(behind, results=half)
     assert shares(recording, half_behind, "shown") == {
-        "in_context": 0.0,
-        "derivable": 0.0,
         "retrievable": 0.5,
         "lost": 0.5,
     }
@@ -164,13 +104,13 @@ def test_the_tiers_of_what_was_needed() -> None:
     steps = [result("471 in /data/run.csv", index=2), ModelTurn(index=3, content="471 in /data/run.csv")]
     recording = opened(steps)
     stored = run_of(recording, "s=store=external:preview_chars=0")
-    assert shares(recording, stored, "needed") == {"in_context": 0.0, "derivable": 0.0, "retrievable": 1.0, "lost": 0.0}
+    assert shares(recording, stored, "needed") == {"retrievable": 1.0, "lost": 0.0}
     cut = run_of(recording, "c=summarizer=truncate:limit=3")
-    assert shares(recording, cut, "needed") == {"in_context": 0.5, "derivable": 0.0, "retrievable": 0.0, "lost": 0.5}
-    samples = entries("metric")["loss.lost.needed"].target(recording, cut)
+    assert shares(recording, cut, "needed") == {"retrievable": 0.0, "lost": 0.5}
+    samples = measured("loss.lost.needed", recording, cut)
     assert [(sample.step, sample.detail) for sample in samples] == [
-        (3, {"fact": "/data/run.csv", "source": 2}),
-        (None, {}),
+        (3, Missed(fact="/data/run.csv", kind="path", source=2, age=0)),
+        (None, None),
     ]
 
 
@@ -207,7 +147,6 @@ def test_the_tiers_sum_to_one_and_agree_with_recall(trace: Trace, strategy: str)
     for place in ("shown", "end"):
         found = shares(trace, run, place)
         recall = value(f"loss.fact_recall.{place}", trace, run)[0]
-        assert found["in_context"] == recall
-        assert recall is None or sum(share or 0.0 for share in found.values()) == pytest.approx(1.0)
+        assert recall is None or recall + sum(share or 0.0 for share in found.values()) == pytest.approx(1.0)
     if strategy == "keep_all" and value("loss.lost.end", trace, run)[1]:
         assert value("loss.lost.end", trace, run)[0] == 0.0

@@ -19,11 +19,11 @@ from bench.tokens.counting import (
     TokenCounter,
     _cached_vocabulary,
     _encoding,
-    counter,
     encoding_for,
 )
 
 ENCODINGS = ("o200k_base", "cl100k_base")
+COUNTERS = {name: TokenCounter(name) for name in ENCODINGS}
 TEXTS = (
     "hello world",
     "<|endoftext|> <|fim_prefix|> are plain text here",
@@ -37,7 +37,7 @@ TEXTS = (
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @given(text=st.text())
 def test_a_count_is_what_tiktoken_gives(encoding, text):
-    found = counter(encoding)
+    found = COUNTERS[encoding]
     expected = len(_encoding(encoding).encode_ordinary(text))
     assert found.text(text) == expected
     assert found.text(text) == expected  # from memory
@@ -46,7 +46,7 @@ def test_a_count_is_what_tiktoken_gives(encoding, text):
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("text", TEXTS)
 def test_special_tokens_and_odd_text_count_as_ordinary_text(encoding, text):
-    assert counter(encoding).text(text) == len(_encoding(encoding).encode(text, disallowed_special=()))
+    assert COUNTERS[encoding].text(text) == len(_encoding(encoding).encode(text, disallowed_special=()))
 
 
 paragraphs = st.lists(
@@ -62,19 +62,19 @@ paragraphs = st.lists(
 @settings(max_examples=300)
 def test_a_long_text_counted_by_paragraphs_is_what_tiktoken_gives(encoding, parts):
     text = "word " * 210 + "\n\n".join(parts)
-    assert counter(encoding).text(text) == len(_encoding(encoding).encode_ordinary(text))
+    assert COUNTERS[encoding].text(text) == len(_encoding(encoding).encode_ordinary(text))
 
 
 @pytest.mark.parametrize("lone", ["\ud800", "\udfff x", "a\ud83d", "\udc00\ud800"])
 def test_a_lone_surrogate_counts_as_the_replacement_character(lone):
     replaced = "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in lone)
-    assert counter().text(lone) == counter().text(replaced)
+    assert COUNTERS[DEFAULT_ENCODING].text(lone) == COUNTERS[DEFAULT_ENCODING].text(replaced)
 
 
 @pytest.mark.parametrize("blank", [" ", "\t", "\u00a0", "\u3000"])
 def test_a_million_blanks_are_counted_where_tiktoken_panics(blank):
     run = blank * 1_100_000
-    counted = counter().text("x" + run + "y")
+    counted = COUNTERS[DEFAULT_ENCODING].text("x" + run + "y")
     pieces = [blank * 500_000, blank * 500_000, blank * 100_000]
     estimate = sum(len(_encoding(DEFAULT_ENCODING).encode_ordinary(piece)) for piece in pieces)
     assert abs(counted - estimate) <= 2 + len(pieces)
@@ -82,7 +82,7 @@ def test_a_million_blanks_are_counted_where_tiktoken_panics(blank):
 
 def test_half_a_million_blanks_are_counted_exactly():
     run = " " * 500_000
-    assert counter().text(run) == len(_encoding(DEFAULT_ENCODING).encode_ordinary(run))
+    assert COUNTERS[DEFAULT_ENCODING].text(run) == len(_encoding(DEFAULT_ENCODING).encode_ordinary(run))
 
 
 def test_each_text_is_encoded_once():
@@ -95,7 +95,7 @@ def test_each_text_is_encoded_once():
 
 
 def test_the_framing_of_a_message():
-    found = counter()
+    found = COUNTERS[DEFAULT_ENCODING]
     call = ToolCall(id="c1", name="query", arguments={"id": 7})
     plain = Message(role="assistant", text="look", kind="model", step=1)
     calling = Message(role="assistant", text="look", kind="model", step=1, tool_calls=(call, call))
@@ -116,8 +116,10 @@ def test_the_framing_of_a_message():
 
 def test_tool_definitions_cost_their_compact_json():
     tools = ({"name": "query", "parameters": {"type": "object"}},)
-    assert counter().tools(tools) == counter().text('[{"name":"query","parameters":{"type":"object"}}]')
-    assert counter().tools(()) == 0
+    assert COUNTERS[DEFAULT_ENCODING].tools(tools) == COUNTERS[DEFAULT_ENCODING].text(
+        '[{"name":"query","parameters":{"type":"object"}}]'
+    )
+    assert COUNTERS[DEFAULT_ENCODING].tools(()) == 0
 
 
 @pytest.mark.parametrize(
@@ -146,9 +148,9 @@ def refuse(*arguments, **named):
     raise OSError("the network is off in this test")
 
 socket.socket = socket.create_connection = socket.getaddrinfo = refuse
-from bench.tokens.counting import _encoding, counter
+from bench.tokens.counting import TokenCounter, _encoding
 texts = json.load(sys.stdin)
-print(json.dumps({name: [[_encoding(name).encode_ordinary(text), counter(name).text(text)] for text in texts]
+print(json.dumps({name: [[_encoding(name).encode_ordinary(text), TokenCounter(name).text(text)] for text in texts]
                   for name in ("o200k_base", "cl100k_base")}))
 """
 
@@ -173,7 +175,7 @@ def start(cache: Path) -> subprocess.Popen[str]:
 
 def expected():
     return {
-        name: [[_encoding(name).encode_ordinary(text), counter(name).text(text)] for text in TEXTS]
+        name: [[_encoding(name).encode_ordinary(text), COUNTERS[name].text(text)] for text in TEXTS]
         for name in ENCODINGS
     }
 

@@ -10,23 +10,13 @@ import pytest
 from generated import traces
 from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
+from measured import measured, value
 from reference import lost
 
-from bench.comparison.rows import aggregate
-from bench.metrics import info
-from bench.model import Run, Sample, Trace
-from bench.plugins.registry import entries
+from bench.model import Run, Told, Trace
 from bench.text.notices import marker, notice, says_more, shown_count, stated_left_out, stated_totals
 
 RECORDS = [{"id": number, "name": f"gene_{number}"} for number in range(276)]
-
-
-def measured(name: str, recording: Trace, run: Run) -> list[Sample]:
-    return list(entries("metric")[name].target(recording, run))
-
-
-def value(name: str, recording: Trace, run: Run) -> tuple[float | None, float]:
-    return aggregate(info(entries("metric")[name]), measured(name, recording, run))
 
 
 def shown_as(recording: Trace, *texts: str) -> Run:
@@ -116,8 +106,8 @@ def test_silent_by_hand() -> None:
     run = shown_as(recording, "471 then", "512 rows [cut off]")
     samples = measured("loss.silent_truncation", recording, run)
     assert [(sample.step, sample.numerator) for sample in samples] == [(2, 1.0), (3, 0.0)]
-    assert samples[0].detail == {"silent": ["shown", "end"]}
-    assert samples[1].detail == {"notice": "says 'cut off'"}
+    assert samples[0].detail == Told(text="silent: shown, end")
+    assert samples[1].detail == Told(text="says 'cut off'")
 
 
 def test_a_result_gone_without_a_trace_is_silent() -> None:

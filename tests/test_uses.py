@@ -6,6 +6,7 @@ import pytest
 from generated import traces
 from handmade import SMALL, opened, result, trace
 from hypothesis import given
+from measured import dependencies_of
 
 from bench.evidence.uses import Use, turn_text, uses
 from bench.model import ModelTurn, SystemTurn, ToolCall, ToolResult, UserTurn, text_of
@@ -51,7 +52,7 @@ def slow_uses(trace):
 
 @given(traces(extras=True))
 def test_uses_agree_with_looking_through_everything(trace):
-    assert uses(trace) == slow_uses(trace)
+    assert dependencies_of(trace) == slow_uses(trace)
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -121,7 +122,7 @@ def test_what_only_the_recorder_wrote_is_marked():
 
 
 def test_nothing_to_use():
-    assert uses(trace()) == ()
+    assert dependencies_of(trace()) == ()
     assert uses(opened([])) == ()
 
 

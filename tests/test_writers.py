@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from measured import COUNT, measured
 
 from bench.errors import SpecError, StrategyError
 from bench.files.cassettes import Cassette
-from bench.metrics.cost import writer_tokens
 from bench.model import ContextReset, Message, ModelTurn, Run, Source, SystemTurn, Trace, UserTurn
 from bench.plugins.registry import build
 from bench.replayer.loop import replay
 from bench.strategies import compose
-from bench.tokens.counting import counter
 
 # ---------------------------------------------------------------- recorded
 
@@ -48,8 +47,8 @@ def test_the_recorded_summary_is_the_latest_one_so_far() -> None:
     assert run.failure is None
     assert made(run) == ["first notes", "second notes"]
     produced = [call.produced_tokens for call in run.writer_calls]
-    assert set(produced) == {counter().text("first notes"), counter().text("second notes")}
-    assert sum(sample.numerator or 0 for sample in writer_tokens(trace_of(), run)) > 0
+    assert set(produced) == {COUNT.text("first notes"), COUNT.text("second notes")}
+    assert sum(sample.numerator or 0 for sample in measured("cost.writer_tokens", trace_of(), run)) > 0
 
 
 def test_a_reset_without_a_summary_keeps_the_one_before() -> None:
@@ -65,6 +64,20 @@ def test_a_trace_without_a_summary_so_far_is_a_named_failure(trace: Trace) -> No
     run = replay(trace, compose("s", {"compactor": "summarize_old:writer=recorded,max_tokens=100,keep_last=2"}))
     assert run.failure is not None
     assert "holds no recorded summary — use another writer" in run.failure.error
+
+
+# ---------------------------------------------------------------- empty
+
+
+@pytest.mark.parametrize("name", ["summarize_old", "separate_commands", "separate_commands_deployed"])
+def test_an_empty_summary_is_a_message_that_says_nothing(name: str) -> None:
+    told = replay(trace_of(), compose("s", {"compactor": f"{name}:max_tokens=250,keep_last=2"}))
+    silent = replay(trace_of(), compose("s", {"compactor": f"{name}:max_tokens=250,keep_last=2,writer=empty"}))
+    assert silent.failure is None
+    assert set(made(silent)) == {""}
+    assert silent.writer_calls[0].produced_tokens == 0
+    assert silent.writer_calls[0].consumed_tokens == told.writer_calls[0].consumed_tokens > 0
+    assert sum(prompt.tokens for prompt in silent.prompts) < sum(prompt.tokens for prompt in told.prompts)
 
 
 # ---------------------------------------------------------------- model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,11 @@ import click
 
 from ..errors import ResultsError, ScenarioError
 from .outcome import finish
+from .outputs import require_apart
 
 if TYPE_CHECKING:
-    from ..files.results import Scores
-    from ..model import Comparison, GateRule, MetricInfo, Verdict
+    from ..files.scores import Scores
+    from ..model import Comparison, GateRule, Verdict
 
 SHOWN = ("gates", "changes")
 WRITTEN = ("gates", "changes", "metrics")
@@ -42,29 +44,28 @@ def compare(
 
     Files whose signatures differ in anything but strategies and cases are refused.
     """
-    from ..files.results import read_scores
+    from ..files.scores import read_scores
     from ..reports import require_renderer
 
     for output in outputs:
         require_renderer(output)
+    require_apart(outputs, ((path, "a score file of this comparison") for path in (before, after)))
     rules = (*_rules(increases, "max_increase"), *_rules(drops, "max_drop"))
-    compared = _paired(read_scores(before), read_scores(after), rules, (before, after))
-    finish(compared, outputs, allow_inconclusive=allow_inconclusive, shown=SHOWN, written=WRITTEN)
+    compared = _paired(
+        read_scores(before), read_scores(after), _Judging(tuple(rules), allow_inconclusive), (before, after)
+    )
+    finish(compared, outputs, shown=SHOWN, written=WRITTEN)
 
 
 def _rules(texts: Sequence[str], field: str) -> Iterator[GateRule]:
-    from ..gates import require_known
-    from ..model import GateRule
-    from ..scenario import rule_problem
+    from ..gates import parse_rule, require_known
 
     option = "--" + field.replace("_", "-")
     for text in texts:
         metric, _, limit = text.partition("=")
-        limits = {field: limit if limit.endswith("%") else _absolute(option, text, limit)}
-        rule = GateRule(metric=metric, max_increase=limits.get("max_increase"), max_drop=limits.get("max_drop"))
-        problem = rule_problem(rule)
-        if problem:
-            raise ScenarioError(f"{option} {text}: {problem}")
+        rule = parse_rule(
+            {"metric": metric, field: limit if limit.endswith("%") else _absolute(option, text, limit)}, option
+        )
         require_known([rule], ["*"], option)
         yield rule
 
@@ -76,28 +77,27 @@ def _absolute(option: str, text: str, limit: str) -> float:
         raise ScenarioError(f"{option} {text}: expected {LIMIT}, with 2% or 0.01 as the limit") from None
 
 
+@dataclass(frozen=True)
+class _Judging:
+    """The limits that were given, and whether a gate may be left undecided."""
+
+    rules: tuple[GateRule, ...]
+    allow_inconclusive: bool
+
+
 def _paired(
-    before: Sequence[Scores], after: Sequence[Scores], rules: Sequence[GateRule], paths: tuple[Path, Path]
+    before: Sequence[Scores], after: Sequence[Scores], judging: _Judging, paths: tuple[Path, Path]
 ) -> list[Comparison]:
     """One comparison for each scenario that both files hold; a scenario of one file alone is a verdict that says so."""
-    import msgspec
-
-    from ..gates import check
-
     earlier, later = {item.title: item for item in before}, {item.title: item for item in after}
     pairs = [(earlier[title], later[title]) for title in later if title in earlier]
     if len(earlier) == len(later) == 1:
         pairs = [(before[0], after[0])]  # whatever they are called
     if not pairs:
         raise ResultsError(f"{paths[1]}: no scenario of {paths[0]} is in it — compare runs of the same scenario")
-    compared = [_comparison(old, new, rules, paths[0]) for old, new in pairs]
-    compared = [msgspec.structs.replace(item, verdicts=check(item)) for item in compared]
-    alone = [
-        _alone(title, paths)
-        for title in sorted(earlier.keys() ^ later.keys())
-        if len(pairs) < max(len(earlier), len(later))
-    ]
-    return [msgspec.structs.replace(compared[0], verdicts=(*compared[0].verdicts, *alone)), *compared[1:]]
+    alone = [_alone(title, paths) for title in sorted(earlier.keys() ^ later.keys())]
+    told = alone if len(pairs) < max(len(earlier), len(later)) else []
+    return [_comparison(*pair, judging, paths[0], told if number == 0 else []) for number, pair in enumerate(pairs)]
 
 
 def _alone(title: str, paths: tuple[Path, Path]) -> Verdict:
@@ -107,40 +107,33 @@ def _alone(title: str, paths: tuple[Path, Path]) -> Verdict:
                    sentence=f"scenario {title!r} is in only one of {paths[0].name} and {paths[1].name}")  # fmt: skip
 
 
-def _comparison(old: Scores, new: Scores, rules: Sequence[GateRule], path: Path) -> Comparison:
+def _comparison(old: Scores, new: Scores, judging: _Judging, path: Path, alone: Sequence[Verdict]) -> Comparison:
+    import msgspec
+
     from ..comparison.pairs import require_comparable
-    from ..model import Baseline, Comparison
+    from ..comparison.shared import accepted_from
+    from ..gates import check
+    from ..metrics import metrics
+    from ..model import Against, Case, Comparison, RecordingShown
 
     try:
         require_comparable(new.signature, old.signature)
     except ResultsError as error:
         raise ResultsError(f"{path}: {new.title}: {error}") from None
-    values: dict[str, dict[str, dict[str, float | None]]] = {}
-    for row in (*old.summary, *old.rows):
-        if row.strategy in old.strategies:
-            values.setdefault(row.strategy, {}).setdefault(row.metric, {})[row.case or ""] = row.value
-    return Comparison(
+    known = {name: item.info for name, item in metrics().items()}
+    names = {name: name for name in old.strategies}
+    accepted = accepted_from((*old.summary, *old.rows), old.signature, known, names)
+    drawn = Comparison(
         title=new.title,
         signature=new.signature,
         strategies=new.strategies,
         references=(),
-        cases=new.cases,
+        cases=tuple(Case(id=name, recording=RecordingShown(sha256=new.signature.traces[name])) for name in new.cases),
         rows=tuple(row for row in new.rows if row.strategy in new.strategies),
         summary=tuple(row for row in new.summary if row.strategy in new.strategies),
-        deltas=(),
-        rules=tuple(rules),
-        traces={},
-        runs={},
-        samples={},
-        metrics=_infos(new),
-        baseline=Baseline(signature=old.signature, values=values),
-        baseline_name=path.name,
+        metrics={name: known[name] for name in dict.fromkeys(row.metric for row in new.rows) if name in known},
+        rules=judging.rules,
+        against=Against(baseline=accepted, name=path.name),
+        allow_inconclusive=judging.allow_inconclusive,
     )
-
-
-def _infos(scores: Scores) -> dict[str, MetricInfo]:
-    """What the metrics of a file declare, as far as this bench knows them."""
-    from ..metrics import info, measured
-
-    known = measured()
-    return {name: info(known[name]) for name in dict.fromkeys(row.metric for row in scores.rows) if name in known}
+    return msgspec.structs.replace(drawn, verdicts=(*check(drawn), *alone))

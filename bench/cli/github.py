@@ -47,6 +47,7 @@ def workflow_commands(comparisons: Sequence[Comparison], files: Sequence[Path | 
     At most ten of a kind, which is what GitHub shows; the last of more says how many are left out. One that measured nothing is an error.
     """
     from ..gates import measured_anything
+    from ..reports.loss.sentences import loss_lines, told
 
     found: dict[str, list[str]] = {"error": [], "warning": []}
     for comparison, file in zip(comparisons, files, strict=True):
@@ -55,7 +56,7 @@ def workflow_commands(comparisons: Sequence[Comparison], files: Sequence[Path | 
         for verdict in comparison.verdicts:
             kind = KINDS.get(verdict.outcome)
             if kind is not None and not (kind == "warning" and comparison.allow_inconclusive):
-                message = "\n".join((verdict.sentence, *verdict.detail[1:]))
+                message = "\n".join((told(verdict), *loss_lines(verdict)[1:]))
                 found[kind].append(_command(kind, file, f"bench: {verdict.gate}", message))
     lines = []
     for kind, commands in found.items():

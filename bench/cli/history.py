@@ -50,39 +50,33 @@ def history(file: Path, metric: str | None, strategy: str | None) -> None:
 
 def _over_time(kept: Sequence[Moment], said: Mapping[str, str]) -> Iterator[str]:
     """Every run of every strategy, with the change against the run before."""
-    from ..gates import number
+    from ..text.wording import NOT_MEASURED, exact, moved
 
     for strategy in sorted({moment.strategy for moment in kept}):
         yield strategy
         last: float | None = None
         first = True
         for moment in (item for item in kept if item.strategy == strategy):
-            value = "not measured" if moment.value is None else number(moment.value)
-            moved = "" if first or moment.value == last else f"  {_change(last, moment.value)}"
-            why = f"  ({', '.join(moment.changed)} changed too)" if moment.changed and moved else ""
-            yield f"  run {moment.run}  {moment.at}  {_commit(moment, said)}  {value}{moved}{why}"
+            value = NOT_MEASURED if moment.value is None else exact(moment.value)
+            change = "" if first or moment.value == last else f"  {moved(last, moment.value)}"
+            why = f"  ({', '.join(moment.changed)} changed too)" if moment.changed and change else ""
+            yield f"  run {moment.run}  {moment.at}  {_commit(moment, said)}  {value}{change}{why}"
             last, first = moment.value, False
 
 
 def _last_moves(kept: Sequence[Moment], said: Mapping[str, str]) -> Iterator[str]:
     """The latest value of every metric that ever moved, and the run that moved it last."""
     from ..files.history import moves
-    from ..gates import number
+    from ..text.wording import NOT_MEASURED, counted, exact, moved
 
     runs = len({moment.run for moment in kept})
     latest = {(move.after.strategy, move.after.metric): move for move in moves(kept)}
-    yield f"{runs} run{'s' * (runs != 1)} kept, {len(latest)} values that moved"
+    yield f"{counted(runs, 'run')} kept, {len(latest)} values that moved"
     for (strategy, metric), move in sorted(latest.items()):
         before, after = move.before.value, move.after.value
-        values = " → ".join("not measured" if value is None else number(value) for value in (before, after))
+        values = " → ".join(NOT_MEASURED if value is None else exact(value) for value in (before, after))
         why = f"  ({', '.join(move.after.changed)} changed too)" if move.after.changed else ""
-        yield f"{strategy} {metric}: {values} {_change(before, after)}  at run {move.after.run}, {_commit(move.after, said)}{why}"
-
-
-def _change(before: float | None, after: float | None) -> str:
-    if before is None or after is None:
-        return ""
-    return f"{(after - before) / abs(before):+.1%}" if before else f"{after - before:+g}"
+        yield f"{strategy} {metric}: {values} {moved(before, after)}  at run {move.after.run}, {_commit(move.after, said)}{why}"
 
 
 def _commit(moment: Moment, said: Mapping[str, str]) -> str:

@@ -22,22 +22,27 @@ LISTED = {
 @click.argument("what", metavar="|".join(LISTED))
 def list_(what: str) -> None:
     """Print what is registered, with parameters, defaults and sources."""
-    from ..metrics import measured
     from ..plugins.registry import entries
 
     if what not in LISTED:
         raise SpecError(f"nothing is listed under {what!r}{nearest(what, LISTED)}")
     for kind in LISTED[what]:
-        found = measured() if kind == "metric" else entries(kind)
+        found = entries(kind)
         if not found:
             continue
         click.echo(f"{kind}s")
         for name, entry in found.items():
-            click.echo(f"  {name}{_parameters(entry)}{_declared(entry)}")
+            click.echo(f"  {name}{_placeholders(entry)}{_parameters(entry)}{_declared(entry)}")
             first = entry.doc.splitlines()[0] if entry.doc else ""
             click.echo(f"      {first}")
             if entry.source:
                 click.echo(f"      Source: {entry.source}")
+
+
+def _placeholders(entry: Any) -> str:
+    """What the name of a metric goes on with, `.KIND`, in brackets where it may be left out; `""` for any other plug-in."""
+    values = entry.meta["parameters"] if entry.kind == "metric" else {}
+    return "".join(f"[.{name.upper()}]" if "" in of else f".{name.upper()}" for name, of in values.items())
 
 
 def _parameters(entry: Any) -> str:
@@ -84,7 +89,10 @@ def shown_type(kind: Any) -> str:
 
 def _declared(entry: Any) -> str:
     if entry.kind == "metric":
-        return f"  {entry.meta['unit']}, {entry.meta['better']} is better, {entry.meta['aggregate']}"
+        values = "".join(
+            f"  {name.upper()}: {', '.join(filter(None, of))}" for name, of in entry.meta["parameters"].items()
+        )
+        return f"  {entry.meta['unit']}, {entry.meta['better']} is better, {entry.meta['aggregate']}{values}"
     at = entry.meta.get("at", getattr(entry.target, "at", None))
     return f"  at {at}" if at else ""
 

@@ -1,18 +1,19 @@
-"""Rounds of compaction: how much of what a run had been told survives each time its history is taken apart again."""
+"""Compactions: how much of what a run had been told survives each time its history is taken apart again."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..model import ModelTurn, Prompt, Run, SystemTurn, ToolResult, Trace, UserTurn
-from ..text.facts import facts_of
+from ..text.texts import Texts
 from .presence import Shown
 
 
 @dataclass(frozen=True)
-class Round:
-    """One round of a thread: the step of its prompt, and of the facts of all results before it how many it holds, out of how many.
+class Compaction:
+    """One compaction of a thread: the step of its prompt, and of the facts of all results before it how many it holds, out of how many.
 
     A fact that two results tell counts for each.
     """
@@ -27,13 +28,10 @@ class Round:
         return self.kept / self.total
 
 
-def round_steps(trace: Trace, run: Run) -> frozenset[int]:
-    """The steps of the prompts that are rounds: a summary was written on the way, or the strategy took out or rewrote something of the
+def compaction_steps(run: Run, joined: Mapping[int, Sequence[int]]) -> frozenset[int]:
+    """The steps of the prompts that are compactions: a summary was written on the way, or the strategy took out or rewrote something of the
     history, be it what an earlier prompt had shown or what had joined since.
 
-    >>> from bench.metrics import example
-    >>> round_steps(*example())
-    frozenset()
     """
     written = {call.step for call in run.writer_calls}
     shown = {outcome.step: outcome.shown for outcome in run.results}
@@ -41,7 +39,6 @@ def round_steps(trace: Trace, run: Run) -> frozenset[int]:
     found = written & {prompt.step for prompt in run.prompts}
     found.update(prompt.step for prompt in compacted if any(splice.removed for splice in prompt.splices))
     if any(prompt.step not in found for prompt in compacted):
-        joined = _joined(trace)
         for prompt in compacted:
             added = [key for splice in prompt.splices for key in splice.added]
             steps = {run.messages[key].step for key in added}
@@ -52,7 +49,7 @@ def round_steps(trace: Trace, run: Run) -> frozenset[int]:
     return frozenset(found)
 
 
-def _joined(trace: Trace) -> dict[int, list[int]]:
+def joined_before(trace: Trace) -> dict[int, list[int]]:
     """For each model turn the steps that joined its thread's history since the turn before it, that turn included."""
     found: dict[int, list[int]] = {}
     waiting: dict[str, list[int]] = {}
@@ -66,31 +63,30 @@ def _joined(trace: Trace) -> dict[int, list[int]]:
     return found
 
 
-def _told_by_results(trace: Trace, thread: str) -> list[tuple[int, dict[str, int]]]:
-    """The step of each result of a thread with its facts, each with how many results up to it told it; the same for every strategy."""
-    known: dict[str, list[tuple[int, dict[str, int]]]] = trace.__dict__.setdefault("_told_by_results", {})
-    if thread not in known:
-        times: Counter[str] = Counter()
-        found = known[thread] = []
-        for result in trace.results:
-            if result.thread == thread:
-                times.update(facts_of(result.text).keys())
-                found.append((result.index, {fact: times[fact] for fact in facts_of(result.text)}))
-    return known[thread]
+def told_by_results(trace: Trace, thread: str, texts: Texts) -> list[tuple[int, dict[str, int]]]:
+    """The step of each result of a thread with its facts, each with how many results up to it told it."""
+    times: Counter[str] = Counter()
+    found = []
+    for result in trace.results:
+        if result.thread == thread:
+            facts = texts.facts(result.text)
+            times.update(facts.keys())
+            found.append((result.index, {fact: times[fact] for fact in facts}))
+    return found
 
 
 class Survivors:
-    """Counts, for one thread, the facts told so far that its prompt no longer holds; each round costs what changed since the last one."""
+    """Counts, for one thread, the facts told so far that its prompt no longer holds; each compaction costs what changed since the last one."""
 
-    def __init__(self, trace: Trace, thread: str) -> None:
-        self._results = iter(_told_by_results(trace, thread))
+    def __init__(self, told: Iterable[tuple[int, dict[str, int]]]) -> None:
+        self._results = iter(told)
         self._next = next(self._results, None)
         self._told: dict[str, int] = {}
         self._lost: set[str] = set()
         self._total = self._gone = 0
 
-    def round(self, prompt: Prompt, shown: Shown) -> Round:
-        """The round that a prompt is; `shown` is what it holds."""
+    def at(self, prompt: Prompt, shown: Shown) -> Compaction:
+        """The compaction that a prompt is; `shown` is what it holds."""
         held, told, lost = shown.items(), self._told, self._lost
         for fact in (shown.touched or set()) & told.keys():
             if fact not in held:
@@ -114,4 +110,4 @@ class Survivors:
                     lost.add(fact)
                     self._gone += facts[fact]
             self._next = next(self._results, None)
-        return Round(prompt.step, self._total - self._gone, self._total)
+        return Compaction(prompt.step, self._total - self._gone, self._total)

@@ -1,6 +1,6 @@
-"""What a selector may give up: the uses that cost most to keep, so that the rest is reached with few tokens.
+"""What a selector that reads the future may give up: the facts that cost most to keep, so that the rest is reached with few tokens.
 
-The curve of a trace, the fewest tokens at which a verbatim selection reaches a share of first uses, is what `floor:recall=…` costs when it is
+The curve of a trace, the fewest tokens at which a verbatim selection reaches a share of what was needed, is what `floor:recall=…` costs when it is
 replayed. Here is the choice behind it, which `clairvoyant:recall=…` makes too.
 """
 
@@ -13,35 +13,35 @@ from typing import Annotated
 
 import msgspec
 
-from ..model import ModelTurn, Trace
-from .uses import uses
+from ..model import Trace
+from .dependencies import Dependency, Origin
 
 CURVE = (0.90, 0.95, 0.99, 1.0)
-"""The shares of first uses that the curve of a trace names."""
+"""The shares of dependencies that the curve of a trace names."""
 
 Recall = Annotated[float, msgspec.Meta(ge=0, le=1)]
-"""A share of first uses to reach, from 0 to 1."""
+"""A share of dependencies to reach, from 0 to 1."""
 
 SLACK = 1e-9
-"""What a share may miss a whole number of uses by, because it is a float."""
+"""What a share may miss a whole number of dependencies by, because it is a float."""
 
 Fact = tuple[str, str]
-"""A thread and a fact that it uses."""
+"""A thread and a fact that it depends on."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """A fact that a thread uses: from which result on, up to which turn, and in how many prompts that is.
-
-    `first` says whether one of its uses is a first use (it has at most one); without, it is only reused.
+    """A fact that a thread depends on: who said it first at which step, up to which turn it is needed, in how many prompts that is, and how many
+    dependencies it serves.
     """
 
     thread: str
     fact: str
+    origin: Origin
     source: int
     last: int
     prompts: int
-    first: bool
+    dependencies: int
 
     @property
     def key(self) -> Fact:
@@ -57,82 +57,69 @@ class Bundle:
     saved_tokens: float
 
     @property
-    def first_uses(self) -> int:
-        """How many first uses go with it."""
-        return sum(need.first for need in self.needs)
+    def dependencies(self) -> int:
+        """How many dependencies go with it."""
+        return sum(need.dependencies for need in self.needs)
 
 
-def needs_of(trace: Trace) -> tuple[Need, ...]:
-    """Every need of a trace, in order of first use; uses for which no strategy can be blamed are left out. `()` where nothing was used.
-
-    >>> from bench.metrics import example
-    >>> [(need.fact, need.source, need.last, need.prompts, need.first) for need in needs_of(example()[0])]
-    [('471', 2, 3, 1, True), ('a/b.csv', 2, 3, 1, True)]
-    """
-    if "_needs" not in trace.__dict__:
-        trace.__dict__["_needs"] = tuple(_needs(trace))
-    found: tuple[Need, ...] = trace.__dict__["_needs"]
-    return found
-
-
-def _needs(trace: Trace) -> Iterable[Need]:
+def find_needs(trace: Trace, dependencies: Iterable[Dependency]) -> tuple[Need, ...]:
+    """Every need of a trace, in the order in which it first arose. `()` where nothing depended on anything."""
     turns: dict[str, list[int]] = {}
-    for step in trace.steps:
-        if isinstance(step, ModelTurn):
-            turns.setdefault(step.thread, []).append(step.index)
-    born: dict[Fact, int] = {}
+    for turn in trace.model_turns:
+        turns.setdefault(turn.thread, []).append(turn.index)
+    first: dict[Fact, Dependency] = {}
     last: dict[Fact, int] = {}
-    first: set[Fact] = set()
-    for use in uses(trace):
-        if use.recorded_only:
-            continue
-        key = use.thread, use.fact
-        born.setdefault(key, use.source)
-        last[key] = use.turn
-        if use.first:
-            first.add(key)
-    for key, source in born.items():
-        thread, fact = key
-        prompts = sum(source < turn <= last[key] for turn in turns[thread])
-        yield Need(thread, fact, source, last[key], prompts, key in first)
+    count: dict[Fact, int] = {}
+    for item in dependencies:
+        key = item.thread, item.fact
+        first.setdefault(key, item)
+        last[key] = item.turn
+        count[key] = count.get(key, 0) + 1
+    return tuple(
+        Need(
+            key[0],
+            key[1],
+            item.origin,
+            item.origin_step,
+            last[key],
+            sum(item.origin_step < turn <= last[key] for turn in turns[key[0]]),
+            count[key],
+        )
+        for key, item in first.items()
+    )
 
 
-def may_miss(trace: Trace, recall: float) -> int:
-    """How many first uses a selection may miss and still reach a share of them; 0 where nothing was used.
+def may_miss(needs: Sequence[Need], recall: float) -> int:
+    """How many dependencies a selection may miss and still reach a share of them; 0 where there are none.
 
-    >>> from bench.metrics import example
-    >>> trace, _ = example()
-    >>> may_miss(trace, 1.0), may_miss(trace, 0.5), may_miss(trace, 0.51)
+    >>> needs = [Need("main", fact, "result", source=2, last=3, prompts=1, dependencies=1) for fact in ("471", "a/b.csv")]
+    >>> may_miss(needs, 1.0), may_miss(needs, 0.5), may_miss(needs, 0.51)
     (0, 1, 0)
     """
-    total = sum(need.first for need in needs_of(trace))
+    total = sum(need.dependencies for need in needs)
     return total - math.ceil(recall * total - SLACK)
 
 
-def given_up(trace: Trace, recall: float, bundles: Callable[[Sequence[Need]], Iterable[Bundle]]) -> frozenset[Fact]:
-    """The facts that a selection gives up to reach a share of first uses: greedy, most tokens saved per first use first.
+def given_up(
+    needs: Sequence[Need], recall: float, bundles: Callable[[Sequence[Need]], Iterable[Bundle]]
+) -> frozenset[Fact]:
+    """The facts that a selection gives up to reach a share of dependencies: greedy, most tokens saved per dependency first.
 
-    Giving up a fact gives up all of its uses. At a recall of 1 nothing is given up; below, what is only reused goes first, because it costs
-    no first use. A bundle that would give up too many, or saves nothing, is passed over. Where every bundle is one fact and savings add up,
-    no choice saves more; in general the choice is a good one, not the best, so what it costs is an upper bound of the fewest tokens.
+    Giving up a fact gives up all of its dependencies. At a recall of 1 nothing is given up. A bundle that would give up too many, or saves
+    nothing, is passed over. Where every bundle is one fact and savings add up the choice is a good one, not the best, so what it costs is an upper
+    bound of the fewest tokens.
 
-    >>> from bench.metrics import example
-    >>> trace, _ = example()
+    >>> needs = [Need("main", fact, "result", source=2, last=3, prompts=1, dependencies=1) for fact in ("471", "a/b.csv")]
     >>> each = lambda needs: [Bundle((need,), len(need.fact)) for need in needs]
-    >>> sorted(given_up(trace, 0.5, each)), sorted(given_up(trace, 1.0, each))
+    >>> sorted(given_up(needs, 0.5, each)), sorted(given_up(needs, 1.0, each))
     ([('main', 'a/b.csv')], [])
     """
-    left = may_miss(trace, recall)
+    left = may_miss(needs, recall)
     if not left:
         return frozenset()
     gone: set[Fact] = set()
-    for bundle in sorted(bundles(needs_of(trace)), key=_worth, reverse=True):
-        if bundle.first_uses <= left and bundle.saved_tokens > 0:
-            left -= bundle.first_uses
+    for bundle in sorted(bundles(needs), key=lambda item: item.saved_tokens / max(1, item.dependencies), reverse=True):
+        if bundle.dependencies <= left and bundle.saved_tokens > 0:
+            left -= bundle.dependencies
             gone.update(need.key for need in bundle.needs)
     return frozenset(gone)
-
-
-def _worth(bundle: Bundle) -> tuple[float, float]:
-    """Tokens saved per first use given up; without any it is beyond price. `sorted` is stable, so equal ones keep the order of first use."""
-    return bundle.saved_tokens / bundle.first_uses if bundle.first_uses else math.inf, bundle.saved_tokens

@@ -6,86 +6,82 @@ What a text holds is found out when it is first asked for, and is then known for
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 
 from ..model import Message, Prompt, Run, ToolCall, ToolResult, Trace
-from ..text.decode import decoded
-from ..text.facts import anchor, facts_of, occurs, words_of
-from .uses import call_text, uses
+from ..text.cut import without_halves
+from ..text.facts import anchor, flat, is_number, occurs, occurs_at, runs_in, words_of
+from ..text.texts import Texts
+from .spoken import call_text
 
-LISTED = 20
-"""How many of the facts lost of a result are listed."""
-
-_WORD = re.compile(r"\w+")
-_DECIMAL = re.compile(r"\d+(?:\.\d+)+")
-_NUMBER = re.compile(r"[-+]?(\d+(?:\.\d+)+)(?:[eE][-+]?\d+)?")
 _PARAGRAPHS_CHARS = 1000  # shorter texts are looked through as a whole
-_LONG_CHARS = 100_000  # from here on finding all facts of a text once is cheaper than looking for each one
+_LONG_CHARS = 20_000
 
 ItemsOf = Callable[[str], Iterable[str]]
 """What is looked for in prompts: the items that one text holds, each as often as it counts."""
 
 
 class FactsHeld:
-    """The facts of a trace that a text holds: of the facts of its tool results and of its uses, those present in the text.
+    """The facts out of given ones that a text holds; what a text holds is found out once.
 
-    >>> from bench.model import Source
-    >>> got = ToolResult(index=0, call_id="a", function="f", seen="471 rows in a/b.csv")
-    >>> FactsHeld(Trace(id="t", source=Source(format="native"), steps=(got,)))("471 of 4710")
-    ('471',)
+    >>> FactsHeld(["471", "a/b.csv", "two words"], Texts())("471.0 of 4710, Two words")
+    ('471', 'two words')
     """
 
-    def __init__(self, trace: Trace) -> None:
-        facts: dict[str, None] = {use.fact: None for use in uses(trace)}
-        self._results: set[str] = set()
-        for result in trace.results:
-            facts.update(dict.fromkeys(facts_of(result.text)))
-            self._results.add(result.text)
-        self._parts: dict[str, tuple[frozenset[str], str]] = {}
-        self._bare = frozenset(filter(_is_bare, facts))
-        self._by_anchor: dict[str, list[str]] = {}
-        for fact in facts.keys() - self._bare:
-            self._by_anchor.setdefault(anchor(fact), []).append(fact)
-        self._anchors = frozenset(self._by_anchor)
+    def __init__(self, facts: Iterable[str], texts: Texts) -> None:
+        self._texts = texts
+        every = dict.fromkeys(facts)
+        self._numbers = {fact for fact in every if is_number(fact)}
+        self._bare: set[str] = set()
+        self._by_anchor: dict[str, list[tuple[str, frozenset[str]]]] = {}
+        self._runs: dict[str, list[tuple[str, str]]] = {}
+        for fact in every.keys() - self._numbers:
+            if " " in fact:
+                run = flat(fact)
+                self._runs.setdefault(max(run.split(), key=len, default=""), []).append((fact, run))
+            elif _is_bare(fact):
+                self._bare.add(fact)
+            else:
+                self._by_anchor.setdefault(anchor(fact), []).append((fact, words_of(fact)))
+        self._order = {fact: place for place, fact in enumerate(every)}
+        self._anchors, self._run_anchors = self._by_anchor.keys(), self._runs.keys()
         self._known: dict[str, tuple[str, ...]] = {}
 
     def __call__(self, text: str) -> tuple[str, ...]:
         found = self._known.get(text)
         if found is None:
-            pieces = _paragraphs(text) if len(text) > _PARAGRAPHS_CHARS and text not in self._results else ()
+            pieces = _paragraphs(text) if len(text) > _PARAGRAPHS_CHARS else ()
             parts = map(self, pieces) if len(pieces) > 1 else (self._find(text),)
             found = self._known[text] = tuple(dict.fromkeys(itertools.chain.from_iterable(parts)))
         return found
 
-    def _find(self, text: str) -> Iterator[str]:
-        listed = facts_of(text) if text in self._results or len(text) > _LONG_CHARS else {}
-        plain = decoded(text)
-        words = words_of(text)
-        decimals: set[str] | None = None
-        yield from words & self._bare
-        for word in words & self._anchors:
-            for fact in self._by_anchor[word]:
-                if fact in listed:
-                    yield fact
-                    continue
-                own_words, decimal = self._parts.get(fact) or self._parts_of(fact)
-                if not own_words <= words:
-                    continue
-                if decimal:
-                    if decimals is None:
-                        decimals = set(_DECIMAL.findall(plain))
-                    if decimal not in decimals:
-                        continue
-                if occurs(plain, fact):
+    def _find(self, text: str) -> list[str]:
+        texts = self._texts
+        words = texts.words(text)
+        found = [*(self._numbers & texts.numbers(text)), *(self._bare & words)]
+        if self._anchors & words:
+            found += self._anchored(texts.plain(text), words)
+        if self._runs:
+            whole = texts.flat(text)
+            for word in self._run_anchors & set(whole.split()):
+                found += [fact for fact, run in self._runs[word] if run in whole]
+        return sorted(set(found), key=self._order.__getitem__)
+
+    def _anchored(self, plain: str, words: frozenset[str]) -> Iterator[str]:
+        if len(plain) > _LONG_CHARS:  # looking for each fact from the beginning would read it once for each
+            yield from self._anchored_at(plain)
+            return
+        for word in self._anchors & words:
+            for fact, own in self._by_anchor[word]:
+                if own <= words and occurs(plain, fact):
                     yield fact
 
-    def _parts_of(self, fact: str) -> tuple[frozenset[str], str]:
-        """What stands in every text that holds a fact: its words and, of a number with a point, its digits. Quicker to rule out than to look for."""
-        number = _NUMBER.fullmatch(fact)
-        parts = self._parts[fact] = frozenset(_WORD.findall(fact)), number.group(1) if number else ""
-        return parts
+    def _anchored_at(self, plain: str) -> Iterator[str]:
+        for match in runs_in(plain):
+            for fact, _ in self._by_anchor.get(match.group(), ()):
+                if occurs_at(plain, fact, match.start() - fact.find(match.group())):
+                    yield fact
 
 
 def _is_bare(fact: str) -> bool:
@@ -94,7 +90,7 @@ def _is_bare(fact: str) -> bool:
 
 
 def _paragraphs(text: str) -> list[str]:
-    """A text in pieces that no fact spans: of a history that is written anew for every prompt only the new pieces are looked through.
+    """A text in pieces: of a history that is written anew for every prompt only the new pieces are looked through.
 
     Text that would be decoded, whole or as a piece of it, stays whole.
     """
@@ -102,83 +98,70 @@ def _paragraphs(text: str) -> list[str]:
     return [text] if any(piece.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") for piece in pieces) else pieces
 
 
-def facts_in_prompts(trace: Trace) -> FactsHeld:
-    """The facts of a trace, found once and kept with it."""
-    if "_facts_of" not in trace.__dict__:
-        trace.__dict__["_facts_of"] = FactsHeld(trace)
-    found: FactsHeld = trace.__dict__["_facts_of"]
-    return found
+class MessageTexts:
+    """The texts of messages, the arguments of a call written out once for all runs of a trace.
 
-
-def missing_from(text: str, facts: Iterable[str]) -> list[str]:
-    """Those of the facts that one text does not hold, in the order given.
-
-    >>> missing_from("total 471", ["471", "36.5"])
-    ['36.5']
+    A message that shows a part of one of the `results` says nothing with half a word at the cut, of its text or of its value as Python writes it.
     """
-    words, plain = words_of(text), decoded(text)
-    listed = facts_of(text) if len(text) > _LONG_CHARS else {}
-    return [fact for fact in facts if fact not in listed and (anchor(fact) not in words or not occurs(plain, fact))]
 
-
-def message_texts(message: Message) -> tuple[str, ...]:
-    """Every text in which a message can hold something: its own, and the arguments of its tool calls.
-
-    >>> call = ToolCall(id="c", name="grep", arguments={"pattern": "run_7"})
-    >>> message_texts(Message(role="assistant", text="Looking.", kind="model", tool_calls=(call,)))
-    ('Looking.', 'pattern: run_7')
-    """
-    return tuple(text for text in (message.text, *map(call_text, message.tool_calls)) if text)
-
-
-class _TextsOf:
-    """The texts of messages, the arguments of a call written out once for all runs of a trace."""
-
-    def __init__(self) -> None:
+    def __init__(self, results: Iterable[ToolResult] = ()) -> None:
+        self._untruncated = {result.index: tuple(dict.fromkeys((result.text, str(result.value)))) for result in results}
         # by identity: the runs share the calls of the trace's turns, and arguments cannot be hashed; kept, so that no other gets the same id
         self._calls: dict[int, tuple[tuple[ToolCall, ...], tuple[str, ...]]] = {}
 
+    def shown(self, message: Message) -> str:
+        """The text of a message, without half a word where a result was cut."""
+        return message.text if message.step is None else self.part(message.step, message.text)
+
+    def part(self, step: int, text: str) -> str:
+        """What was kept of the result of a step, without half a word at a cut."""
+        for whole in self._untruncated.get(step, ()):
+            if text != whole:
+                text = without_halves(text, whole)
+        return text
+
     def __call__(self, message: Message) -> tuple[str, ...]:
-        calls = message.tool_calls
+        text, calls = self.shown(message), message.tool_calls
         if not calls:
-            return (message.text,) if message.text else ()
+            return (text,) if text else ()
         if id(calls) not in self._calls:
             self._calls[id(calls)] = calls, tuple(filter(None, map(call_text, calls)))
-        return (message.text, *self._calls[id(calls)][1]) if message.text else self._calls[id(calls)][1]
+        return (text, *self._calls[id(calls)][1]) if text else self._calls[id(calls)][1]
 
 
 class Shown:
     """One thread's prompt: the texts that show each step, and the items it holds. Live: changed by the next prompt."""
 
-    def __init__(self, messages: dict[str, Message], texts: _TextsOf, items_of: ItemsOf) -> None:
-        self._messages, self._texts, self._items_of = messages, texts, items_of
+    def __init__(
+        self, messages: dict[str, Message], texts: MessageTexts, items_of: ItemsOf, own: Container[str] = ()
+    ) -> None:
+        self._messages, self._texts, self._items_of, self._own = messages, texts, items_of, own
         self._keys: list[str] = []
         self._changed: dict[
             str, int
         ] = {}  # by message key: how often it came or went since the items were last asked for
         self._items: Counter[str] = Counter()
+        self._original: Counter[str] = Counter()
         self._of_step: dict[int | None, list[str]] = {}
         self.touched: set[str] | None = None
         """Every item that came or went, for who asks by making it a set; None: nobody asks."""
 
     def apply(self, prompt: Prompt) -> None:
         """Make it the next prompt of the thread; costs what changed."""
-        for splice in reversed(prompt.splices):
-            end = splice.at + splice.removed
-            for key in self._keys[splice.at : end]:
-                self._change(key, -1)
+        for key in prompt.edit(self._keys):
+            self._change(key, -1)
+        for splice in prompt.splices:
             for key in splice.added:
                 self._change(key, 1)
-            self._keys[splice.at : end] = splice.added
 
     def _change(self, key: str, by: int) -> None:
         self._changed[key] = self._changed.get(key, 0) + by
         message = self._messages[key]
         texts = self._of_step.setdefault(message.step, [])
         if by > 0:
-            texts.append(message.text)
+            texts.append(self._texts.shown(message))
         else:
-            texts.remove(message.text)
+            texts.remove(self._texts.shown(message))
 
     def texts_of(self, step: int | None) -> list[str]:
         """The texts of the messages that show a step, None: of those that a strategy wrote; `[]` where there is none."""
@@ -196,33 +179,46 @@ class Shown:
                 found = self._items_of(text)
                 if self.touched is not None:
                     self.touched.update(found)
-                if by > 0:
-                    items.update(found)
-                    continue
-                for item in found:
-                    if items[item] > 1:
-                        items[item] -= 1
-                    else:
-                        items.pop(item)
+                _count(items, found, by)
+                if self._own and key not in self._own:
+                    _count(self._original, found, by)
         self._changed.clear()
         return items
 
+    def original(self) -> Counter[str]:
+        """Of these the items that messages hold which the strategy left as they were."""
+        items = self.items()
+        return self._original if self._own else items
 
-def sightings(trace: Trace, run: Run, items_of: ItemsOf) -> Iterator[tuple[str, ToolResult | Prompt, Shown]]:
+
+def _count(items: Counter[str], found: Iterable[str], by: int) -> None:
+    if by > 0:
+        items.update(found)
+        return
+    for item in found:
+        if items[item] > 1:
+            items[item] -= 1
+        else:
+            items.pop(item)
+
+
+def sightings(
+    trace: Trace, run: Run, message_texts: MessageTexts, items_of: ItemsOf, own: Container[str] = ()
+) -> Iterator[tuple[str, ToolResult | Prompt, Shown]]:
     """Each prompt with what it holds, and each tool result at two places: ("prompt", prompt, …) for every prompt, then ("shown", result, …) for
     each result whose first prompt this is; after the last prompt ("end", result, …) for each of these with the last prompt of its thread.
 
+    `own` are the keys of messages that the strategy wrote or rewrote.
     Read what a prompt holds before the next one: it is live. A result after which its thread has no prompt is not among them.
     """
     waiting: dict[str, list[ToolResult]] = {}
     for result in reversed(trace.results):
         waiting.setdefault(result.thread, []).append(result)
-    texts: _TextsOf = trace.__dict__.setdefault("_texts_of", _TextsOf())
     threads: dict[str, Shown] = {}
     seen: list[ToolResult] = []
     for prompt in run.prompts:
         if prompt.thread not in threads:
-            threads[prompt.thread] = Shown(run.held_messages, texts, items_of)
+            threads[prompt.thread] = Shown(run.held_messages, message_texts, items_of, own)
         shown = threads[prompt.thread]
         shown.apply(prompt)
         yield "prompt", prompt, shown

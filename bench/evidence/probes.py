@@ -10,12 +10,10 @@ import msgspec
 
 from ..errors import ScenarioError, nearest, one_line
 from ..model import AskedProbe, ModelTurn, Probe, ToolResult, Trace
-from ..text.decode import NothingParsed, decode_strings, parse_json, parse_prefix
+from ..text.decode import NothingParsed, decode_strings, parse_some
 
 LABEL = "probes"
 """Where the probes of a trace are kept among its labels."""
-
-Found = tuple[Probe, ToolResult | None, Any]
 
 
 def search(path: str, value: Any) -> Any:
@@ -41,29 +39,10 @@ def search(path: str, value: Any) -> Any:
 
 
 def _parsed(value: Any) -> Any:
-    if not isinstance(value, str):
+    try:
+        return parse_some(value) if isinstance(value, str) else value
+    except NothingParsed:
         return value
-    for parse in (parse_json, lambda text: parse_prefix(text)[0]):
-        try:
-            return parse(value)
-        except NothingParsed:
-            continue
-    return value
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether two values are the same, types included; NaN is itself, and the order of keys does not matter.
-
-    >>> same({"a": [1, None]}, {"a": [1, None]}), same(1, True), same(1, 1.0), same(float("nan"), float("nan"))
-    (True, False, False, True)
-    """
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(item, other[key]) for key, item in one.items())
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other) or (one != one and other != other)
 
 
 def problem_of(probe: Probe) -> str | None:
@@ -87,31 +66,50 @@ def problem_of(probe: Probe) -> str | None:
     return None
 
 
-def asked(probes: Sequence[Probe], traces: Sequence[Trace], source: str) -> dict[str, list[dict[str, Any]]]:
-    """The probes of each trace by case, as they stand in its labels. `source` names the scenario in errors.
+class Questions:
+    """The probes of a scenario, asked of one trace after the other. `source` names the scenario in errors."""
 
-    A probe that names a function asks each of its results in which the path finds something. Raises ScenarioError for a probe that matches
-    no case or no result, and for a path that finds nothing in the untruncated result.
-    """
-    by_case: dict[str, list[dict[str, Any]]] = {}
-    for number, probe in enumerate(probes, 1):
-        where = f"{source}: probes[{number}] ({one_line(probe.question)[:60]})"
-        cases = [trace for trace in traces if fnmatchcase(trace.id, probe.case)]
-        if not cases:
-            raise ScenarioError(
-                f"{where}: no case is called {probe.case!r}{nearest(probe.case, (trace.id for trace in traces))}"
+    def __init__(self, probes: Sequence[Probe], source: str) -> None:
+        self._probes = [
+            (probe, f"{source}: probes[{number}] ({one_line(probe.question)[:60]})")
+            for number, probe in enumerate(probes, 1)
+        ]
+        self._cases: set[str] = set()
+        self._asked: set[str] = set()
+        self._matched: set[str] = set()
+        self._known: dict[str, set[str]] = {}
+
+    def of(self, trace: Trace) -> list[dict[str, Any]]:
+        """The probes of one trace, as they stand in its labels.
+
+        A probe that names a function asks each of its results in which the path finds something. Raises ScenarioError for a path that finds
+        nothing in the untruncated result.
+        """
+        self._cases.add(trace.id)
+        found = []
+        for probe, where in self._probes:
+            if not fnmatchcase(trace.id, probe.case):
+                continue
+            self._matched.add(where)
+            self._known.setdefault(where, set()).update(
+                name for result in trace.results for name in (result.function, result.call_id)
             )
-        hits = [(trace, result, answer) for trace in cases for result, answer in _answers(probe, trace, where)]
-        if not hits:
-            known = {name for trace in cases for result in trace.results for name in (result.function, result.call_id)}
-            near = nearest(str(probe.result), known)
-            raise ScenarioError(f"{where}: no tool result is step, call or function {probe.result!r}{near}")
-        for trace, result, answer in hits:
-            step = None if result is None else result.index
-            _require_turn(probe, trace, result, where)
-            entry = AskedProbe(question=probe.question, expected=answer, where=probe.where, step=step, path=probe.path, at=probe.at)  # fmt: skip
-            by_case.setdefault(trace.id, []).append(msgspec.structs.asdict(entry))
-    return by_case
+            for result, answer in _answers(probe, trace, where):
+                self._asked.add(where)
+                _require_turn(probe, trace, result, where)
+                step = None if result is None else result.index
+                entry = AskedProbe(question=probe.question, expected=answer, where=probe.where, step=step, path=probe.path, at=probe.at)  # fmt: skip
+                found.append(msgspec.structs.asdict(entry))
+        return found
+
+    def require_asked(self) -> None:
+        """Raise ScenarioError for a probe that matched no case, or no result of any: once every trace was seen."""
+        for probe, where in self._probes:
+            if where not in self._matched:
+                raise ScenarioError(f"{where}: no case is called {probe.case!r}{nearest(probe.case, self._cases)}")
+            if where not in self._asked:
+                near = nearest(str(probe.result), self._known.get(where, ()))
+                raise ScenarioError(f"{where}: no tool result is step, call or function {probe.result!r}{near}")
 
 
 def _answers(probe: Probe, trace: Trace, where: str) -> list[tuple[ToolResult | None, Any]]:

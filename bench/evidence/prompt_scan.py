@@ -1,16 +1,18 @@
-"""One walk through the prompts of a run, for all metrics that ask what was lost: made once a run and kept with it."""
+"""One walk through the prompts of a run, for everything that asks what was lost."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from ..model import Prompt, Run, ToolResult, Trace
-from ..text.facts import facts_of
-from .alike import alike
-from .compactions import Round, Survivors, round_steps
-from .presence import Shown, facts_in_prompts, sightings
-from .repeats import Repeat, repeats
-from .uses import Use, uses
+from ..model import Prompt, Run, ToolResult
+from .compactions import Compaction, Survivors, compaction_steps
+from .dependencies import Dependency
+from .presence import Shown
+from .repeats import Repeat
+
+if TYPE_CHECKING:
+    from .of_trace import TraceEvidence
 
 
 @dataclass(frozen=True)
@@ -29,37 +31,36 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """One dependency under a strategy: whether the prompt of its turn held the fact at all, and in a message left as it was."""
+
+    dependency: Dependency
+    present: bool
+    original: bool
+
+
+@dataclass(frozen=True)
 class PromptScan:
     """What the walk found.
 
-    `standings` of every result, by place: "shown" is the first prompt of its thread after it, "end" the last one. `judged` is every use with
-    whether the prompt of its turn held it; uses for which no strategy can be blamed are left out. `missed` is every use that it did not hold,
-    with how the result that told it stood in that prompt. `repeats` is every call that asked again, with what it had been told that the prompt
-    did not hold. `rounds` are those of each thread that has any.
+    `standings` of every result, by place: "shown" is the first prompt of its thread after it, "end" the last one. `judged` is every dependency
+    with whether the prompt of its turn held it, and whether a message did that the strategy had left as it was. `repeats` is every call that
+    asked again, with what it had been told that the prompt did not hold. `compactions` are those of each thread that has any.
     """
 
     standings: dict[str, list[Standing]] = field(default_factory=lambda: {"shown": [], "end": []})
-    judged: list[tuple[Use, bool]] = field(default_factory=list)
-    missed: list[tuple[Use, Standing]] = field(default_factory=list)
+    judged: list[Judged] = field(default_factory=list)
     repeats: list[tuple[Repeat, tuple[str, ...]]] = field(default_factory=list)
-    rounds: dict[str, list[Round]] = field(default_factory=dict)
+    compactions: dict[str, list[Compaction]] = field(default_factory=dict)
 
 
-def prompt_scan(trace: Trace, run: Run) -> PromptScan:
-    """The survey of a run, made once for all runs that show the same."""
-    kept = alike(trace, run)
-    if "_survey" not in kept:
-        kept["_survey"] = _survey(trace, run)
-    found: PromptScan = kept["_survey"]
-    return found
-
-
-def _survey(trace: Trace, run: Run) -> PromptScan:
-    asked = _Asked(trace, run)
+def scan_prompts(of_trace: TraceEvidence, run: Run) -> PromptScan:
+    """Walk through the prompts of a run once."""
+    asked = _Asked(of_trace, run)
     found = PromptScan()
-    for place, subject, shown in sightings(trace, run, facts_in_prompts(trace)):
+    for place, subject, shown in of_trace.sightings(run, of_trace.facts_held, of_trace.written_by_strategy(run)):
         if isinstance(subject, ToolResult):
-            found.standings[place].append(_standing(subject, shown))
+            found.standings[place].append(_standing(of_trace, subject, shown))
         else:
             asked.of(subject, shown, found)
     for standings in found.standings.values():
@@ -67,44 +68,38 @@ def _survey(trace: Trace, run: Run) -> PromptScan:
     return found
 
 
-def _standing(result: ToolResult, shown: Shown) -> Standing:
+def _standing(of_trace: TraceEvidence, result: ToolResult, shown: Shown) -> Standing:
     if shown.whole(result):
         return Standing(result, True)
     texts = tuple(shown.texts_of(result.index))
     held = shown.items()
-    gone = tuple([fact for fact in facts_of(result.text) if fact not in held])
+    gone = tuple([fact for fact in of_trace.texts.facts(result.text) if fact not in held])
     return Standing(result, False, gone, texts, () if texts else tuple(shown.texts_of(None)))
 
 
 class _Asked:
-    """What is asked of each prompt: the uses of its turn, the calls that it repeats, and, in a round, what survives."""
+    """What is asked of each prompt: the uses of its turn, the calls that it repeats, and, where it compacts, what survives."""
 
-    def __init__(self, trace: Trace, run: Run) -> None:
-        self._trace = trace
-        self._results = {result.index: result for result in trace.results}
-        self._uses: dict[int, list[Use]] = {}
-        for use in uses(trace):
-            if not use.recorded_only:
-                self._uses.setdefault(use.turn, []).append(use)
+    def __init__(self, of_trace: TraceEvidence, run: Run) -> None:
+        self._of_trace = of_trace
         self._repeats: dict[int, list[Repeat]] = {}
-        for repeat in repeats(trace):
+        for repeat in of_trace.repeats:
             self._repeats.setdefault(repeat.turn, []).append(repeat)
-        self._rounds = round_steps(trace, run)
+        self._compactions = compaction_steps(run, of_trace.joined_before)
         self._survivors: dict[str, Survivors] = {}
 
     def of(self, prompt: Prompt, shown: Shown, found: PromptScan) -> None:
-        for use in self._uses.get(prompt.step, ()):
-            source = self._results[use.source]
-            present = shown.whole(source) or use.fact in shown.items()
-            found.judged.append((use, present))
-            if not present:
-                texts = tuple(shown.texts_of(source.index))
-                found.missed.append((use, Standing(source, False, (use.fact,), texts)))
+        dependencies = self._of_trace.dependencies_by_turn.get(prompt.step, ())
+        if dependencies:
+            held, original = shown.items(), shown.original()
+            found.judged.extend([Judged(item, item.fact in held, item.fact in original) for item in dependencies])
         for repeat in self._repeats.get(prompt.step, ()):
-            told, held = ((), {}) if shown.whole(repeat.earlier) else (repeat.told, shown.items())
-            found.repeats.append((repeat, tuple([fact for fact in told if fact not in held])))
-        if prompt.step in self._rounds:
-            counted = self._survivors.setdefault(prompt.thread, Survivors(self._trace, prompt.thread))
-            judged = counted.round(prompt, shown)
-            if judged.total:  # before anything was told there is nothing to lose
-                found.rounds.setdefault(prompt.thread, []).append(judged)
+            told = () if shown.whole(repeat.earlier) else repeat.told
+            holds = shown.items() if told else ()
+            found.repeats.append((repeat, tuple([fact for fact in told if fact not in holds])))
+        if prompt.step in self._compactions:
+            if prompt.thread not in self._survivors:
+                self._survivors[prompt.thread] = Survivors(self._of_trace.told_by_results(prompt.thread))
+            counted = self._survivors[prompt.thread].at(prompt, shown)
+            if counted.total:  # before anything was told there is nothing to lose
+                found.compactions.setdefault(prompt.thread, []).append(counted)

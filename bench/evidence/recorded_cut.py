@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from ..model import AnyStep, ContextReset, ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, text_of
 from ..text.decode import NothingParsed, parse_json
-from ..text.facts import facts_of
-from .presence import missing_from
-from .uses import turn_text
+from ..text.texts import Texts
+from .spoken import turn_text
 
 
 @dataclass(frozen=True)
@@ -49,28 +48,28 @@ class Reset:
     lost: int
 
 
-def cuts(trace: Trace) -> tuple[Cut, ...]:
+def find_cuts(trace: Trace, texts: Texts) -> tuple[Cut, ...]:
     """Every result whose recorded text is not its untruncated text, in order. `()` where the trace recorded no other text.
 
     >>> from bench.model import Source
     >>> got = ToolResult(index=0, call_id="a", function="cat", seen="471 rows [cut]", full="471 rows, level_12, level_13")
     >>> again = ToolResult(index=1, call_id="b", function="tail", seen="level_12")
     >>> turn = ModelTurn(index=2, content="level_12 and level_13 it is")
-    >>> found = cuts(Trace(id="t", source=Source(format="native"), steps=(got, again, turn)))
+    >>> found = find_cuts(Trace(id="t", source=Source(format="native"), steps=(got, again, turn)), Texts())
     >>> [(cut.lost, cut.asked_again, cut.said) for cut in found]
     [(('level_12', 'level_13'), {1: 1}, {2: ('level_13',)})]
     """
-    return tuple(_cuts(trace))
+    return tuple(_cuts(trace, texts))
 
 
-def _cuts(trace: Trace) -> Iterator[Cut]:
+def _cuts(trace: Trace, texts: Texts) -> Iterator[Cut]:
     known: dict[str, set[str]] = {}
     for position, step in enumerate(trace.steps):
         before = known.setdefault(step.thread, set())
         if isinstance(step, ToolResult) and step.full is not None and step.seen is not None and step.seen != step.full:
-            facts = facts_of(step.full)
-            lost = [fact for fact in missing_from(step.seen, facts) if fact not in before]
-            again, said = _later(trace.steps[position + 1 :], step.thread, lost)
+            facts = texts.facts(step.full)
+            lost = [fact for fact in texts.missing(step.seen, facts) if fact not in before]
+            again, said = _later(trace.steps[position + 1 :], step.thread, lost, texts)
             yield Cut(
                 step.index,
                 step.function,
@@ -81,7 +80,7 @@ def _cuts(trace: Trace) -> Iterator[Cut]:
                 again,
                 said,
             )
-        before.update(facts_of(_text(step)))
+        before.update(texts.facts(_text(step)))
 
 
 def _output_chars(text: str) -> int:
@@ -104,7 +103,7 @@ def _text(step: AnyStep) -> str:
 
 
 def _later(
-    steps: tuple[AnyStep, ...], thread: str, lost: list[str]
+    steps: tuple[AnyStep, ...], thread: str, lost: list[str], texts: Texts
 ) -> tuple[dict[int, int], dict[int, tuple[str, ...]]]:
     """Where lost facts first turn up again: in results, by count, and in model turns, by name."""
     left = dict.fromkeys(lost)
@@ -115,7 +114,7 @@ def _later(
             break
         if step.thread != thread:
             continue
-        here = [fact for fact in facts_of(_text(step)) if fact in left]
+        here = [fact for fact in texts.facts(_text(step)) if fact in left]
         for fact in here:
             del left[fact]
         if here and isinstance(step, ToolResult):
@@ -125,13 +124,14 @@ def _later(
     return again, said
 
 
-def resets(trace: Trace) -> tuple[Reset, ...]:
+def find_resets(trace: Trace, texts: Texts) -> tuple[Reset, ...]:
     """Every context reset of the recorded harness, in order; `()` for none.
 
     >>> from bench.model import Source
     >>> got = ToolResult(index=0, call_id="a", function="cat", seen="471 rows, level_12")
     >>> gone = ContextReset(index=1, summary="471 rows were read")
-    >>> [(r.results, r.facts, r.lost) for r in resets(Trace(id="t", source=Source(format="native"), steps=(got, gone)))]
+    >>> trace = Trace(id="t", source=Source(format="native"), steps=(got, gone))
+    >>> [(reset.results, reset.facts, reset.lost) for reset in find_resets(trace, Texts())]
     [(1, 2, 1)]
     """
     held: dict[str, list[AnyStep]] = {}
@@ -143,8 +143,8 @@ def resets(trace: Trace) -> tuple[Reset, ...]:
             continue
         kept = [item for item in before if item.index in step.kept or isinstance(item, SystemTurn)]
         gone = [item for item in before if isinstance(item, ToolResult) and item.index not in step.kept]
-        left = {fact for item in kept for fact in facts_of(_text(item))} | facts_of(step.summary or "").keys()
-        facts = {fact for item in gone for fact in facts_of(item.shown_by_recorder)}
+        left = {fact for item in kept for fact in texts.facts(_text(item))} | texts.facts(step.summary or "").keys()
+        facts = {fact for item in gone for fact in texts.facts(item.shown_by_recorder)}
         found.append(Reset(step.index, len(gone), len(kept), len(step.summary or ""), len(facts), len(facts - left)))
         held[step.thread] = kept
     return tuple(found)

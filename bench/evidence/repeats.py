@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model import ModelTurn, ToolResult, Trace
-from ..text.facts import facts_of
+from ..text.texts import Texts
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Repeat:
     told: tuple[str, ...]
 
 
-def repeats(trace: Trace) -> tuple[Repeat, ...]:
-    """Every repeated call of a trace that was told a fact again, in order of their results; computed once per trace.
+def find_repeats(trace: Trace, texts: Texts) -> tuple[Repeat, ...]:
+    """Every repeated call of a trace that was told a fact again, in order of their results.
 
     The same call is the same function with the same arguments, or the same command. A call without a result, and one that got nothing it
     had been told before, is left out.
@@ -35,16 +35,10 @@ def repeats(trace: Trace) -> tuple[Repeat, ...]:
     ...     call = ToolCall(id=f"c{index}", name="bash", arguments={"command": "wc -l a.csv"})
     ...     steps += [ModelTurn(index=index, tool_calls=(call,)),
     ...               ToolResult(index=index + 1, call_id=call.id, function="bash", seen="471 rows")]
-    >>> [(repeat.turn, repeat.earlier.index, repeat.told) for repeat in repeats(Trace(id="t", source=Source(format="native"), steps=tuple(steps)))]
+    >>> trace = Trace(id="t", source=Source(format="native"), steps=tuple(steps))
+    >>> [(repeat.turn, repeat.earlier.index, repeat.told) for repeat in find_repeats(trace, Texts())]
     [(2, 1, ('471',))]
     """
-    if "_repeats" not in trace.__dict__:
-        trace.__dict__["_repeats"] = tuple(_find(trace))
-    found: tuple[Repeat, ...] = trace.__dict__["_repeats"]
-    return found
-
-
-def _find(trace: Trace) -> list[Repeat]:
     answered: dict[tuple[str, str], ToolResult] = {}
     asked: dict[tuple[str, str], tuple[int, str, ToolResult | None]] = {}
     found = []
@@ -56,13 +50,13 @@ def _find(trace: Trace) -> list[Repeat]:
         elif isinstance(step, ToolResult) and (step.thread, step.call_id) in asked:
             turn, command, earlier = asked[step.thread, step.call_id]
             answered[step.thread, command] = step
-            told = () if earlier is None else _told_twice(earlier, step)
+            told = () if earlier is None else _told_twice(earlier, step, texts)
             if earlier is not None and told:
                 found.append(Repeat(turn, step.call_id, command, earlier, step.index, told))
-    return found
+    return tuple(found)
 
 
-def _told_twice(earlier: ToolResult, again: ToolResult) -> tuple[str, ...]:
+def _told_twice(earlier: ToolResult, again: ToolResult, texts: Texts) -> tuple[str, ...]:
     """The facts that the recorded model saw in both; one that only a harness's own warning held is no strategy's to keep."""
-    untruncated, seen_again = facts_of(earlier.text), facts_of(again.shown_by_recorder)
-    return tuple(fact for fact in facts_of(earlier.shown_by_recorder) if fact in seen_again and fact in untruncated)
+    untruncated, seen_again = texts.facts(earlier.text), texts.facts(again.shown_by_recorder)
+    return tuple(fact for fact in texts.facts(earlier.shown_by_recorder) if fact in seen_again and fact in untruncated)

@@ -9,7 +9,8 @@ from typing import Any
 
 from ..errors import SpecError, TraceError, one_line
 from ..model import compact_json
-from .documents import Document, write_atomically
+from .documents import Document
+from .writing import write_atomically
 
 _KEY = "bench_cassette"
 _VERSION = 1

@@ -1,4 +1,4 @@
-"""Input files: their bytes, their JSON with places to point at, and the one way a file is written (whole or not at all)."""
+"""Input files: their bytes, and their JSON with places to point at."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import functools
 import hashlib
 import importlib
 import json
-import os
 import re
 import zlib
 from collections.abc import Iterator, Sequence
@@ -320,21 +319,3 @@ def optional_zstandard(name: str) -> Any:
         return importlib.import_module("zstandard")
     except ImportError:
         raise TraceError(f"{name}: zstd needs the extra bench[zstd] — pip install zstandard") from None
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Put bytes into a file so that a reader finds the old file or the whole new one, never half of it.
-
-    Raises TraceError where the folder is missing or cannot be written.
-    """
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        try:
-            scratch.write_bytes(data)
-            os.replace(scratch, path)
-        finally:
-            scratch.unlink(missing_ok=True)
-    except OSError as error:
-        raise TraceError(
-            f"{path.as_posix()}: cannot be written: {error.strerror or error} — check the folder"
-        ) from None

@@ -1,29 +1,154 @@
-"""Gates judge a Comparison and see nothing else; verdict text and exit code both come from here.
+"""Gates judge a Comparison and see nothing else. They return values; reports put what was dropped into words.
 
-A gate is a function `(rule, comparison, strategy) → Verdict`, registered with the rule's fields that it reads: `handles=("min", "max")`.
+A gate is a function `(rule, comparison, strategy, *, its settings) → Verdict`. Its settings are its keyword-only parameters: a gate of a scenario is
+given to the gate whose settings it names, so that a new gate in one new file brings its own.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import Any
 
-from ..errors import ScenarioError, nearest
-from ..metrics import measured
-from ..model import Comparison, GateRule, Row, Verdict
-from ..plugins.registry import entries, register
-from ..reports.loss.dropped import Dropped, dropped
+import msgspec
 
-GateFunction = Callable[[GateRule, Comparison, str], Verdict]
-RELATIVE = ("max_increase", "max_drop")
-"""The fields of a rule that compare with a baseline."""
+from ..errors import ScenarioError, SpecError, nearest, one_line
+from ..metrics import metrics
+from ..model import Comparison, GateRule, Loss, Row, Verdict
+from ..plugins.registry import Entry, entries, register
+from ..text.wording import counted, exact, listed
+
+GateFunction = Callable[..., Verdict]
+SHARED = ("metric", "strategy", "over", "gate")
+"""What every gate has beside its own settings. `gate` names the gate meant, where the settings alone leave that open."""
+
+LISTED = 10
+"""How many losses a verdict names."""
 
 
-def gate(name: str, handles: tuple[str, ...]) -> Callable[[GateFunction], GateFunction]:
-    """Decorator that registers a gate under a name, for the rule fields it handles."""
-    return register("gate", name, handles=handles)
+def gate(
+    name: str, *, needs_baseline: bool = False, problem: Callable[..., str | None] | None = None
+) -> Callable[[GateFunction], GateFunction]:
+    """Decorator that registers a gate. `problem` is called with its settings and says what is wrong with them (None: nothing)."""
+    add = register("gate", name, needs_baseline=needs_baseline, problem=problem)
+
+    def checked(function: GateFunction) -> GateFunction:
+        taken = sorted({item.name for item in Entry("gate", name, function).parameters} & {*SHARED})
+        if taken:
+            raise SpecError(f"gate {name!r}: {taken[0]!r} is what every gate has — give its own setting another name")
+        return add(function)
+
+    return checked
+
+
+# ---------------------------------------------------------------- rules as they are written
+
+
+def parse_rule(table: Mapping[str, Any], where: str, number: int = 0) -> GateRule:
+    """A gate of a scenario as written: the metric, the strategy, and the settings of one gate. Raises ScenarioError naming what does not fit.
+
+    >>> rule = parse_rule({"metric": "needed.recall", "min": 0.9}, "x.toml: gates[1]")
+    >>> rule.gate, rule.settings
+    ('limits', {'min': 0.9})
+    """
+    metric = table.get("metric")
+    if not isinstance(metric, str):
+        raise ScenarioError(f"{where}: `metric` is missing — say which number is judged")
+    where = f"{where} ({metric})"
+    own = {key: value for key, value in table.items() if key not in SHARED}
+    meant = _meant(own, table.get("gate"), where)
+    settings = _settings(meant, own, where)
+    check = meant.meta.get("problem")
+    said = check(**settings) if check is not None else None
+    if said:
+        raise ScenarioError(f"{where}: {said}")
+    try:
+        shared = msgspec.convert({key: table[key] for key in SHARED if key in table}, GateRule)
+    except msgspec.ValidationError as error:
+        raise ScenarioError(f"{where}: {one_line(error)}") from None
+    return msgspec.structs.replace(shared, gate=meant.name, settings=settings, number=number)
+
+
+def _meant(own: Mapping[str, Any], named: Any, where: str) -> Entry:
+    """The one gate that takes these settings and needs no others."""
+    known = entries("gate")
+    if named is not None:
+        if not isinstance(named, str) or named not in known:
+            raise ScenarioError(f"{where}: unknown gate {named!r}{nearest(str(named), known)}")
+        known = {named: known[named]}
+    elif not own:
+        raise ScenarioError(f"{where}: no limit — set {' or '.join(map(_names, known.values()))}")
+    taking = [entry for entry in known.values() if own.keys() <= {item.name for item in entry.parameters}]
+    able = [entry for entry in taking if not _missing(entry, own)]
+    if len(able) == 1:
+        return able[0]
+    if able:
+        which = f"gates {listed([entry.name for entry in able])} each take {listed(list(own))}"
+        raise ScenarioError(f"{where}: {which} — write `gate = {able[0].name!r}` beside it, or the other")
+    names = [item.name for entry in known.values() for item in entry.parameters]
+    for key in own:
+        if key not in names:
+            raise ScenarioError(f"{where}: unknown key {key!r}{nearest(key, [*names, *SHARED])}")
+    if taking:
+        raise ScenarioError(f"{where}: gate {taking[0].name!r} also needs {listed(_missing(taking[0], own))}")
+    raise ScenarioError(f"{where}: {listed(list(own))} in one gate — write one gate for each")
+
+
+def _names(entry: Entry) -> str:
+    return ", ".join(item.name for item in entry.parameters)
+
+
+def _missing(entry: Entry, own: Mapping[str, Any]) -> list[str]:
+    return [item.name for item in entry.parameters if item.required and item.name not in own]
+
+
+def _settings(entry: Entry, own: Mapping[str, Any], where: str) -> dict[str, Any]:
+    types = {item.name: item.type for item in entry.parameters}
+    settings = {}
+    for key, value in own.items():
+        try:
+            settings[key] = msgspec.convert(value, types[key])
+        except msgspec.ValidationError as error:
+            raise ScenarioError(f"{where}: {key} = {value!r}: {one_line(error)}") from None
+        except TypeError:
+            unread = f"gate {entry.name!r} setting {key} has an annotation that cannot be read: {types[key]!r}"
+            raise ScenarioError(f"{where}: {unread} — use int, float, str, bool or a list of them") from None
+    return settings
+
+
+def require_known(rules: Sequence[GateRule], strategies: Sequence[str], where: str) -> None:
+    """Raise ScenarioError for a gate on a metric or strategy that does not exist: a gate that matches nothing would always pass."""
+    known = metrics()
+    for number, rule in enumerate(rules, 1):
+        if rule.metric not in known:
+            raise ScenarioError(
+                f"{where}: gates[{number}]: unknown metric {rule.metric!r}{nearest(rule.metric, known)}"
+            )
+        if not any(fnmatchcase(name, rule.strategy) for name in strategies):
+            raise ScenarioError(
+                f"{where}: gates[{number}]: no strategy is called {rule.strategy!r}{nearest(rule.strategy, strategies)}"
+            )
+
+
+def rules_at_budgets(
+    rules: Sequence[GateRule], declared: Mapping[str, bool], budgets: Sequence[int]
+) -> tuple[GateRule, ...]:
+    """The gates of a comparison with budgets: a gate on a strategy that runs at several budgets applies at each of them.
+
+    `declared` says of each strategy whether it has a window that a budget sets.
+    """
+    if not budgets:
+        return tuple(rules)
+    found: list[GateRule] = []
+    for rule in rules:
+        named = [name for name in declared if fnmatchcase(name, rule.strategy)]
+        made = [f"{name}@{budget}" for name in named if declared[name] for budget in budgets]
+        missed = [name for name in made if not fnmatchcase(name, rule.strategy)]
+        others = [name for name in named if not declared[name]]
+        patterns = ([rule.strategy] if others or not missed else []) + missed if made else [rule.strategy]
+        found.extend(msgspec.structs.replace(rule, strategy=pattern) for pattern in patterns)
+    return tuple(found)
 
 
 # ---------------------------------------------------------------- judging
@@ -42,43 +167,21 @@ def judged(rule: GateRule, comparison: Comparison) -> list[str]:
     known = [name for name in comparison.strategies if fnmatchcase(name, rule.strategy)]
     if not known:  # `rec*` means the reference then: a gate that judges nothing would always pass
         known = [name for name in comparison.references if fnmatchcase(name, rule.strategy)]
-    if comparison.baseline is not None and is_relative(rule):
-        gone = comparison.baseline.values.keys() - {*comparison.strategies, *comparison.references}
+    if comparison.against.baseline is not None and needs_baseline(rule):
+        gone = comparison.against.baseline.values.keys() - {*comparison.everyone}
         known += [name for name in sorted(gone) if fnmatchcase(name, rule.strategy)]
     return known
 
 
 def judge(rule: GateRule, comparison: Comparison, strategy: str) -> Verdict:
     """What one rule says of one strategy."""
-    function: GateFunction = next(
-        entry.target
-        for entry in entries("gate").values()
-        if any(getattr(rule, field) is not None for field in entry.meta["handles"])
-    )
-    return function(rule, comparison, strategy)
+    function: GateFunction = entries("gate")[rule.gate].target
+    return function(rule, comparison, strategy, **rule.settings)
 
 
-def is_relative(rule: GateRule) -> bool:
-    """Whether a rule compares with a baseline.
-
-    >>> is_relative(GateRule(metric="needed.recall", max_drop=0.01)), is_relative(GateRule(metric="needed.recall", min=0.9))
-    (True, False)
-    """
-    return any(getattr(rule, field) is not None for field in RELATIVE)
-
-
-def require_known(rules: Sequence[GateRule], strategies: Sequence[str], where: str) -> None:
-    """Raise ScenarioError for a gate on a metric or strategy that does not exist: a gate that matches nothing would always pass."""
-    metrics = measured()
-    for number, rule in enumerate(rules, 1):
-        if rule.metric not in metrics:
-            raise ScenarioError(
-                f"{where}: gates[{number}]: unknown metric {rule.metric!r}{nearest(rule.metric, metrics)}"
-            )
-        if not any(fnmatchcase(name, rule.strategy) for name in strategies):
-            raise ScenarioError(
-                f"{where}: gates[{number}]: no strategy is called {rule.strategy!r}{nearest(rule.strategy, strategies)}"
-            )
+def needs_baseline(rule: GateRule) -> bool:
+    """Whether a rule compares with a baseline."""
+    return bool(entries("gate")[rule.gate].meta["needs_baseline"])
 
 
 # ---------------------------------------------------------------- what gates share
@@ -86,50 +189,46 @@ def require_known(rules: Sequence[GateRule], strategies: Sequence[str], where: s
 
 def judged_rows(rule: GateRule, comparison: Comparison, strategy: str) -> list[Row]:
     """The rows a rule looks at: the one over all cases, or every case's."""
-    pool = comparison.summary if rule.over == "all" else comparison.rows
-    return [row for row in pool if row.strategy == strategy and row.metric == rule.metric]
+    cases: Sequence[str | None] = [None] if rule.over == "all" else comparison.case_ids
+    found = (comparison.row(strategy, rule.metric, case) for case in cases)
+    return [row for row in found if row is not None]
 
 
 def value_of(row: Row) -> float | None:
     """What was measured; None for nothing, and for what is no finite number, which no limit can judge."""
-    return row.value if row.value is not None and math.isfinite(row.value) else None
+    return row.finite
 
 
 def why_not(row: Row) -> str:
     """Why a row has no value to judge."""
-    return row.reason or (f"{row.value} is no finite number" if row.value is not None else "no reason was given")
+    if row.partly:
+        left = f"{counted(row.partly, 'sample')} could not be measured, and may change it"
+        return f"{value_text(row)} of the rest; {left}"
+    return row.why or "no reason was given"
 
 
-def failed_case(comparison: Comparison, strategy: str) -> tuple[str, str] | None:
-    """The first case on which a strategy raised, with what it raised; None where it finished everywhere."""
-    for case in comparison.cases:
-        run = comparison.runs.get((strategy, case))
-        if run is not None and run.failure is not None:
-            return case, f"{run.failure.slot} at step {run.failure.step}: {run.failure.error}"
-    return None
+def value_text(row: Row) -> str:
+    """A value to be checked against a limit; one that is only a bound with both of its ends.
 
-
-def number(value: float) -> str:
-    """A value in a verdict: whole numbers whole, others to six digits.
-
-    >>> number(1234567.0), number(0.98765432)
-    ('1234567', '0.987654')
+    >>> value_text(Row(strategy="s", metric="m", case=None, value=0.9, unit="fraction", n=2, low=0.4))
+    'between 0.4 and 0.9'
     """
-    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+    least, most = row.least or 0.0, row.most or 0.0
+    return exact(least) if least == most else f"between {exact(least)} and {exact(most)}"
 
 
-def cases(count: int) -> str:
-    """How many cases a verdict rests on.
-
-    >>> cases(1), cases(3)
-    ('1 case', '3 cases')
-    """
-    return f"{count} case{'s' * (count != 1)}"
-
-
-def dropped_on(comparison: Comparison, strategy: str, metric: str, case: str | None) -> Dropped:
-    """What was dropped on a case, for a verdict to name; nothing for no case."""
-    return dropped(comparison, strategy, metric, case) if case else Dropped()
+def losses_on(comparison: Comparison, strategy: str, metric: str, case: str | None) -> dict[str, Any]:
+    """What was dropped on a case, as a verdict's fields; what an earlier self lost too is left out. Nothing for no case."""
+    found = comparison.by_case[case].losses_of(strategy, metric) if case in comparison.by_case else None
+    if found is None:
+        return {}
+    worst: tuple[Loss, ...] = found.worst
+    earlier = comparison.against.before.get(strategy)
+    known = comparison.by_case[str(case)].losses_of(earlier, metric) if earlier is not None else None
+    if known is not None:
+        before = {(loss.step, loss.facts, loss.count) for loss in known.worst}
+        worst = tuple(loss for loss in worst if (loss.step, loss.facts, loss.count) not in before) or worst
+    return {"losses": worst, "losses_total": found.places - (len(found.worst) - len(worst))}
 
 
 # ---------------------------------------------------------------- the whole
@@ -143,7 +242,7 @@ class Conclusion:
     sentence: str
 
 
-def conclude(comparisons: Sequence[Comparison], allow_inconclusive: bool = False) -> Conclusion:
+def conclude(comparisons: Sequence[Comparison]) -> Conclusion:
     """1 a gate failed, 3 nothing measured or a gate inconclusive, else 0. Bad input (2) raises before.
 
     A strategy that raised fails its own gates; without gates its missing numbers are rows with a reason, and the report says so. Nothing
@@ -154,8 +253,7 @@ def conclude(comparisons: Sequence[Comparison], allow_inconclusive: bool = False
     for comparison in comparisons:
         for verdict in comparison.verdicts:
             counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
-            allowed = allow_inconclusive or comparison.allow_inconclusive
-            undecided = undecided or (verdict.outcome == "inconclusive" and not allowed)
+            undecided = undecided or (verdict.outcome == "inconclusive" and not comparison.allow_inconclusive)
     said = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "no gates declared"
     if "fail" in counts:
         code, meaning = 1, "a gate failed"
@@ -171,13 +269,3 @@ def conclude(comparisons: Sequence[Comparison], allow_inconclusive: bool = False
 def measured_anything(comparison: Comparison) -> bool:
     """Whether any declared strategy has any value at all."""
     return any(value_of(row) is not None and row.strategy in comparison.strategies for row in comparison.summary)
-
-
-def exit_code(comparisons: Sequence[Comparison], allow_inconclusive: bool = False) -> int:
-    """The exit code of `conclude`."""
-    return conclude(comparisons, allow_inconclusive).exit_code
-
-
-def closing_sentence(comparisons: Sequence[Comparison], allow_inconclusive: bool = False) -> str:
-    """The sentence of `conclude`."""
-    return conclude(comparisons, allow_inconclusive).sentence

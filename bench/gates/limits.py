@@ -2,82 +2,99 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from ..comparison.rows import NOTHING
 from ..model import Comparison, GateRule, Row, Verdict
-from . import cases, dropped_on, failed_case, gate, judged_rows, number, value_of, why_not
+from ..text.wording import counted, exact
+from . import gate, judged_rows, losses_on, value_of, value_text, why_not
 
 
-@gate("limits", handles=("min", "max"))
-def limits(rule: GateRule, comparison: Comparison, strategy: str) -> Verdict:
+def _problem(min: float | None = None, max: float | None = None) -> str | None:
+    for name, limit in (("min", min), ("max", max)):
+        if not math.isfinite(limit or 0):  # every comparison with NaN is false, so it would always pass
+            return f"{name} = {limit}: write a number"
+    if min is not None and max is not None and min > max:
+        return f"min is above max ({exact(min)} > {exact(max)}): no value can pass"
+    return None
+
+
+@gate("limits", problem=_problem)
+def limits(
+    rule: GateRule, comparison: Comparison, strategy: str, *, min: float | None = None, max: float | None = None
+) -> Verdict:
     """A fixed lower or upper limit on a metric, over all cases or on the worst one.
 
-    A strategy that raised on a case fails; a value that could not be measured is inconclusive. A failure names the worst case and what was
-    dropped there.
+    A value that is only a bound is judged by the worse end: `min` by the least it can be, `max` by the most. A strategy that raised on a
+    case fails; a value that could not be measured, or only in part, is inconclusive, unless what was measured is enough to fail. A
+    failure names the worst case and what was dropped there.
 
-    Source: design §5
+    Source: ISO/IEC 25040, "acceptance criteria"
     """
-    limit = rule.min if rule.min is not None else rule.max
     bounds = " and ".join(
-        text
-        for text in (rule.min is not None and f"≥ {rule.min:g}", rule.max is not None and f"≤ {rule.max:g}")
-        if text
+        [*([f"≥ {exact(min)}"] if min is not None else []), *([f"≤ {exact(max)}"] if max is not None else [])]
     )
     name = f"{rule.metric} {bounds}" + (" (worst case)" if rule.over == "worst_case" else "")
 
-    def verdict(outcome: str, sentence: str, row: Row | None = None, detail: tuple[str, ...] = ()) -> Verdict:
+    def verdict(outcome: str, sentence: str, row: Row | None = None, **losses: Any) -> Verdict:
         return Verdict(gate=name, metric=rule.metric, strategy=strategy, outcome=outcome, sentence=sentence,  # type: ignore[arg-type]
-                       case=row.case if row else None, value=value_of(row) if row else None, limit=limit,
-                       detail=detail)  # fmt: skip
+                       case=row.case if row else None, value=value_of(row) if row else None,
+                       limit=min if min is not None else max, **losses)  # fmt: skip
 
-    failed = failed_case(comparison, strategy)
+    def slack(row: Row) -> float:
+        """How far a value is inside the limits, whichever it is between its bounds; negative outside."""
+        below = (row.least or 0.0) - min if min is not None else math.inf
+        return _least(below, max - (row.most or 0.0) if max is not None else math.inf)
+
+    def decided(row: Row) -> bool:
+        """Whether a row can be judged: it was measured in full, or a share that must be whole (or nothing) is already not."""
+        if row.partly == 0 or row.unit != "fraction":
+            return row.partly == 0
+        return (min is not None and min >= 1 > (row.most or 0.0)) or (max is not None and max <= 0 < (row.least or 0.0))
+
+    failed = comparison.failed(strategy)
     if failed:
         return verdict("fail", f"{strategy} raised on {failed[0]}: {failed[1]}")
     rows = judged_rows(rule, comparison, strategy)
-    unknown = [row for row in rows if value_of(row) is None]
-    measured = [row for row in rows if value_of(row) is not None]
-    broken = [row for row in measured if _distance(rule, row) < 0]
-    if broken:
-        worst = min(broken, key=lambda row: _distance(rule, row))
+    unknown = [row for row in rows if value_of(row) is None or not decided(row)]
+    measured = sorted((row for row in rows if value_of(row) is not None and decided(row)), key=slack)
+    if measured and slack(measured[0]) < 0:
+        worst = measured[0]
         where = f" on {worst.case}" if worst.case else ""
-        case, named = _worst_case(rule, comparison, strategy, worst)
-        lost = dropped_on(comparison, strategy, rule.metric, case)
-        said = f"{strategy}: {rule.metric} is {number(worst.value or 0.0)}{where}, the limit is {bounds}{named}"
-        return verdict("fail", f"{said}: {lost.clause}" if lost.clause else said, worst, lost.lines)
+        low = min is not None and (worst.least or 0.0) < min
+        case, named = _worst_case(rule, comparison, strategy, worst, low)
+        said = f"{strategy}: {rule.metric} is {value_text(worst)}{where}, the limit is {bounds}{named}"
+        return verdict("fail", said, worst, **losses_on(comparison, strategy, rule.metric, case))
     if unknown and (rule.over == "all" or not measured or any(row.reason != NOTHING for row in unknown)):
         first = next((row for row in unknown if row.reason != NOTHING), unknown[0])
         where = f" on {first.case}" if first.case else ""
-        return verdict("inconclusive", f"{strategy}: {rule.metric} was not measured{where}: {why_not(first)}", first)
+        how = "measured only in part" if first.partly else "not measured"
+        return verdict("inconclusive", f"{strategy}: {rule.metric} was {how}{where}: {why_not(first)}", first)
     if not measured:
         return verdict("inconclusive", f"{strategy}: {rule.metric} has no value here")
-    closest = min(measured, key=lambda row: _distance(rule, row))
-    where = f" on {closest.case}" if closest.case else f" over {cases(len(comparison.cases))}"
-    return verdict(
-        "pass", f"{strategy}: {rule.metric} is {number(closest.value or 0.0)}{where}, within {bounds}", closest
-    )
+    closest = measured[0]
+    where = f" on {closest.case}" if closest.case else f" over {counted(len(comparison.cases), 'case')}"
+    return verdict("pass", f"{strategy}: {rule.metric} is {value_text(closest)}{where}, within {bounds}", closest)
 
 
-def _distance(rule: GateRule, row: Row) -> float:
-    """How far a value is inside the limits; negative outside."""
-    value = row.value or 0.0
-    inside = []
-    if rule.min is not None:
-        inside.append(value - rule.min)
-    if rule.max is not None:
-        inside.append(rule.max - value)
-    return min(inside)
+def _least(one: float, other: float) -> float:
+    return one if one < other else other
 
 
-def _worst_case(rule: GateRule, comparison: Comparison, strategy: str, broken: Row) -> tuple[str | None, str]:
+def _worst_case(
+    rule: GateRule, comparison: Comparison, strategy: str, broken: Row, low: bool
+) -> tuple[str | None, str]:
     """The case to blame, and the clause that names it where the value is one over all cases."""
     if broken.case is not None:
         return broken.case, ""
-    by_case = [
-        row
-        for row in comparison.rows
-        if row.strategy == strategy and row.metric == rule.metric and value_of(row) is not None
-    ]
+    found = (comparison.row(strategy, rule.metric, case) for case in comparison.case_ids)
+    by_case = [row for row in found if row is not None and value_of(row) is not None]
     if not by_case:
         return None, ""
-    low = rule.min is not None and (broken.value or 0.0) < rule.min
-    worst = (min if low else max)(by_case, key=lambda row: row.value or 0.0)
-    return worst.case, f"; worst on {worst.case} ({number(worst.value or 0.0)})"
+    worst = (
+        sorted(by_case, key=lambda row: row.least or 0.0)[0]
+        if low
+        else sorted(by_case, key=lambda row: row.most or 0.0)[-1]
+    )
+    return worst.case, f"; worst on {worst.case} ({value_text(worst)})"

@@ -1,20 +1,28 @@
-"""What a metric is: declared data plus a pure function `(trace, run) → samples`. One function, one metric, one row a case.
+"""What a metric is: a family declared once, plus one pure function `evidence → samples`. Nothing here knows a strategy.
 
 `better` is lower or higher. `aggregate` says how samples add up, within a case and over all cases: `sum`, `max`, or `pooled` (Σ numerator / Σ
 denominator). No samples means there was nothing to measure; a Sample with `numerator=None` and a reason means it could not be measured.
+
+A family may have parameters. Their values become part of the name, in the order declared: `loss.fact_recall` with `kind="number"` and
+`place="end"` is `loss.fact_recall.number.end`; an empty value leaves no trace in it.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeVar
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from ..evidence.alike import alike
-from ..evidence.regret import PAIRED
+from ..errors import SpecError, nearest
+from ..evidence.dependencies import Dependency
+from ..evidence.of_run import RunEvidence
+from ..evidence.of_trace import TraceEvidence
 from ..model import (
+    Lost,
     Message,
     MetricInfo,
+    Missed,
     ModelTurn,
     Prompt,
     Record,
@@ -30,8 +38,10 @@ from ..model import (
 )
 from ..plugins.registry import Entry, entries, register
 
-MetricFunction = Callable[[Trace, Run], Sequence[Sample]]
-_Computed = TypeVar("_Computed")
+MetricFunction = Callable[..., Sequence[Sample]]
+
+LISTED = 20
+"""How many lost facts a sample names."""
 
 
 def metric(
@@ -40,52 +50,65 @@ def metric(
     unit: str,
     better: Literal["lower", "higher"],
     aggregate: Literal["sum", "max", "pooled"],
-    of_prompts: bool = False,
+    when: Callable[..., bool] | None = None,
+    version: int = 1,
+    **parameters: Sequence[str],
 ) -> Callable[[MetricFunction], MetricFunction]:
-    """Decorator that registers a metric. `unit` is what one value is counted in: tokens, usd, fraction, turns, results, …
+    """Decorator that registers a family of metrics. `unit` is what one value is counted in: tokens, usd, fraction, turns, results, …
 
-    `of_prompts` says that the samples depend on nothing of a run but what `alike` compares: they are then made once for all runs alike.
+    Each of the `parameters` is an argument of the function and lists its values; `when` says which combinations exist (None: all). `version` goes up
+    whenever the family counts otherwise: values accepted by an earlier version are then not compared with.
     """
-
-    def add(measure: MetricFunction) -> MetricFunction:
-        @functools.wraps(measure)
-        def shared(trace: Trace, run: Run) -> Sequence[Sample]:
-            return once(alike(trace, run), name, lambda: measure(trace, run))
-
-        target = shared if of_prompts else measure
-        return register("metric", name, unit=unit, better=better, aggregate=aggregate)(target)
-
-    return add
+    declared = {"unit": unit, "better": better, "aggregate": aggregate, "when": when, "version": version}
+    return register("metric", name, parameters={**parameters}, **declared)
 
 
-def measured() -> dict[str, Entry]:
-    """Every metric that a comparison has rows of, by name, sorted: the registered ones and those that pair two runs.
+@dataclass(frozen=True)
+class Metric:
+    """One metric: a family with its parameters set. Its name prints and parses back."""
 
-    >>> {"needed.recall", "needed.tokens_over_oracle"} <= measured().keys()
-    True
+    name: str
+    entry: Entry
+    arguments: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def info(self) -> MetricInfo:
+        """What it declares; its title is the first line of the docstring, with the values of its parameters."""
+        declared = {key: self.entry.meta[key] for key in ("unit", "better", "aggregate", "version")}
+        first = self.entry.doc.splitlines()[0] if self.entry.doc else ""
+        told = ", ".join(f"{name}: {value}" for name, value in self.arguments if value)
+        title = f"{first} ({told})" if told else first
+        return MetricInfo(name=self.name, family=self.entry.name, title=title, **declared)
+
+    def samples(self, evidence: RunEvidence) -> tuple[Sample, ...]:
+        """What it measures of one run."""
+        return tuple(self.entry.target(evidence, **dict(self.arguments)))
+
+
+def _variants(family: Entry) -> Iterator[Metric]:
+    parameters, when = family.meta["parameters"], family.meta["when"]
+    for values in itertools.product(*parameters.values()):
+        arguments = dict(zip(parameters, values, strict=True))
+        if when is None or when(**arguments):
+            yield Metric(".".join([family.name, *filter(None, values)]), family, tuple(arguments.items()))
+
+
+def metrics() -> dict[str, Metric]:
+    """Every metric of every family, by name, sorted.
+
+    >>> metrics()["loss.fact_recall.number.end"].arguments
+    (('kind', 'number'), ('place', 'end'))
     """
-    return dict(sorted((entries("metric") | PAIRED).items()))
+    found = [variant for family in entries("metric").values() for variant in _variants(family)]
+    return {item.name: item for item in sorted(found, key=lambda item: item.name)}
 
 
-def info(entry: Entry) -> MetricInfo:
-    """What a registered metric declares; its title is the first line of its docstring."""
-    return MetricInfo(name=entry.name, title=entry.doc.splitlines()[0] if entry.doc else "", **entry.meta)
-
-
-def once(owner: Trace | Run | dict[str, Any], key: str, compute: Callable[[], _Computed]) -> _Computed:
-    """What several metrics of one family need from one trace or run (or all runs `alike`), computed on first use and kept with it.
-
-    `key` names it among everything that is kept with its owner. A trace or run that is copied or written down loses it and computes it again.
-
-    >>> trace, _ = example()
-    >>> once(trace, "turns", lambda: len(trace.model_turns)), once(trace, "turns", lambda: 0)
-    (2, 2)
-    """
-    kept = owner if isinstance(owner, dict) else owner.__dict__
-    if key not in kept:
-        kept[key] = compute()
-    found: _Computed = kept[key]
-    return found
+def metric_of(name: str) -> Metric:
+    """The metric of a name. Raises SpecError with the nearest names where there is none."""
+    known = metrics()
+    if name not in known:
+        raise SpecError(f"unknown metric {name!r}{nearest(name, known)}")
+    return known[name]
 
 
 def with_rest(samples: list[Sample], numerator: float, denominator: float) -> list[Sample]:
@@ -101,11 +124,33 @@ def with_rest(samples: list[Sample], numerator: float, denominator: float) -> li
     return [*samples, Sample(numerator=kept, denominator=total)] if total else samples
 
 
-def example() -> tuple[Trace, Run]:
-    """One small trace and a run of it in which a result was shown and stored cut: what the examples of the metrics measure.
+def missed(item: Dependency) -> Missed:
+    """What a sample tells of a dependency that a prompt did not hold."""
+    return Missed(fact=item.fact, kind=item.kind, source=item.origin_step, origin=item.origin, distance=item.distance)
 
-    >>> trace, run = example()
-    >>> trace.results[0].text, run.messages["result"].text
+
+def of_result(result: ToolResult, kept: float, total: float, lost: Sequence[str] = ()) -> Sample:
+    """A share of one result as a sample, with up to 20 of the facts that were lost.
+
+    >>> of_result(ToolResult(index=4, call_id="c", function="f"), 1, 2, ["471"]).detail
+    Lost(facts=('471',), cut_at_source=False)
+    """
+    told = bool(lost) or result.truncated_at_source
+    detail = Lost(facts=tuple(lost[:LISTED]), cut_at_source=result.truncated_at_source) if told else None
+    return Sample(
+        numerator=float(kept),
+        denominator=float(total),
+        step=result.index,
+        call_id=result.call_id,
+        detail=detail,
+    )
+
+
+def example() -> RunEvidence:
+    """The evidence of one small run in which a result was shown and stored cut: what the examples of the metrics measure.
+
+    >>> evidence = example()
+    >>> evidence.trace.results[0].text, evidence.run.messages["result"].text
     ('{"rows": 471, "file": "a/b.csv"}', '{"rows": 471')
     """
     call = ToolCall(id="c1", name="count", arguments={})
@@ -148,4 +193,4 @@ def example() -> tuple[Trace, Run]:
         ),
         results=(ResultOutcome(step=2, call_id="c1", shown="result", record=record, stored=cut),),
     )
-    return trace, run
+    return RunEvidence(TraceEvidence(trace), run, oracle_tokens=lambda reference, recall: 11)

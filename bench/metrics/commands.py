@@ -4,37 +4,39 @@ from __future__ import annotations
 
 import re
 
-from ..model import Message, ModelTurn, Prompt, Run, Sample, Trace
-from . import metric, once
+from ..evidence.of_run import RunEvidence
+from ..model import Lost, Message, Prompt, Run, Sample
+from . import metric
 
 
 @metric("loss.commands_lost", unit="commands", better="lower", aggregate="sum")
-def commands_lost(trace: Trace, run: Run) -> list[Sample]:
+def commands_lost(evidence: RunEvidence) -> list[Sample]:
     """Commands of the recording that are in no message of the last prompt.
 
     A command is a tool call or a command in the text of a turn; one given several times counts once. It is there where a message makes the call,
     or its text holds the whole command as a line, or as the end of one after a colon, a prompt sign or a quote. One sample a thread with a
-    command before its last prompt; its detail names those that are `lost`, each with the step of its first appearance, `of` how many. No
+    command before its last prompt; its detail names those that are lost, each with the step of its first appearance. No
     commands, or no prompts: no samples.
 
-    Source: 002 Goal; strategies.md §2 "Facts about real deployments of 002"
+    Source: 002 Goal: commands stay after a summarization
 
     >>> from bench.metrics import example
-    >>> [(sample.numerator, sample.detail) for sample in commands_lost(*example())]
-    [(0.0, {'lost': [], 'of': 1})]
+    >>> [(sample.numerator, sample.detail) for sample in commands_lost(example())]
+    [(0.0, None)]
     """
     samples = []
-    for prompt, keys in _last_prompts(run):
-        given = _given(trace, prompt.thread, prompt.step)
+    for prompt, keys in _last_prompts(evidence.run):
+        commands = evidence.of_trace.commands(prompt.thread)
+        given = {command: step for command, step in commands.items() if step < prompt.step}
         if given:
-            lost = _missing(given, [run.messages[key] for key in keys])
-            detail = {"lost": [{"step": given[command], "command": command} for command in lost], "of": len(given)}
-            samples.append(Sample(numerator=float(len(lost)), step=prompt.step, detail=detail))
+            lost = _missing(given, [evidence.run.messages[key] for key in keys])
+            named = Lost(facts=tuple(f"step {given[command]}: {command}" for command in lost)) if lost else None
+            samples.append(Sample(numerator=float(len(lost)), step=prompt.step, detail=named))
     return samples
 
 
 @metric("cost.conversation_tokens", unit="tokens", better="lower", aggregate="sum")
-def conversation_tokens(trace: Trace, run: Run) -> list[Sample]:
+def conversation_tokens(evidence: RunEvidence) -> list[Sample]:
     """Prompt tokens spent on the conversation, by a strategy that keeps commands apart from it.
 
     One sample a model call, framing and tool definitions included; with `cost.command_history_tokens` it adds up to `cost.prompt_tokens`. A
@@ -43,14 +45,14 @@ def conversation_tokens(trace: Trace, run: Run) -> list[Sample]:
     Source: 002 Token Management
 
     >>> from bench.metrics import example
-    >>> conversation_tokens(*example())
+    >>> conversation_tokens(example())
     []
     """
-    return _part(run, "conversation")
+    return _part(evidence.run, "conversation")
 
 
 @metric("cost.command_history_tokens", unit="tokens", better="lower", aggregate="sum")
-def command_history_tokens(trace: Trace, run: Run) -> list[Sample]:
+def command_history_tokens(evidence: RunEvidence) -> list[Sample]:
     """Prompt tokens spent on the command history, by a strategy that keeps commands apart from the conversation.
 
     One sample a model call, 0 before the history is first shown. A strategy that keeps no parts, or no model calls: no samples.
@@ -58,10 +60,10 @@ def command_history_tokens(trace: Trace, run: Run) -> list[Sample]:
     Source: 002 Token Management
 
     >>> from bench.metrics import example
-    >>> command_history_tokens(*example())
+    >>> command_history_tokens(example())
     []
     """
-    return _part(run, "command_history")
+    return _part(evidence.run, "command_history")
 
 
 def _part(run: Run, name: str) -> list[Sample]:
@@ -74,18 +76,6 @@ def _last_prompts(run: Run) -> list[tuple[Prompt, list[str]]]:
     """The last prompt of each thread, with its message keys."""
     last = {prompt.thread: prompt.step for prompt in run.prompts}
     return [(prompt, list(keys)) for prompt, keys in run.walk() if last[prompt.thread] == prompt.step]
-
-
-def _given(trace: Trace, thread: str, before: int) -> dict[str, int]:
-    """The distinct commands of a thread before a step, each with the step of its first appearance."""
-    commands: dict[str, dict[str, int]] = once(trace, "_commands_given", dict)
-    if thread not in commands:
-        found = commands[thread] = {}
-        for turn in trace.steps:
-            if isinstance(turn, ModelTurn) and turn.thread == thread:
-                for call in turn.tool_calls:
-                    found.setdefault(call.command, turn.index)
-    return {command: step for command, step in commands[thread].items() if step < before}
 
 
 def _missing(commands: dict[str, int], messages: list[Message]) -> list[str]:

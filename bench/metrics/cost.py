@@ -2,128 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import islice
-
-from ..model import Prompt, Run, Sample, Trace, compact_json, text_of
-from ..tokens.counting import PROMPT_TOKENS, counter
-from ..tokens.prices import provider_of, unit_prices
-from . import metric, once
-
-CACHE_FROM_TOKENS = 1024
-"""The shortest prefix that a provider's prompt cache keeps."""
-
-OPENAI_CACHE_STEP_TOKENS = 128
-"""OpenAI reads its cache in steps of this size."""
-
-
-def cached_tokens(provider: str | None, prefix_tokens: int) -> int | None:
-    """How much of an unchanged prefix a provider reads from its cache, in tokens; None for one whose rule is not known here.
-
-    >>> cached_tokens("openai", 1300), cached_tokens("anthropic", 1300), cached_tokens("openai", 1023), cached_tokens("azure", 1300)
-    (1280, 1300, 0, None)
-    """
-    if provider not in ("openai", "anthropic"):
-        return None
-    if prefix_tokens < CACHE_FROM_TOKENS:
-        return 0
-    return (
-        prefix_tokens // OPENAI_CACHE_STEP_TOKENS * OPENAI_CACHE_STEP_TOKENS if provider == "openai" else prefix_tokens
-    )
+from ..evidence.of_run import RunEvidence
+from ..evidence.pricing import Call
+from ..model import Sample, Told
+from . import metric
 
 
 @metric("cost.prompt_tokens", unit="tokens", better="lower", aggregate="sum")
-def prompt_tokens(trace: Trace, run: Run) -> list[Sample]:
+def prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     """Tokens of all prompts together: what the model was given to read over the whole run.
 
     One sample a model call, framing and tool definitions included. No model calls: no samples.
 
-    Source: design §4 "cost"
+    Source: 003 §1 "Token Efficiency"; 002 Token Management
 
     >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator) for sample in prompt_tokens(*example())]
+    >>> [(sample.step, sample.numerator) for sample in prompt_tokens(example())]
     [(1, 9.0), (3, 22.0)]
     """
-    return [Sample(numerator=float(prompt.tokens), step=prompt.step) for prompt in run.prompts]
+    return [Sample(numerator=float(prompt.tokens), step=prompt.step) for prompt in evidence.run.prompts]
 
 
 @metric("cost.peak_prompt_tokens", unit="tokens", better="lower", aggregate="max")
-def peak_prompt_tokens(trace: Trace, run: Run) -> Sequence[Sample]:
+def peak_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     """Tokens of the largest prompt.
 
     One sample a model call. No model calls: no samples.
 
-    Source: design §4 "cost"
+    Source: 002 Current Behavior: what triggers a compaction is the size of one prompt
 
     >>> from bench.metrics import example
-    >>> max(sample.numerator for sample in peak_prompt_tokens(*example()))
+    >>> max(sample.numerator for sample in peak_prompt_tokens(example()))
     22.0
     """
-    return prompt_tokens(trace, run)
+    return list(prompt_tokens(evidence))
 
 
 @metric("cost.cached_prompt_tokens", unit="tokens", better="higher", aggregate="sum")
-def cached_prompt_tokens(trace: Trace, run: Run) -> list[Sample]:
-    """Prompt tokens that the provider's prefix cache would serve.
+def cached_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
+    """Prompt tokens that the provider's prompt cache would serve.
 
-    Tool definitions and the whole messages that a prompt shares, from its start, with the one before in its thread; then the provider's rule:
-    OpenAI from 1,024 tokens up in steps of 128, Anthropic from 1,024. Nothing is shared by a thread's first prompt, after the tool
-    definitions changed, or with another model's prompt. Not measured for any other provider. That a cache expires is ignored.
+    Tool definitions and the whole messages that a prompt shares, from its start, with the one before in its thread; then the provider's rule
+    for that model (how long the start must be, in what steps it is read, how long it is kept where the trace has times), and the share of it
+    that was served when the trace was recorded, where its usage tells. Nothing is shared by a thread's first prompt, after the tool
+    definitions changed, or with another model's prompt. Not measured for a provider whose rule is not known here.
 
-    Source: design §4 "cost"
+    Source: for each provider the page that `bench.tokens.caching.cache_rule` names
 
     >>> from bench.metrics import example
-    >>> [sample.numerator for sample in cached_prompt_tokens(*example())]
+    >>> [sample.numerator for sample in cached_prompt_tokens(example())]
     [0.0, 0.0]
     """
-    samples = []
-    models = _models(trace)
-    for prompt, kept in zip(run.prompts, _kept_tokens(trace, run), strict=True):
-        model = models.get(prompt.step, run.model)
-        cached = cached_tokens(provider_of(model), kept)
-        if cached is None:
-            reason = f"the cache rule of {_provider_text(model)} is not known; known are openai and anthropic"
-            samples.append(Sample(numerator=None, step=prompt.step, reason=reason))
-        else:
-            samples.append(Sample(numerator=float(cached), step=prompt.step))
-    return samples
+    return [
+        Sample(numerator=None, step=call.step, reason=f"the cache rule of {_provider_text(call)} is not known here")
+        if call.read is None
+        else Sample(numerator=float(call.read), step=call.step)
+        for call in evidence.calls
+    ]
 
 
 @metric("cost.writer_tokens", unit="tokens", better="lower", aggregate="sum")
-def writer_tokens(trace: Trace, run: Run) -> list[Sample]:
+def writer_tokens(evidence: RunEvidence) -> list[Sample]:
     """Tokens that writing summaries took: what each writer read and what it produced.
 
     One sample a summary; 0 where a run with prompts wrote none. No model calls: no samples.
 
-    Source: design §4 "cost"
+    Source: "The Complexity Trap" (arXiv 2508.21433): summaries cost model calls of their own
 
     >>> from bench.metrics import example
-    >>> [sample.numerator for sample in writer_tokens(*example())]
+    >>> [sample.numerator for sample in writer_tokens(example())]
     [0.0]
     """
     samples = [
         Sample(numerator=float(call.consumed_tokens + call.produced_tokens), step=call.step)
-        for call in run.writer_calls
+        for call in evidence.run.writer_calls
     ]
-    return samples or ([Sample(numerator=0.0)] if run.prompts else [])
+    return samples or ([Sample(numerator=0.0)] if evidence.run.prompts else [])
 
 
 @metric("cost.window_overflows", unit="prompts", better="lower", aggregate="sum")
-def window_overflows(trace: Trace, run: Run) -> list[Sample]:
+def window_overflows(evidence: RunEvidence) -> list[Sample]:
     """Prompts larger than the model's window: calls that could not have been made.
 
     One sample a model call, 1 or 0. Not measured where the model's window is not known.
 
-    Source: design §4 "cost"
+    Source: genai-prices 0.2, `context_window` of a model
 
     >>> from bench.metrics import example
-    >>> window_overflows(*example())[0].reason
+    >>> window_overflows(example())[0].reason
     'the context window of gpt-4o is not known'
     """
     samples = []
-    for prompt in run.prompts:
+    for prompt in evidence.run.prompts:
         if prompt.window_tokens is None:
-            reason = f"the context window of {run.model or 'an unnamed model'} is not known"
+            reason = f"the context window of {evidence.run.model or 'an unnamed model'} is not known"
             samples.append(Sample(numerator=None, step=prompt.step, reason=reason))
         else:
             samples.append(Sample(numerator=float(prompt.tokens > prompt.window_tokens), step=prompt.step))
@@ -131,102 +103,42 @@ def window_overflows(trace: Trace, run: Run) -> list[Sample]:
 
 
 @metric("cost.cost_usd", unit="usd", better="lower", aggregate="sum")
-def cost_usd(trace: Trace, run: Run) -> list[Sample]:
+def cost_usd(evidence: RunEvidence) -> list[Sample]:
     """Dollars for all model calls at the prices of the recording's day: prompts, cache reads and writes, answers, summaries.
 
-    One sample a model call. Cache reads as in `cost.cached_prompt_tokens`; Anthropic charges what a prompt of 1,024 tokens or more adds to
-    the cache as a write. Where the provider's cache rule is not known no cache is assumed, and the sample says so. Answers cost what the
-    provider recorded (`usage.completion_tokens`), else text, tool calls and reasoning as counted here. A summary costs its writer's prompt and
-    answer on the same model, uncached. Not measured for a model without listed prices.
+    One sample a model call. Cache reads as in `cost.cached_prompt_tokens`; where the provider charges writes (Claude, gpt-5.6 and later), what a
+    prompt adds to the cache is one. Claude's cache counts as asked for unless the recorded usage shows that it was not. Where the provider's
+    cache rule is not known no cache is assumed, and the sample says so. Answers cost what the provider recorded (`usage.completion_tokens`),
+    else text, tool calls and reasoning as counted here. A summary costs its writer's prompt and answer on the same model, uncached. Not measured
+    for a model without listed prices.
 
-    Source: design §4 "cost"
+    Source: genai-prices 0.2, dated prices of a model; for each provider the page that `bench.tokens.caching.cache_rule` names
 
     >>> from bench.metrics import example
-    >>> [f"{sample.numerator:.6f}" for sample in cost_usd(*example())]
+    >>> [f"{sample.numerator:.6f}" for sample in cost_usd(example())]
     ['0.000043', '0.000145']
     """
-    recorded_at_s = next((step.t for step in trace.steps if step.t is not None), None)
-    answers = once(trace, f"_answer_tokens:{run.encoding}", lambda: _answer_tokens(trace, run.encoding))
     writers: dict[int, list[tuple[int, int]]] = {}
-    for call in run.writer_calls:
-        writers.setdefault(call.step, []).append((call.consumed_tokens, call.produced_tokens))
+    for writer in evidence.run.writer_calls:
+        writers.setdefault(writer.step, []).append((writer.consumed_tokens, writer.produced_tokens))
     samples = []
-    models = _models(trace)
-    for prompt, kept in zip(run.prompts, _kept_tokens(trace, run), strict=True):
-        model = models.get(prompt.step, run.model)
-        prices = unit_prices(model, recorded_at_s)
-        if prices is None:
-            reason = f"no prices are listed for {model or 'an unnamed model'}"
-            samples.append(Sample(numerator=None, step=prompt.step, reason=reason))
+    for call in evidence.calls:
+        cost = call.usd
+        if cost is None or call.prices is None:
+            samples.append(Sample(numerator=None, step=call.step, reason=_unpriced(call)))
             continue
-        cached = cached_tokens(prices.provider, kept)
-        written = 0
-        if prices.provider == "anthropic" and prompt.tokens - PROMPT_TOKENS >= CACHE_FROM_TOKENS:
-            written = prompt.tokens - PROMPT_TOKENS - (cached or 0)
-        cost = prices.cost_usd(prompt.tokens, cached or 0, written, answers.get(prompt.step, 0))
-        for consumed, produced in writers.get(prompt.step, ()):
-            cost += prices.cost_usd(consumed, 0, 0, produced)
-        detail = {} if cached is not None else {"cache": f"none assumed: no known rule for {prices.provider}"}
-        samples.append(Sample(numerator=cost, step=prompt.step, detail=detail))
+        for consumed, produced in writers.get(call.step, ()):
+            cost += call.prices.cost_usd(consumed, 0, 0, produced)
+        detail = None if call.read is not None else Told(text=f"no cache assumed: no known rule for {call.provider}")
+        samples.append(Sample(numerator=cost, step=call.step, detail=detail))
     return samples
 
 
-def _models(trace: Trace) -> dict[int, str]:
-    """The model of each turn that names one."""
-    return once(trace, "_models", lambda: {turn.index: turn.model for turn in trace.model_turns if turn.model})
+def _unpriced(call: Call) -> str:
+    if call.model is None:
+        return "the trace names no model — name one with --model"
+    return f"no prices are listed for {call.model}"
 
 
-def _provider_text(model: str | None) -> str:
-    return provider_of(model) or model or "an unnamed model"
-
-
-def _kept_tokens(trace: Trace, run: Run) -> tuple[int, ...]:
-    """For each prompt the tokens of the unchanged start it shares with the one before in its thread, before any provider's rule."""
-    return once(run, "_kept_tokens", lambda: tuple(_kept(trace, run)))
-
-
-def _kept(trace: Trace, run: Run) -> list[int]:
-    live: dict[str, list[str]] = {}
-    models = _models(trace)
-    last_model: dict[str, str | None] = {}
-    found = []
-    for prompt in run.prompts:
-        keys = live.setdefault(prompt.thread, [])
-        model = models.get(prompt.step, run.model)
-        behind = _tokens_behind(run, prompt, keys)
-        fresh = prompt.thread not in last_model or last_model[prompt.thread] != model or prompt.tools_changed
-        last_model[prompt.thread] = model
-        found.append(0 if fresh else prompt.tokens - PROMPT_TOKENS - behind)
-    return found
-
-
-def _tokens_behind(run: Run, prompt: Prompt, keys: list[str]) -> int:
-    """Apply a prompt's edits to its thread's keys; give the tokens behind what it shares with the one before. Costs the changes."""
-    at = prompt.splices[0].at if prompt.splices else len(keys)
-    before = keys[at:]
-    for splice in reversed(prompt.splices):
-        keys[splice.at : splice.at + splice.removed] = splice.added
-    for old, new in zip(
-        before, islice(keys, at, None), strict=False
-    ):  # replaced by its equal: the provider sees no change
-        if old != new:
-            break
-        at += 1
-    return sum(run.message_tokens[key] for key in islice(keys, at, None))
-
-
-def _answer_tokens(trace: Trace, encoding: str) -> dict[int, int]:
-    """Output tokens of each model turn: the provider's own count, else content, tool calls and reasoning counted."""
-    count = counter(encoding)
-    tokens = {}
-    for turn in trace.model_turns:
-        if turn.usage is not None:
-            tokens[turn.index] = turn.usage.completion_tokens
-            continue
-        calls = sum(
-            count.text(call.name) + count.text(compact_json(call.arguments))
-            for call in turn.tool_calls
-            if not call.in_text
-        )
-        tokens[turn.index] = count.text(text_of(turn.content)) + calls + count.text(turn.reasoning or "")
-    return tokens
+def _provider_text(call: Call) -> str:
+    return call.provider or call.model or "an unnamed model"

@@ -2,101 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from ..evidence.of_run import RunEvidence
+from ..model import ResultOutcome, Sample, ToolResult
+from ..text.fact_kinds import states
+from . import metric, of_result, with_rest
 
-from ..evidence.presence import LISTED, missing_from
-from ..evidence.prompt_scan import prompt_scan
-from ..model import ResultOutcome, Run, Sample, ToolResult, Trace, as_text
-from ..text.facts import facts_of
-from . import metric
-
-
-@metric("loss.fact_recall.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def shown(trace: Trace, run: Run) -> list[Sample]:
-    """Share of a tool result's facts that the first prompt after it holds, in any of its messages.
-
-    0–1. One sample a tool result with facts and a later prompt in its thread; its detail lists up to 20 `lost` ones, and says where the trace
-    itself recorded only cut output (`truncated_at_source`). No such result: no samples.
-
-    Source: design §4 "loss"
-
-    >>> from bench.metrics import example
-    >>> [(sample.numerator, sample.denominator, sample.detail) for sample in shown(*example())]
-    [(1.0, 2.0, {'lost': ['a/b.csv']})]
-    """
-    return _in_prompts(trace, run, "shown")
+PLACES = ("shown", "end", "stored")
+KINDS = ("number", "name", "path", "url", "quoted", "error", "measure", "exit_code")
 
 
-@metric("loss.fact_recall.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def end(trace: Trace, run: Run) -> list[Sample]:
-    """Share of a tool result's facts that the last prompt of its thread holds, in any of its messages.
+@metric(
+    "loss.fact_recall",
+    unit="fraction",
+    better="higher",
+    aggregate="pooled",
+    kind=("", *KINDS),
+    place=PLACES,
+    when=lambda kind, place: not kind or place == "end",
+)
+def fact_recall(evidence: RunEvidence, kind: str, place: str) -> list[Sample]:
+    """Share of a tool result's facts that are still there.
 
-    0–1. Samples as in `loss.fact_recall.shown`.
+    0–1. `place`: `shown`, the first prompt after the result, in any of its messages; `end`, the last prompt of its thread; `stored`, what a
+    later step can read back from the store (a record that is the untruncated value itself has lost nothing). `kind` looks at facts of one
+    kind alone: those of the pattern, `measure` (a number that a unit follows, `36.5 mm`; also counted as number or name, and looked for
+    without its unit), and `exit_code` (the code that the result states, stated again in such words in a message that shows it).
+    One sample a result with facts and a later prompt in its thread; with a kind one for each result that lost some, and one for all others.
+    No such result: no samples.
 
-    Source: design §4 "loss"
+    Source: the recall of a set of keywords, as in "needle in a haystack" tests (Kamradt 2023); here every fact is a needle
 
     >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in end(*example())]
-    [(2, 1.0, 2.0)]
+    >>> [(sample.numerator, sample.denominator, sample.detail.facts) for sample in fact_recall(example(), "", "shown")]
+    [(1.0, 2.0, ('a/b.csv',))]
+    >>> [(sample.numerator, sample.denominator) for sample in fact_recall(example(), "path", "end")]
+    [(0.0, 1.0)]
     """
-    return _in_prompts(trace, run, "end")
+    if kind == "exit_code":
+        return _exit_codes(evidence)
+    if kind:
+        return _of_kind(evidence, kind, place)
+    if place == "stored":
+        return _stored(evidence)
+    facts = evidence.texts.facts
+    return [
+        of_result(standing.result, total - len(standing.gone), total, standing.gone)
+        for standing in evidence.prompts.scan.standings[place]
+        if (total := len(facts(standing.result.text)))
+    ]
 
 
-@metric("loss.fact_recall.stored", unit="fraction", better="higher", aggregate="pooled")
-def stored(trace: Trace, run: Run) -> list[Sample]:
-    """Share of a tool result's facts that a later step can read back from what was stored.
-
-    0–1. A record that is the untruncated value itself has lost nothing, whatever envelope its text came in. One sample a tool result with
-    facts; detail as in `loss.fact_recall.shown`.
-
-    Source: design §4 "loss"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in stored(*example())]
-    [(2, 1.0, 2.0)]
-    """
-    outcomes = {outcome.step: outcome for outcome in run.results}
+def _stored(evidence: RunEvidence) -> list[Sample]:
     samples = []
-    for result in trace.results:
-        outcome = outcomes.get(result.index)
-        if outcome is not None:
-            lost = _lost_in_store(result, outcome)
-            samples.extend(_sample(result, len(lost), lost[:LISTED]))
+    for result in evidence.trace.results:
+        outcome, total = evidence.outcomes.get(result.index), len(evidence.texts.facts(result.text))
+        if outcome is not None and total:
+            lost = _lost_in_store(evidence, result, outcome)
+            samples.append(of_result(result, total - len(lost), total, lost))
     return samples
 
 
-def _lost_in_store(result: ToolResult, outcome: ResultOutcome) -> list[str]:
+def _lost_in_store(evidence: RunEvidence, result: ToolResult, outcome: ResultOutcome) -> list[str]:
     if outcome.stored is result.value:
         return []
-    text = as_text(outcome.stored)
-    if text in (result.text, as_text(result.value)):
-        return []
-    return missing_from(text, facts_of(result.text))
+    text = evidence.of_trace.stored_text(result, outcome)
+    return [] if text == result.text else evidence.texts.missing(text, evidence.texts.facts(result.text))
 
 
-def _in_prompts(trace: Trace, run: Run, place: str) -> list[Sample]:
-    standings = prompt_scan(trace, run).standings[place]
-    return [
-        sample
-        for standing in standings
-        for sample in _sample(standing.result, len(standing.gone), standing.gone[:LISTED])
-    ]
+def _of_kind(evidence: RunEvidence, kind: str, place: str) -> list[Sample]:
+    kinds = evidence.of_trace.kinds
+    samples = []
+    kept = total = 0
+    for standing, lost_of in evidence.prompts.lost_by_kind[place]:
+        facts, lost = kinds[standing.result.index].get(kind, ()), lost_of.get(kind, ())
+        kept, total = kept + len(facts) - len(lost), total + len(facts)
+        if lost:
+            samples.append(of_result(standing.result, len(facts) - len(lost), len(facts), lost))
+    return with_rest(samples, float(kept), float(total))
 
 
-def _sample(result: ToolResult, lost: int, listed: Sequence[str]) -> list[Sample]:
-    """One sample, or none for a result without facts."""
-    total = len(facts_of(result.text))
-    if not total:
-        return []
-    detail: dict[str, object] = {"lost": list(listed)} if lost else {}
-    if result.truncated_at_source:
-        detail["truncated_at_source"] = True
-    return [
-        Sample(
-            numerator=float(total - lost),
-            denominator=float(total),
-            step=result.index,
-            call_id=result.call_id,
-            detail=detail,
-        )
-    ]
+def _exit_codes(evidence: RunEvidence) -> list[Sample]:
+    codes = evidence.of_trace.exit_codes
+    samples = []
+    total = 0
+    for standing in evidence.prompts.scan.standings["end"]:
+        code = codes.get(standing.result.index)
+        if code is not None:
+            total += 1
+            if not standing.whole and not states(standing.texts, code):
+                samples.append(of_result(standing.result, 0, 1, [str(code)]))
+    return with_rest(samples, float(total - len(samples)), float(total))

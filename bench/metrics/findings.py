@@ -2,52 +2,53 @@
 
 from __future__ import annotations
 
-from ..evidence.findings import agree, judged, same
-from ..model import ResultOutcome, Run, Sample, Trace
+from ..evidence.findings import agree, judged, same_findings
+from ..evidence.of_run import RunEvidence
+from ..model import ResultOutcome, Sample
 from . import metric
 
 
 @metric("findings.agreement", unit="fraction", better="higher", aggregate="pooled")
-def agreement(trace: Trace, run: Run) -> list[Sample]:
+def agreement(evidence: RunEvidence) -> list[Sample]:
     """Share of tool results whose evaluation and extraction come out the same from the stored record as from the untruncated one.
 
     0–1. Timestamps are left out; types count (1 is not 1.0). One sample a result that has either on the untruncated record. What came out
     otherwise is spelled out in a report, when it is written. Nothing evaluated or extracted: no samples.
 
-    Source: design §4 "findings"
+    Source: 004 Issue Analysis "incorrect scientific conclusions"
 
     >>> from bench.metrics import example
-    >>> agreement(*example())
+    >>> agreement(example())
     []
     """
     return [
         Sample(numerator=float(agree(outcome)), denominator=1.0, step=outcome.step, call_id=outcome.call_id)
-        for outcome in run.results
+        for outcome in evidence.run.results
         if judged(outcome)
     ]
 
 
 @metric("findings.evaluation_agreement", unit="fraction", better="higher", aggregate="pooled")
-def evaluation_agreement(trace: Trace, run: Run) -> list[Sample]:
+def evaluation_agreement(evidence: RunEvidence) -> list[Sample]:
     """Share of tool results that the evaluator judges the same from the stored record as from the untruncated one.
 
     0–1. One sample a result that is evaluated on the untruncated record; nothing evaluated: no samples.
 
-    Source: design §4 "findings"
+    Source: 004 §5.2
 
     >>> from bench.metrics import example
-    >>> evaluation_agreement(*example())
+    >>> evaluation_agreement(example())
     []
     """
     return [
         _agreed(outcome, outcome.evaluation_untruncated, outcome.evaluation)
-        for outcome in run.results
+        for outcome in evidence.run.results
         if outcome.evaluation_untruncated is not None
     ]
 
 
 @metric("findings.extraction_agreement", unit="fraction", better="higher", aggregate="pooled")
-def extraction_agreement(trace: Trace, run: Run) -> list[Sample]:
+def extraction_agreement(evidence: RunEvidence) -> list[Sample]:
     """Share of tool results from whose stored record the same findings are read back as from the untruncated one.
 
     0–1. One sample a result from whose untruncated record something is extracted; nothing extracted: no samples.
@@ -55,16 +56,16 @@ def extraction_agreement(trace: Trace, run: Run) -> list[Sample]:
     Source: 004 §3.2
 
     >>> from bench.metrics import example
-    >>> extraction_agreement(*example())
+    >>> extraction_agreement(example())
     []
     """
     return [
         _agreed(outcome, outcome.extraction_untruncated, outcome.extraction)
-        for outcome in run.results
+        for outcome in evidence.run.results
         if outcome.extraction_untruncated is not None
     ]
 
 
 def _agreed(outcome: ResultOutcome, untruncated: object, stored: object) -> Sample:
-    agreed = float(same(untruncated, stored))
+    agreed = float(same_findings(untruncated, stored))
     return Sample(numerator=agreed, denominator=1.0, step=outcome.step, call_id=outcome.call_id)

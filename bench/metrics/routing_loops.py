@@ -6,8 +6,9 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import groupby
 
-from ..model import Approval, Decision, ModelTurn, Run, Sample, ToolResult, Trace, UserTurn, compact_json, text_of
-from . import metric, once
+from ..evidence.of_run import RunEvidence
+from ..model import Approval, Decision, ModelTurn, Sample, Told, ToolResult, Trace, UserTurn, compact_json, text_of
+from . import metric
 
 REPEATS = 3
 """How many equal decisions in a row make a loop."""
@@ -16,26 +17,26 @@ DETECTOR, LOOP = "loop_detector", "break_loop"
 
 
 @metric("routing.loops", unit="loops", better="lower", aggregate="sum")
-def loops(trace: Trace, run: Run) -> list[Sample]:
+def loops(evidence: RunEvidence) -> list[Sample]:
     """Loops: three or more equal decisions of one router in a row without progress between the first and the last.
 
     Equal means the same route; progress is anything the trace had not held before: a user's words, an approval, a call with other arguments, a
     turn without calls that says something else, another untruncated result. A consumer's replies count as decisions of its own: they are equal
     with the same route and the same task state left behind, and those that end at `END` are no loop. One sample a router (and consumer),
-    the number of its loops; the detail has the first step and length of each. No decisions: no samples.
+    the number of its loops; the detail says where each begins and how long it is. No decisions: no samples.
 
-    Source: design §4 "routing"; 001 §2 "stuck in a loop"
+    Source: 001 §2 Step 3 "stuck in a loop"
 
     >>> from bench.metrics import example
-    >>> loops(*example())
+    >>> loops(example())
     []
     """
-    known = once(trace, "_novelty", lambda: _novelty(trace))
+    known = _novelty(evidence.trace)
     taken: dict[str, list[tuple[int, tuple[object, ...]]]] = {}
-    for decision in run.decisions:
+    for decision in evidence.run.decisions:
         where = (decision.route, _known_at(known, decision.step))
         taken.setdefault(decision.router, []).append((decision.step, where))
-    for outcome in run.results:
+    for outcome in evidence.run.results:
         if outcome.reply is not None:
             left = compact_json(outcome.reply.state)
             ended_at = outcome.step if outcome.reply.route == "END" else None  # no two ends are equal
@@ -45,9 +46,11 @@ def loops(trace: Trace, run: Run) -> list[Sample]:
 
 def _counted(router: str, decided: Iterable[tuple[int, tuple[object, ...]]]) -> Sample:
     streaks = [[step for step, _ in group] for _, group in groupby(decided, key=lambda item: item[1])]
-    found = [{"step": streak[0], "decisions": len(streak)} for streak in streaks if len(streak) >= REPEATS]
-    first = found[0]["step"] if found else None
-    return Sample(numerator=float(len(found)), step=first, detail={"router": router, "loops": found})
+    loops = [streak for streak in streaks if len(streak) >= REPEATS]
+    told = ", ".join(f"{router} from step {streak[0]}, {len(streak)} decisions" for streak in loops)
+    return Sample(
+        numerator=float(len(loops)), step=loops[0][0] if loops else None, detail=Told(text=told) if told else None
+    )
 
 
 def _novelty(trace: Trace) -> list[tuple[int, int]]:
@@ -77,34 +80,38 @@ def _known_at(grown: list[tuple[int, int]], step: int) -> int:
 
 
 @metric("routing.missed_loops", unit="decisions", better="lower", aggregate="sum")
-def missed_loops(trace: Trace, run: Run) -> list[Sample]:
+def missed_loops(evidence: RunEvidence) -> list[Sample]:
     """Decisions of the loop detector where the full history shows a loop and the prompt does not: compaction blinded it.
 
     One sample a decision of `loop_detector`, 1 or 0. Without such a router: no samples.
 
-    Source: issue 2 "Loop detection under compaction"
+    Source: 001 §2 Step 3 "stuck in a loop"; a miss in signal detection (Green and Swets 1966)
 
     >>> from bench.metrics import example
-    >>> missed_loops(*example())
+    >>> missed_loops(example())
     []
     """
-    return [_sample(d, d.untruncated == LOOP and d.route != LOOP) for d in run.decisions if d.router == DETECTOR]
+    return [
+        _sample(d, d.untruncated == LOOP and d.route != LOOP) for d in evidence.run.decisions if d.router == DETECTOR
+    ]
 
 
 @metric("routing.false_loops", unit="decisions", better="lower", aggregate="sum")
-def false_loops(trace: Trace, run: Run) -> list[Sample]:
+def false_loops(evidence: RunEvidence) -> list[Sample]:
     """Decisions of the loop detector where the prompt shows a loop and the full history does not: cut results look alike.
 
     One sample a decision of `loop_detector`, 1 or 0. Without such a router: no samples.
 
-    Source: issue 2 "Loop detection under compaction"
+    Source: 001 §2 Step 3 "stuck in a loop"; a false alarm in signal detection (Green and Swets 1966)
 
     >>> from bench.metrics import example
-    >>> false_loops(*example())
+    >>> false_loops(example())
     []
     """
-    return [_sample(d, d.route == LOOP and d.untruncated != LOOP) for d in run.decisions if d.router == DETECTOR]
+    return [
+        _sample(d, d.route == LOOP and d.untruncated != LOOP) for d in evidence.run.decisions if d.router == DETECTOR
+    ]
 
 
 def _sample(decision: Decision, wrong: bool) -> Sample:
-    return Sample(numerator=float(wrong), step=decision.step, detail=decision.detail)
+    return Sample(numerator=float(wrong), step=decision.step)

@@ -4,70 +4,70 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import Decision, Run, Sample, Trace, compact_json
+from ..evidence.of_run import RunEvidence
+from ..model import Decision, Run, Sample, Told, Trace, compact_json
 from ..text.scripts import scripts_of
-from ..tokens.counting import counter
-from . import metric, once
+from . import metric
 
 RECALL_AT = 3
 """How many of the scripts that were returned `routing.selection_recall_at_3` looks at."""
 
 
 @metric("routing.selection_top1", unit="fraction", better="higher", aggregate="pooled")
-def selection_top1(trace: Trace, run: Run) -> list[Sample]:
+def selection_top1(evidence: RunEvidence) -> list[Sample]:
     """Share of requests for which the expected script came first.
 
     0–1. Expected is what the trace's labels say (`labels.scripts`: step of the request → name, or a list of names of which any will do; a
     manifest's id serves too). One sample a selection with a label; its detail has `expected` and `ranked`. No selection router, or no labels: no
     samples.
 
-    Source: design §4 "routing"
+    Source: 003 §4.2; Berkeley Function Calling Leaderboard, category "multiple"
 
     >>> from bench.metrics import example
-    >>> selection_top1(*example())
+    >>> selection_top1(example())
     []
     """
-    return [_found(decision, expected, rank, rank == 1) for decision, expected, rank in _ranks(trace, run)]
+    return [_found(decision, expected, rank, rank == 1) for decision, expected, rank in _ranks(evidence)]
 
 
 @metric("routing.selection_recall_at_3", unit="fraction", better="higher", aggregate="pooled")
-def selection_recall_at_3(trace: Trace, run: Run) -> list[Sample]:
+def selection_recall_at_3(evidence: RunEvidence) -> list[Sample]:
     """Share of requests for which the expected script was among the first three returned.
 
     0–1. Samples as in `routing.selection_top1`.
 
-    Source: design §4 "routing"
+    Source: 003 §4.2; recall at k (Manning, Raghavan and Schütze 2008, "Introduction to Information Retrieval", chapter 8)
 
     >>> from bench.metrics import example
-    >>> selection_recall_at_3(*example())
+    >>> selection_recall_at_3(example())
     []
     """
     return [
         _found(decision, expected, rank, rank is not None and rank <= RECALL_AT)
-        for decision, expected, rank in _ranks(trace, run)
+        for decision, expected, rank in _ranks(evidence)
     ]
 
 
 @metric("routing.selection_mrr", unit="fraction", better="higher", aggregate="pooled")
-def selection_mrr(trace: Trace, run: Run) -> list[Sample]:
+def selection_mrr(evidence: RunEvidence) -> list[Sample]:
     """Mean reciprocal rank of the expected script among those returned: 1 where it always comes first, a half where always second.
 
     0–1; 0 for a request whose script was not returned. Samples as in `routing.selection_top1`.
 
-    Source: design §4 "routing"
+    Source: 003 §4.2; mean reciprocal rank (Voorhees 1999, "The TREC-8 Question Answering Track Report")
 
     >>> from bench.metrics import example
-    >>> selection_mrr(*example())
+    >>> selection_mrr(example())
     []
     """
     return [
         _found(decision, expected, rank, 0.0 if rank is None else 1 / rank)
-        for decision, expected, rank in _ranks(trace, run)
+        for decision, expected, rank in _ranks(evidence)
     ]
 
 
 @metric("routing.selection_tokens", unit="tokens", better="lower", aggregate="sum")
-def selection_tokens(trace: Trace, run: Run) -> list[Sample]:
+def selection_tokens(evidence: RunEvidence) -> list[Sample]:
     """Tokens that the selections put into prompts: the manifest entries of the scripts returned, as compact JSON.
 
     One sample a user turn that a selection router decided on, 0 where nothing was returned. No such router: no samples.
@@ -75,18 +75,17 @@ def selection_tokens(trace: Trace, run: Run) -> list[Sample]:
     Source: 003 §1 "Token Efficiency"
 
     >>> from bench.metrics import example
-    >>> selection_tokens(*example())
+    >>> selection_tokens(example())
     []
     """
-    texts = once(trace, "_manifest_texts", lambda: _manifest_texts(trace))
-    count = counter(run.encoding).text
+    texts = _manifest_texts(evidence.trace)
+    count = evidence.count.text
     return [
         Sample(
             numerator=float(sum(count(texts[name]) for name in decision.detail["ranked"] if name in texts)),
             step=decision.step,
-            detail={"router": decision.router, "returned": len(decision.detail["ranked"]), "of": len(texts)},
         )
-        for decision in _selections(run)
+        for decision in _selections(evidence.run)
     ]
 
 
@@ -94,13 +93,14 @@ def _selections(run: Run) -> Iterator[Decision]:
     return (item for item in run.decisions if item.at == "user_turn" and isinstance(item.detail.get("ranked"), list))
 
 
-def _ranks(trace: Trace, run: Run) -> Iterator[tuple[Decision, list[str], int | None]]:
+def _ranks(evidence: RunEvidence) -> Iterator[tuple[Decision, list[str], int | None]]:
     """Each selection with a label: the expected names, and the place (from 1) of the first of them among those returned."""
+    trace = evidence.trace
     labels = trace.labels.get("scripts")
     if not isinstance(labels, dict):
         return
-    names = once(trace, "_script_names", lambda: _names(trace))
-    for decision in _selections(run):
+    names = _names(trace)
+    for decision in _selections(evidence.run):
         label = labels.get(str(decision.step))
         told = label if isinstance(label, list) else [label]
         expected = [names.get(item, item) for item in told if isinstance(item, str)]
@@ -110,9 +110,9 @@ def _ranks(trace: Trace, run: Run) -> Iterator[tuple[Decision, list[str], int | 
 
 
 def _found(decision: Decision, expected: list[str], rank: int | None, value: float) -> Sample:
-    ranked = decision.detail["ranked"]
-    detail = {"router": decision.router, "expected": expected, "ranked": ranked[:RECALL_AT], "rank": rank}
-    return Sample(numerator=float(value), denominator=1.0, step=decision.step, detail=detail)
+    ranked = ", ".join(decision.detail["ranked"][:RECALL_AT]) or "nothing"
+    told = None if rank == 1 else Told(text=f"expected {' or '.join(expected)}, got {ranked}")
+    return Sample(numerator=float(value), denominator=1.0, step=decision.step, detail=told)
 
 
 def _names(trace: Trace) -> dict[str, str]:

@@ -1,181 +1,144 @@
-"""What is lost of the structure of tool results: rows, columns and values told apart, keys, and labels."""
+"""What is lost of structured tool results: values, values with their keys, rows, columns, keys, and values told apart."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
-from ..evidence.held import HeldLeaves, held_leaves
-from ..model import Run, Sample, Trace
-from . import metric
+from msgspec.structs import replace
 
-Part = Callable[[HeldLeaves], tuple[int, int]]
+from ..evidence.held import HeldLeaves
+from ..evidence.of_run import RunEvidence
+from ..model import ResultOutcome, Sample, ToolResult
+from ..text.labels import LabelsOf, with_labelled
+from ..text.leaves import Leaf, Leaves, Match, flatten, match, tokens_of
+from ..text.read_back import match_read
+from . import LISTED, metric, of_result
 
-
-@metric("loss.rows_kept.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def rows_kept_shown(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the rows of structured results that the first prompt after it still holds as rows.
-
-    0–1. Rows are the mappings inside lists, duplicates counted; one is held where what the messages that show the result give when they are
-    read back (as in `loss.leaf_recall.shown`) has a row that shares a leaf with it, each held row serving once. Prose about a row is no
-    row: a lower bound. One sample a result with rows and a later prompt in its thread. No such result: no samples.
-
-    Source: issue 4 "Structure"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in rows_kept_shown(*example())]
-    []
-    """
-    return _samples(trace, run, "shown", lambda held: held.rows)
+PROMPTS = ("shown", "end")
+_LISTED_CHARS = 200  # of one lost leaf
 
 
-@metric("loss.rows_kept.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def rows_kept_end(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the rows of structured results that the last prompt of its thread still holds as rows.
+@metric("loss.leaf_recall", unit="fraction", better="higher", aggregate="pooled", place=(*PROMPTS, "stored"))
+def leaf_recall(evidence: RunEvidence, place: str) -> list[Sample]:
+    """Share of a structured result's leaves (its scalar values, each at its path of keys) that are still held.
 
-    0–1. Samples as in `loss.rows_kept.shown`.
+    0–1. Held is what the messages that show the result give when they are read back as JSON, a Python literal or tables in text, as far as
+    that goes; and every value that stands beside its key on a line of any message of the prompt (an upper bound). A number printed without its
+    key is not held. A message with the untruncated text has lost nothing. `place`: `shown`, the first prompt after the result; `end`, the last
+    one of its thread; `stored`, what a later step can read back: a mapping or list as it is, a text as above.
+    One sample a result with a mapping or list as its `data` (and a later prompt in its thread). No such result: no samples.
 
-    Source: issue 4 "Structure"
+    Source: 004 §1.2: a structured result stored as `str(result)[:500]`
 
     >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in rows_kept_end(*example())]
-    []
+    >>> [(sample.numerator, sample.denominator, sample.detail.facts, sample.low) for sample in leaf_recall(example(), "shown")]
+    [(1.0, 2.0, ('file: a/b.csv',), 0.0)]
     """
-    return _samples(trace, run, "end", lambda held: held.rows)
+    if place != "stored":
+        return [_sample(held.result, held.match, held.labelled) for held in evidence.prompts.leaves[place]]
+    return [
+        _stored(evidence, result, leaves, evidence.outcomes[result.index])
+        for result in evidence.trace.results
+        if (leaves := evidence.of_trace.structured.leaves.get(result.index)) and result.index in evidence.outcomes
+    ]
 
 
-@metric("loss.columns_kept.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def columns_kept_shown(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the columns of structured results that the first prompt after it still holds in any row.
-
-    0–1. A column is a path of keys within the rows of a result, held where a held row has it, whatever its values. One sample a result with
-    rows and a later prompt in its thread. No such result: no samples.
-
-    Source: issue 4 "Structure"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in columns_kept_shown(*example())]
-    []
-    """
-    return _samples(trace, run, "shown", lambda held: held.columns)
+def _stored(evidence: RunEvidence, result: ToolResult, leaves: Leaves, outcome: ResultOutcome) -> Sample:
+    if outcome.stored is result.data or outcome.stored == result.text:
+        return _sample(result, Match(leaves.total, leaves.total, []), 0)
+    if isinstance(outcome.stored, dict | list):
+        return _sample(result, match(leaves, flatten(outcome.stored)), 0)
+    text = evidence.of_trace.stored_text(result, outcome)
+    labels = Counter(LabelsOf([leaves], evidence.texts)(text))
+    return _sample(result, *with_labelled(match_read(leaves, [text])[0], leaves, labels.__getitem__))
 
 
-@metric("loss.columns_kept.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def columns_kept_end(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the columns of structured results that the last prompt of its thread still holds in any row.
-
-    0–1. Samples as in `loss.columns_kept.shown`.
-
-    Source: issue 4 "Structure"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in columns_kept_end(*example())]
-    []
-    """
-    return _samples(trace, run, "end", lambda held: held.columns)
+def _sample(result: ToolResult, found: Match, labelled: int) -> Sample:
+    """What was found, with the part of it that was read back where some was only seen beside its key."""
+    sample = of_result(result, found.kept, found.total, [_text(leaf) for leaf in found.lost[:LISTED]])
+    return replace(sample, upper_bound=True, least=float(found.kept - labelled)) if labelled else sample
 
 
-@metric("loss.values_changed.shown", unit="fraction", better="lower", aggregate="pooled", of_prompts=True)
-def values_changed_shown(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the cells of held rows that have another value than in the untruncated result, in the first prompt after it.
-
-    0–1. Compared are the cells of rows that are held (as in `loss.rows_kept.shown`) at paths that the row held has as well: what is missing
-    counts as rows or columns lost, not here. Type-strict: `1` that became `1.0` or `"1"` is changed. One sample a result with such cells.
-    Nothing held: no samples.
-
-    Source: issue 4 "Structure"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in values_changed_shown(*example())]
-    []
-    """
-    return _samples(trace, run, "shown", lambda held: (held.match.cells_changed, held.match.cells_compared))
+def _text(leaf: Leaf) -> str:
+    path, value = leaf
+    text = f"{'.'.join(path)}: {tokens_of(value)[0]}" if path else tokens_of(value)[0]
+    return text if len(text) <= _LISTED_CHARS else text[: _LISTED_CHARS - 1] + "…"
 
 
-@metric("loss.values_changed.end", unit="fraction", better="lower", aggregate="pooled", of_prompts=True)
-def values_changed_end(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the cells of held rows that have another value than in the untruncated result, in the last prompt of its thread.
-
-    0–1. Samples as in `loss.values_changed.shown`.
-
-    Source: issue 4 "Structure"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in values_changed_end(*example())]
-    []
-    """
-    return _samples(trace, run, "end", lambda held: (held.match.cells_changed, held.match.cells_compared))
-
-
-@metric("loss.schema_kept.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def schema_kept_shown(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the keys of structured results that the first prompt after it still holds, whatever their values.
-
-    0–1. A key is a distinct path of keys, row numbers left out; held where one that was read back is its end, or it is the end of that
-    one. Keys named in prose are not held: a lower bound. One sample a result with keys and a later prompt in its thread. No such result: no
-    samples.
-
-    Source: issue 4 "Structure"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in schema_kept_shown(*example())]
-    [(2, 0.0, 2.0)]
-    """
-    return _samples(trace, run, "shown", lambda held: held.paths)
-
-
-@metric("loss.schema_kept.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def schema_kept_end(trace: Trace, run: Run) -> list[Sample]:
-    """Share of the keys of structured results that the last prompt of its thread still holds, whatever their values.
-
-    0–1. Samples as in `loss.schema_kept.shown`.
-
-    Source: issue 4 "Structure"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in schema_kept_end(*example())]
-    [(2, 0.0, 2.0)]
-    """
-    return _samples(trace, run, "end", lambda held: held.paths)
-
-
-@metric("loss.labelled_recall.shown", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def labelled_recall_shown(trace: Trace, run: Run) -> list[Sample]:
-    """Share of a structured result's leaves that the first prompt after it holds together with their key.
-
-    0–1. Where the messages that show the result can be read back, as `loss.leaf_recall.shown`; where values can only be looked for as whole
-    tokens, the key must stand on the same line. So numbers printed without their labels count there and not here; a value written under its
-    key on a line of its own is missed. One sample a structured result with a later prompt in its thread. No such result: no samples.
-
-    Source: issue 4 "How it will be judged"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in labelled_recall_shown(*example())]
-    [(2, 1.0, 2.0)]
-    """
-    return _samples(trace, run, "shown", lambda held: (held.labelled, held.match.total))
-
-
-@metric("loss.labelled_recall.end", unit="fraction", better="higher", aggregate="pooled", of_prompts=True)
-def labelled_recall_end(trace: Trace, run: Run) -> list[Sample]:
-    """Share of a structured result's leaves that the last prompt of its thread holds together with their key.
-
-    0–1. Samples as in `loss.labelled_recall.shown`.
-
-    Source: issue 4 "How it will be judged"
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in labelled_recall_end(*example())]
-    [(2, 1.0, 2.0)]
-    """
-    return _samples(trace, run, "end", lambda held: (held.labelled, held.match.total))
-
-
-def _samples(trace: Trace, run: Run, place: str, part: Part) -> list[Sample]:
+def _parts(evidence: RunEvidence, place: str, part: Callable[[HeldLeaves], tuple[int, int]]) -> list[Sample]:
     """One sample a result of which there is something to count."""
     samples = []
-    for held in held_leaves(trace, run)[place]:
+    for held in evidence.prompts.leaves[place]:
         kept, total = part(held)
         if total:
             step, call_id = held.result.index, held.result.call_id
             samples.append(Sample(numerator=float(kept), denominator=float(total), step=step, call_id=call_id))
     return samples
+
+
+@metric("loss.rows_kept", unit="fraction", better="higher", aggregate="pooled", place=PROMPTS)
+def rows_kept(evidence: RunEvidence, place: str) -> list[Sample]:
+    """Share of the rows of structured results that a prompt still holds as rows.
+
+    0–1. Rows are the mappings inside lists, duplicates counted; one is held where what the messages that show the result give when they are
+    read back has a row that shares a leaf with it, each held row serving once. Prose about a row is no row: a lower bound. One sample a
+    result with rows and a later prompt in its thread. No such result: no samples.
+
+    Source: 001 §1 Rule #1 "Showing 5 of 100 rows"
+
+    >>> from bench.metrics import example
+    >>> rows_kept(example(), "shown")
+    []
+    """
+    return _parts(evidence, place, lambda held: held.rows)
+
+
+@metric("loss.columns_kept", unit="fraction", better="higher", aggregate="pooled", place=PROMPTS)
+def columns_kept(evidence: RunEvidence, place: str) -> list[Sample]:
+    """Share of the columns of structured results that a prompt still holds in any row.
+
+    0–1. A column is a path of keys within the rows of a result, held where a held row has it, whatever its values. One sample a result with
+    rows and a later prompt in its thread. No such result: no samples.
+
+    Source: 001 §1 Rule #1; 000 Step 3: tables of script results
+
+    >>> from bench.metrics import example
+    >>> columns_kept(example(), "shown")
+    []
+    """
+    return _parts(evidence, place, lambda held: held.columns)
+
+
+@metric("loss.values_changed", unit="fraction", better="lower", aggregate="pooled", place=PROMPTS)
+def values_changed(evidence: RunEvidence, place: str) -> list[Sample]:
+    """Share of the cells of held rows that have another value than in the untruncated result.
+
+    0–1. A cell is compared where its row is held (as in `loss.rows_kept`) and the held row has its column. A row or column that is missing counts
+    in `loss.rows_kept` and `loss.columns_kept`, not here. Type-strict: `1` that became `1.0` or `"1"` is changed. One sample a result with such
+    cells. Nothing held: no samples.
+
+    Source: 004 Issue Analysis "incorrect scientific conclusions"
+
+    >>> from bench.metrics import example
+    >>> values_changed(example(), "shown")
+    []
+    """
+    return _parts(evidence, place, lambda held: (held.match.cells_changed, held.match.cells_compared))
+
+
+@metric("loss.schema_kept", unit="fraction", better="higher", aggregate="pooled", place=PROMPTS)
+def schema_kept(evidence: RunEvidence, place: str) -> list[Sample]:
+    """Share of the keys of structured results that a prompt still holds, whatever their values.
+
+    0–1. A key is a distinct path of keys, row numbers left out; held where one that was read back is its end, or it is the end of that
+    one. Keys named in prose are not held: a lower bound. One sample a result with keys and a later prompt in its thread. No such result: no
+    samples.
+
+    Source: 004 §2.1: structured records keep their keys
+
+    >>> from bench.metrics import example
+    >>> [(sample.step, sample.numerator, sample.denominator) for sample in schema_kept(example(), "end")]
+    [(2, 0.0, 2.0)]
+    """
+    return _parts(evidence, place, lambda held: held.paths)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from ..evidence.held import HeldLeaves, held_leaves
-from ..evidence.prompt_scan import Standing, prompt_scan
-from ..model import Run, Sample, ToolResult, Trace, lines_of
-from ..text.decode import decoded
-from ..text.notices import marker, notice
-from . import metric, once
+from collections.abc import Sequence
+
+from ..evidence.held import HeldLeaves
+from ..evidence.of_run import RunEvidence
+from ..evidence.prompt_scan import Standing
+from ..model import Sample, Told, ToolResult, lines_of
+from ..text.notices import marker
+from ..text.texts import Texts
+from . import metric
 
 _PLACES = ("shown", "end")
 
 
-@metric("loss.silent_truncation", unit="results", better="lower", aggregate="sum", of_prompts=True)
-def silent_truncation(trace: Trace, run: Run) -> list[Sample]:
+@metric("loss.silent_truncation", unit="results", better="lower", aggregate="sum")
+def silent_truncation(evidence: RunEvidence) -> list[Sample]:
     """Results that lost facts while nothing shown says so, in the first prompt after them or in the last one of their thread.
 
     A result lost facts where a fact of it is in no message of the prompt, or a leaf of it in none that can be read back. Something says so
@@ -21,38 +24,39 @@ def silent_truncation(trace: Trace, run: Run) -> list[Sample]:
     shows it, one of the strategy's own (all rules: `bench.text.notices`). One sample a result with a later prompt in its thread, 1 or 0, with
     the places in its detail where it was silent, or what said so. No such result: no samples.
 
-    Source: issue 4 "Silent truncation"; design §4 "loss"
+    Source: 004 §1.2: `str(result)[:500]` does not say that it was cut
 
     >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.detail) for sample in silent_truncation(*example())]
-    [(2, 1.0, {'silent': ['shown', 'end']})]
+    >>> [(sample.step, sample.numerator, sample.detail) for sample in silent_truncation(example())]
+    [(2, 1.0, Told(text='silent: shown, end'))]
     """
-    silent: dict[int, dict[str, object]] = {}
+    silent: dict[int, list[str]] = {}
+    said: dict[int, str] = {}
     results: dict[int, ToolResult] = {}
     for place in _PLACES:
-        leaves = {held.result.index: held for held in held_leaves(trace, run)[place]}
-        for standing in prompt_scan(trace, run).standings[place]:
+        leaves = {held.result.index: held for held in evidence.prompts.leaves[place]}
+        for standing in evidence.prompts.scan.standings[place]:
             step = standing.result.index
             results[step] = standing.result
             if _lost(standing, leaves.get(step)):
-                said = _notice(trace, standing)
-                if said is None:
-                    silent.setdefault(step, {}).setdefault("silent", []).append(place)  # type: ignore[attr-defined]
+                notice = evidence.of_trace.notice(step, standing.texts or standing.written)
+                if notice is None:
+                    silent.setdefault(step, []).append(place)
                 else:
-                    silent.setdefault(step, {}).setdefault("notice", said)
+                    said.setdefault(step, notice)
     return [
         Sample(
-            numerator=float("silent" in silent.get(step, {})),
+            numerator=float(step in silent),
             step=step,
             call_id=result.call_id,
-            detail=silent.get(step, {}),
+            detail=_told(silent.get(step, ()), said.get(step)),
         )
         for step, result in sorted(results.items())
     ]
 
 
-@metric("loss.false_notices", unit="results", better="lower", aggregate="sum", of_prompts=True)
-def false_notices(trace: Trace, run: Run) -> list[Sample]:
+@metric("loss.false_notices", unit="results", better="lower", aggregate="sum")
+def false_notices(evidence: RunEvidence) -> list[Sample]:
     """Results that lost nothing while the first prompt after them says that something was left out.
 
     Nothing is lost where the untruncated text stands in a message that shows it, whole or every line of it, or every leaf of it is read back
@@ -60,24 +64,32 @@ def false_notices(trace: Trace, run: Run) -> list[Sample]:
     (`bench.text.notices`, rule 1), words about where the result is stored apart. Saying "truncated" of everything silences
     `loss.silent_truncation` and shows here. One sample a result with a later prompt in its thread, 1 or 0. No such result: no samples.
 
-    Source: issue 4 "How it will be judged"
+    Source: 001 §1 Rule #3: where nothing is left out there is no summary
 
     >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator) for sample in false_notices(*example())]
+    >>> [(sample.step, sample.numerator) for sample in false_notices(example())]
     [(2, 0.0)]
     """
-    leaves = {held.result.index: held for held in held_leaves(trace, run)["shown"]}
+    leaves = {held.result.index: held for held in evidence.prompts.leaves["shown"]}
+    texts = evidence.texts
     samples = []
-    for standing in prompt_scan(trace, run).standings["shown"]:
+    for standing in evidence.prompts.scan.standings["shown"]:
         result = standing.result
         said = None
-        if standing.texts and not standing.gone and _all_there(standing, leaves.get(result.index)):
-            said = next(filter(None, (marker(text, result.text, pointers=False) for text in standing.texts)), None)
-        detail = {} if said is None else {"notice": said}
+        if standing.texts and not standing.gone and _all_there(standing, leaves.get(result.index), texts):
+            markers = (marker(text, result.text, pointers=False, texts=texts) for text in standing.texts)
+            said = next(filter(None, markers), None)
+        detail = None if said is None else Told(text=f"says {said!r}")
         samples.append(
             Sample(numerator=float(said is not None), step=result.index, call_id=result.call_id, detail=detail)
         )
     return samples
+
+
+def _told(silent: Sequence[str], notice: str | None) -> Told | None:
+    if silent:
+        return Told(text=f"silent: {', '.join(silent)}")
+    return None if notice is None else Told(text=notice)
 
 
 def _lost(standing: Standing, held: HeldLeaves | None) -> bool:
@@ -86,21 +98,11 @@ def _lost(standing: Standing, held: HeldLeaves | None) -> bool:
     return bool(standing.gone) or (held is not None and bool(held.match.lost))
 
 
-def _all_there(standing: Standing, held: HeldLeaves | None) -> bool:
+def _all_there(standing: Standing, held: HeldLeaves | None, texts: Texts) -> bool:
     text = standing.result.text.strip()
     if any(text in shown for shown in standing.texts):
         return True
-    if held is not None and not held.upper_bound:
+    if held is not None and not held.labelled:
         return not held.match.lost
-    shown = "\n".join(decoded(text) for text in standing.texts)
-    return all(line.strip() in shown for line in lines_of(decoded(standing.result.text)))
-
-
-def _notice(trace: Trace, standing: Standing) -> str | None:
-    """What says so, found once for all strategies that show the same."""
-    known: dict[tuple[int, tuple[str, ...]], str | None] = once(trace, "_notices", dict)
-    texts = standing.texts or standing.written
-    key = standing.result.index, texts
-    if key not in known:
-        known[key] = notice(texts, standing.result.text)
-    return known[key]
+    shown = "\n".join(map(texts.plain, standing.texts))
+    return all(line.strip() in shown for line in lines_of(texts.plain(standing.result.text)))

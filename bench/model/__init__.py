@@ -1,4 +1,4 @@
-"""Every value that flows through the bench, in flow order: Trace → Run → Sample → Comparison → Verdict.
+"""Every value that flows through the bench, in flow order: Trace → Run → Sample → Case → Comparison → Verdict.
 
 All are frozen msgspec structs: typed, comparable, and written and read as JSON without further code. No I/O here.
 Units are in the names; fractions are 0–1.
@@ -7,17 +7,53 @@ Units are in the names; fractions are 0–1.
 from .base import (
     SCHEMA_VERSION as SCHEMA_VERSION,
     Value as Value,
+    plain as plain,
+)
+from .case import (
+    CallShown as CallShown,
+    Case as Case,
+    CompactionShown as CompactionShown,
+    CutShown as CutShown,
+    FindingChange as FindingChange,
+    Judgement as Judgement,
+    Kept as Kept,
+    Loss as Loss,
+    Losses as Losses,
+    NeededAt as NeededAt,
+    NoteShown as NoteShown,
+    RecordingShown as RecordingShown,
+    ResetShown as ResetShown,
+    ResultShown as ResultShown,
+    RouteCount as RouteCount,
+    RoutesShown as RoutesShown,
+    Rows as Rows,
+    RunShown as RunShown,
+    Span as Span,
+    Turn as Turn,
+    WindowShown as WindowShown,
+)
+from .comparison import (
+    SIGNED as SIGNED,
+    Against as Against,
+    Baseline as Baseline,
+    Comparison as Comparison,
+    GateRule as GateRule,
+    Moment as Moment,
+    Signature as Signature,
+    Verdict as Verdict,
 )
 from .probe import (
     AskedProbe as AskedProbe,
     Probe as Probe,
 )
 from .run import (
+    Counting as Counting,
     Decision as Decision,
     Failure as Failure,
     Message as Message,
     Note as Note,
     Prompt as Prompt,
+    Reasoning as Reasoning,
     Record as Record,
     ReplyMade as ReplyMade,
     ResultOutcome as ResultOutcome,
@@ -26,16 +62,16 @@ from .run import (
     WriterCall as WriterCall,
 )
 from .score import (
-    Baseline as Baseline,
-    Comparison as Comparison,
+    Asked as Asked,
     Delta as Delta,
-    GateRule as GateRule,
+    Detail as Detail,
+    Lost as Lost,
     MetricInfo as MetricInfo,
-    Moment as Moment,
+    Missed as Missed,
     Row as Row,
     Sample as Sample,
-    Signature as Signature,
-    Verdict as Verdict,
+    Told as Told,
+    Turned as Turned,
 )
 from .trace import (
     AnyStep as AnyStep,

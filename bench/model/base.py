@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 import msgspec
 
 SCHEMA_VERSION = 1
@@ -10,3 +13,38 @@ SCHEMA_VERSION = 1
 
 class Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Base of every value here: frozen, keyword-only, unknown fields refused when read."""
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON data, without the fields that equal their defaults.
+
+    msgspec leaves out a field only where it *is* its default, the very same object: what was pickled or read would come out otherwise.
+
+    >>> from bench.model import UserTurn
+    >>> plain(UserTurn(index=0, content="".join(["h", "i"]), thread="".join(["ma", "in"])))
+    {'kind': 'user', 'index': 0, 'content': 'hi'}
+    """
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    if not isinstance(value, msgspec.Struct):
+        return value
+    found: dict[str, Any] = {}
+    if value.__struct_config__.tag_field is not None:
+        found[value.__struct_config__.tag_field] = value.__struct_config__.tag
+    for name, default in _defaults(type(value)):
+        given = getattr(value, name)
+        if given is not default and (given != default or type(given) is not type(default)):
+            found[name] = plain(given)
+    return found
+
+
+@functools.cache
+def _defaults(kind: type[msgspec.Struct]) -> tuple[tuple[str, Any], ...]:
+    """The fields of a type with their defaults; one without has what nothing equals."""
+    return tuple(
+        (
+            field.name,
+            field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory(),
+        )
+        for field in msgspec.structs.fields(kind)
+    )

@@ -1,33 +1,107 @@
-"""Measurements and what is made of them: samples, rows, deltas, gates, verdicts, and the comparison that holds them all."""
+"""Measurements: samples with what they tell, rows, and the differences between strategies."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import math
+from typing import Literal
 
-import msgspec
+from .base import Value
 
-from .base import SCHEMA_VERSION, Value
-from .run import Run
-from .trace import Trace
+# ---------------------------------------------------------------- what a sample tells
+
+
+class Lost(Value, frozen=True, kw_only=True, tag="lost"):
+    """Some of what was lost of one result or run, by name. `cut_at_source`: the trace itself recorded only cut output."""
+
+    facts: tuple[str, ...] = ()
+    cut_at_source: bool = False
+
+
+class Missed(Value, frozen=True, kw_only=True, tag="missed"):
+    """A fact that a turn needed and its prompt did not hold: its kind, who said it first at which step, and how many model turns ago it was last
+    said.
+    """
+
+    fact: str
+    kind: str
+    source: int
+    origin: str
+    distance: int
+
+
+class Turned(Value, frozen=True, kw_only=True, tag="turned"):
+    """A routing decision: which router, where, what was expected (and where that comes from), what was taken."""
+
+    router: str
+    at: str
+    expected: str
+    taken: str
+    expected_from: str
+
+
+class Asked(Value, frozen=True, kw_only=True, tag="asked"):
+    """A question put to a strategy. `found`: `path`, `token` (only as a word) or `""`; `got` is what the path gave instead."""
+
+    question: str
+    expected: str
+    where: str
+    found: str = ""
+    got: str = ""
+    recorded_reply: bool = False
+
+
+class Told(Value, frozen=True, kw_only=True, tag="told"):
+    """What a sample says beyond its number, in a few words."""
+
+    text: str
+
+
+Detail = Lost | Missed | Turned | Asked | Told
+
 
 # ---------------------------------------------------------------- scores
 
 
 class Sample(Value, frozen=True, kw_only=True):
-    """One measurement: `numerator` alone, or over `denominator` for a pooled metric; `reason` says why there is no value."""
+    """One measurement: `numerator` alone, or over `denominator` for a pooled metric; `reason` says why there is no value.
+
+    Where `numerator` is only an upper bound, `least` is the part of it that is sure; where it is only a lower bound, `most` is what it can be at
+    most. `upper_bound` without `least`: nothing of it is sure. `detail` is what it tells beyond the number.
+
+    >>> Sample(numerator=3, denominator=4, least=1).low, Sample(numerator=3, denominator=4, least=1).high
+    (1, 3)
+    >>> Sample(numerator=3, denominator=4, upper_bound=True).low, Sample(numerator=3, denominator=4).low
+    (0.0, 3)
+    """
 
     numerator: float | None
     denominator: float | None = None
     step: int | None = None
     call_id: str | None = None
     reason: str | None = None
-    detail: dict[str, Any] = {}
+    upper_bound: bool = False
+    least: float | None = None
+    most: float | None = None
+    detail: Detail | None = None
+
+    @property
+    def low(self) -> float | None:
+        """The least that the numerator can be; None where it was not measured."""
+        if self.numerator is None or self.least is not None:
+            return self.least
+        return 0.0 if self.upper_bound else self.numerator
+
+    @property
+    def high(self) -> float | None:
+        """The most that the numerator can be; None where it was not measured."""
+        return self.numerator if self.most is None else self.most
 
 
 class Row(Value, frozen=True, kw_only=True):
     """One metric of one strategy on one case (`case` None: over all cases). `value` None means not measured, for `reason`.
 
-    `n` counts what was measured: denominators for pooled metrics, samples for the others.
+    `n` counts what was measured: denominators for pooled metrics, samples for the others. `low` and `high` bound a value that is not exact; both are
+    None where it is. `partly` counts samples that a pooled value leaves out because they could not be measured: it holds for the rest alone.
     """
 
     strategy: str
@@ -37,24 +111,73 @@ class Row(Value, frozen=True, kw_only=True):
     unit: str
     n: float
     reason: str | None = None
+    low: float | None = None
+    high: float | None = None
+    partly: int = 0
     marks: tuple[str, ...] = ()
 
+    @property
+    def least(self) -> float | None:
+        """The least that the value can be: what a lower limit judges. None where nothing was measured."""
+        return self.finite if self.low is None else self.low
 
-class Signature(Value, frozen=True, kw_only=True):
-    """The settings that made a set of scores. `compare` refuses scores whose signatures differ in anything but what is compared."""
+    @property
+    def most(self) -> float | None:
+        """The most that the value can be: what an upper limit judges. None where nothing was measured."""
+        return self.finite if self.high is None else self.high
 
-    bench_version: str
-    traces: dict[str, str]
-    strategies: dict[str, str]
-    encodings: tuple[str, ...]
-    facts_version: str
-    prices_date: str
-    seed: int
-    code: dict[str, str] = {}
+    @property
+    def finite(self) -> float | None:
+        """What was measured; None for nothing, and for what is no finite number, which nothing can be compared with.
+
+        >>> row = Row(strategy="a", metric="m", case=None, value=float("inf"), unit="tokens", n=1)
+        >>> row.finite, row.why
+        (None, 'inf is no finite number')
+        """
+        return self.value if self.value is not None and math.isfinite(self.value) else None
+
+    @property
+    def why(self) -> str | None:
+        """Why there is no finite value; None where there is one, or where nobody said."""
+        return self.reason if self.value is None or self.finite is not None else f"{self.value} is no finite number"
+
+    @property
+    def exact(self) -> bool:
+        """Whether a value is no bound."""
+        return self.low is None and self.high is None
+
+    @property
+    def status(self) -> str:
+        """What the value is: `exact`, `bounds` (it lies between `low` and `high`), `partly measured: …`, or why there is none."""
+        if self.finite is None:
+            return self.why or "not measured"
+        if self.partly:
+            return f"partly measured: {self.partly} left out"
+        return "exact" if self.exact else "bounds"
+
+
+class MetricInfo(Value, frozen=True, kw_only=True):
+    """What a metric declares about itself: its unit, which way is better, and how samples add up.
+
+    `family` and `version` say whose numbers these are: a family that counts otherwise than before has a new version.
+    """
+
+    name: str
+    unit: str
+    better: Literal["lower", "higher"]
+    aggregate: Literal["sum", "max", "pooled"]
+    title: str = ""
+    family: str = ""
+    version: int = 1
 
 
 class Delta(Value, frozen=True, kw_only=True):
-    """One metric of one strategy against the reference, paired by case: `better` is None within the noise floor."""
+    """One metric of one strategy against a reference, paired by case, over `n` cases that both measured.
+
+    `better` is None where the difference is not sure, for `reason`. `p` is the share of all ways to swap the two within cases that give a
+    difference as large. `low` and `high` bound the difference, `relative_low` and `relative_high` its share of the reference; None where
+    there is no interval.
+    """
 
     strategy: str
     reference: str
@@ -67,107 +190,5 @@ class Delta(Value, frozen=True, kw_only=True):
     relative_high: float | None = None
     n: int
     better: bool | None
+    p: float | None = None
     reason: str | None = None
-
-
-class GateRule(Value, frozen=True, kw_only=True):
-    """One declared limit. Exactly one of `min`, `max` (absolute), `max_increase`, `max_drop` (against the baseline) is set.
-
-    A relative limit is `"2%"` (of the baseline) or a bare number (absolute difference). `over`: all cases pooled, or the worst one.
-    """
-
-    metric: str
-    strategy: str = "*"
-    min: float | None = None
-    max: float | None = None
-    max_increase: str | float | None = None
-    max_drop: str | float | None = None
-    over: Literal["all", "worst_case"] = "all"
-
-
-class Verdict(Value, frozen=True, kw_only=True):
-    """What a gate decided, in one sentence. `detail` names what was dropped, a line a result, for a gate that failed."""
-
-    gate: str
-    metric: str
-    strategy: str
-    outcome: Literal["pass", "fail", "inconclusive", "skipped"]
-    sentence: str
-    case: str | None = None
-    value: float | None = None
-    limit: float | None = None
-    detail: tuple[str, ...] = ()
-
-
-class Moment(Value, frozen=True, kw_only=True):
-    """One metric of one strategy over all cases, as a history kept it from an earlier run.
-
-    `run` numbers the runs of the scenario in the order kept, `commit` is the git commit it ran at (None outside a repository), `dirty` says
-    that files differed from it. `changed` names what but strategies differs from the run before: such values do not compare.
-    """
-
-    run: int
-    commit: str | None
-    dirty: bool
-    at: str
-    strategy: str
-    metric: str
-    value: float | None
-    changed: tuple[str, ...] = ()
-
-
-class Baseline(Value, frozen=True, kw_only=True):
-    """Accepted values, committed beside a scenario: per strategy, metric and case (`""`: over all cases)."""
-
-    schema: int = SCHEMA_VERSION
-    signature: Signature
-    values: dict[str, dict[str, dict[str, float | None]]]
-
-
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that gates and panels may see: the scores, the paired deltas, and the Runs and Traces behind them.
-
-    `baseline_name` says in words what `baseline` is; where that is another revision of the code, `before` maps a strategy to the one here
-    that is its earlier self. `history` are earlier runs, oldest first. `allow_inconclusive`: such a verdict does not fail the whole.
-    """
-
-    title: str
-    signature: Signature
-    strategies: tuple[str, ...]
-    references: tuple[str, ...]
-    cases: tuple[str, ...]
-    rows: tuple[Row, ...]
-    summary: tuple[Row, ...]
-    deltas: tuple[Delta, ...]
-    rules: tuple[GateRule, ...]
-    traces: dict[str, Trace]
-    runs: dict[tuple[str, str], Run]
-    samples: dict[tuple[str, str, str], tuple[Sample, ...]]
-    metrics: dict[str, MetricInfo]
-    skipped: tuple[tuple[str, str], ...] = ()
-    baseline: Baseline | None = None
-    baseline_problem: str | None = None
-    baseline_name: str = "the baseline"
-    before: dict[str, str] = {}
-    history: tuple[Moment, ...] = ()
-    allow_inconclusive: bool = False
-    budgets: tuple[int, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
-
-    def row(self, strategy: str, metric: str, case: str | None = None) -> Row | None:
-        """The row of one metric for one strategy and case (None: over all cases); None where there is none."""
-        pool = self.summary if case is None else self.rows
-        for row in pool:
-            if row.strategy == strategy and row.metric == metric and row.case == case:
-                return row
-        return None
-
-
-class MetricInfo(Value, frozen=True, kw_only=True):
-    """What a metric declares about itself: its unit, which way is better, and how samples add up."""
-
-    name: str
-    unit: str
-    better: Literal["lower", "higher"]
-    aggregate: Literal["sum", "max", "pooled"]
-    title: str = ""

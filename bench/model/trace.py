@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from .base import Value
+from .base import Value, plain
 
 # ---------------------------------------------------------------- trace: content
 
@@ -245,7 +245,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def sha256(self) -> str:
         """The hash of all that the trace says, whatever it is called and whatever file it came from: what a signature keeps of it."""
-        said = compact_json([self.labels, self.meta, self.outcome, self.left_out]) + compact_json(self.steps)
+        said = compact_json(plain((self.labels, self.meta, self.outcome, self.left_out, self.steps)))
         return hashlib.sha256(said.encode()).hexdigest()
 
     @property

@@ -26,11 +26,11 @@ from .spec import Spec, parse_spec
 
 _Target = TypeVar("_Target")
 
-KINDS: dict[str, tuple[str, str | None]] = {
-    # kind: (package that is scanned, the method a class of this kind offers)
+KINDS: dict[str, tuple[str | tuple[str, ...], str | None]] = {
+    # kind: (package that is scanned, or several of them, the method a class of this kind offers)
     "reader": ("bench.traces", None),
-    "summarizer": ("bench.strategies.summarization", "summarize"),
-    "compactor": ("bench.strategies.summarization", "compact"),
+    "summarizer": (("bench.strategies.summarization", "bench.strategies.field"), "summarize"),
+    "compactor": (("bench.strategies.summarization", "bench.strategies.field"), "compact"),
     "writer": ("bench.strategies.summarization", "write"),
     "store": ("bench.strategies.storage", "put"),
     "evaluator": ("bench.strategies.evaluation", "evaluate"),
@@ -151,9 +151,20 @@ def _scan_entry_points(kind: str) -> None:
             register(kind, point.name)(target)
 
 
+def packages(kind: str) -> tuple[str, ...]:
+    """The packages in which a kind of plug-in is looked for.
+
+    >>> packages("store")
+    ('bench.strategies.storage',)
+    """
+    scanned = KINDS[kind][0]
+    return (scanned,) if isinstance(scanned, str) else scanned
+
+
 def entries(kind: str) -> dict[str, Entry]:
     """Every registered plug-in of a kind, by name, sorted; found on first use."""
-    _scan(KINDS[kind][0])
+    for package in packages(kind):
+        _scan(package)
     _scan_entry_points(kind)
     return dict(sorted(_entries[kind].items()))
 

@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 
 from ..errors import BenchError, StrategyError, one_line
+from ..evidence.calibration import calibrated
+from ..evidence.of_trace import TraceEvidence
 from ..model import (
     AnyStep,
     Approval,
@@ -34,28 +36,55 @@ from ..model import (
     compact_json,
 )
 from ..plugins.registry import Plugin, build, entries
-from ..strategies import Edits, Execution, Reply, Strategy, Summary, untruncated_record
+from ..strategies import Edits, Execution, Reply, Seen, Strategy, Summary, untruncated_record
+from ..strategies.routing import state_left, state_of
 from ..text.lossless import gives_back
-from ..tokens.counting import counter, encoding_for
+from ..tokens.counting import TokenCounter, encoding_for
 from ..tokens.prices import window_tokens
-from .prompts import MessageTokens, ThreadHistory, recording_of
+from .prompts import BaseMessages, MessageTokens, ThreadHistory, View, fresh
+
+
+class Replayer:
+    """Replays one trace through any number of strategies. What is the same for all of them is made once, and nothing that one is handed can
+    be changed by another. Tokens are counted as the usage that the trace recorded says; without `calibrate`, by the plain rule.
+    """
+
+    def __init__(self, evidence: TraceEvidence, *, calibrate: bool = True) -> None:
+        self.evidence = evidence
+        self.encoding, self.encoding_assumed = encoding_for(evidence.model)
+        plain = TokenCounter(self.encoding)
+        self.calibration = calibrated(
+            evidence.trace, plain, evidence.model, assumed=self.encoding_assumed, fit=calibrate
+        )
+        self.counter = plain.calibrated(self.calibration.counting)
+        self.base = BaseMessages(self.counter, self.calibration.sizes)
+        self.extractors = [(name, build("extractor", name).start()[1]) for name in entries("extractor")]
+        self.extracted: dict[int, dict[str, Any] | None] = {}
+        """What is extracted from each untruncated record, by step."""
+
+    def run(self, strategy: Strategy) -> Run:
+        """One replay. Deterministic; a strategy that raises gives a Run with a `failure`, not an exception.
+
+        A trace without model turns gives a Run without prompts: nothing to cost, though its results are still stored and judged.
+        """
+        state = _Replay(self, strategy)
+        failure, step = None, None
+        try:
+            for step in self.evidence.trace.steps:
+                state.take(step)
+            state.route_at("end", step)
+        except (
+            _Broken,
+            SystemExit,
+        ) as error:  # a strategy that exits must not end the bench with an exit code of its own
+            broken = error if isinstance(error, _Broken) else _Broken("strategy", StrategyError(f"exited with {error}"))
+            failure = Failure(step=-1 if step is None else step.index, slot=broken.slot, error=broken.text)
+        return state.run(failure)
 
 
 def replay(trace: Trace, strategy: Strategy) -> Run:
-    """One trace replayed through one strategy. Deterministic; a strategy that raises gives a Run with a `failure`, not an exception.
-
-    A trace without model turns gives a Run without prompts: nothing to cost, though its results are still stored and judged.
-    """
-    state = _Replay(trace, strategy)
-    failure, step = None, None
-    try:
-        for step in trace.steps:
-            state.take(step)
-        state.route_at("end", step)
-    except (_Broken, SystemExit) as error:  # a strategy that exits must not end the bench with an exit code of its own
-        broken = error if isinstance(error, _Broken) else _Broken("strategy", StrategyError(f"exited with {error}"))
-        failure = Failure(step=-1 if step is None else step.index, slot=broken.slot, error=broken.text)
-    return state.run(failure)
+    """One trace replayed through one strategy: see `Replayer.run`."""
+    return Replayer(TraceEvidence(trace)).run(strategy)
 
 
 class _Broken(Exception):
@@ -69,12 +98,11 @@ class _Broken(Exception):
 class _Replay:
     """The state of one replay: per-thread histories, records kept so far on both sides, and what the Run collects."""
 
-    def __init__(self, trace: Trace, strategy: Strategy) -> None:
-        self.trace, self.strategy = trace, strategy
-        self.encoding, self.encoding_assumed = encoding_for(trace.model)
-        self.recording = recording_of(trace)
-        self.ledger = MessageTokens(counter(self.encoding), self.recording)
-        self.window_tokens = window_tokens(trace.model)
+    def __init__(self, replayer: Replayer, strategy: Strategy) -> None:
+        self.replayer, self.strategy = replayer, strategy
+        self.trace = replayer.evidence.trace
+        self.tokens = MessageTokens(replayer.base)
+        self.window_tokens = window_tokens(replayer.evidence.model)
         self.threads: dict[str, ThreadHistory] = {}
         self.summarizer = self._start("summarizer")
         self.decode = next((plugin.attribute("decode") for plugin in strategy.plugins.get("summarizer", ())), None)
@@ -85,16 +113,15 @@ class _Replay:
         if store:
             self.store_instance, self.store = store[0].start()
         self.stored_side, self.full_side = _Side(self._start("evaluator")), _Side(self._start("evaluator"))
-        self.extractors = [(name, build("extractor", name).start()[1]) for name in entries("extractor")]
-        self.extracted = self.recording.extracted.setdefault(tuple(name for name, _ in self.extractors), {})
-        self.recorded_points = {(step.at, step.router) for step in trace.steps if isinstance(step, RouteDecision)}
+        self.recorded_points = {(step.at, step.router) for step in self.trace.steps if isinstance(step, RouteDecision)}
         self.routers = [
             (plugin.entry.name, plugin.attribute("at"), plugin.start()[1], plugin.start()[1])
             for plugin in strategy.plugins.get("routers", ())
         ]
         self.consumer = self._start("consumer")
-        self.hands_out_results = any(part is not None for part in (self.summarizer, self.store, self.consumer))
-        self.execution: dict[str, Any] = {}
+        self.meta = fresh(self.trace.meta) if self.routers else self.trace.meta
+        self.summary: Any = None
+        self.output: Any = None
         self.results: list[ResultOutcome] = []
         self.decisions: list[Decision] = []
         self.writer_calls: list[WriterCall] = []
@@ -108,9 +135,12 @@ class _Replay:
     def thread(self, step: AnyStep) -> ThreadHistory:
         if step.thread not in self.threads:
             plugins: tuple[Plugin, ...] = self.strategy.plugins.get("compactor", ())
-            trace = self.trace if plugins and plugins[0].attribute("needs_future", False) else None
+            future = self.replayer.evidence if plugins and plugins[0].attribute("needs_future", False) else None
             compact = plugins[0].start()[1] if plugins else None
-            self.threads[step.thread] = ThreadHistory(step.thread, self.ledger, compact, self.window_tokens, trace)
+            per_call = bool(plugins) and plugins[0].attribute("mode", "history") == "per_call"
+            self.threads[step.thread] = ThreadHistory(
+                step.thread, self.tokens, compact, self.window_tokens, future, per_call=per_call
+            )
         return self.threads[step.thread]
 
     def take(self, step: AnyStep) -> None:
@@ -123,10 +153,10 @@ class _Replay:
         elif isinstance(step, ModelTurn):
             self._prompt(step, thread)
             self.route_at("before_model", step)
-            thread.join(self.recording.message(step))
+            thread.join(self.tokens.base(step))
             self.route_at("after_model", step)
         elif isinstance(step, SystemTurn | UserTurn):
-            thread.join(self.recording.message(step))
+            thread.join(self.tokens.base(step))
             if isinstance(step, UserTurn):
                 self.route_at("user_turn", step)
         elif isinstance(step, ToolsChanged):
@@ -136,48 +166,53 @@ class _Replay:
         elif isinstance(step, Approval):
             self.route_at("approval", step)
         else:
-            self.recorded_state = step.state
+            self.recorded_state = fresh(step.state)
             self._decide(step.at, step, step)
 
     # ------------------------------------------------------------ results
 
     def _result(self, step: ToolResult, thread: ThreadHistory) -> None:
-        base, full = self.recording.message(step), self.recording.record(step)
-        watched = self.hands_out_results and step.data is not None
-        before = compact_json(step.data) if watched else ""
-        record, stored = (full, full.value) if self.store is None else self._put(step)
-        summary = self._summary(step)
+        base, own = self.tokens.base(step), _own(step)
+        handed_out = own is not step and any((self.summarizer, self.store, self.consumer))
+        before = compact_json([own.data, own.arguments]) if handed_out else ""
+        full = untruncated_record(own)
+        record, stored = (full, full.value) if self.store is None else self._put(own)
+        summary = self._summarize(own)
         shown = None if summary is None else as_text(summary)
         if shown is None:
             shown = base.text if self.store is None else as_text(record.value)
-        self.execution = {"execution_summary": summary, "raw_output": full.value}
-        reply = self._consume(step, summary)
-        if watched and compact_json(step.data) != before:
-            raise _Broken(
-                "strategy", StrategyError("the strategy changed its input — copy result.data before editing it")
-            )
+        self.summary, self.output = summary, full.value
+        reply = self._consume(own, summary)
+        if handed_out and compact_json([own.data, own.arguments]) != before:
+            what = "the strategy changed its input — copy what a result holds before editing it"
+            raise _Broken("strategy", StrategyError(what))
         message = base if shown == base.text else msgspec.structs.replace(base, text=shown)
-        read_back = record if stored is record.value else msgspec.structs.replace(record, value=stored)
-        if record.handle and isinstance(stored, dict | list):
-            read_back = msgspec.structs.replace(read_back, result_type="structured")
         key = thread.join(message, base)
-        if self.decode is not None and shown != base.text and gives_back(self.decode, shown, step):
+        if self.decode is not None and shown != base.text and gives_back(self.decode, shown, own):
             self.decoded[key] = base.text if step.data is None else as_text(step.data)
-        extracted = self._extracted(full)
+        evaluation, evaluation_untruncated, extraction = self._judge(step, record, stored, full)
         self.results.append(
             ResultOutcome(
                 step=step.index,
                 call_id=step.call_id,
                 shown=key,
-                record=record,
-                stored=stored,
-                evaluation=self._evaluate(self.stored_side, read_back),
-                evaluation_untruncated=self._evaluate(self.full_side, full),
-                extraction=extracted if read_back is full else self._extract(read_back),
-                extraction_untruncated=extracted,
+                record=_of_trace(record, own, step),
+                stored=step.data if stored is own.data else stored,
+                evaluation=evaluation,
+                evaluation_untruncated=evaluation_untruncated,
+                extraction=extraction,
+                extraction_untruncated=self._extracted(full),
                 reply=reply,
             )
         )
+
+    def _judge(self, step: ToolResult, record: Record, stored: Any, full: Record) -> tuple[Any, Any, Any]:
+        """Evaluation on the stored and on the untruncated record, extraction on the stored one."""
+        read_back = record if stored is record.value else msgspec.structs.replace(record, value=stored)
+        if record.handle and isinstance(stored, dict | list):
+            read_back = msgspec.structs.replace(read_back, result_type="structured")
+        extraction = self._extracted(full) if read_back is full else self._extract(read_back)
+        return self._evaluate(self.stored_side, read_back), self._evaluate(self.full_side, full), extraction
 
     def _put(self, step: ToolResult) -> tuple[Record, Any]:
         try:
@@ -203,7 +238,7 @@ class _Replay:
             self.notes.append(Note(step=step.index, slot="store", text=text))
             return None
 
-    def _summary(self, step: ToolResult) -> Any:
+    def _summarize(self, step: ToolResult) -> Any:
         if self.summarizer is None:
             return None
         try:
@@ -217,50 +252,45 @@ class _Replay:
             raise _Broken("summarizer", error) from error
 
     def _consume(self, step: ToolResult, summary: Any) -> ReplyMade | None:
-        """The consumer's reply to one execution, on the state that document 003 names."""
+        """The consumer's reply to one execution."""
         if self.consumer is None:
             return None
-        arguments = step.arguments if isinstance(step.arguments, Mapping) else {}
-        state = {
-            "selected_script": arguments.get("script_name", step.function),
-            "script_parameters": arguments.get("parameters", dict(arguments)),
-            **self.execution,
-        }
         try:
-            reply = self.consumer(Execution(step, summary, state))
+            reply = self.consumer(Execution(step, summary))
             if not isinstance(reply, Reply):
                 raise StrategyError(f"a consumer gives a Reply, got {type(reply).__name__}")
             compact_json(reply.state)
-            return ReplyMade(text=reply.text, path=reply.path, state=dict(reply.state), route=reply.route)
+            return ReplyMade(text=reply.text, path=reply.path, state=fresh(dict(reply.state)), route=reply.route)
         except Exception as error:
             raise _Broken("consumer", error) from error
 
     def _evaluate(self, side: _Side, record: Record) -> dict[str, Any] | None:
         side.results += 1
         if self.routers:  # who alone are shown them
-            side.records.append(_execution(record))
+            side.records.append(_own_record(record))
         if side.evaluate is None:
             return None
         try:
-            answer = side.evaluate(record, tuple(side.evaluations))
+            answer = side.evaluate(_own_record(record), tuple(side.evaluations))
             if answer is None:
                 return None
             found: dict[str, Any] = dict(answer)
             compact_json(found)
-            side.evaluations.append(found)
+            side.evaluations.append(fresh(found))
             return found
         except Exception as error:
             raise _Broken("evaluator", error) from error
 
     def _extracted(self, full: Record) -> dict[str, Any] | None:
         """What is extracted from an untruncated record: the same for every strategy."""
-        if full.step not in self.extracted:
-            self.extracted[full.step] = self._extract(full)
-        return self.extracted[full.step]
+        known = self.replayer.extracted
+        if full.step not in known:
+            known[full.step] = self._extract(full)
+        return known[full.step]
 
     def _extract(self, record: Record) -> dict[str, Any] | None:
         try:
-            found = {name: extract(record) for name, extract in self.extractors}
+            found = {name: extract(_own_record(record)) for name, extract in self.replayer.extractors}
         except Exception as error:
             raise _Broken("extractor", error) from error
         return {name: value for name, value in found.items() if value is not None} or None
@@ -274,8 +304,8 @@ class _Replay:
             raise _Broken("compactor", error) from error
         if isinstance(edits, Edits):
             for written in edits.written:
-                consumed = sum(self.ledger.tokens(message) for message in written.read)
-                produced = self.ledger.counter.text(written.text)
+                consumed = sum(self.tokens.tokens(message) - message.reasoning_tokens for message in written.read)
+                produced = self.tokens.counter.text(written.text)
                 self.writer_calls.append(
                     WriterCall(step=step.index, consumed_tokens=consumed, produced_tokens=produced)
                 )
@@ -295,8 +325,8 @@ class _Replay:
             if recorded.router not in (None, name) if recorded is not None else falls_as_recorded:
                 continue
             try:
-                route, detail = _route(decide(self._state(self.stored_side, step)))
-                untruncated, _ = _route(decide_full(self._state(self.full_side, step)))
+                route, detail = _route(decide(state_of(self._seen(self.stored_side, step))))
+                untruncated, _ = _route(decide_full(state_of(self._seen(self.full_side, step))))
             except Exception as error:
                 raise _Broken(f"router {name}", error) from error
             index = step.index if step is not None else -1
@@ -314,25 +344,21 @@ class _Replay:
                 )
             )
 
-    def _state(self, side: _Side, step: AnyStep | None) -> dict[str, Any]:
-        """The recorded state with one side's own records in place of the recorded ones."""
-        own: dict[str, Any] = {
-            "current_step_index": side.results,
-            "execution_plan": self.trace.meta.get("execution_plan", {}),
-            **self.recorded_state,
-            **self.execution,
-            "execution_history": side.records,
-            "step": step,
-        }
-        if "manifest" in self.trace.meta:
-            own["manifest"] = self.trace.meta["manifest"]
-        if side.evaluate is not None:
-            own["last_step_evaluation"] = side.evaluations[-1] if side.evaluations else {}
-            own["step_evaluation_history"] = side.evaluations
-        if step is not None and step.thread in self.threads:
-            thread = self.threads[step.thread]
-            own["prompt"] = thread.recording if side is self.full_side else thread.messages
-        return own
+    def _seen(self, side: _Side, step: AnyStep | None) -> Seen:
+        """What one side knows at a decision point."""
+        thread = None if step is None else self.threads.get(step.thread)
+        history = [] if thread is None else thread.recording if side is self.full_side else thread.messages
+        return Seen(
+            step=step,
+            recorded=self.recorded_state,
+            meta=self.meta,
+            results=side.results,
+            records=side.records,
+            evaluations=None if side.evaluate is None else side.evaluations,
+            summary=self.summary,
+            output=self.output,
+            prompt=View(history),
+        )
 
     # ------------------------------------------------------------ the end
 
@@ -341,17 +367,18 @@ class _Replay:
         prompts = sorted(
             (prompt for thread in self.threads.values() for prompt in thread.prompts), key=lambda p: p.step
         )
-        left = {key: value for key, value in self._state(self.stored_side, None).items() if key not in _NOT_LEFT}
+        left = state_left(self._seen(self.stored_side, None))
         return Run(
             trace_id=self.trace.id,
             trace_sha256=self.trace.sha256,
             strategy=self.strategy.name,
             spec=self.strategy.spec,
-            encoding=self.encoding,
-            encoding_assumed=self.encoding_assumed,
-            model=self.trace.model,
-            messages=self.ledger.messages,
-            message_tokens=self.ledger.message_tokens,
+            encoding=self.replayer.encoding,
+            encoding_assumed=self.replayer.encoding_assumed,
+            counting=self.replayer.counter.counting,
+            model=self.replayer.evidence.model,
+            messages=self.tokens.messages,
+            message_tokens=self.tokens.message_tokens,
             decoded=self.decoded,
             prompts=tuple(prompts),
             results=tuple(self.results),
@@ -364,32 +391,37 @@ class _Replay:
         )
 
 
-# Large, and in the Run already.
-_NOT_LEFT = {"step", "execution_history", "step_evaluation_history", "execution_plan", "raw_output", "prompt",
-             "manifest"}  # fmt: skip
-
-
 class _Side:
     """One of the two sides that are judged alike: the stored records and the untruncated ones."""
 
     def __init__(self, evaluate: Any) -> None:
         self.evaluate = evaluate
         self.results = 0
-        self.records: list[dict[str, Any]] = []
+        self.records: list[Record] = []
         self.evaluations: list[dict[str, Any]] = []
 
 
-def _execution(record: Record) -> dict[str, Any]:
-    """One entry of the execution history, as routers read it."""
-    return {
-        "step_index": record.step,
-        "function_name": record.function,
-        "success": record.success,
-        "result": record.value,
-        "result_type": record.result_type,
-        "result_summary": record.summary,
-        "error": record.error,
-    }
+def _own(step: ToolResult) -> ToolResult:
+    """A result whose mutable parts belong to one replay."""
+    if not isinstance(step.data, dict | list) and not isinstance(step.arguments, dict | list):
+        return step
+    return msgspec.structs.replace(step, data=fresh(step.data), arguments=fresh(step.arguments))
+
+
+def _own_record(record: Record) -> Record:
+    """A record for one plug-in alone: what it does to it, nobody else sees."""
+    parts = {"value": record.value, "arguments": record.arguments, "metadata": record.metadata}
+    mutable = {name: fresh(part) for name, part in parts.items() if isinstance(part, dict | list)}
+    return msgspec.structs.replace(record, **mutable) if mutable else record
+
+
+def _of_trace(record: Record, own: ToolResult, step: ToolResult) -> Record:
+    """A record with the trace's own data in place of the copy that the strategy was handed: many runs then hold it once."""
+    if own is step:
+        return record
+    value = step.data if record.value is own.data else record.value
+    arguments = step.arguments if record.arguments is own.arguments else record.arguments
+    return msgspec.structs.replace(record, value=value, arguments=arguments)
 
 
 def _route(answer: str | Sequence[Any]) -> tuple[str, dict[str, Any]]:

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, overload
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeVar, overload
+
+import msgspec
 
 from ..errors import StrategyError
+from ..evidence.of_trace import TraceEvidence
 from ..model import (
     ContextReset,
     Message,
     ModelTurn,
     Prompt,
-    Record,
     Splice,
     SystemTurn,
     ToolResult,
-    Trace,
     UserTurn,
     compact_json,
     non_text_parts,
     text_of,
 )
-from ..strategies import Edits, Window, untruncated_record
-from ..tokens.counting import DEFAULT_WINDOW_TOKENS, PROMPT_TOKENS, TokenCounter
+from ..strategies import Edits, Window
+from ..tokens.counting import DEFAULT_WINDOW_TOKENS, TokenCounter
+
+_Item = TypeVar("_Item", Message, str)
 
 
-def base_message(step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Message:
-    """The message that shows a step as it is: a result untruncated, a model turn with its calls and without its reasoning.
+def base_message(step: SystemTurn | UserTurn | ModelTurn | ToolResult, reasoning_tokens: int = 0) -> Message:
+    """The message that shows a step as it is: a result untruncated, a model turn with its calls and the size of its reasoning.
 
     >>> base_message(UserTurn(index=0, content="hi")).role
     'user'
@@ -38,10 +42,14 @@ def base_message(step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Messag
         )
     text, parts = text_of(step.content), non_text_parts(step.content)
     if isinstance(step, ModelTurn):
-        if step.reasoning_resent and step.reasoning:
-            text = f"{step.reasoning}\n{text}" if text else step.reasoning
         return Message(
-            role="assistant", text=text, kind="model", step=step.index, tool_calls=step.tool_calls, non_text=parts
+            role="assistant",
+            text=text,
+            kind="model",
+            step=step.index,
+            tool_calls=step.tool_calls,
+            non_text=parts,
+            reasoning_tokens=reasoning_tokens,
         )
     kind: Literal["system", "user"] = "system" if isinstance(step, SystemTurn) else "user"
     return Message(role=kind, text=text, kind=kind, step=step.index, non_text=parts)
@@ -50,68 +58,70 @@ def base_message(step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Messag
 def message_key(message: Message) -> str:
     """The content hash of a message: 16 hex digits over all that it says and which step it shows."""
     calls = [(call.id, call.name, call.arguments) for call in message.tool_calls]
-    head = compact_json([message.role, message.kind, message.step, message.call_id, message.non_text, calls])
+    said = [message.role, message.kind, message.step, message.call_id, message.non_text, calls]
+    head = compact_json([*said, message.reasoning_tokens] if message.reasoning_tokens else said)
     digest = hashlib.blake2b(head.encode("utf-8", "surrogatepass"), digest_size=8)
     digest.update(message.text.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 
-class Recording:
-    """What is the same in every replay of a trace, made once: the messages that show its steps as they are, with their keys, the records of
-    its results untruncated and what is extracted from them (by the names of the extractors, by step), tokens of messages (by encoding, by key).
+class BaseMessages:
+    """The messages that show the steps of one trace as they are, each with its key and its tokens: the same in every replay, made once.
+
+    `reasoning` is the size of the reasoning that was sent back with a model turn, in tokens by its step.
     """
 
-    def __init__(self) -> None:
-        self.keys: dict[Message, str] = {}
-        self.extracted: dict[tuple[str, ...], dict[int, dict[str, Any] | None]] = {}
-        self.message_tokens: dict[str, dict[str, int]] = {}
-        self._messages: dict[int, Message] = {}
-        self._records: dict[int, Record] = {}
+    def __init__(self, counter: TokenCounter, reasoning: Mapping[int, int] | None = None) -> None:
+        self.counter = counter
+        self.reasoning = reasoning or {}
+        self.tokens: dict[str, int] = {}
+        """Tokens of every message that any replay has shown, by key."""
 
-    def message(self, step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Message:
-        """The message that shows a step as it is."""
-        found = self._messages.get(id(step))  # the trace keeps its steps: their identity is stable
+        self._of_step: dict[int, tuple[Message, str]] = {}
+
+    def of(self, step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> tuple[Message, str]:
+        """The message that shows a step as it is, and its key."""
+        found = self._of_step.get(step.index)
         if found is None:
-            found = self._messages[id(step)] = base_message(step)
-            self.keys[found] = message_key(found)
+            message = base_message(step, self.reasoning.get(step.index, 0))
+            found = self._of_step[step.index] = message, message_key(message)
         return found
-
-    def record(self, step: ToolResult) -> Record:
-        """The record of a result untruncated."""
-        found = self._records.get(id(step))
-        if found is None:
-            found = self._records[id(step)] = untruncated_record(step)
-        return found
-
-
-def recording_of(trace: Trace) -> Recording:
-    """The recording of a trace, kept with it."""
-    found: Recording = trace.__dict__.setdefault("_recording", Recording())
-    return found
 
 
 class MessageTokens:
     """Every distinct message of one replay, once, with its key and its tokens."""
 
-    def __init__(self, counter: TokenCounter, recording: Recording | None = None) -> None:
-        self.counter = counter
+    def __init__(self, base: BaseMessages) -> None:
+        self.counter = base.counter
         self.messages: dict[str, Message] = {}
         self.message_tokens: dict[str, int] = {}
-        self._recording = recording or Recording()
-        self._known_tokens = self._recording.message_tokens.setdefault(counter.encoding, {})
+        self._base = base
         self._keys: dict[Message, str] = {}
+
+    def base(self, step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Message:
+        """The message that shows a step as it is, for this replay alone: what a strategy does to the arguments of its calls, no other one sees."""
+        message, key = self._base.of(step)
+        handed = _handed(message)
+        self._keys[handed] = key
+        if key not in self.messages:
+            self._enter(key, message)
+        return handed
 
     def key(self, message: Message) -> str:
         """The key of a message, which is entered on first sight."""
         key = self._keys.get(message)
         if key is None:
-            key = self._keys[message] = self._recording.keys.get(message) or message_key(message)
+            key = self._keys[message] = message_key(message)
             if key not in self.messages:
-                self.messages[key] = message
-                if key not in self._known_tokens:
-                    self._known_tokens[key] = self.counter.message(message)
-                self.message_tokens[key] = self._known_tokens[key]
+                self._enter(key, message)
         return key
+
+    def _enter(self, key: str, message: Message) -> None:
+        known = self._base.tokens
+        if key not in known:
+            known[key] = self.counter.message(message)
+        self.messages[key] = message
+        self.message_tokens[key] = known[key]
 
     def tokens(self, message: Message) -> int:
         """The tokens of a message, framing included. Not entered: a message may be weighed and never shown."""
@@ -121,6 +131,30 @@ class MessageTokens:
     def count(self, item: Message | str) -> int:
         """Tokens of a message or of a text: what a window's `count` is."""
         return self.counter.text(item) if isinstance(item, str) else self.tokens(item)
+
+
+def _handed(message: Message) -> Message:
+    """A message whose mutable parts belong to one replay."""
+    if not any(isinstance(call.arguments, dict | list) for call in message.tool_calls):
+        return message
+    calls = tuple(msgspec.structs.replace(call, arguments=fresh(call.arguments)) for call in message.tool_calls)
+    return msgspec.structs.replace(message, tool_calls=calls)
+
+
+def fresh(value: Any) -> Any:
+    """A copy of a value that shares nothing with it that can be changed.
+
+    >>> given = {"rows": [1, 2]}
+    >>> fresh(given) == given, fresh(given)["rows"] is given["rows"]
+    (True, False)
+    """
+    if isinstance(value, dict):
+        return {key: fresh(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [fresh(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(map(fresh, value))
+    return value if value is None or isinstance(value, str | int | float) else copy.deepcopy(value)
 
 
 class View(Sequence[Message]):
@@ -144,7 +178,10 @@ class View(Sequence[Message]):
 
 
 class ThreadHistory:
-    """One thread's history: steps join it, the compactor reworks it before each model call, each prompt is kept as edits."""
+    """One thread's history: steps join it, the compactor reworks it before each model call, each prompt is kept as edits.
+
+    `messages` is what the model sees. With `per_call` the compactor is given the full history instead, and its answer is that prompt alone.
+    """
 
     def __init__(
         self,
@@ -152,19 +189,24 @@ class ThreadHistory:
         ledger: MessageTokens,
         compact: Callable[[Window], Any] | None,
         window_tokens: int | None,
-        trace: Trace | None,
+        future: TraceEvidence | None,
+        per_call: bool = False,
     ) -> None:
         self.thread, self.ledger, self._compact = thread, ledger, compact
-        self.window_tokens, self.trace = window_tokens, trace
+        self.window_tokens, self.future = window_tokens, future
         self.messages: list[Message] = []
         self.recording: list[Message] = []
         self.prompts: list[Prompt] = []
         self.resets: list[ContextReset] = []
         self._recorded_summary: str | None = None
         self._prompted = 0  # how many of `messages` the last prompt already held
-        self._tokens = PROMPT_TOKENS
+        self._framing = ledger.counter.counting.prompt_tokens
+        self._tokens = self._framing
         self._tools_tokens = 0
         self._tools_changed = False
+        self._full: list[Message] | None = [] if per_call else None  # what joined, never reworked
+        self._full_tokens = self._framing
+        self._given = 0  # how many of those the last window already held
 
     def join(self, message: Message, recorded: Message | None = None) -> str:
         """A message joins the history; gives its key. `recorded` is what it is in the untruncated recording, where that differs."""
@@ -172,6 +214,9 @@ class ThreadHistory:
         self.messages.append(message)
         self.recording.append(recorded or message)
         self._tokens += self.ledger.message_tokens[key]
+        if self._full is not None:
+            self._full.append(message)
+            self._full_tokens += self.ledger.message_tokens[key]
         return key
 
     def set_tools(self, tools: tuple[Any, ...]) -> None:
@@ -206,31 +251,44 @@ class ThreadHistory:
     def _window(self, turn: ModelTurn) -> Window:
         told = [reset.summary for reset in self.resets if reset.summary is not None]
         self._recorded_summary = told[-1] if told else self._recorded_summary
+        history, held, tokens = self.messages, self._prompted, self._tokens
+        if self._full is not None:
+            history, held, tokens, self._given = self._full, self._given, self._full_tokens, len(self._full)
         return Window(
             step=turn.index,
             thread=self.thread,
-            messages=View(self.messages),
-            added=self.messages[self._prompted :],
-            tokens=self._tokens + self._tools_tokens,
+            messages=View(history),
+            added=history[held:],
+            tokens=tokens + self._tools_tokens,
             max_tokens=self.window_tokens or DEFAULT_WINDOW_TOKENS,
             count=self.ledger.count,
             resets=tuple(self.resets),
-            trace=self.trace,
+            future=self.future,
             recorded_summary=self._recorded_summary,
         )
 
     def _apply(self, edits: Edits | None) -> tuple[tuple[Splice, ...], bool]:
-        """Make the answer the history; give the edits against the last prompt, and whether more than new turns changed."""
+        """Take the compactor's answer as the history. Gives the edits against the last prompt, and whether it changed more than new turns do."""
+        if self._full is not None:
+            return self._show(self._full if edits is None else _applied(edits, self._full))
         if edits is None or (edits.messages is None and not edits.replace and not edits.append):
             return self._joined(self._prompted), False
         if edits.messages is None:
             return self._replace(edits)
-        old, new = self.messages, list(edits.messages)
+        old, new = self.messages, [*edits.messages, *edits.append]
         compacted = len(new) != len(old) or any(a is not b for a, b in zip(new, old, strict=True))
         splices = _splices(old[: self._prompted], new, self._key_of)
         self.messages = new
-        self._tokens = PROMPT_TOKENS + sum(self.ledger.message_tokens[self._key_of(item)] for item in new)
+        self._tokens = self._framing + sum(self.ledger.message_tokens[self._key_of(item)] for item in new)
         return splices, compacted
+
+    def _show(self, new: list[Message]) -> tuple[tuple[Splice, ...], bool]:
+        """Make these the messages of the prompt, compared with the last one by what they say: a view may write a message anew each time."""
+        old_keys, new_keys = [self.ledger.key(item) for item in self.messages], [self._key_of(item) for item in new]
+        splices = _changed(old_keys[: self._prompted], new_keys)
+        self.messages = list(new)
+        self._tokens = self._framing + sum(self.ledger.message_tokens[key] for key in new_keys)
+        return splices, old_keys != new_keys
 
     def _joined(self, at: int) -> tuple[Splice, ...]:
         added = tuple(self.ledger.key(message) for message in self.messages[at:])
@@ -272,15 +330,32 @@ class ThreadHistory:
         return tuple(splices), True
 
 
-def _splices(old: Sequence[Message], new: Sequence[Message], key_of: Callable[[Any], str]) -> tuple[Splice, ...]:
-    """The edits that turn one list into another, messages matched by identity and in order."""
-    where = {message: position for position, message in enumerate(old)}
+def _applied(edits: Edits, history: Sequence[Message]) -> list[Message]:
+    """What edits make of a history that itself stays as it is."""
+    if edits.messages is not None:
+        return [*edits.messages, *edits.append]
+    if edits.replace.keys() - set(history):
+        raise StrategyError("a compactor replaced a message that is not in the history")
+    shown = [edits.replace.get(message, message) for message in history]
+    return [*(message for message in shown if message is not None), *edits.append]
+
+
+def _changed(old: Sequence[str], new: Sequence[str]) -> tuple[Splice, ...]:
+    """The edits that turn one list of keys into another, none of them before the first difference."""
+    start = next((place for place, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    found = _splices(old[start:], new[start:], str)
+    return tuple(Splice(at=start + splice.at, removed=splice.removed, added=splice.added) for splice in found)
+
+
+def _splices(old: Sequence[_Item], new: Sequence[_Item], key_of: Callable[[Any], str]) -> tuple[Splice, ...]:
+    """The edits that turn one list into another, in order; messages are matched by identity, keys by what they are."""
+    where = {item: position for position, item in enumerate(old)}
     splices: list[Splice] = []
     added: list[str] = []
     cursor = 0
-    for message in new:
-        key = key_of(message)
-        position = where.get(message, -1)
+    for item in new:
+        key = key_of(item)
+        position = where.get(item, -1)
         if position < cursor:
             added.append(key)
             continue

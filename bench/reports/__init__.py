@@ -10,12 +10,16 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import BenchError
-from ..files.results import write_atomically
+from ..files.writing import write_atomically
 from ..model import Comparison
 from ..plugins.registry import Entry, entries, register
 from .blocks import Block, Fold, Prose
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 REPLAY_LIMIT = (
     "Replay keeps the recorded actions fixed: it measures what each strategy would have exposed the model to, "
@@ -56,9 +60,7 @@ def contenders(comparison: Comparison) -> tuple[str, ...]:
 
 def brackets(comparison: Comparison) -> tuple[str, ...]:
     """The strategies that say what is possible: references, whether declared or added."""
-    return tuple(
-        name for name in (*comparison.strategies, *comparison.references) if name not in contenders(comparison)
-    )
+    return tuple(name for name in comparison.everyone if name not in contenders(comparison))
 
 
 def panel(name: str, *, order: int, title: str) -> Callable[[PanelFunction], PanelFunction]:
@@ -105,6 +107,15 @@ def sections(comparisons: Sequence[Comparison], names: Sequence[str] | None = No
     return tuple(found)
 
 
+def scores_frame(sections: Sequence[Section]) -> pd.DataFrame:
+    """The rows of every comparison as one pandas frame, the scenario first: what CSV and Parquet are written from."""
+    import pandas as pd
+
+    frames = [section.comparison.to_frame().assign(scenario=section.name) for section in sections]
+    whole = pd.concat(frames, ignore_index=True)
+    return whole[["scenario", *(name for name in whole.columns if name != "scenario")]]
+
+
 def require_renderer(path: Path) -> Entry:
     """The renderer of a file's ending. Raises BenchError that lists the endings where there is none, or where the path is a folder."""
     known = {ending: entry for entry in entries("renderer").values() for ending in entry.meta["endings"]}
@@ -134,12 +145,17 @@ def render(comparisons: Sequence[Comparison], path: Path, panels: Sequence[str] 
 
     `panels`: only these; None for all.
     """
+    write_atomically(path, report_bytes(comparisons, path, panels))
+    return path
+
+
+def report_bytes(comparisons: Sequence[Comparison], path: Path, panels: Sequence[str] | None = None) -> bytes:
+    """What `render` would write to a path. Errors: BenchError."""
     found = require_renderer(path)
     if not comparisons:
         raise BenchError(f"{path}: nothing to report — no comparison was made")
     document = rendered(comparisons, found.name, panels)
-    write_atomically(path, document if isinstance(document, bytes) else document.encode("utf-8", "backslashreplace"))
-    return path
+    return document if isinstance(document, bytes) else document.encode("utf-8", "backslashreplace")
 
 
 def terminal_text(comparison: Comparison, panels: Sequence[str] = TERMINAL_PANELS) -> str:

@@ -1,24 +1,16 @@
-"""What a report is made of: blocks of data that panels return and every renderer shows, and how numbers become text.
-
-Numbers become text here and nowhere else, so that no two reports of one comparison can disagree. Percent exists only here.
-"""
+"""What a report is made of: blocks of data that panels return and every renderer shows."""
 
 from __future__ import annotations
 
-import math
-import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..model import Delta, Row
+from ..model import Delta, Kept, ResultShown, RoutesShown, Row, Turn
+from ..text.wording import NOT_MEASURED, counted, percent, quantity, signed, to_width
 
 Tone = Literal["plain", "good", "bad", "warn", "muted"]
 """What a piece of a report says about itself; a renderer may colour it, but never by colour alone."""
-
-NARROW_SPACE = "\u202f"
-MINUS = "\u2212"
-NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True)
@@ -110,82 +102,34 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Span:
-    """A piece of text: `plain`, a fact that was `lost`, one that was lost and `needed` later, or a `gap` left out here."""
+class SideBySide:
+    """One tool result of a case untruncated, beside what each strategy kept of it."""
 
-    text: str
-    kind: Literal["plain", "lost", "needed", "gap"] = "plain"
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Some rows of a table that a tool result held, with the cells that are gone as (row, column)."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    gone: frozenset[tuple[int, int]]
-    caption: str
-
-    def column_gone(self, number: int) -> bool:
-        """Whether nothing of a column is left."""
-        return bool(self.rows) and all((row, number) in self.gone for row in range(len(self.rows)))
-
-    def row_gone(self, number: int) -> bool:
-        """Whether nothing of a row is left."""
-        return bool(self.columns) and all((number, column) in self.gone for column in range(len(self.columns)))
-
-
-@dataclass(frozen=True)
-class Need:
-    """A later step that needed facts which were gone; `step` None: a count of further steps, in words."""
-
-    step: int | None
-    facts: tuple[str, ...]
+    case: str
+    result: ResultShown
 
     @property
-    def text(self) -> str:
-        """The need in words."""
-        return f"step {self.step} needed {', '.join(self.facts)}" if self.step is not None else ", ".join(self.facts)
+    def title(self) -> str:
+        """Where it is: case, step, function and size."""
+        shown = self.result
+        return f"{self.case}, step {shown.step}: {shown.function}, {counted(shown.characters, 'character')}"
 
 
-@dataclass(frozen=True)
-class Kept:
-    """What one strategy kept of a tool result: where that was looked for, the text, and what was lost and needed later.
+def needs(kept: Kept) -> list[tuple[int | None, tuple[str, ...]]]:
+    """The later steps that needed what a strategy had lost, each with the facts; in the order in which they needed them."""
+    by_turn: dict[int, dict[str, None]] = {}
+    for item in kept.needed_at:
+        by_turn.setdefault(item.turn, {})[item.fact] = None
+    return [(turn, tuple(facts)) for turn, facts in by_turn.items()]
 
-    `tiers` says of lost facts whether they could still be had (derivable, retrievable), where a metric knows; `rows` is the table in it.
+
+def needed_text(step: int | None, facts: tuple[str, ...]) -> str:
+    """A later step and the facts that it needed, in words.
+
+    >>> needed_text(9, ("471", "a/b.csv"))
+    'step 9 needed 471, a/b.csv'
     """
-
-    strategy: str
-    where: str
-    text: tuple[Span, ...]
-    lost: tuple[str, ...]
-    lost_total: int
-    needed_later: tuple[Need, ...]
-    tiers: Mapping[str, str]
-    rows: Rows | None = None
-
-
-@dataclass(frozen=True)
-class SideBySide:
-    """One tool result untruncated, beside what each strategy kept of it."""
-
-    title: str
-    untruncated: tuple[Span, ...]
-    kept: tuple[Kept, ...]
-    case: str
-    step: int
-    rows: Rows | None = None
-
-
-@dataclass(frozen=True)
-class Turn:
-    """One routing decision of a run: `expected` is None where the route taken was the expected one. `count` decisions in a row look the same."""
-
-    step: int
-    router: str
-    taken: str
-    expected: str | None = None
-    count: int = 1
+    return f"step {step} needed {', '.join(facts)}"
 
 
 @dataclass(frozen=True)
@@ -195,13 +139,18 @@ class Path:
     title: str
     turns: tuple[Turn, ...]
 
+    @classmethod
+    def of(cls, title: str, routes: RoutesShown) -> Path:
+        """The path of one run; the title says how many turns are wrong."""
+        total = sum(item.count for item in routes.counts)
+        wrong = sum(item.count for item in routes.counts if item.taken != item.expected)
+        more = f", the first {len(routes.path)} stretches shown" if routes.left_out else ""
+        return cls(f"{title}: {counted(wrong, 'wrong turn')} of {counted(total, 'decision')}{more}", routes.path)
+
 
 @dataclass(frozen=True)
 class Prompts:
-    """What every model call of a case was given, by strategy: what a page needs to show any prompt beside any other.
-
-    `data` is plain (mappings, lists, texts, numbers): `messages` holds each distinct message once, `strategies` the prompts as edits.
-    """
+    """What every model call of a case was given, by strategy: what a page needs to show any prompt beside any other (`prompt_data`)."""
 
     case: str
     data: Mapping[str, Any]
@@ -244,46 +193,6 @@ Block = Prose | Table | Chart | SideBySide | Fold | Beside | Path | Prompts | Ca
 # ---------------------------------------------------------------- numbers as text
 
 
-def quantity(value: float | None, unit: str) -> str:
-    """A value with its unit as people read it: fractions as percent, dollars, counts with narrow spaces; None is "not measured".
-
-    A share that is not whole never reads 100%, and one that is not nothing never 0%.
-
-    >>> quantity(0.9996, "fraction"), quantity(1.0, "fraction"), quantity(0.5, "usd"), quantity(None, "tokens")
-    ('>99.9%', '100%', '$0.50', 'not measured')
-    >>> quantity(1234567, "tokens").replace(NARROW_SPACE, " ")
-    '1 234 567'
-    """
-    if value is None or not math.isfinite(value):
-        return NOT_MEASURED
-    if unit == "fraction":
-        return _percent(value)
-    if unit == "usd":
-        return ("-" if value < 0 else "") + "$" + _dollars(abs(value))
-    if float(value).is_integer() or abs(value) >= 1000:
-        return f"{value:,.0f}".replace(",", NARROW_SPACE).replace("-", MINUS)
-    return f"{value:.4g}".replace("-", MINUS)
-
-
-def _percent(value: float) -> str:
-    if 0 < value < 0.001:
-        return "<0.1%"
-    if 0.999 < value < 1:
-        return ">99.9%"
-    return f"{value * 100:.1f}%".replace(".0%", "%").replace("-", MINUS)
-
-
-def _dollars(value: float) -> str:
-    if value == 0 or value >= 0.1:
-        return f"{value:,.2f}".replace(",", NARROW_SPACE)
-    return f"{value:.{3 - math.floor(math.log10(value)) - 1}f}"
-
-
-def signed(value: float, text: str) -> str:
-    """A text of a magnitude with the sign of a value: `−3`, `±0`, `+3`."""
-    return ("±" if value == 0 else "+" if value > 0 else MINUS) + text
-
-
 def change(delta: Delta | None, unit: str) -> Cell:
     """A difference against the reference: relative where it can be, in points for fractions, with its interval and how sure it is.
 
@@ -306,7 +215,10 @@ def change(delta: Delta | None, unit: str) -> Cell:
 
 
 def _interval(low: float | None, high: float | None, shown: Callable[[float], str]) -> str:
-    return "" if low is None or high is None or low == high else f"[{shown(low)}, {shown(high)}]"
+    if low is None or high is None:
+        return ""
+    one, other = (shown(end) for end in to_width(low, high))
+    return "" if one == other else f"[{one}, {other}]"
 
 
 def _points(value: float) -> str:
@@ -314,56 +226,29 @@ def _points(value: float) -> str:
 
 
 def _relative(value: float) -> str:
-    return signed(value, "99.9%" if 0.999 < abs(value) < 1 else _percent(abs(value)))
+    return signed(value, "99.9%" if 0.999 < abs(value) < 1 else percent(abs(value)))
 
 
 def measured(row: Row | None) -> Cell:
-    """A row's value as a cell; one that was not measured says why in its note, and so does one that is an upper bound."""
+    """A row's value as a cell; one that was not measured says why in its note, and so does one that is a bound or was measured in part.
+
+    >>> bound = Row(strategy="a", metric="m", case=None, value=0.9, unit="fraction", n=2, low=0.4)
+    >>> measured(bound).text, measured(bound).note
+    ('≤ 90%', 'between 40% and 90%: some of it was looked for in ways that can only say so much')
+    """
     if row is None:
         return Cell(NOT_MEASURED, "muted", "this metric was not computed")
     if row.value is None:
         return Cell(NOT_MEASURED, "muted", row.reason or "")
-    bound = next((mark for mark in row.marks if mark.startswith("upper bound")), "")
-    return Cell(("≤ " if bound else "") + quantity(row.value, row.unit), note=bound)
-
-
-def counted(count: float, singular: str, plural: str = "") -> str:
-    """A count with its noun.
-
-    >>> counted(1, "case"), counted(2, "case"), counted(2, "summary", "summaries")
-    ('1 case', '2 cases', '2 summaries')
-    """
-    return f"{quantity(count, 'count')} {singular if count == 1 else plural or singular + 's'}"
-
-
-def listed(names: tuple[str, ...] | list[str]) -> str:
-    """Names in a sentence.
-
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else "none"
-
-
-# ---------------------------------------------------------------- text from outside
-
-
-def visible(text: str) -> str:
-    """Text from outside made safe to look at: control, direction and invisible characters become `⟨U+XXXX⟩`; tabs and line breaks stay.
-
-    >>> visible("a\\x1b[31m\\u202eb")
-    'a⟨U+001B⟩[31m⟨U+202E⟩b'
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(char if _harmless(char) else f"⟨U+{ord(char):04X}⟩" for char in text.replace("\r\n", "\n"))
-
-
-def _harmless(char: str) -> bool:
-    if char in "\n\t" or char.isascii():
-        return char in "\n\t" or char.isprintable()
-    return unicodedata.category(char) not in _HIDDEN and char not in _BLANK
-
-
-_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-_BLANK = "\u115f\u1160\u3164\uffa0"  # letters by category, nothing to the eye
+    shown = quantity(row.value, row.unit)
+    notes = []
+    if row.low is not None and row.least != row.value:
+        shown = f"≤ {shown}"
+    elif row.high is not None and row.most != row.value:
+        shown = f"≥ {shown}"
+    if row.least != row.most:
+        ends = f"between {quantity(row.least, row.unit)} and {quantity(row.most, row.unit)}"
+        notes.append(f"{ends}: some of it was looked for in ways that can only say so much")
+    if row.partly:
+        notes.append(f"measured in part: {counted(row.partly, 'sample')} left out")
+    return Cell(shown, note="; ".join(notes))

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
-from . import Section, renderer
-
-FIELDS = ("scenario", "strategy", "metric", "case", "value", "unit", "n", "reason")
+from . import Section, renderer, scores_frame
 
 
 @renderer("csv", endings=(".csv",))
 def csv_rows(sections: Sequence[Section]) -> str:
-    """One line per metric, strategy and case, after a header line; an empty value is one that was not measured, for the reason given.
+    """One line per metric, strategy and case, after a header line; `status` says what the value is.
 
-    Source: issue 1
+    `low` and `high` are the value itself where it is exact; all three are empty where nothing was measured, and `status` says why.
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(FIELDS)
-    for section in sections:
-        for row in section.comparison.rows:
-            writer.writerow(
-                (section.name, row.strategy, row.metric, row.case, _number(row.value), row.unit, _number(row.n), row.reason)
-            )  # fmt: skip
-    return out.getvalue()
+    text: str = scores_frame(sections).to_csv(index=False, lineterminator="\n", float_format=_number)
+    return text
 
 
-def _number(value: float | None) -> str:
-    if value is None:
-        return ""
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
+def _number(value: object) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

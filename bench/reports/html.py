@@ -10,23 +10,10 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..text.wording import quantity, visible
 from . import PanelBlocks, Section, brackets, contenders, renderer
-from .blocks import (
-    Beside,
-    Block,
-    Cases,
-    Cell,
-    Chart,
-    Column,
-    Fold,
-    Path,
-    Prompts,
-    Prose,
-    SideBySide,
-    Table,
-    quantity,
-    visible,
-)
+from .blocks import Beside, Block, Cases, Cell, Chart, Column, Fold, Path, Prompts, Prose, SideBySide, Table, needs
+from .loss.sentences import told
 from .page.charts import Style, specification, styles, svg
 from .page.page_data import chart_library, inert_json, packed, source_hash
 from .page.page_parts import label, path_svg, place, table_html
@@ -47,10 +34,7 @@ KINDS: dict[type, str] = {
 
 @renderer("html", endings=(".html", ".htm"))
 def html(sections: Sequence[Section]) -> str:
-    """Every panel on one page that opens from disk and loads nothing: first what decides, then all of it, cases on demand.
-
-    Source: design §6
-    """
+    """Every panel on one page that opens from disk and loads nothing: first what decides, then all of it, cases on demand."""
     return _Page(sections).whole()
 
 
@@ -92,7 +76,7 @@ class _Page:
         return {
             "kind": lambda block: KINDS[type(block)], "draw": self._draw, "spec": self._spec, "numbers": self._numbers,
             "table": self._table, "path": self._path, "strategy": self._label, "place": self._place, "cases": self._cases,
-            "links": self._links, "opens": self._opens, "inert": self._inert,
+            "links": self._links, "opens": self._opens, "inert": self._inert, "needs": needs, "told": told,
         }  # fmt: skip
 
     def _panels(self, section: Section) -> list[tuple[PanelBlocks, Markup]]:
@@ -189,10 +173,10 @@ class _Page:
     def _links(self, block: SideBySide) -> dict[str, Any]:
         """Ids of one result's facts: of the facts that a later step needed, those that are in sight on the left."""
         self.sides += 1
-        sight = dict.fromkeys(span.text for span in block.untruncated if span.kind == "needed")
+        sight = dict.fromkeys(span.text for span in block.result.untruncated if span.kind == "needed")
         prefix = f"{'d' if self.on_demand else ''}r{self.sides}"
         facts = {fact: f"{prefix}-{number}" for number, fact in enumerate(sight)}
-        named = {fact for kept in block.kept for need in kept.needed_later for fact in need.facts}
+        named = {item.fact for kept in block.result.kept for item in kept.needed_at}
         return {"facts": {fact: name for fact, name in facts.items() if fact in named}, "marked": set(), "told": set()}
 
     def _cases(self, block: Cases) -> Iterator[tuple[str, Markup | str]]:

@@ -11,6 +11,7 @@ import msgspec
 
 from ..model import Row
 from . import REPLAY_LIMIT, Section, renderer
+from .loss.sentences import loss_lines, told
 
 COUNTS = {"fraction", "usd"}
 
@@ -19,10 +20,9 @@ COUNTS = {"fraction", "usd"}
 def json_rows(sections: Sequence[Section]) -> str:
     """`rows` (strategy, metric, case, value, unit, n, reason), `summary` (the same over all cases), `signature`, `verdicts`, `deltas`.
 
+    A row whose value is not exact has `low` and `high` too, one that was measured in part `partly`, the number of samples left out.
     One row a line, keys always in one order, NaN impossible. With several comparisons every row also names its `scenario`, and
     `signature` maps scenario names to signatures.
-
-    Source: issue 1
     """
     several = len(sections) > 1
     document: dict[str, Any] = {
@@ -31,7 +31,7 @@ def json_rows(sections: Sequence[Section]) -> str:
         "signature": {section.name: _plain(section.comparison.signature) for section in sections},
         "strategies": _each(sections, "strategies"),
         "references": _each(sections, "references"),
-        "cases": _each(sections, "cases"),
+        "cases": _each(sections, "case_ids"),
     }
     if not several:
         document["signature"] = document["signature"][sections[0].name]
@@ -80,26 +80,29 @@ def _named(section: Section, several: bool, row: Mapping[str, Any]) -> dict[str,
 
 def _listed(section: Section, name: str) -> list[dict[str, Any]]:
     items = getattr(section.comparison, name)
+    if name == "verdicts":
+        return [{**_plain(item), "sentence": told(item), "losses": loss_lines(item)} for item in items]
     return [row_fields(item) if isinstance(item, Row) else _plain(item) for item in items]
 
 
 def row_fields(row: Row) -> dict[str, Any]:
     """One row as the report writes it; whole counts as whole numbers, and what is not finite as not measured."""
-    value, reason = row.value, row.reason
-    if value is not None and not math.isfinite(value):
-        value, reason = None, f"not a finite number: {value}"
+    value = row.finite
     if value is not None and row.unit not in COUNTS and float(value).is_integer():
         value = int(value)
     n = int(row.n) if math.isfinite(row.n) and float(row.n).is_integer() else row.n
-    return {
+    fields = {
         "strategy": row.strategy,
         "metric": row.metric,
         "case": row.case,
         "value": value,
         "unit": row.unit,
         "n": n if math.isfinite(n) else 0,
-        "reason": reason,
+        "reason": row.why,
     }
+    if not row.exact and row.finite is not None:
+        fields |= {"low": row.least, "high": row.most}
+    return fields | ({"partly": row.partly} if row.partly else {})
 
 
 def _plain(item: msgspec.Struct) -> dict[str, Any]:

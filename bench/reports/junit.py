@@ -5,9 +5,10 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 
-from ..gates import conclude, failed_case, measured_anything
+from ..gates import conclude, measured_anything
+from ..text.wording import visible
 from . import Section, renderer
-from .blocks import visible
+from .loss.sentences import loss_lines, told
 
 
 @renderer("junit", endings=(".xml",))
@@ -16,8 +17,6 @@ def junit(sections: Sequence[Section]) -> str:
 
     Beside the gates one case says whether anything was measured, and one for each strategy that raised says so. A suite without failure and
     error is one whose exit code is 0.
-
-    Source: design §6
     """
     root = ET.Element("testsuites", name="bench")
     for section in sections:
@@ -43,7 +42,7 @@ def _cases(section: Section) -> Iterator[ET.Element]:
         _outcome(measured, "error", "nothing was measured", "inconclusive")
     yield measured
     for strategy in comparison.strategies:
-        failed = failed_case(comparison, strategy)
+        failed = comparison.failed(strategy)
         if failed:
             raised = _case(section, strategy, "ran on every case")
             said = f"raised on {failed[0]}: {failed[1]}"
@@ -55,7 +54,7 @@ def _cases(section: Section) -> Iterator[ET.Element]:
     for verdict in comparison.verdicts:
         case = _case(section, verdict.strategy, verdict.gate)
         if verdict.outcome == "fail":
-            _outcome(case, "failure", verdict.sentence, "gate", verdict.detail)
+            _outcome(case, "failure", told(verdict), "gate", loss_lines(verdict))
         elif verdict.outcome == "inconclusive" and not comparison.allow_inconclusive:
             _outcome(case, "error", verdict.sentence, "inconclusive")
         elif verdict.outcome != "pass":

@@ -5,22 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from ..model import Span
+from ..text.wording import counted, visible
 from . import PanelBlocks, Section, renderer
-from .blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Span, Table, counted, visible
+from .blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Table, needed_text, needs
 
 MAX_CHARS = 60_000
 """A pull-request comment on GitHub holds 65,536 characters (a job summary more); panels that would go beyond are named instead of shown."""
 
-FIRST = ("gates", "changes", "ranking", "dropped")
+FIRST = ("gates", "changes", "ranking", "losses")
 MARKS = {"good": "✅ ", "bad": "❌ ", "warn": "⚠️ ", "muted": "", "plain": ""}
 
 
 @renderer("markdown", endings=(".md", ".markdown"))
 def markdown(sections: Sequence[Section]) -> str:
-    """Every panel as GitHub Markdown: verdicts, ranking and worst cases first, then the rest, long parts folded.
-
-    Source: design §6
-    """
+    """Every panel as GitHub Markdown: verdicts, ranking and worst cases first, then the rest, long parts folded."""
     texts: dict[tuple[str, str], str] = {}
     left = MAX_CHARS
     for rank, section, panel in sorted(_panels(sections), key=lambda item: item[0]):
@@ -107,14 +106,15 @@ def _cell(cell: Cell, notes: tuple[str, ...]) -> str:
 
 def _side_by_side(block: SideBySide) -> Iterator[str]:
     yield "Untruncated:"
-    yield _fenced(block.untruncated)
-    for kept in block.kept:
+    yield _fenced(block.result.untruncated)
+    for kept in block.result.kept:
         yield f"**{_inline(kept.strategy)}**, {_inline(kept.where)}:"
         yield _fenced(kept.text)
         if kept.lost_total:
             yield f"Lost {kept.lost_total}: {_inline(', '.join(kept.lost))}"
-        if kept.needed_later:
-            yield "\n".join(f"- {_inline(need.text)}" for need in kept.needed_later)
+        told = [*kept.said, *(needed_text(step, facts) for step, facts in needs(kept))]
+        if told:
+            yield "\n".join(f"- {_inline(sentence)}" for sentence in told)
 
 
 def _wrong_turns(block: Path) -> Iterator[str]:

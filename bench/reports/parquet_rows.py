@@ -5,35 +5,24 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
-from . import Section, renderer
+from . import Section, renderer, scores_frame
 
 
 @renderer("parquet", endings=(".parquet",), extra=("pyarrow", "parquet"))
 def parquet_rows(sections: Sequence[Section]) -> bytes:
-    """One row per metric, strategy and case: scenario, strategy, metric, case, value, unit, n, reason; a null value was not measured.
+    """One row per metric, strategy and case: scenario, strategy, metric, case, value, low, high, unit, n, status.
+
+    A null value was not measured, for the status given.
 
     The same rows give the same bytes with one version of pyarrow.
-
-    Source: issue 4
     """
-    import pyarrow
-    from pyarrow import parquet
-
-    schema = pyarrow.schema(
-        [(name, pyarrow.string()) for name in ("scenario", "strategy", "metric", "case")]
-        + [
-            ("value", pyarrow.float64()),
-            ("unit", pyarrow.string()),
-            ("n", pyarrow.float64()),
-            ("reason", pyarrow.string()),
-        ]
-    )
-    rows = [
-        {"scenario": section.name, "strategy": row.strategy, "metric": row.metric, "case": row.case,
-         "value": row.value, "unit": row.unit, "n": row.n, "reason": row.reason}
-        for section in sections
-        for row in section.comparison.rows
-    ]  # fmt: skip
+    frame = scores_frame(sections)
+    for name in frame.columns[frame.dtypes == "object"]:
+        frame[name] = frame[name].map(_encodable, na_action="ignore").astype("string")
     written = io.BytesIO()
-    parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema), written, compression="zstd")
+    frame.to_parquet(written, engine="pyarrow", compression="zstd", index=False)
     return written.getvalue()
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()

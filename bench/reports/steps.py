@@ -19,8 +19,8 @@ from ..model import (
     compact_json,
     text_of,
 )
-from ..tokens.counting import counter, encoding_for
-from .blocks import counted, quantity, visible
+from ..text.wording import counted, quantity, visible
+from ..tokens.counting import TokenCounter, encoding_for
 
 WIDTH = 70
 
@@ -36,7 +36,7 @@ def step_lines(trace: Trace) -> Iterator[str]:
     3 tokens of text
     """
     encoding, assumed = encoding_for(trace.model)
-    count = counter(encoding).text
+    count = TokenCounter(encoding).text
     named = f"model {_flat(trace.model)}" if trace.model else "no model named"
     yield (
         f"{_flat(trace.id)} ({trace.source.format}): {counted(len(trace.steps), 'step')}, "

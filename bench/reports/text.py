@@ -5,8 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from ..model import Span
+from ..text.wording import quantity, visible
 from . import Section, renderer
-from .blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Span, Table, quantity, visible
+from .blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Table, needed_text, needs
 
 WIDTH = 100
 MAX_CELL = 48
@@ -16,10 +18,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 @renderer("text", endings=(".txt",))
 def text(sections: Sequence[Section]) -> str:
-    """Every panel as text: headings, sentences, aligned tables, a sparkline for each line of a chart.
-
-    Source: design §6
-    """
+    """Every panel as text: headings, sentences, aligned tables, a sparkline for each line of a chart."""
     lines: list[str] = []
     for section in sections:
         name = _flat(section.name)
@@ -127,7 +126,7 @@ def _chart(chart: Chart) -> Iterator[str]:
     names = list(dict.fromkeys(point.series for point in chart.points))
     width = max(_width(_clip(name)) for name in names)
     for name in names:
-        values = [point.y for point in chart.points if point.series == name]
+        values = list({point.x: point.y for point in chart.points if point.series == name}.values())
         every = -(-len(values) // 60)
         peaks = [max(values[at : at + every]) for at in range(0, len(values), every)]
         line = "".join(_BARS[min(7, int(8 * value / top))] for value in peaks)
@@ -136,13 +135,15 @@ def _chart(chart: Chart) -> Iterator[str]:
 
 def _side_by_side(block: SideBySide) -> Iterator[str]:
     yield _flat(block.title)
-    yield from _excerpt("untruncated", block.untruncated)
-    for kept in block.kept:
+    yield from _excerpt("untruncated", block.result.untruncated)
+    for kept in block.result.kept:
         yield from _excerpt(f"{kept.strategy}, {kept.where}", kept.text)
         if kept.lost_total:
             yield f"    lost {kept.lost_total}: " + _clip_to(", ".join(kept.lost), 80)
-        for need in kept.needed_later:
-            yield f"    needed: {_clip_to(need.text, 80)}"
+        for sentence in kept.said:
+            yield f"    {_clip_to(sentence, 94)}"
+        for step, facts in needs(kept):
+            yield f"    needed: {_clip_to(needed_text(step, facts), 80)}"
 
 
 def _path(block: Path) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import __version__
 from ..errors import BenchError
-from ..files.results import write_atomically
+from ..files.writing import write_atomically
 
 DISTRIBUTION = "agent-memory-bench"
 SCENARIO = "scenarios/summaries.toml"

@@ -12,6 +12,9 @@ Settings are keyword-only parameters with types and defaults; they are what a sp
 | router | `f(state, *, …)` with an `at` | `decide(state)` | the route's name, or `(route, detail)` |
 | consumer | `f(execution, *, …)` | `consume(execution)` | a `Reply`: what the agent says next, the task state it leaves, where the run goes |
 
+A compactor's answer is the history from then on: the next prompt starts from it. One declared with `mode="per_call"` is a view instead: it is
+given the full history at every call, and its answer is that one prompt (None: the full history).
+
 Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, named by a compactor's `writer` parameter; and an extractor,
 `f(record, *, …)` → findings read back from a record, or None where it does not apply; every registered one runs.
 """
@@ -19,16 +22,23 @@ Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, nam
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import SpecError, nearest
-from ..model import ContextReset, Message, Record, ToolResult, Trace
-from ..plugins.registry import Plugin, build, entries
+from ..evidence.of_trace import TraceEvidence
+from ..model import AnyStep, ContextReset, Message, Record, ToolResult
+from ..plugins.registry import Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
 
 SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers", "consumer")
+WRITER = "writer"
+"""The parameter of a compactor that names what writes its summaries."""
+
+MODES = ("history", "per_call")
+"""What a compactor's answer is: the history from then on, or this prompt alone."""
+
 DECISION_POINTS = (
     "user_turn",
     "before_model",
@@ -58,7 +68,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Edits:
-    """A compactor's answer. Either `messages`, the whole new history, or `replace` (message → new one, or None to remove).
+    """A compactor's answer. Either `messages`, the whole new history, or `replace` (message → new one, or None to remove); then `append`.
 
     Old messages are recognised by identity. `written` are the summaries made on the way; `parts` token counts to keep by name.
     """
@@ -73,16 +83,35 @@ class Edits:
 
 @dataclass(frozen=True)
 class Execution:
-    """What a consumer is given: the untruncated result, the summarizer's value (None: no summary), and the state of the task."""
+    """What a consumer is given: the untruncated result, and the summarizer's value (None: no summary)."""
 
     result: ToolResult
     summary: Any
-    state: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a replay knows where a router decides: `bench.strategies.routing.state_of` makes the router's state of it.
+
+    `step` is decided on (None: the run is over), `recorded` the state that the trace recorded last, `meta` what the trace says of itself. `results`
+    came so far, with their `records` and `evaluations` (None: no evaluator); `summary` and `output` are of the last one. `prompt` is the
+    thread's history as the strategy shows it.
+    """
+
+    step: AnyStep | None
+    recorded: Mapping[str, Any]
+    meta: Mapping[str, Any]
+    results: int
+    records: Sequence[Record]
+    evaluations: Sequence[Mapping[str, Any]] | None
+    summary: Any
+    output: Any
+    prompt: Sequence[Message]
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What the agent says after an execution: its text, which rule made it, the task state it leaves behind, and the next node."""
+    """What the agent says after an execution: its text, which rule made it (`path`), the task state it leaves behind, and where the run goes."""
 
     text: str
     path: str
@@ -92,12 +121,12 @@ class Reply:
 
 @dataclass(frozen=True)
 class Window:
-    """What a compactor is given before a model call: the thread's history and what it costs.
+    """What a compactor is given before a model call: the thread's history and what it costs; with `mode="per_call"` the full one.
 
     `added` joined since the last prompt; `tokens` is the whole prompt, framing and tool definitions included; `max_tokens` the model's
     window (128,000 where unknown); `count` gives the tokens of a message or text; `resets` are the recorder's own compactions since the
-    last prompt, `recorded_summary` is the summary of its latest one so far. `trace` is the whole recording, given only to a compactor that
-    declares `needs_future`.
+    last prompt, `recorded_summary` is the summary of its latest one so far. `future` is what the whole recording shows, given only to a
+    compactor that declares `needs_future`.
     """
 
     step: int
@@ -108,7 +137,7 @@ class Window:
     max_tokens: int
     count: Callable[[Message | str], int]
     resets: Sequence[ContextReset] = ()
-    trace: Trace | None = None
+    future: TraceEvidence | None = None
     recorded_summary: str | None = None
 
 
@@ -119,7 +148,7 @@ class Summarizer(Protocol):
 
 
 class Compactor(Protocol):
-    """Turns a thread's history into the prompt; what it returns is the history from then on."""
+    """Turns a thread's history into the prompt; what it returns is the history from then on, or with `mode="per_call"` that prompt alone."""
 
     def compact(self, window: Window) -> Edits | Sequence[Message] | None: ...
 
@@ -216,7 +245,28 @@ def compose(name: str, slots: Mapping[str, str | Sequence[str]], base: Path | No
     for router in plugins.get("routers", ()):
         if router.attribute("at") not in DECISION_POINTS:
             raise SpecError(f"router {router.spec}: its `at` must be one of {', '.join(DECISION_POINTS)}")
+    for compactor in plugins.get("compactor", ()):
+        if compactor.attribute("mode", "history") not in MODES:
+            raise SpecError(f"compactor {compactor.spec}: its `mode` must be one of {', '.join(MODES)}")
     return Strategy(name, {slot: plugins[slot] for slot in SLOTS if slot in plugins})
+
+
+def with_empty_writer(strategy: Strategy) -> Strategy:
+    """The same strategy, its compactor's writer told to say nothing: beside it one sees what the words of a summary are worth.
+
+    >>> with_empty_writer(parse_strategy("s=compactor=summarize_old:max_tokens=900,writer=extractive")).spec
+    'compactor=summarize_old:max_tokens=900,writer=empty'
+    >>> with_empty_writer(parse_strategy("c=summarizer=truncate")).spec
+    'summarizer=truncate'
+    """
+    return replace(strategy, plugins={slot: tuple(map(_silenced, found)) for slot, found in strategy.plugins.items()})
+
+
+def _silenced(plugin: Plugin) -> Plugin:
+    if plugin.entry.kind != "compactor" or all(parameter.name != WRITER for parameter in plugin.entry.parameters):
+        return plugin
+    others = tuple((key, value) for key, value in plugin.spec.params if key != WRITER)
+    return build("compactor", replace(plugin.spec, params=(*others, (WRITER, "empty"))), plugin.base)
 
 
 def _spec(name: str, slot: str, text: object) -> Spec:
@@ -253,3 +303,26 @@ def reference(name: str) -> Strategy:
         raise SpecError(f"unknown strategy {name!r}{nearest(name, known)} (or write NAME=SLOT=SPEC)")
     found = compose(name, known[name].target())
     return Strategy(name, found.plugins, reference=True)
+
+
+def strategy_of(item: Any, name: str | None = None, base: Path | None = None) -> Strategy:
+    """A strategy from what people pass: a Strategy, a spec string (`NAME=SLOT=SPEC`, or a reference), or a function, which is a summarizer.
+
+    `name` renames it; a spec string may then be the slots alone (`compactor=mask_observations`). Raises SpecError for anything else.
+
+    >>> str(strategy_of("store=truncate", "cut")), strategy_of(len).name
+    ('cut=store=truncate', 'len')
+    """
+    if isinstance(item, Strategy):
+        return item if name is None else replace(item, name=name)
+    if isinstance(item, str):
+        _, equals, rest = item.partition("=")
+        slots = name is not None and equals and rest.strip() and rest.partition("=")[0].strip() not in SLOTS
+        found = parse_strategy(f"{name}={item}" if slots else item, base)
+        return found if name is None or found.name == name else replace(found, name=name, reference=False)
+    if callable(item):
+        own = str(name or getattr(item, "__name__", type(item).__name__))
+        spec = Spec(str(getattr(item, "__module__", "function")), str(getattr(item, "__name__", own)))
+        return Strategy(own, {"summarizer": (Plugin(spec, Entry("summarizer", str(spec), item), {}),)})
+    what = f"a strategy is a spec string, a function or a Strategy, got {type(item).__name__}"
+    raise SpecError(f"{what} — write 'NAME=SLOT=SPEC', or pass {{'name': function}}")

@@ -1,4 +1,4 @@
-"""A scenario's strategies as their files were at a git revision, and what that revision scores as the baseline."""
+"""A scenario's strategies as their files were at a git revision."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-import msgspec
-
 from ..errors import ScenarioError, SpecError
 from ..files.git import file_at, resolve
-from ..model import Baseline, Comparison
 from ..plugins.registry import Plugin, build
 from ..plugins.spec import Spec
 from . import Strategy
@@ -49,34 +46,6 @@ def strategies_at(revision: str, strategies: Sequence[Strategy], base: Path) -> 
             except SpecError as error:
                 missing.append((f"{strategy.name}@{sha[:9]}", str(error)))
         yield Earlier(f"{revision} ({sha[:9]})" if revision != sha else sha[:9], found, tuple(missing))
-
-
-def as_baseline(comparison: Comparison, earlier: Earlier) -> Comparison:
-    """The comparison with the earlier strategies as its baseline and among its references; a strategy without a file is its own."""
-    before = {name: strategy.name for name, strategy in earlier.strategies.items()}
-    gone = {name.rpartition("@")[0] for name, _ in earlier.missing}
-    declared = tuple(name for name in comparison.strategies if name not in before.values())
-    values: dict[str, dict[str, dict[str, float | None]]] = {}
-    for name in declared:
-        if name not in gone:
-            values[name] = _values(comparison, before.get(name, name))
-    return msgspec.structs.replace(
-        comparison,
-        strategies=declared,
-        references=(*before.values(), *comparison.references),
-        baseline=Baseline(signature=comparison.signature, values=values),
-        baseline_name=earlier.name,
-        before=before,
-        skipped=(*comparison.skipped, *earlier.missing),
-    )
-
-
-def _values(comparison: Comparison, strategy: str) -> dict[str, dict[str, float | None]]:
-    found: dict[str, dict[str, float | None]] = {}
-    for row in (*comparison.summary, *comparison.rows):
-        if row.strategy == strategy:
-            found.setdefault(row.metric, {})[row.case or ""] = row.value
-    return found
 
 
 def _is_file(spec: Spec) -> bool:

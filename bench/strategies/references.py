@@ -9,7 +9,7 @@ from ..plugins.registry import register
 def keep_all() -> dict[str, str]:
     """Every result untruncated, every turn kept: nothing is lost, and it costs most among strategies that only remove.
 
-    Source: strategies.md §6
+    Source: "The Complexity Trap" (arXiv 2508.21433), the raw agent that every other one is compared with
 
     >>> keep_all()
     {}
@@ -21,7 +21,7 @@ def keep_all() -> dict[str, str]:
 def recorded() -> dict[str, str]:
     """What the recorded system itself showed its model, its own context resets included: the strategy the user already has.
 
-    Source: strategies.md §6
+    Source: the recording itself
 
     >>> recorded()["compactor"]
     'recorded'
@@ -33,7 +33,7 @@ def recorded() -> dict[str, str]:
 def drop_all() -> dict[str, str]:
     """The system turns alone: the fewest tokens, and the most lost.
 
-    Source: strategies.md §6
+    Source: the control of an ablation: a prompt without any history
 
     >>> drop_all()
     {'compactor': 'drop_all'}
@@ -45,7 +45,7 @@ def drop_all() -> dict[str, str]:
 def clairvoyant() -> dict[str, str]:
     """The conversation, and of each tool result only the lines that a later use needs: what a perfect selector could do.
 
-    Source: strategies.md §6
+    Source: the clairvoyant optimum of cache research (Belady 1966), by lines
 
     >>> clairvoyant()
     {'compactor': 'clairvoyant'}
@@ -57,7 +57,7 @@ def clairvoyant() -> dict[str, str]:
 def floor() -> dict[str, str]:
     """The system turns and the needed facts alone: the fewest tokens at full recall among strategies that select verbatim.
 
-    Source: strategies.md §6
+    Source: the clairvoyant optimum of cache research (Belady 1966), by facts
 
     >>> floor()
     {'compactor': 'floor'}

@@ -5,7 +5,6 @@ Facts are looked for in decoded text, so that `\\n` inside a JSON string is a li
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from typing import Any
@@ -159,6 +158,18 @@ class _Prefix:
         return value
 
 
+def parse_some(text: str) -> Any:
+    """The value that a text holds, read as far as it goes: JSON, or a Python literal, whole or cut. Raises NothingParsed where nothing can be read.
+
+    >>> parse_some('[{"id": 1}, {"id": 2}, {"i'), parse_some("{'a': None}")
+    ([{'id': 1}, {'id': 2}], {'a': None})
+    """
+    try:
+        return parse_json(text)
+    except NothingParsed:
+        return parse_prefix(text)[0]
+
+
 def unescape(text: str) -> str:
     """A text with its backslash escapes resolved, as in JSON and Python strings; a lone trailing backslash is kept.
 
@@ -198,7 +209,6 @@ def decode_strings(value: Any) -> Any:
     return value
 
 
-@functools.lru_cache(maxsize=65536)
 def decoded(text: str) -> str:
     """The text as facts are looked for in it: a JSON or Python container becomes one plain line a row or leaf, other text stays.
 

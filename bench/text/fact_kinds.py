@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..model import ToolResult, Trace
-from .decode import decoded
-from .facts import facts_of
+from .texts import Texts
 
 _UNIT = (
     r"(?:%|‰|°[CF]?|[kcmµμn]?m(?:²|³|\^?[23])?|[kKMGT]i?B|bytes?|[kmµμn]?g|[mµμn]?s|sec(?:onds?)?|min(?:utes?)?"
@@ -22,7 +20,7 @@ _EXIT_WORDS = ("code", "Code", "CODE", "status", "Status", "STATUS")
 _MEASURED_CHARS = 200_000
 
 
-def measures_of(text: str) -> tuple[str, ...]:
+def measures_of(text: str, texts: Texts | None = None) -> tuple[str, ...]:
     """The facts of a text that are numbers with a unit: a number fact that a unit follows somewhere, or a name made of both.
 
     Units are looked for in the first 200,000 characters.
@@ -30,12 +28,13 @@ def measures_of(text: str) -> tuple[str, ...]:
     >>> measures_of("36.5 mm of 471, 120ms and 950 %")
     ('36.5', '120ms', '950')
     """
-    facts = facts_of(text)
+    texts = texts or Texts()
+    facts = texts.facts(text)
     numbers = [fact for fact, kind in facts.items() if kind == "number"]
     glued = [fact for fact, kind in facts.items() if kind == "name" and fact[0].isdigit() and _GLUED.fullmatch(fact)]
     if not numbers:
         return tuple(glued)
-    with_unit = {match.group(1) for match in _MEASURE.finditer(decoded(text)[:_MEASURED_CHARS])}
+    with_unit = {match.group(1) for match in _MEASURE.finditer(texts.plain(text)[:_MEASURED_CHARS])}
     chosen = {fact for fact in numbers if fact.lstrip("+-") in with_unit}.union(glued)
     return tuple(fact for fact in facts if fact in chosen)
 
@@ -56,34 +55,18 @@ def exit_codes(text: str) -> tuple[int, ...]:
     return tuple(code for _, code in sorted(found.items()))
 
 
-def kinds_of(result: ToolResult) -> dict[str, tuple[str, ...]]:
-    """The facts of a result by kind: the kinds of its facts, and `measure` for those of them that are numbers with a unit.
+def kinds_of(text: str, texts: Texts | None = None) -> dict[str, tuple[str, ...]]:
+    """The facts of a text by kind: the kinds of the pattern, and `measure` for those that are numbers with a unit. `texts` reads the text.
 
-    >>> kinds_of(ToolResult(index=0, call_id="a", function="f", seen="36.5 mm in a/b.csv"))
+    >>> kinds_of("36.5 mm in a/b.csv")
     {'number': ('36.5',), 'path': ('a/b.csv',), 'measure': ('36.5',)}
     """
+    texts = texts or Texts()
     found: dict[str, list[str]] = {}
-    for fact, kind in facts_of(result.text).items():
+    for fact, kind in texts.facts(text).items():
         found.setdefault(kind, []).append(fact)
-    found["measure"] = list(measures_of(result.text))
+    found["measure"] = list(measures_of(text, texts))
     return {kind: tuple(facts) for kind, facts in found.items() if facts}
-
-
-def kinds_of_results(trace: Trace) -> dict[int, dict[str, tuple[str, ...]]]:
-    """The facts by kind of every result of a trace, by its step; found once and kept with the trace."""
-    if "_kinds" not in trace.__dict__:
-        trace.__dict__["_kinds"] = {result.index: kinds_of(result) for result in trace.results}
-    found: dict[int, dict[str, tuple[str, ...]]] = trace.__dict__["_kinds"]
-    return found
-
-
-def exit_codes_of_results(trace: Trace) -> dict[int, int]:
-    """The exit code of every result that states one, by its step: the first one it states, which is that of the envelope."""
-    if "_exit_codes" not in trace.__dict__:
-        stated = {result.index: exit_codes(result.text) for result in trace.results}
-        trace.__dict__["_exit_codes"] = {step: codes[0] for step, codes in stated.items() if codes}
-    found: dict[int, int] = trace.__dict__["_exit_codes"]
-    return found
 
 
 def states(texts: Iterable[str], code: int) -> bool:

@@ -1,119 +1,291 @@
-"""Facts: the pieces of a text that mean one thing, and whether a text still holds one.
+"""Facts: the pieces of a text that mean one thing, and whether a text still holds one. Pattern version 2.
 
-A fact is a URL, a quoted string, a path, a number, a name, or the message of an error line: leftmost, longest, no overlaps, in that
-order. It is present in a text when it occurs there exactly and not inside a longer word or number.
+A fact is a URL, a path, a number of three digits or more or with a decimal point, a date, a name, a quoted string, the message of an error line, or a
+proper name in prose. It is present in a text where it occurs there whole, not inside a longer word or number; a number, where the text has that
+number, however it is written.
+
+- A URL ends before a bracket that it does not open.
+- Thousands separators, currency signs, a sign and trailing zeros do not change which number it is: `$1,250.50` and `1250.5` are one.
+- A name is a word that holds a digit, an underscore, an inner capital, a dot or an @; a word all in capitals, and a single capitalised word in
+  prose, only where the same word does not stand in small letters in what was read so far (`lower`).
+- A fact of several words is present where they stand in a row, whatever their case and what is between them.
+- A quoted string counts where it holds nothing finer; a quoted number follows the rule for numbers, so that `'22'` is no fact.
 """
 
 from __future__ import annotations
 
-import functools
-import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
+from decimal import Decimal
 
 from .decode import decoded
 
-FACTS_VERSION = "1"
+FACTS_VERSION = "2"
 """Version of the pattern below; part of every signature, because it changes every recall."""
 
-_ERROR_LINE = r"^[\w.]*(?:Error|Exception|Warning|error|fatal):[ \t]+(?P<error>\S[^\r\n]*)"
+_ERROR = re.compile(r"^[\w.]*(?:Error|Exception|Warning|error|fatal):[ \t]+(?P<error>\S[^\r\n]*)")
+_NUMBER_TEXT = r"(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?|\d++(?:\.\d++)?(?:[eE][-+]?\d++)?|\.\d++(?:[eE][-+]?\d++)?)"
 # Possessive quantifiers (`++`, `*+`) and the look-ahead at a name keep plain prose from being scanned more than once.
 _PATTERN = re.compile(
-    r"""
+    rf"""
     (?<!\w)(?:
-      (?P<url>[A-Za-z][A-Za-z0-9+.-]*+://[^\s"'<>`|\\^{}]+)
-    | "(?P<quoted>[^"\r\n]{2,80}+)"(?!\w)
-    | '(?P<quoted1>[^'\r\n]{2,80}+)'(?!\w)
+      (?P<url>[A-Za-z][A-Za-z0-9+.-]*+://[^\s"'<>`|\\^{{}}]+)
+    | "(?P<quoted>[^"\r\n]{{2,80}}+)"(?!\w)
+    | '(?P<quoted1>[^'\r\n]{{2,80}}+)'(?!\w)
     | (?<![/<])(?P<path>
-          (?:~|\.{1,2})?(?:/[\w.@%+~-]++)++/?
-        | [\w.@%+~-]++(?:(?:/[\w.@%+~-]++){2,}+/?|/[\w@%+~.-]*\.[A-Za-z]\w{0,7}+)
-        | \.[A-Za-z]\w++ )
-    | (?<!\.)(?P<number>[-+]?(?:\d++(?:\.\d++)++(?:[eE][-+]?\d++)?|\d++[eE][-+]?\d++|\d{3,}+))(?!\w)
-    | (?P<name>(?!\d[\d.-]*+(?!\w))(?=[\d_]|\w[a-z]*+(?:[\d_@A-Z.-]|[^\W\d_a-z]))
+          (?:~|\.{{1,2}})?(?:/[\w.@%+~-]++)++/?
+        | [\w.@%+~-]++(?:(?:/[\w.@%+~-]++){{2,}}+/?|/[\w@%+~.-]*\.[A-Za-z]\w{{0,7}}+)
+        | (?<![\w)\]}}"'])\.[A-Za-z]\w++ )
+    | (?P<doi>10\.\d{{4,9}}/[^\s"'<>)\]]+)
+    | (?P<dotted>\d+(?:\.\d+){{2,}}(?:/\d+)?)(?![\w.]*\w)
+    | (?P<date>\d{{4}}-\d\d-\d\d)(?![\w-])
+    | (?<![\d.,])(?P<number>{_NUMBER_TEXT})(?!\w)(?!\.\d)
+    | (?P<name>(?!\d[\d.,-]*+(?!\w))(?=[\d_#]|\w[a-z]*+(?:[\d_@A-Z.-]|[^\W\d_a-z]))
           (?=[\w@.-]*?(?:\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]))\w[\w@]*+(?:[.@-]\w[\w@]*+)*+ )
     )""",
     re.VERBOSE,
 )
-_ERROR = re.compile(_ERROR_LINE)
+_CAPITALISED = r"[A-Z][a-zà-öø-ÿ]+(?:[-'’][A-Za-zà-öø-ÿ]+)*"
+_PROPER = re.compile(
+    rf"(?<![\w.'/-]){_CAPITALISED}(?:[ \t]+(?:(?:of|the|de|van|von|and|for|&)[ \t]+)?{_CAPITALISED})*(?![\w/])"
+)
+_COUNTED = (
+    "Step|Figure|Option|Note|Part|Line|Task|Phase|Section|Round|Table|Question|Answer"  # what reports number themselves
+)
+_NUMBERED = re.compile(rf"(?<![\w.'/-])(?!(?:{_COUNTED})\b)[A-Z][a-z]{{2,}} #?\d{{1,4}}(?:, \d{{4}})?(?![\w.%:)]\w|\w)")
+_CAPITALS = re.compile(r"(?<![\w.'/-])[A-Z]{2,}(?![\w'-])")
+_NUMBERS = re.compile(rf"(?<![\w.]){_NUMBER_TEXT}(?!\w)")
 _TRAILING = ".,;:!?"
 _RUN = re.compile(r"\w+")
-_KINDS = {"quoted1": "quoted"}
+_FINE = re.compile(r"\d{3}|\d\.\d|[/\\@_]|\w\.\w|\w\d|\d\w|\B[A-Z]")
+_KINDS = {"quoted1": "quoted", "doi": "url", "dotted": "name"}
+_CLOSING = {")": "(", "]": "["}
+_SIGNIFICANT_CHARS = 40  # of a number: longer ones are compared as they are written
+
+Found = tuple[tuple[str, str], ...]
+"""Facts of a piece of text as (kind, fact), in order."""
+
+KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error")
+"""The kinds of fact that the pattern tells apart."""
 
 
-def find_facts(text: str) -> list[tuple[str, str]]:
+# ---------------------------------------------------------------- finding
+
+
+def find_facts(
+    text: str, known: dict[str, Found] | None = None, lower: Collection[str] = frozenset()
+) -> list[tuple[str, str]]:
     """The facts of a decoded text as (kind, fact), in order, repeats included; `[]` for an empty text.
 
-    Kinds: url, quoted, path, number, name, error.
+    `known` remembers pieces for a caller that reads many texts: texts repeat words and lines. `lower` are words that stand in small letters
+    elsewhere: such a word is no name because it is capitalised here.
 
-    >>> find_facts("see src/a.py:12, total 36.5 of 471")
-    [('path', 'src/a.py'), ('number', '36.5'), ('number', '471')]
+    >>> find_facts("see src/a.py:12, total 36.50 of 1,471 by Pietro Murano")
+    [('path', 'src/a.py'), ('number', '36.5'), ('number', '1471'), ('proper', 'Pietro Murano')]
     >>> find_facts("ValueError: no rows left")
     [('name', 'ValueError'), ('error', 'no rows left')]
     """
+    known = {} if known is None else known
     found: list[tuple[str, str]] = []
     for line in text.split("\n"):
         error = _ERROR.match(line) if ":" in line else None
         if error is None:
-            found.extend(_facts_in(line))
+            found.extend(_facts_in(line, known, lower))
             continue
-        found.extend(_facts_in(line[: error.start("error")]))
+        found.extend(_facts_in(line[: error.start("error")], known, lower))
         message = error.group("error").strip().rstrip(_TRAILING)
         if _RUN.search(message):
             found.append(("error", message))
-        found.extend(_facts_in(line[error.end() :]))
+        found.extend(_facts_in(line[error.end() :], known, lower))
     return found
 
 
-def _facts_in(line: str) -> Iterable[tuple[str, str]]:
-    """The facts of a line but for an error message. Only a quoted string reaches over white space, so that without a quote each word stands alone:
-    texts repeat words and lines, and most are known already.
-    """
-    if '"' not in line and "'" not in line:
-        return itertools.chain.from_iterable(map(_known, line.split()))
-    return _known(line)
+def _facts_in(line: str, known: dict[str, Found], lower: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The facts of a line but for an error message. Only a quoted string reaches over white space, so that without a quote each word stands alone."""
+    for piece in (line,) if '"' in line or "'" in line else line.split():
+        found = known.get(piece)
+        if found is None:
+            found = known[piece] = _scan(piece)
+        yield from found
+    if _UPPER.search(line):
+        yield from _named(line, lower)
 
 
-def _scan(text: str) -> tuple[tuple[str, str], ...]:
-    found = []
+_UPPER = re.compile(r"[A-Z][A-Za-zà-ÿ]")
+
+
+def _scan(text: str) -> Found:
+    found: list[tuple[str, str]] = []
     for match in _PATTERN.finditer(text):
         kind = match.lastgroup or ""
         fact = match.group(kind).strip().rstrip(_TRAILING)
-        if kind == "name":
-            if len(fact) < 4 or not _is_name(fact):
-                continue
-        elif kind != "number" and not _RUN.search(fact):
-            continue
-        found.append((_KINDS.get(kind, kind), fact))
+        if kind in ("quoted", "quoted1"):
+            inner = _scan(fact) if _FINE.search(fact) else ()
+            found.extend(inner or _quoted(fact))
+        elif kind == "number":
+            found.extend(_number(fact))
+        elif kind == "name":
+            if len(fact) >= 4 and _NAME_MARK.search(fact):
+                found.append((kind, fact))
+        elif _RUN.search(fact):
+            found.append((_KINDS.get(kind, kind), _unbracketed(fact) if kind == "url" else fact))
     return tuple(found)
 
 
-_known = functools.lru_cache(maxsize=65536)(_scan)
+def _quoted(fact: str) -> Found:
+    letters = sum(char.isalpha() for char in fact)
+    return (("quoted", fact),) if letters > 2 else ()
+
+
+def _number(text: str) -> Iterator[tuple[str, str]]:
+    digits = text.replace(",", "")
+    if "." in digits or "e" in digits or "E" in digits or len(digits) >= 3:
+        yield "number", number_value(digits)
+
+
+def _unbracketed(url: str) -> str:
+    """A URL without the brackets at its end that it does not open."""
+    while url and url[-1] in _CLOSING and url.count(url[-1]) > url.count(_CLOSING[url[-1]]):
+        url = url[:-1].rstrip(_TRAILING)
+    return url
 
 
 _NAME_MARK = re.compile(r"\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]")
 
 
-def _is_name(word: str) -> bool:
-    """A word whose mark is still there once trailing punctuation is off."""
-    return bool(_NAME_MARK.search(word))
+def _named(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Proper names in prose, and words all in capitals."""
+    for match in _PROPER.finditer(line):
+        words = match.group().split()
+        opens = match.start() == 0 or line[: match.start()].rstrip(" \t*#>-•\"'([")[-1:] in (
+            "",
+            ".",
+            "!",
+            "?",
+            ":",
+            "\n",
+        )
+        while words and (words[0].casefold() in lower or words[0] in _OPENERS) and (opens or words[0] in _OPENERS):
+            words, opens = words[1:], False
+        while words and words[0].islower():
+            words = words[1:]
+        if len(words) == 1 and (opens or words[0].casefold() in lower or len(words[0]) < 4 or words[0] in _OPENERS):
+            continue
+        if words and any(word.casefold() not in lower for word in words if word[:1].isupper()):
+            yield "proper", " ".join(words)
+    for match in _NUMBERED.finditer(line):
+        yield "proper", " ".join(match.group().split())
+    for match in _CAPITALS.finditer(line):
+        if match.group().casefold() not in lower and len(match.group()) >= 3:
+            yield "name", match.group()
 
 
-@functools.lru_cache(maxsize=65536)
-def facts_of(text: str) -> dict[str, str]:
-    """The distinct facts of a text, decoded first, as fact → kind in order of first appearance. Do not change the mapping."""
+_OPENING = """
+A An And Are As At Be But By Can Could Did Do Does For From Had Has Have He Her Here His How I If In Is It Its Let May More My No Not Now Of On
+Once One Or Our She Should So Some Such That The Their Then There These They This Those To Was We Were What When Where Which While Who Why Will With
+Would Yes You Your Also After Before Because Based First Second Third Next Finally Please Thank Thanks Sorry However Since Both All Each Another
+Here's It's I'll I'm I've Let's We'll You're Don't Overall Step Note Summary
+"""
+_OPENERS = frozenset(_OPENING.split())
+"""Words that open sentences and are capitalised for that alone."""
+
+
+def facts_of(text: str, lower: Collection[str] = frozenset()) -> dict[str, str]:
+    """The distinct facts of a text, decoded first, as fact → kind in order of first appearance.
+
+    >>> facts_of('{"rows": 471, "file": "a/b.csv"}')
+    {'471': 'number', 'a/b.csv': 'path'}
+    """
+    return distinct_facts(find_facts(decoded(text), None, lower))
+
+
+def distinct_facts(found: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Facts as fact → kind, each once, in order of first appearance."""
     distinct: dict[str, str] = {}
-    for kind, fact in find_facts(decoded(text)):
+    for kind, fact in found:
         distinct.setdefault(fact, kind)
     return distinct
 
 
-@functools.lru_cache(maxsize=65536)
-def words_of(text: str) -> frozenset[str]:
-    """The runs of word characters of a text, decoded first: what decides quickly that a fact cannot be there."""
-    return frozenset(_RUN.findall(decoded(text)))
+# ---------------------------------------------------------------- numbers
 
 
-@functools.lru_cache(maxsize=1 << 18)
+def number_value(text: str) -> str:
+    """Which number a text is, written in one way: no separators, no sign, no trailing zeros.
+
+    >>> number_value("1,250.50"), number_value("1e-09"), number_value("007")
+    ('1250.5', '1e-9', '7')
+    >>> number_value("12e9999999999999999999")
+    '12e9999999999999999999'
+    """
+    plain = text.replace(",", "").lstrip("+-$€£")
+    if len(plain) > _SIGNIFICANT_CHARS:
+        return plain
+    try:
+        value = Decimal(plain).normalize()
+    except ArithmeticError:  # an exponent that no number has, as in a hash: 12e9999999999
+        return plain
+    exponent = value.as_tuple().exponent
+    if isinstance(exponent, int) and -7 < exponent < 16 and abs(value.adjusted()) < 16:
+        return f"{value:f}"
+    return f"{value:e}".replace("e+", "e")
+
+
+def numbers_in(plain: str) -> set[str]:
+    """Every number of a decoded text, by value; of one with thousands separators also its parts, because it may be a list.
+
+    >>> sorted(numbers_in("a,12,345 and $1,250.50"))
+    ['1', '12', '12345', '1250.5', '250.5', '345']
+    """
+    found = set()
+    for match in _NUMBERS.finditer(plain):
+        text = match.group()
+        found.add(number_value(text))
+        if "," in text:
+            found.update(map(number_value, text.split(",")))
+    return found
+
+
+def is_number(fact: str) -> bool:
+    """Whether a fact is a number as `number_value` writes them."""
+    return fact[:1].isdigit() and _IS_NUMBER.fullmatch(fact) is not None
+
+
+_IS_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
+
+
+def token_around(plain: str, place: int) -> tuple[int, int]:
+    """Where the number, word or escape of JSON begins and ends that a place in a text lies inside of; the place itself, twice, between two.
+
+    >>> token_around("a 1,250 b", 4), token_around("a 1,250 b", 2)
+    ((2, 7), (2, 2))
+    """
+    low = max(plain.rfind(white, max(0, place - _TOKEN_CHARS), place) for white in " \n\t") + 1
+    for match in _TOKEN.finditer(plain, max(low, place - _TOKEN_CHARS), place + _TOKEN_CHARS):
+        if match.start() >= place:
+            break
+        if match.end() > place:
+            return match.span()
+    return place, place
+
+
+_TOKEN = re.compile(rf"\\u[0-9a-fA-F]{{4}}|\\.|(?<![\w.]){_NUMBER_TEXT}(?!\w)|\w+")
+_TOKEN_CHARS = 300
+
+
+# ---------------------------------------------------------------- presence
+
+
+def words_of(plain: str) -> frozenset[str]:
+    """The runs of word characters of a decoded text: what decides quickly that a fact cannot be there."""
+    return frozenset(_RUN.findall(plain))
+
+
+def runs_in(plain: str) -> Iterator[re.Match[str]]:
+    """The runs of word characters of a decoded text, where they stand."""
+    return _RUN.finditer(plain)
+
+
 def anchor(fact: str) -> str:
     """The longest run of word characters in a fact; wherever the fact is present, that run stands as a whole word.
 
@@ -127,24 +299,67 @@ def anchor(fact: str) -> str:
 def holds(text: str, fact: str) -> bool:
     """Whether a fact is present in a text, decoded first.
 
-    >>> holds("a,Level 1,b", "Level 1"), holds("0.125", "125"), holds("width 1250", "125"), holds("", "125")
-    (True, False, False, False)
+    >>> holds("a,Level 1,b", "Level 1"), holds("0.125", "125"), holds("width 1250", "125"), holds("1,250.0 mm", "1250")
+    (True, False, False, True)
     """
-    return anchor(fact) in words_of(text) and occurs(decoded(text), fact)
+    plain = decoded(text)
+    if is_number(fact):
+        return fact in numbers_in(plain)
+    return flat(fact) in flat(plain) if " " in fact else occurs(plain, fact)
+
+
+def flat(plain: str) -> str:
+    """The words of a text in small letters, one blank between, before and after: where a run of words is looked for.
+
+    >>> flat("Bottom of the\\nMarianas Trench!")
+    ' bottom of the marianas trench '
+    """
+    return f" {' '.join(_RUN.findall(plain.casefold()))} "
+
+
+def places_of(plain: str, fact: str) -> Iterator[tuple[int, int]]:
+    """Where a fact stands in a text, as (start, end), in order.
+
+    >>> list(places_of("a 1,250.0 b", "1250")), list(places_of("The Marianas\\nTrench", "marianas trench"))
+    ([(2, 9)], [(4, 19)])
+    """
+    if is_number(fact):
+        for match in _NUMBERS.finditer(plain):
+            if fact in numbers_in(match.group()):
+                yield match.span()
+    elif " " in fact:
+        words = map(re.escape, _RUN.findall(fact))
+        for match in re.finditer(r"(?<!\w)" + r"\W+".join(words) + r"(?!\w)", plain, re.IGNORECASE):
+            yield match.span()
+    else:
+        start = plain.find(fact)
+        while start >= 0:
+            if _free(plain, start, fact):
+                yield start, start + len(fact)
+            start = plain.find(fact, start + 1)
 
 
 def occurs(plain: str, fact: str) -> bool:
     """Whether a fact occurs in a text as it stands, not inside a longer word or number."""
     start = plain.find(fact)
     while start >= 0:
-        end = start + len(fact)
-        # most facts stand between two of these, which never belong to a word or number
-        if (plain[start - 1 : start] or " ") in _BREAKS and plain[end : end + 1] in _BREAKS:
-            return True
-        if _free_before(plain, start, fact) and _free_after(plain, end, fact[-1]):
+        if _free(plain, start, fact):
             return True
         start = plain.find(fact, start + 1)
     return False
+
+
+def occurs_at(plain: str, fact: str, start: int) -> bool:
+    """Whether a fact stands at a place of a text, not inside a longer word or number; False for a place before its beginning."""
+    return start >= 0 and plain.startswith(fact, start) and _free(plain, start, fact)
+
+
+def _free(plain: str, start: int, fact: str) -> bool:
+    end = start + len(fact)
+    # most facts stand between two of these, which never belong to a word or number
+    if (plain[start - 1 : start] or " ") in _BREAKS and plain[end : end + 1] in _BREAKS:
+        return True
+    return _free_before(plain, start, fact) and _free_after(plain, end, fact[-1])
 
 
 _BREAKS = frozenset("\n\t ,;:()[]{}'\"=<>|`") | {""}
@@ -154,9 +369,6 @@ def _is_word(char: str) -> bool:
     return char == "_" or char.isalnum()
 
 
-_NUMBER = re.compile(r"[\d.]+(?:[eE][-+]?\d+)?")
-
-
 def _free_before(plain: str, start: int, fact: str) -> bool:
     first = fact[0]
     if start == 0 or not (_is_word(first) or first in "+-."):
@@ -164,15 +376,8 @@ def _free_before(plain: str, start: int, fact: str) -> bool:
     before = plain[start - 1]
     if _is_word(before):
         return not _is_word(first)
-    if not first.isdigit():
-        return True
-    if before == ".":  # .5 of 0.5 is half a number; a full stop and a number are two things
+    if before == "." and first.isdigit():  # .5 of 0.5 is half a number; a full stop and a number are two things
         return not (start >= 2 and plain[start - 2].isdigit())
-    if before in "+-":  # the sign belongs to a number unless it joins two words, and never to a name (`+2nd_row`)
-        if start >= 3 and plain[start - 2] in "eE" and plain[start - 3].isdigit():  # 120 of 1e-120 is half a number too
-            return False
-        joins = start >= 2 and (_is_word(plain[start - 2]) or plain[start - 2] in "+-)]")
-        return joins or _NUMBER.fullmatch(fact) is None
     return True
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from .decode import decoded
-from .leaf_tokens import TokensOf, tokens_of_leaves
-from .leaves import Leaves
+from .leaf_tokens import TokensOf
+from .leaves import Leaf, Leaves, Match, tokens_of
+from .texts import Texts
 
 _WORD = re.compile(r"\w+")
-_JOINT = "\0"
+
+JOINT = "\0"
+"""What stands between key and value in a label."""
 
 
 class LabelsOf:
@@ -24,13 +27,14 @@ class LabelsOf:
     []
     """
 
-    def __init__(self, parts: Iterable[Leaves]) -> None:
+    def __init__(self, parts: Iterable[Leaves], texts: Texts | None = None) -> None:
+        self._texts = texts or Texts()
         self._keys: dict[str, dict[str, None]] = {}  # by token: the keys that it stands under
         for leaves in parts:
-            for (path, _), tokens in tokens_of_leaves(leaves):
-                for token in tokens:
-                    self._keys.setdefault(token, {})[path[-1] if path else ""] = None
-        self._tokens = TokensOf(self._keys)
+            for path, value in leaves:
+                for token in tokens_of(value) if path and path[-1] else ():
+                    self._keys.setdefault(token, {})[path[-1]] = None
+        self._tokens = TokensOf(self._keys, self._texts)
         self._known: dict[str, tuple[str, ...]] = {}
 
     def __call__(self, text: str) -> tuple[str, ...]:
@@ -44,46 +48,50 @@ class LabelsOf:
         if not present:
             return
         narrowed = TokensOf(present)
-        for line in decoded(text).split("\n"):
+        for line in self._texts.plain(text).split("\n"):
             words: frozenset[str] | None = None
             for token, count in Counter(narrowed(line)).items():
                 if words is None:
                     words = frozenset(_WORD.findall(line))
                 for key in self._keys[token]:
-                    if not key or stands(key, line, words):
-                        yield from (f"{key}{_JOINT}{token}",) * count
+                    if stands(key, line, words):
+                        yield from (f"{key}{JOINT}{token}",) * count
 
 
-def count_labelled(leaves: Leaves, count_of: Callable[[str], int]) -> int:
-    """How many leaves stand with their key on a line, a pair counting at most as often as there are such lines.
+def with_labelled(found: Match, leaves: Leaves, count_of: Callable[[str], int]) -> tuple[Match, int]:
+    """A match with the leaves added that stand beside their key on a line, and how many these are.
+
+    Equal leaves count as often as they were read back, or as often as there are such lines, whichever is more: they may be the same places.
 
     >>> leaves = Leaves(others=[(("n",), (int, 1)), (("n",), (int, 1)), (("m",), (int, 1))])
-    >>> count_labelled(leaves, {"n\\0" + "1": 1, "m\\0" + "1": 0}.__getitem__)
+    >>> with_labelled(Match(0, 3, [*leaves]), leaves, {"n\\0" + "1": 1, "m\\0" + "1": 0}.__getitem__)[1]
     1
     """
-    left: dict[str, int] = {}
-    kept = 0
-    for pairs in _pairs_of(leaves):
-        for pair in pairs:
-            if pair not in left:
-                left[pair] = count_of(pair)
-            if left[pair]:
-                left[pair] -= 1
-                kept += 1
-                break
-    return kept
+    if not found.lost:
+        return found, 0
+    missing = Counter(found.lost)
+    sizes = Counter(leaf for leaf in leaves if leaf in missing)
+    more = {
+        leaf: min(size, sum(map(count_of, labels_of(leaf)))) - (size - missing[leaf]) for leaf, size in sizes.items()
+    }
+    lost = []
+    for leaf in found.lost:
+        if more[leaf] > 0:
+            more[leaf] -= 1
+        else:
+            lost.append(leaf)
+    added = len(found.lost) - len(lost)
+    return replace(found, kept=found.kept + added, lost=lost), added
 
 
-def _pairs_of(leaves: Leaves) -> list[tuple[str, ...]]:
-    """For every leaf the pairs of key and value as which it may stand on a line, no key for a leaf under none; found once and kept with them."""
-    kept = leaves.__dict__
-    if "_pairs" not in kept:
-        kept["_pairs"] = [
-            tuple([f"{path[-1] if path else ''}{_JOINT}{token}" for token in tokens])
-            for (path, _), tokens in tokens_of_leaves(leaves)
-        ]
-    found: list[tuple[str, ...]] = kept["_pairs"]
-    return found
+def labels_of(leaf: Leaf) -> tuple[str, ...]:
+    """The pairs of key and value as which a leaf may stand on a line; `()` for one under no key.
+
+    >>> labels_of((("row", "ok"), (bool, True)))
+    ('ok\\x00true', 'ok\\x00True')
+    """
+    path, value = leaf
+    return tuple([f"{path[-1]}{JOINT}{token}" for token in tokens_of(value)]) if path and path[-1] else ()
 
 
 def stands(key: str, line: str, words: frozenset[str]) -> bool:

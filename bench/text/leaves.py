@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .decode import NothingParsed, parse_json, parse_prefix
+from ..model import compact_json
+from .decode import NothingParsed, parse_json
+from .equality import Typed, typed
 
 Path = tuple[str, ...]
-Typed = tuple[type, Any]
-"""A value with its type, so that 1, True, 1.0 and "1" are four values and NaN is equal to itself."""
-
 Leaf = tuple[Path, Typed]
 
 CANDIDATES = 16
@@ -79,7 +78,7 @@ def flatten(value: Any) -> Leaves:
                 if isinstance(item, dict | list):
                     nested.append((item, below, into))
                 else:
-                    into.append((below, _typed(item)))
+                    into.append((below, typed(item)))
         elif isinstance(node, list) and node:
             for item in node:
                 item = _decoded(item)
@@ -89,9 +88,9 @@ def flatten(value: Any) -> Leaves:
                 elif isinstance(item, dict | list):
                     nested.append((item, path, into))
                 else:
-                    into.append((path, _typed(item)))
+                    into.append((path, typed(item)))
         else:
-            into.append((path, (type(node), None) if isinstance(node, dict | list) else _typed(node)))
+            into.append((path, (type(node), None) if isinstance(node, dict | list) else typed(node)))
         waiting.extend(reversed(nested))
     return Leaves([row for row in rows if row], others)
 
@@ -113,32 +112,6 @@ def _decoded(item: Any) -> Any:
     return list(item) if isinstance(item, tuple) else item
 
 
-def _typed(item: Any) -> Typed:
-    if isinstance(item, float) and item != item:
-        return float, "NaN"
-    if item is None or isinstance(item, str | int | float):
-        return type(item), item
-    return type(item), repr(item)
-
-
-def read_leaves(text: str) -> Leaves | None:
-    """The leaves of a text that holds JSON or a Python literal, whole or cut: as far as it goes. None where nothing can be read.
-
-    >>> read_leaves('[{"id": 1}, {"id": 2}, {"i').rows
-    [[(('id',), (<class 'int'>, 1))], [(('id',), (<class 'int'>, 2))]]
-    >>> read_leaves("two rows") is None
-    True
-    """
-    try:
-        return flatten(parse_json(text))
-    except NothingParsed:
-        pass
-    try:
-        return flatten(parse_prefix(text)[0])
-    except NothingParsed:
-        return None
-
-
 def match(untruncated: Leaves, held: Leaves) -> Match:
     """How much of a value another one still holds; each held leaf serves once.
 
@@ -157,6 +130,26 @@ def match(untruncated: Leaves, held: Leaves) -> Match:
     row_lost, _ = _match_where_path_ends(row_lost, others_left)
     lost = row_lost + lost
     return Match(untruncated.total - len(lost), untruncated.total, lost, *counts)
+
+
+def tokens_of(leaf: Typed) -> tuple[str, ...]:
+    """The ways in which a leaf may stand in a text: as JSON and as Python write it.
+
+    >>> [tokens_of(leaf) for _, leaf in flatten([True, None, 1e-9, "a b", "", []]).others]
+    [('true', 'True'), ('null', 'None'), ('1e-9', '1e-09'), ('a b',), ('""', "''"), ('[]',)]
+    """
+    kind, value = leaf
+    if kind is dict:
+        return ("{}",)
+    if kind is list:
+        return ("[]",)
+    if kind is str:
+        return (value,) if value else ('""', "''")
+    if kind is float and value == "NaN":
+        return "NaN", "nan", "null"
+    if kind in (bool, float, type(None)):
+        return tuple(dict.fromkeys((compact_json(value), str(value))))
+    return (str(value),)
 
 
 # ---------------------------------------------------------------- rows
@@ -314,7 +307,7 @@ def _whole_path(leaf: Leaf, keys: int) -> Any:
 def _serve(
     ours: list[Leaf], held: list[Leaf], our_key: Callable[[Leaf], Any], held_key: Callable[[Leaf], Any]
 ) -> tuple[list[Leaf], list[Leaf]]:
-    """Serve each of ours by one held leaf of the same key, in order; a key of None takes no part. Gives what is left of both."""
+    """Match our leaves, in order, with held ones of the same key, each used once. A key of None matches nothing. Gives what is left of both."""
     if not ours or not held:
         return ours, held
     pool: dict[Any, list[int]] = {}

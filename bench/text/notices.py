@@ -5,20 +5,22 @@ A notice is one of these, in the messages that show a result; where none shows i
 1. A marker: a word for leaving out (truncated, omitted, elided, left out, cut off, not shown, 5 more, first 5 of 36, showing, removed, masked,
    stored as, …), or an ellipsis at the end of a line, a cell or a bracket. It must be the strategy's own: one that the untruncated text has
    in the same place says nothing, and neither does one that denies it (`"truncated": false`, `0 omitted`, `not truncated`).
-2. A stated total larger than what is shown: `row_count`, `total`, `276 rows`, `5 of 276` and the like, where fewer rows or lines are shown.
+2. A stated total larger than what is shown: `row_count`, `total`, `276 rows`, `5 of 276` and the like, where fewer rows or lines are shown. A bare
+   `size`, `length` or `count` says nothing of rows.
+3. A placeholder: a short text in place of a result, that is no part of it and holds none of its facts, whatever its words.
 
 So 276 records cut to 164 and called "164 records" give no notice: 164 is no more than what is shown.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..model import lines_of
-from .decode import NothingParsed, decoded, parse_json, parse_prefix
+from .decode import NothingParsed, parse_some
 from .leaves import flatten
+from .texts import Texts
 
 _MARKER = re.compile(
     r"""(?<![^\W_])(?:
@@ -41,7 +43,7 @@ _COUNT = r"(\d{1,3}(?:,\d{3})+|\d+)"
 _NOUN = r"(?:rows?|lines?|records?|items?|entries|entry|results?|matches|hits|elements?|observations|cells|genes|terms|walls|files?)"
 _TOTAL_KEY = re.compile(
     rf"(?:row_?count|line_?count|record_?count|item_?count|total(?:_?(?:rows|lines|count|records|items|results|significant))?"
-    rf"|n_?(?:rows|lines|records|items)|num_?(?:rows|lines|records|items)|count|length|size)[\"']?\s*[:=]\s*{_COUNT}(?![\w.])",
+    rf"|n_?(?:rows|lines|records|items)|num_?(?:rows|lines|records|items))[\"']?\s*[:=]\s*{_COUNT}(?![\w.])",
     re.IGNORECASE,
 )
 _N_OF_TOTAL = re.compile(rf"{_COUNT}\s+(?:out\s+)?of\s+(?:the\s+|a\s+total\s+of\s+)?{_COUNT}(?![\w.])", re.IGNORECASE)
@@ -59,15 +61,16 @@ _HINTS = (
 )  # fmt: skip
 """Every marker holds one of these."""
 
-_KEY_HINTS = ("count", "total", "length", "size", "n_", "num", "nrows", "nlines", "nrecords", "nitems")
+_KEY_HINTS = ("count", "total", "n_", "num", "nrows", "nlines", "nrecords", "nitems")
 _NOUN_HINTS = ("row", "line", "record", "item", "entr", "result", "matches", "hits", "element", "observation", "cells", "genes", "terms",
                "walls", "file")  # fmt: skip
 _LEFT_OUT_HINTS = (" more", "left out", "omitted", "elided", "not shown", "truncated", "remaining", "hidden", "skipped")
 _ENDS_CHARS = 4_000
+_PLACEHOLDER_CHARS = 200
 _AROUND = 12  # characters on either side by which a marker is found again in the untruncated text
 
 
-def marker(shown: str, untruncated: str, *, pointers: bool = True) -> str | None:
+def marker(shown: str, untruncated: str, *, pointers: bool = True, texts: Texts | None = None) -> str | None:
     """The first marker in a shown text that the untruncated text does not have there; None where it has none.
 
     `pointers`: words that only say where the result is kept (stored as, full output at) count.
@@ -77,7 +80,8 @@ def marker(shown: str, untruncated: str, *, pointers: bool = True) -> str | None
     >>> marker('{"truncated": false}', "abc"), marker("abc...", "abcdef")
     (None, '...')
     """
-    for text in dict.fromkeys((shown, decoded(shown))):
+    plain = (texts or Texts()).plain
+    for text in dict.fromkeys((shown, plain(shown))):
         for line in _hinted_lines(text, _HINTS):
             for found in _MARKER.finditer(line):
                 before, after = line[max(0, found.start() - 24) : found.start()], line[found.end() : found.end() + 16]
@@ -86,7 +90,7 @@ def marker(shown: str, untruncated: str, *, pointers: bool = True) -> str | None
                 if not pointers and found.group().lower().startswith(("stored ", "saved ", "full ")):
                     continue
                 own = line[max(0, found.start() - _AROUND) : found.end() + _AROUND]
-                if own not in untruncated and own not in decoded(untruncated):
+                if own not in untruncated and own not in plain(untruncated):
                     return found.group().strip()
     return None
 
@@ -102,7 +106,6 @@ def _hinted_lines(text: str, hints: Sequence[str]) -> Iterator[str]:
                 yield line
 
 
-@functools.lru_cache(maxsize=4096)
 def stated_totals(text: str) -> tuple[int, ...]:
     """The totals that a text states at either end, distinct: counts under a key that names one, `5 of 276`, `276 rows`, in this order.
 
@@ -118,7 +121,6 @@ def stated_totals(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(_number(item) for item in found))
 
 
-@functools.lru_cache(maxsize=4096)
 def stated_left_out(text: str) -> tuple[int, ...]:
     """How many rows, lines or characters a text says were left out, in order, distinct.
 
@@ -129,7 +131,6 @@ def stated_left_out(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(_number(match.group(1) or match.group(2)) for match in found))
 
 
-@functools.lru_cache(maxsize=4096)
 def shown_count(text: str) -> int:
     """How many rows or items a shown text has, else how many lines: what a stated total is compared with.
 
@@ -137,12 +138,9 @@ def shown_count(text: str) -> int:
     (2, 2, 3)
     """
     try:
-        value = parse_json(text)
+        value = parse_some(text)
     except NothingParsed:
-        try:
-            value = parse_prefix(text)[0]
-        except NothingParsed:
-            return len(lines_of(text))
+        return len(lines_of(text))
     return max(len(flatten(value).rows), *_list_sizes(value), 1)
 
 
@@ -168,7 +166,7 @@ def says_more(texts: Iterable[str]) -> int | None:
     return total if total > sum(map(shown_count, texts)) else None
 
 
-def notice(texts: Iterable[str], untruncated: str) -> str | None:
+def notice(shown: Iterable[str], untruncated: str, texts: Texts | None = None) -> str | None:
     """What says in the shown texts that something was left out, in a few words; None where nothing does.
 
     >>> records = [{"id": number} for number in range(276)]
@@ -178,13 +176,27 @@ def notice(texts: Iterable[str], untruncated: str) -> str | None:
     >>> notice([json.dumps({"total": 276, "records": records[:164]})], json.dumps(records))
     'states a total of 276'
     """
-    texts = list(texts)
-    for text in texts:
-        found = marker(text, untruncated)
+    shown, texts = list(shown), texts or Texts()
+    for text in shown:
+        found = marker(text, untruncated, texts=texts)
         if found:
             return f"says {found!r}"
-    total = says_more(texts)
+        if is_placeholder(text, untruncated, texts):
+            return f"shows {text.strip()!r} in its place"
+    total = says_more(shown)
     return None if total is None else f"states a total of {total}"
+
+
+def is_placeholder(shown: str, untruncated: str, texts: Texts) -> bool:
+    """Whether a text only stands where a result stood: short, no part of it, and without any of its facts.
+
+    >>> is_placeholder("[gone]", "471 rows", Texts()), is_placeholder("471", "471 rows", Texts()), is_placeholder("", "471 rows", Texts())
+    (True, False, False)
+    """
+    text = shown.strip()
+    if not text or len(text) > _PLACEHOLDER_CHARS or text in untruncated:
+        return False
+    return len(texts.missing(text, texts.facts(untruncated))) == len(texts.facts(untruncated))
 
 
 def _number(text: str) -> int:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-from ..model import UserTurn, text_of
 
 NONE = "none"
 """The route where no script fits."""
@@ -96,16 +94,6 @@ def _parameters(schema: Any) -> list[str]:
     return found
 
 
-def request_of(state: Mapping[str, Any]) -> str:
-    """The request to choose a script for: the text of the user turn that is being decided on; `""` for any other step.
-
-    >>> request_of({"step": UserTurn(index=0, content="create walls")}), request_of({})
-    ('create walls', '')
-    """
-    step = state.get("step")
-    return text_of(step.content) if isinstance(step, UserTurn) else ""
-
-
 def words_of_name(text: str) -> list[str]:
     """The words of a text in lower case, compound names taken apart: `CreateWall`, `create_wall` and `create wall` are two words each.
 
@@ -113,13 +101,3 @@ def words_of_name(text: str) -> list[str]:
     ['http', 'server', 'v', '2', 'créer', '墙']
     """
     return [word.lower() for word in _WORD.findall(_INNER_CAPITAL.sub(" ", text))]
-
-
-def selected(ranked: Sequence[Script]) -> tuple[str, dict[str, Any]]:
-    """What a selection router gives: the first script's name (`none` where nothing fits), and in the detail all that were returned, best first.
-
-    >>> selected([]), selected([Script("b"), Script("a")])
-    (('none', {'ranked': []}), ('b', {'ranked': ['b', 'a']}))
-    """
-    names = [script.name for script in ranked]
-    return (names[0] if names else NONE), {"ranked": names}

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from ..errors import TraceError
-from ..files.documents import Document, Node, write_atomically
+from ..files.documents import Document, Node
+from ..files.writing import write_atomically
 from ..model import AnyStep, ModelTurn, SystemTurn, ToolResult, ToolsChanged, Trace, UserTurn, text_of
 from .reading.atif import OURS, Trajectory
 from .reading.steps import Steps

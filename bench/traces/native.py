@@ -13,8 +13,9 @@ from typing import Any
 import msgspec
 
 from ..errors import TraceError, one_line
-from ..files.documents import Document, optional_zstandard, write_atomically
-from ..model import SCHEMA_VERSION, AnyStep, Outcome, Source, Trace, Value
+from ..files.documents import Document, optional_zstandard
+from ..files.writing import write_atomically
+from ..model import SCHEMA_VERSION, AnyStep, Outcome, Source, Trace, Value, plain
 from ..plugins.registry import register
 from . import Confidence
 
@@ -46,7 +47,7 @@ class Native:
 
     Errors name the line and the path in it; another schema version is refused. Written by `write_trace`.
 
-    Source: design §2 "Native format"
+    Source: docs/formats.md "Native traces"
     """
 
     def sniff(self, document: Document) -> Confidence:
@@ -128,12 +129,14 @@ def _line(trace: Trace, what: str, value: Header | AnyStep, decoder: msgspec.jso
     try:
         try:
             read_back = decoder.decode(msgspec.json.encode(value))
-            line = msgspec.json.encode(read_back)  # a whole number given for a float is written as what it is read as
+            line = msgspec.json.encode(
+                plain(read_back)
+            )  # a whole number given for a float is written as what it is read as
         except UnicodeEncodeError:  # a lone surrogate: legal as a JSON escape, not in UTF-8
             read_back = msgspec.convert(
                 json.loads(json.dumps(msgspec.to_builtins(value), allow_nan=False)), decoder.type
             )
-            line = json.dumps(msgspec.to_builtins(read_back), separators=(",", ":")).encode()
+            line = json.dumps(plain(read_back), separators=(",", ":")).encode()
     except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
         raise TraceError(f"trace {trace.id!r}, {what}: cannot be written: {one_line(error)}") from None
     if read_back != value:

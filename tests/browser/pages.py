@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from bench import compare
-from bench.model import Comparison, ModelTurn, Row, Source, SystemTurn, ToolCall, ToolResult, Trace, UserTurn
+from bench.model import Case, Comparison, ModelTurn, Source, SystemTurn, ToolCall, ToolResult, Trace, UserTurn
 
 STRATEGIES = (
     *(f"cut_{limit}=summarizer=truncate:limit={limit}" for limit in (20, 40, 60, 80, 120)),
@@ -21,26 +21,14 @@ def thousand(cases: int = 1000, distinct: int = 10) -> Comparison:
     A few distinct recordings are replayed; the others are the same ones under other names, since the page is what is tested here.
     """
     few = compare([_trace(number) for number in range(distinct)], STRATEGIES, title=f"{cases} cases, ten strategies")
-    names = [f"case_{number:04}" for number in range(cases)]
-    like = {name: few.cases[number % distinct] for number, name in enumerate(names)}
-    everyone = (*few.strategies, *few.references)
-    rows: dict[str, list[Row]] = {}
-    for row in few.rows:
-        rows.setdefault(row.case or "", []).append(row)
-    metrics = {metric for _, metric, _ in few.samples}
+    made = [_named(few.cases[number % distinct], f"case_{number:04}") for number in range(cases)]
+    return msgspec.structs.replace(few, cases=tuple(made), rows=tuple(row for case in made for row in case.rows))
+
+
+def _named(case: Case, name: str) -> Case:
+    """The same case under another name."""
     return msgspec.structs.replace(
-        few,
-        cases=tuple(names),
-        traces={name: msgspec.structs.replace(few.traces[like[name]], id=name) for name in names},
-        runs={(who, name): few.runs[who, like[name]] for who in everyone for name in names},
-        rows=tuple(msgspec.structs.replace(row, case=name) for name in names for row in rows[like[name]]),
-        samples={
-            (who, metric, name): few.samples[who, metric, like[name]]
-            for who in everyone
-            for metric in metrics
-            for name in names
-            if (who, metric, like[name]) in few.samples
-        },
+        case, id=name, rows=tuple(msgspec.structs.replace(row, case=name) for row in case.rows)
     )
 
 

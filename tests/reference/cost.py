@@ -1,32 +1,42 @@
-"""cost.* the slow way: by step."""
+"""cost.* the slow way: by step, all of it counted again."""
 
 from __future__ import annotations
 
-from bench.model import ModelTurn, Run, SystemTurn, ToolResult, ToolsChanged, Trace, UserTurn, compact_json, text_of
-from bench.tokens.counting import counter
-from bench.tokens.prices import provider_of, unit_prices
+from bench.model import (
+    Message,
+    ModelTurn,
+    Run,
+    SystemTurn,
+    ToolResult,
+    ToolsChanged,
+    Trace,
+    UserTurn,
+    compact_json,
+    text_of,
+)
 
 from . import rebuilt
+from .tokens import count, dollars, provider
 
 
 def prompt_tokens(trace: Trace, run: Run) -> dict[int, int]:
-    """Tokens of every prompt, all of its messages counted again."""
+    """Tokens of every prompt."""
     return {
         prompt.step: 3 + tools_tokens(trace, run, prompt.thread, prompt.step) + sum(_message(run, m) for m in messages)
         for prompt, messages, _ in rebuilt.prompts(run)
     }
 
 
-def _message(run: Run, message: object) -> int:
-    count = counter(run.encoding).text
-    calls = [call for call in message.tool_calls if not call.in_text]  # type: ignore[attr-defined]
-    return 3 + count(message.text) + sum(count(c.name) + count(compact_json(c.arguments)) for c in calls)  # type: ignore[attr-defined]
+def _message(run: Run, message: Message) -> int:
+    calls = [call for call in message.tool_calls if not call.in_text]
+    texts = [message.text] + [text for call in calls for text in (call.name, compact_json(call.arguments))]
+    return 3 + sum(count(run.encoding, text) for text in texts)
 
 
 def tools_tokens(trace: Trace, run: Run, thread: str, step: int) -> int:
     """Tokens of the tool definitions in force at a step."""
     before = [s.tools for s in trace.steps if isinstance(s, ToolsChanged) and s.thread == thread and s.index < step]
-    return counter(run.encoding).text(compact_json(list(before[-1]))) if before and before[-1] else 0
+    return count(run.encoding, compact_json(list(before[-1]))) if before and before[-1] else 0
 
 
 def shared_tokens(trace: Trace, run: Run) -> dict[int, int]:
@@ -54,56 +64,50 @@ def shared_tokens(trace: Trace, run: Run) -> dict[int, int]:
     return found
 
 
-def cached(provider: str | None, shared: int) -> int | None:
-    """The provider's rule."""
-    if provider == "openai":
+def cached(model: str | None, shared: int) -> int | None:
+    """What a model's provider reads from its cache."""
+    if provider(model) == "openai":
         return 0 if shared < 1024 else max(step for step in range(1024, shared + 1, 128))
-    if provider == "anthropic":
+    if provider(model) == "anthropic":
         return shared if shared >= 1024 else 0
     return None
 
 
 def cost_usd(trace: Trace, run: Run) -> dict[int, float | None]:
     """Dollars of every call; None without prices."""
-    count = counter(run.encoding).text
     tokens, shared = prompt_tokens(trace, run), shared_tokens(trace, run)
-    times = [step.t for step in trace.steps if step.t is not None]
+    at = next((step.t for step in trace.steps if step.t is not None), None)
     found: dict[int, float | None] = {}
     for turn in trace.model_turns:
-        if turn.index not in tokens:
-            continue
-        model = turn.model or run.model
-        prices = unit_prices(model, times[0] if times else None)
-        if prices is None:
-            found[turn.index] = None
-            continue
-        total, read = tokens[turn.index], cached(provider_of(model), shared[turn.index]) or 0
-        written = total - 3 - read if provider_of(model) == "anthropic" and total - 3 >= 1024 else 0
+        model, total = turn.model or run.model, tokens[turn.index]
+        read = cached(model, shared[turn.index]) or 0
+        written = total - 3 - read if provider(model) == "anthropic" and total - 3 >= 1024 else 0
         said = [text_of(turn.content), turn.reasoning or ""]
         for call in turn.tool_calls:
             said += [] if call.in_text else [call.name, compact_json(call.arguments)]
-        answer = turn.usage.completion_tokens if turn.usage else sum(map(count, said))
-        found[turn.index] = prices.cost_usd(total, read, written, answer) + sum(
-            prices.cost_usd(call.consumed_tokens, 0, 0, call.produced_tokens)
+        answer = turn.usage.completion_tokens if turn.usage else sum(count(run.encoding, text) for text in said)
+        parts = [dollars(model, at, total, read, written, answer)] + [
+            dollars(model, at, call.consumed_tokens, 0, 0, call.produced_tokens)
             for call in run.writer_calls
             if call.step == turn.index
-        )
+        ]
+        found[turn.index] = None if None in parts else sum(part for part in parts if part is not None)
     return found
 
 
-def recorded_prompt_tokens(trace: Trace, run: Run, turn: ModelTurn) -> int:
+def recorded_prompt_tokens(trace: Trace, encoding: str, turn: ModelTurn) -> int:
     """Tokens of what the recorded model saw at a turn, in a trace without resets."""
-    count = counter(run.encoding).text
-    total = 3 + tools_tokens(trace, run, turn.thread, turn.index)
-    for step in trace.steps:
-        if step.thread != turn.thread or step.index >= turn.index:
-            continue
+    before = [step for step in trace.steps if step.thread == turn.thread and step.index < turn.index]
+    tools = [step.tools for step in before if isinstance(step, ToolsChanged)]
+    total = 3 + (count(encoding, compact_json(list(tools[-1]))) if tools and tools[-1] else 0)
+    for step in before:
+        texts: list[str] = []
         if isinstance(step, ToolResult):
-            total += 3 + count(step.text if step.seen is None else step.seen)
-        elif isinstance(step, SystemTurn | UserTurn):
-            total += 3 + count(text_of(step.content))
-        elif isinstance(step, ModelTurn):
-            total += 3 + count(text_of(step.content))
+            texts = [step.text if step.seen is None else step.seen]
+        elif isinstance(step, SystemTurn | UserTurn | ModelTurn):
+            texts = [text_of(step.content)]
+        if isinstance(step, ModelTurn):
             for call in step.tool_calls:
-                total += 0 if call.in_text else count(call.name) + count(compact_json(call.arguments))
+                texts += [] if call.in_text else [call.name, compact_json(call.arguments)]
+        total += 3 * bool(texts) + sum(count(encoding, text) for text in texts)
     return total

@@ -1,20 +1,17 @@
-"""What was lost by kind, by round and asked for again, the slow way: prompts rebuilt as lists, every text looked through every time."""
+"""What was lost by kind, by compaction and asked for again, the slow way: prompts rebuilt as lists, every text looked through every time."""
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from typing import Any
 
-from bench.evidence.held import read_held
-from bench.evidence.uses import uses
-from bench.model import Message, ModelTurn, Prompt, Run, SystemTurn, ToolResult, Trace, UserTurn, compact_json
-from bench.text.decode import NothingParsed, decode_strings, parse_json
-from bench.text.facts import facts_of
-from bench.text.notices import marker, notice, shown_count, stated_left_out, stated_totals
+from bench.model import Message, ModelTurn, Prompt, Run, SystemTurn, ToolResult, Trace, UserTurn, as_text
 
 from . import loss, rebuilt
+from .facts import facts_of
+from .notices import is_noticed, marker
+from .uses import uses
 
 UNITS = (
     ["%", "‰", "°", "°C", "°F", "bytes", "byte", "B", "KB", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours"]
@@ -78,17 +75,18 @@ def _codes(text: str) -> list[int]:
         "exit with code", "exit with status", "exited code", "exited status", "exited with code", "exited with status",
     ]  # fmt: skip
     found = []
+    lower = text.lower()
     for start in range(len(text)):
         for word in words:
-            if text[start:].lower().startswith(word):
+            if lower.startswith(word, start):
                 after = re.match(r"[\"']?(?:>|\s*[:=]\s*|\s+)(-?\d+)(?!\w)", text[start + len(word) :])
                 if after:
                     found.append(int(after.group(1)))
     return found
 
 
-def rounds(trace: Trace, run: Run) -> dict[str, list[tuple[int, int, int]]]:
-    """Per thread the rounds: step, facts held, facts told."""
+def compactions(trace: Trace, run: Run) -> dict[str, list[tuple[int, int, int]]]:
+    """Per thread the compactions: step, facts held, facts told."""
     found: dict[str, list[tuple[int, int, int]]] = {}
     for prompt, messages, keys in rebuilt.prompts(run):
         summarised = any(call.step == prompt.step for call in run.writer_calls)
@@ -169,7 +167,7 @@ def _answer(trace: Trace, turn: ModelTurn, call_id: str) -> ToolResult | None:
 
 def tiers(trace: Trace, run: Run, place: str) -> tuple[dict[str, int], int]:
     """Facts of all results at a place (or uses, at "needed") by tier, and how many there are."""
-    counted = dict.fromkeys(("in_context", "derivable", "retrievable", "lost"), 0)
+    counted = dict.fromkeys(("in_context", "retrievable", "lost"), 0)
     if place == "needed":
         by_turn = {prompt.step: messages for prompt, messages, _ in rebuilt.prompts(run)}
         asked = [
@@ -192,17 +190,11 @@ def tiers(trace: Trace, run: Run, place: str) -> tuple[dict[str, int], int]:
 def _tier(run: Run, fact: str, result: ToolResult, messages: list[Message]) -> str:
     if rebuilt.shows_whole(messages, result) or rebuilt.present(fact, rebuilt.texts(messages)):
         return "in_context"
-    shown = [item.text for item in messages if item.step == result.index]
-    if re.fullmatch(r"[-+]?\d+(\.\d+)?", fact) and _follows(fact, result, shown):
-        return "derivable"
     outcome = next(item for item in run.results if item.step == result.index)
     handle = outcome.record.handle
     if handle and any(_word_in(handle, text) for text in rebuilt.texts(messages)) and outcome.stored is not None:
-        text = outcome.stored if isinstance(outcome.stored, str) else compact_json(outcome.stored)
-        same = text == result.text or text == (
-            result.value if isinstance(result.value, str) else compact_json(result.value)
-        )
-        if same or rebuilt.present(fact, [text]):
+        text = as_text(outcome.stored)
+        if text in (result.text, as_text(result.value)) or rebuilt.present(fact, [text]):
             return "retrievable"
     return "lost"
 
@@ -213,74 +205,6 @@ def _word_in(handle: str, text: str) -> bool:
         if text.startswith(handle, start) and not re.search(r"\w", around):
             return True
     return False
-
-
-def _follows(fact: str, result: ToolResult, shown: list[str]) -> bool:
-    """Rule (a), a count of its own that is stated; rule (b), rows or sum of a list of mappings that stands whole in one shown value."""
-    shown = [text for text in shown if text]
-    value = decode_strings(result.data) if result.data is not None else _json(result.text)
-    lists = [node for node in _nodes(value) if isinstance(node, list)]
-    own = {len(node) for node in lists} | {
-        _lines(node) for node in _nodes(value) if isinstance(node, str) and "\n" in node
-    }
-    own.add(_lines(result.text))
-    tables = [node for node in lists if len(node) > 1 and all(isinstance(row, dict) for row in node)]
-    names = {key: (key,) for rows in tables for row in rows for key in row}
-    held = [row for text in shown for row in getattr(read_held(text, names).leaves, "rows", ())]
-    if "." not in fact:
-        stated = {total for text in shown for total in stated_totals(text)}
-        lines = sum(map(_lines, shown))
-        for gap in {gap for text in shown for gap in stated_left_out(text)}:
-            stated |= {gap + len(held), gap + sum(map(shown_count, shown)), gap + lines, gap + lines - 1}
-        if int(fact) in stated & own - {0}:
-            return True
-    for rows in tables:
-        for column in {key for row in rows for key in row}:
-            ours = sorted(repr(value) for row in rows for value in _scalars(row.get(column, {})))
-            theirs = sorted(_shown(typed) for row in held for path, typed in row if path == (column,))
-            if ours and ours == theirs:
-                if fact == str(len(rows)) or ("." not in fact and int(fact) == len(rows)):
-                    return True
-                values = [value for row in rows for value in _scalars(row.get(column, {}))]
-                if all(type(value) in (int, float) and math.isfinite(value) for value in values):
-                    total = math.fsum(values)
-                    if abs(total) < 1e15 and round(total, len(fact.partition(".")[2])) == float(fact):
-                        return True
-    return False
-
-
-def _scalars(value: Any) -> list[Any]:
-    """The leaves at one key of a row: itself, the items of a list; nothing of a mapping, whose leaves have longer paths."""
-    if isinstance(value, list) and value:
-        return [leaf for item in value for leaf in (_scalars(item) if not (isinstance(item, dict) and item) else [])]
-    if isinstance(value, dict) and value:
-        return []
-    return [] if isinstance(value, dict) and not value else [0.0 if isinstance(value, float) and value == 0 else value]
-
-
-def _shown(typed: tuple[type, Any]) -> str:
-    kind, value = typed
-    if kind is float and value == "NaN":
-        return "nan"
-    if kind in (dict, list):
-        return "{}" if kind is dict else "[]"
-    return repr(0.0 if kind is float and value == 0 else value)
-
-
-def _nodes(value: Any) -> list[Any]:
-    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [value, *(node for item in below for node in _nodes(item))]
-
-
-def _json(text: str) -> Any:
-    try:
-        return decode_strings(parse_json(text))
-    except NothingParsed:
-        return None
-
-
-def _lines(text: str) -> int:
-    return len([line for line in text.splitlines() if line.strip()])
 
 
 # ---------------------------------------------------------------- truncation
@@ -296,7 +220,7 @@ def silent(trace: Trace, run: Run) -> dict[int, float]:
             any(not rebuilt.present(fact, rebuilt.texts(messages)) for fact in facts_of(result.text))
             or _leaves_gone(trace, run, result, messages)
         )
-        is_silent = gone and notice(shown or written, result.text) is None
+        is_silent = gone and not is_noticed(shown or written, result.text)
         found[result.index] = max(found.get(result.index, 0.0), float(is_silent))
     return found
 
@@ -309,14 +233,16 @@ def false_notices(trace: Trace, run: Run) -> dict[int, float]:
             continue
         shown = [item.text for item in messages if item.step == result.index]
         everything = "\n".join(map(rebuilt.decoded, shown))
-        if isinstance(result.data, dict | list) and loss.leaves(trace, run, "shown")[result.index][2] is False:
-            kept, total, _ = loss.leaves(trace, run, "shown")[result.index]
+        whole = rebuilt.shows_whole(messages, result)
+        kept, total, bound = 0, 0, True
+        if isinstance(result.data, dict | list):
+            kept, total, bound = loss.held(result, shown, rebuilt.texts(messages), whole=whole)
+        if not bound:
             there = kept == total or any(result.text.strip() in text for text in shown)
         else:
             there = all(line.strip() in everything for line in rebuilt.decoded(result.text).splitlines())
             there = there or any(result.text.strip() in text for text in shown)
         there = there and all(rebuilt.present(fact, rebuilt.texts(messages)) for fact in facts_of(result.text))
-        whole = rebuilt.shows_whole(messages, result)
         said = any(marker(text, result.text, pointers=False) for text in shown)
         found[result.index] = float(there and said and not whole)
     return found
@@ -325,6 +251,6 @@ def false_notices(trace: Trace, run: Run) -> dict[int, float]:
 def _leaves_gone(trace: Trace, run: Run, result: ToolResult, messages: list[Message]) -> bool:
     if not isinstance(result.data, dict | list):
         return False
-    values = loss._parsed([item.text for item in messages if item.step == result.index])
-    kept, total, _ = loss._leaves(result, values, rebuilt.texts(messages), False)
+    shown = [item.text for item in messages if item.step == result.index]
+    kept, total, _ = loss.held(result, shown, rebuilt.texts(messages), whole=False)
     return kept < total

@@ -7,11 +7,11 @@ from typing import Any
 
 import jmespath
 
-from bench.evidence.uses import turn_text
 from bench.model import Run, ToolResult, Trace, as_text
-from bench.text.decode import decode_strings, parse_json, parse_prefix
 
 from . import rebuilt
+from .reading import Nothing, inside, some
+from .uses import turn_text
 
 
 def found(trace: Trace, run: Run, probe: dict[str, Any]) -> str | None:
@@ -54,14 +54,12 @@ def _held(trace: Trace, run: Run, probe: dict[str, Any], result: ToolResult | No
 
 def _search(path: str, value: Any) -> Any:
     if isinstance(value, str):
-        for parse in (parse_json, lambda text: parse_prefix(text)[0]):
-            try:
-                value = parse(value)
-                break
-            except Exception:  # nothing parsed: the text itself
-                continue
+        try:
+            value = some(value)
+        except Nothing:
+            pass  # the text itself
     try:
-        return jmespath.search(path, decode_strings(value))
+        return jmespath.search(path, inside(value))
     except jmespath.exceptions.JMESPathError:
         return None
 

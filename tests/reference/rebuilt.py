@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bench.evidence.uses import call_text
-from bench.model import Message, Prompt, Run, ToolResult, Trace
-from bench.text.decode import decoded
+from bench.model import Message, Prompt, Run, ToolCall, ToolResult, Trace
+
+from .reading import decoded, is_word, plain
 
 
 def prompts(run: Run) -> list[tuple[Prompt, list[Message], list[str]]]:
@@ -45,6 +45,11 @@ def texts(messages: list[Message]) -> list[str]:
     return [text for item in messages for text in (item.text, *map(call_text, item.tool_calls))]
 
 
+def call_text(call: ToolCall) -> str:
+    """What a call's arguments say; nothing where the turn's own text has them."""
+    return "" if call.in_text or call.arguments is None else plain(call.arguments)
+
+
 def shows_whole(messages: list[Message], result: ToolResult) -> bool:
     return any(item.step == result.index and item.text == result.text for item in messages)
 
@@ -53,34 +58,40 @@ def present(fact: str, among: list[str]) -> bool:
     return any(stands(decoded(text), fact) for text in among)
 
 
-def stands(plain: str, fact: str) -> bool:
+def stands(plain_text: str, fact: str) -> bool:
     """Whether a fact stands somewhere in a text, not inside a longer word or number."""
-    return any(
-        plain[start : start + len(fact)] == fact
-        and _free_left(plain[:start], fact[0])
-        and _free_right(plain[start + len(fact) :], fact[-1])
-        for start in range(len(plain) - len(fact) + 1)
-    )
+    start = plain_text.find(fact)
+    while start >= 0:
+        if _free_left(plain_text[:start], fact) and _free_right(plain_text[start + len(fact) :], fact[-1]):
+            return True
+        start = plain_text.find(fact, start + 1)
+    return False
 
 
-def _word(char: str) -> bool:
-    return char.isalnum() or char == "_"
-
-
-def _free_left(left: str, first: str) -> bool:
-    if not left or not _word(first):
+def _free_left(left: str, fact: str) -> bool:
+    first = fact[0]
+    if not left or not is_word(first):
         return True
-    if _word(left[-1]):
+    if is_word(left[-1]):
         return False
     if first.isdigit() and left[-1] == ".":
         return not left[-2:-1].isdigit()
     if first.isdigit() and left[-1] in "+-":
         joint = left[-2:-1]
-        return joint != "" and (_word(joint) or joint in "+-)]")
+        if joint and joint in "eE" and left[-3:-2].isdigit():
+            return False  # the exponent of a longer number
+        return (joint != "" and (is_word(joint) or joint in "+-)]")) or not _is_number(fact)
     return True
 
 
+def _is_number(fact: str) -> bool:
+    """Digits and dots, and perhaps an exponent."""
+    head, mark, power = fact.partition("e" if "e" in fact else "E")
+    power = power[1:] if power[:1] in ("+", "-") else power
+    return all(char.isdecimal() or char == "." for char in head) and (not mark or power.isdecimal())
+
+
 def _free_right(right: str, last: str) -> bool:
-    if not right or not _word(last):
+    if not right or not is_word(last):
         return True
-    return not _word(right[0]) and not (last.isdigit() and right[0] == "." and right[1:2].isdigit())
+    return not is_word(right[0]) and not (last.isdigit() and right[0] == "." and right[1:2].isdigit())

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.evidence.held import names_of, read_held
 from bench.model import Run, Trace
-from bench.text.decode import decoded
-from bench.text.leaves import flatten
 
-from . import loss, rebuilt
+from . import rebuilt, tables
+from .leaves import as_tokens, kept, lost, minus, taken_apart, with_key
+from .loss import joined
 
 Pairs = dict[int, tuple[float, float]]
 
@@ -22,26 +21,28 @@ def parts(trace: Trace, run: Run, place: str) -> dict[str, Pairs]:
     for at, result, messages in rebuilt.places(trace, run):
         if at != place or not isinstance(result.data, dict | list):
             continue
-        rows, others = loss.taken_apart(result.data)
+        rows, others = taken_apart(result.data)
+        shown, names = [item.text for item in messages if item.step == result.index], tables.names_of(result.data)
+        read = [item for item in (tables.read(text, names) for text in shown) if item is not None]
+        held_rows, held_others = joined(value for values, _ in read for value in values)
         if rebuilt.shows_whole(messages, result):
-            held_rows, held_others, read = rows, others, True
+            held_rows, held_others = rows, others
+            labelled = sum(map(len, rows)) + len(others)
+        elif read:
+            gone, beside = lost(rows, others, held_rows, held_others), [rest for _, rest in read if rest.strip()]
+            found_beside = with_key(gone, beside) if as_tokens(gone, beside) else 0
+            labelled = kept(rows, others, held_rows, held_others) + found_beside
         else:
-            held_rows, held_others, read = _read(
-                result.data, [item.text for item in messages if item.step == result.index]
-            )
+            labelled = with_key([*(leaf for row in rows for leaf in row), *others], rebuilt.texts(messages))
         pairs = _paired(rows, held_rows)
         columns = {path for row in rows for path, _ in row}
         paths = columns | {path for path, _ in others if path}
         held_paths = {path for leaves in (*held_rows, held_others) for path, _ in leaves if path}
         compared = [(mine, [path for path, _ in other]) for mine, other in pairs]
         cells = sum(_common(mine, their_paths) for mine, their_paths in compared)
-        changed = cells - sum(len(mine) - len(loss._minus(mine, other)) for mine, other in pairs)
+        changed = cells - sum(len(mine) - len(minus(mine, other)) for mine, other in pairs)
         total = len(others) + sum(map(len, rows))
-        if read:
-            labelled = loss.kept(rows, others, held_rows, held_others)
-        else:
-            labelled = _labelled([*(leaf for row in rows for leaf in row), *others], rebuilt.texts(messages))
-        for name, kept, of in (
+        for name, count, of in (
             ("rows_kept", len(pairs), len(rows)),
             ("columns_kept", len(columns & {path for row in held_rows for path, _ in row}), len(columns)),
             ("values_changed", changed, cells),
@@ -49,26 +50,8 @@ def parts(trace: Trace, run: Run, place: str) -> dict[str, Pairs]:
             ("labelled_recall", labelled, total),
         ):
             if of:
-                found[name][result.index] = (kept, of)
+                found[name][result.index] = (count, of)
     return found
-
-
-def _read(data: Any, texts: list[str]) -> tuple[list[Any], list[Any], bool]:
-    """What the texts give, written as the reference writes leaves."""
-    read = [read_held(text, names_of(flatten(data))).leaves for text in texts]
-    rows = [[_written(leaf) for leaf in row] for leaves in read if leaves is not None for row in leaves.rows]
-    others = [_written(leaf) for leaves in read if leaves is not None for leaf in leaves.others]
-    return rows, others, any(leaves is not None for leaves in read)
-
-
-def _written(leaf: Any) -> tuple[tuple[str, ...], str]:
-    path, (kind, value) = leaf
-    if kind in (dict, list):
-        return path, f"{kind.__name__} {'{}' if kind is dict else '[]'}"
-    if kind is float and value == "NaN":
-        return path, "float nan"
-    value = 0.0 if kind is float and value == 0 else value
-    return path, f"{kind.__name__} {value!r}"
 
 
 def _paired(rows: list[Any], held: list[Any]) -> list[tuple[Any, Any]]:
@@ -92,7 +75,7 @@ def _paired(rows: list[Any], held: list[Any]) -> list[tuple[Any, Any]]:
                 rows.remove(row)
                 held.remove(same)
     ranked = sorted(
-        (len(loss._minus(row, other)) - len(row), i, j) for i, row in enumerate(rows) for j, other in enumerate(held)
+        (len(minus(row, other)) - len(row), i, j) for i, row in enumerate(rows) for j, other in enumerate(held)
     )
     taken: tuple[set[int], set[int]] = (set(), set())
     for shared, i, j in ranked:
@@ -116,22 +99,3 @@ def _common(row: list[Any], their_paths: list[Any]) -> int:
 def _ends(path: tuple[str, ...], other: tuple[str, ...]) -> bool:
     shorter = min(len(path), len(other))
     return path[-shorter:] == other[-shorter:]
-
-
-def _labelled(leaves: list[Any], texts: list[str]) -> int:
-    """Leaves that stand on a line with their key; a pair serves as often as it stands on lines."""
-    lines = [line for text in texts for line in decoded(text).split("\n")]
-    left: dict[tuple[str, str], int] = {}
-    count = 0
-    for path, value in leaves:
-        key = path[-1] if path else ""
-        for token in loss.spellings(value):
-            if (key, token) not in left:
-                left[key, token] = sum(
-                    loss.occurrences(line, token) for line in lines if not key or loss.occurrences(line, key)
-                )
-            if left[key, token]:
-                left[key, token] -= 1
-                count += 1
-                break
-    return count

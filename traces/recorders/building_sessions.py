@@ -8,7 +8,7 @@ from .building_agent import Session, Shown
 from .building_scripts import Engine
 
 
-def prompt_scan() -> Session:
+def survey() -> Session:
     """Recorded before summaries were deployed: the agent reads every row, and later requests need rows far down."""
     log = Session("survey", Engine(datetime(2026, 9, 14, 9, 0, 0)), deployed=False)
     log.run(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
-from ..blocks import Span, counted
+from ...model import Span
+from ...text.wording import counted
 
 _BEFORE = r"(?:(?<!\w)|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{4}))"  # a fact may follow an escape in JSON text
 AROUND = 160
 """Characters kept on each side of a marked fact."""
+MOST_SOUGHT = 200
+"""Lost facts looked for to choose what is shown; every lost fact in what is shown is marked."""
 
 _Mark = tuple[int, int, Literal["lost", "needed"]]
 
@@ -25,12 +29,15 @@ def excerpt(text: str, lost: Collection[str], needed: Collection[str], limit: in
     >>> [span.kind for span in excerpt("a" * 500, [], [], 100)]
     ['plain', 'gap']
     """
-    marks = list(_marks(text, lost, needed))
-    return tuple(_spans(text, marks, _windows(len(text), marks, limit)))
+    chosen = {*needed, *itertools.islice(lost, MOST_SOUGHT)}
+    windows = _windows(len(text), list(_marks(text, chosen, needed)), limit)
+    shown = "\n".join(text[low:high] for low, high in windows)
+    marks = list(_marks(text, {fact for fact in {*lost, *needed} if fact in shown}, needed))
+    return tuple(_spans(text, marks, windows))
 
 
-def _marks(text: str, lost: Collection[str], needed: Collection[str]) -> Iterator[_Mark]:
-    facts = sorted({*lost, *needed}, key=lambda fact: (-len(fact), fact))
+def _marks(text: str, sought: Collection[str], needed: Collection[str]) -> Iterator[_Mark]:
+    facts = sorted(sought, key=lambda fact: (-len(fact), fact))
     if not facts:
         return
     for match in re.finditer(_BEFORE + "(?:" + "|".join(map(re.escape, facts)) + r")(?!\w)", text):

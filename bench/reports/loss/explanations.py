@@ -13,13 +13,13 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...evidence.presence import missing_from
 from ...model import as_text, compact_json, lines_of
-from ...text.decode import NothingParsed, decode_strings, decoded, parse_json, parse_prefix
-from ...text.facts import facts_of
-from ...text.leaf_tokens import TokensOf, tokens_of
-from ...text.leaves import flatten
-from ..blocks import counted, listed, quantity
+from ...text.decode import NothingParsed, decode_strings, decoded, parse_some
+from ...text.equality import typed
+from ...text.leaf_tokens import TokensOf
+from ...text.leaves import flatten, tokens_of
+from ...text.texts import Texts
+from ...text.wording import counted, listed, quantity
 
 MAX_NAMED = 4
 """How many rows, columns, values or facts one sentence names."""
@@ -68,14 +68,10 @@ def explain(untruncated: Any, held: Any) -> list[str]:
 
 def _tree(value: Any) -> Any:
     """A value with its strings decoded; a text as what it holds, as far as that can be read, else as it is."""
-    if isinstance(value, str):
-        for parse in (parse_json, lambda text: parse_prefix(text)[0]):
-            try:
-                return decode_strings(parse(value))
-            except NothingParsed:
-                continue
+    try:
+        return decode_strings(parse_some(value) if isinstance(value, str) else value)
+    except NothingParsed:
         return value
-    return decode_strings(value)
 
 
 # ---------------------------------------------------------------- data against data
@@ -225,10 +221,8 @@ def _shape(row: Row, columns: Sequence[str]) -> Hashable:
 
 
 def _typed(value: Any) -> Hashable:
-    """A value that is equal to another only if its type is: 1, True, 1.0 and "1" are four, NaN is itself."""
-    if isinstance(value, dict | list):
-        return type(value).__name__, compact_json(value)
-    return type(value).__name__, "NaN" if value != value else value
+    """A value, containers included, that is equal to another only if its type is."""
+    return (type(value).__name__, compact_json(value)) if isinstance(value, dict | list) else typed(value)
 
 
 def _changes(name: str, key: str | None, pairs: Sequence[tuple[Row, Row]], kept: set[str]) -> Iterator[str]:
@@ -325,8 +319,9 @@ def _text(whole: str, held: str) -> Iterator[str]:
     if gone:
         first = f", the first: {_shown(gone[0].strip())}" if len(gone) < len(lines) else ""
         yield f"{quantity(len(gone), 'count')} of {counted(len(lines), 'line')} gone{first}."
-    facts = facts_of(whole)
-    lost = missing_from(held, facts)
+    texts = Texts()
+    facts = texts.facts(whole)
+    lost = texts.missing(held, facts)
     if lost:
         yield f"{quantity(len(lost), 'count')} of {counted(len(facts), 'fact')} gone ({_some(lost[:MAX_NAMED], len(lost))})."
 

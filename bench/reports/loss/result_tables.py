@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...model import ToolResult, as_text
+from ...model import Rows, ToolResult, as_text
 from ...text.decode import NothingParsed, decode_strings, parse_prefix
 from ...text.facts import holds
-from ..blocks import Rows, counted, listed
+from ...text.wording import counted, listed
 
 MAX_ROWS = 24
 MAX_COLUMNS = 12

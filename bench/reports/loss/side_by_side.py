@@ -1,143 +1,139 @@
-"""What strategies lost of tool results: which results, the untruncated text beside what was kept, and the steps that needed what is gone."""
+"""The tool results of one case that strategies lost most of: untruncated text beside what was kept, and the turns that needed what is gone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...evidence.uses import call_text
-from ...model import Comparison, Message, Run, Sample, ToolResult, as_text
-from ...text.facts import facts_of, holds
-from ..blocks import Kept, Need, SideBySide, Span, counted
+from ...evidence.losses import missed_by_source
+from ...evidence.of_run import RunEvidence
+from ...evidence.presence import FactsHeld
+from ...evidence.spoken import call_text
+from ...model import Kept, NeededAt, ResultShown, Sample, Span, ToolResult, as_text
 from .excerpts import excerpt
+from .explanations import explain
 from .result_tables import beside, whole
 
-MAX_STRATEGIES = 4
+MAX_STRATEGIES = 6
 MAX_NAMED = 12
+MAX_SENTENCES = 6
+MAX_EXPLAINED_CHARS = 400_000  # comparing longer values takes seconds
 UNTRUNCATED_CHARS = 6_000
 KEPT_CHARS = 2_500
-NEEDED = ("needed.recall", "needed.reuse_recall")
+NEEDED = ("needed.recall",)
 LOST = ("loss.fact_recall.end", "loss.fact_recall.stored")
-TIERS = "loss.tier"
-"""What metrics that tell tiers of lost facts begin with."""
+
+Samples = Mapping[str, Sequence[Sample]]
 
 
 @dataclass(frozen=True)
 class Damage:
-    """What one strategy lost of one tool result: uses that missed it (turn, fact), and facts lost in prompt and store."""
+    """What one strategy lost of one tool result: uses that missed it, and facts lost in prompt and store."""
 
     strategy: str
-    missed: tuple[tuple[int, str], ...]
+    missed: tuple[NeededAt, ...]
     lost_in_prompt: float
     lost_in_store: float
 
-
-def badness(damages: Sequence[Damage]) -> tuple[float, float]:
-    """How bad the damage to one result is, worst lowest: by uses that missed it, then by facts lost."""
-    return (
-        -max(len(damage.missed) for damage in damages),
-        -max(damage.lost_in_prompt + damage.lost_in_store for damage in damages),
-    )
+    @property
+    def badness(self) -> tuple[float, float]:
+        """How bad it is, worst lowest: by uses that missed it, then by facts lost."""
+        return -len(self.missed), -(self.lost_in_prompt + self.lost_in_store)
 
 
-def damages(
-    comparison: Comparison, strategies: Sequence[str], cases: Sequence[str]
-) -> dict[tuple[str, int], list[Damage]]:
-    """Per case and result: what each strategy lost of it, as the metrics' own samples say; results without loss are left out."""
-    found: dict[tuple[str, int], list[Damage]] = {}
-    for strategy in strategies:
-        for case in cases:
-            missed: dict[int, list[tuple[int, str]]] = {}
-            for metric in NEEDED:
-                for sample in _samples(comparison, strategy, metric, case):
-                    if "source" in sample.detail and sample.step is not None:
-                        missed.setdefault(sample.detail["source"], []).append((sample.step, sample.detail["fact"]))
-            in_prompt, in_store = (_lost(_samples(comparison, strategy, metric, case)) for metric in LOST)
-            for step in sorted({*missed, *in_prompt, *in_store}):
-                gone = tuple(sorted(missed.get(step, ())))
-                damage = Damage(strategy, gone, in_prompt.get(step, 0.0), in_store.get(step, 0.0))
-                found.setdefault((case, step), []).append(damage)
+def damages(samples: Mapping[str, Samples], results: Container[int]) -> dict[int, list[Damage]]:
+    """Per result what each strategy lost of it, as the metrics' own samples (by strategy, by metric) say; results without loss are left out.
+
+    `results` are the steps of the tool results: what users and models had said is lost too, and shown elsewhere.
+    """
+    found: dict[int, list[Damage]] = {}
+    for strategy, by_metric in samples.items():
+        missed = missed_by_source([sample for name in NEEDED for sample in by_metric.get(name, ())])
+        in_prompt, in_store = (_lost(by_metric.get(metric, ())) for metric in LOST)
+        for step in sorted({*(step for step in missed if step in results), *in_prompt, *in_store}):
+            gone = tuple(sorted(missed.get(step, ()), key=lambda item: (item.turn, item.fact)))
+            found.setdefault(step, []).append(Damage(strategy, gone, in_prompt.get(step, 0.0), in_store.get(step, 0.0)))
     return found
-
-
-def side_by_side(
-    comparison: Comparison, case: str, step: int, damaged: Sequence[Damage], strategies: int = MAX_STRATEGIES
-) -> SideBySide:
-    """One result untruncated beside what the worst `strategies` kept of it, facts that are gone marked."""
-    result = next(item for item in comparison.traces[case].results if item.index == step)
-    worst = sorted(damaged, key=lambda damage: (badness([damage]), damage.strategy))[:strategies]
-    kept = tuple(_kept(comparison, case, result, damage) for damage in worst)
-    needed = {fact for damage in worst for _, fact in damage.missed}
-    lost = {fact for item in kept for fact in item.lost}
-    return SideBySide(
-        f"{case}, step {step}: {result.function}, {counted(len(result.text), 'character')}",
-        excerpt(result.text, lost, needed, UNTRUNCATED_CHARS),
-        tuple(_named(item) for item in kept),
-        case,
-        step,
-        whole(result),
-    )
-
-
-def _samples(comparison: Comparison, strategy: str, metric: str, case: str) -> tuple[Sample, ...]:
-    return comparison.samples.get((strategy, metric, case), ())
 
 
 def _lost(samples: Sequence[Sample]) -> dict[int, float]:
     return {
         sample.step: sample.denominator - sample.numerator
         for sample in samples
-        if sample.step is not None
-        and sample.numerator is not None
-        and sample.denominator is not None
-        and sample.denominator > sample.numerator
+        if sample.step is not None and sample.numerator is not None and (sample.denominator or 0.0) > sample.numerator
+        if sample.denominator is not None
     }
 
 
-def _named(kept: Kept) -> Kept:
-    """The same with as many lost facts named as a reader takes in, the needed ones first."""
-    needed = {fact for need in kept.needed_later for fact in need.facts}
-    named = sorted(kept.lost, key=lambda fact: fact not in needed)[:MAX_NAMED]
-    return Kept(
-        kept.strategy, kept.where, kept.text, tuple(named), kept.lost_total, kept.needed_later, kept.tiers, kept.rows
+def worst_results(
+    damaged: Mapping[int, Sequence[Damage]], evidence: Mapping[str, RunEvidence], most: int
+) -> tuple[ResultShown, ...]:
+    """The worst results of a case, at most `most`, each beside what the worst strategies kept of it."""
+
+    def worst(step: int) -> tuple[tuple[float, float], int]:
+        return min(damage.badness for damage in damaged[step]), step
+
+    return tuple(_result_shown(step, damaged[step], evidence) for step in sorted(damaged, key=worst)[:most])
+
+
+def _result_shown(step: int, damaged: Sequence[Damage], evidence: Mapping[str, RunEvidence]) -> ResultShown:
+    worst = sorted(damaged, key=lambda damage: (damage.badness, damage.strategy))[:MAX_STRATEGIES]
+    result = evidence[worst[0].strategy].of_trace.results[step]
+    kept = [_kept(evidence[damage.strategy], result, damage) for damage in worst]
+    needed = {item.fact for damage in worst for item in damage.missed}
+    lost = dict.fromkeys(fact for _, facts in kept for fact in facts)
+    return ResultShown(
+        step=step,
+        function=result.function,
+        characters=len(result.text),
+        untruncated=excerpt(result.text, lost, needed, UNTRUNCATED_CHARS),
+        kept=tuple(item for item, _ in kept),
+        missed=max(len(damage.missed) for damage in damaged),
+        lost=max(damage.lost_in_prompt + damage.lost_in_store for damage in damaged),
+        rows=whole(result),
     )
 
 
-def _kept(comparison: Comparison, case: str, result: ToolResult, damage: Damage) -> Kept:
-    """What a strategy kept of a result: in the prompt that first missed it, else in the last one, else in the store."""
-    run = comparison.runs[damage.strategy, case]
+def _kept(evidence: RunEvidence, result: ToolResult, damage: Damage) -> tuple[Kept, list[str]]:
+    """What a strategy kept of a result, in the prompt that first missed it, else in the last one, else in the store; and every fact it lost."""
     if damage.missed or damage.lost_in_prompt:
-        where, text, lost = _in_prompt(run, result, damage.missed[0][0] if damage.missed else None)
+        turn = damage.missed[0].turn if damage.missed else None
+        where, text, lost = _in_prompt(evidence, result, turn)
+        held: object = text
     else:
-        stored = next(outcome.stored for outcome in run.results if outcome.step == result.index)
-        where, text = "in its store", as_text(stored)
-        lost = [fact for fact in facts_of(result.text) if not holds(text, fact)]
-    by_turn: dict[int, list[str]] = {}
-    for turn, fact in damage.missed:
-        by_turn.setdefault(turn, []).append(fact)
-    needs = [Need(turn, tuple(dict.fromkeys(facts))) for turn, facts in sorted(by_turn.items())]
-    if len(needs) > MAX_NAMED:
-        needs = [*needs[:MAX_NAMED], Need(None, (f"and {len(needs) - MAX_NAMED} more steps",))]
-    spans = excerpt(text, (), (), KEPT_CHARS) if text else (Span("nothing", "gap"),)
-    tiers = _tiers(comparison, damage.strategy, case, result.index)
-    return Kept(damage.strategy, where, spans, tuple(lost), len(lost), tuple(needs), tiers, beside(result, text))
+        held = evidence.outcomes[result.index].stored
+        where, text = "in its store", as_text(held)
+        lost = evidence.texts.missing(text, evidence.texts.facts(result.text))
+    needed = {item.fact for item in damage.missed}
+    behind = {fact for found in evidence.tiers["end"] if found.standing.result is result for fact in found.retrievable}
+    named = sorted(lost, key=lambda fact: fact not in needed)[:MAX_NAMED]
+    return (
+        Kept(
+            strategy=damage.strategy,
+            where=where,
+            text=excerpt(text, (), (), KEPT_CHARS) if text else (Span("nothing", "gap"),),
+            lost=tuple(named),
+            lost_total=len(lost),
+            needed_at=damage.missed[:MAX_NAMED],
+            retrievable=tuple(fact for fact in named if fact in behind),
+            said=_sentences(result, held),
+            rows=beside(result, text),
+        ),
+        lost,
+    )
 
 
-def _tiers(comparison: Comparison, strategy: str, case: str, step: int) -> Mapping[str, str]:
-    """Which lost facts of a result could still be had, by fact, as a metric of tiers says in its samples' detail; else nothing."""
-    found: dict[str, str] = {}
-    for metric in comparison.metrics:
-        if metric.startswith(TIERS):
-            for sample in _samples(comparison, strategy, metric, case):
-                if sample.step == step:
-                    for tier in ("derivable", "retrievable", "lost"):
-                        facts = sample.detail.get(tier, ())
-                        found |= dict.fromkeys(map(str, facts), tier) if isinstance(facts, list | tuple) else {}
-    return found
+def _sentences(result: ToolResult, held: object) -> tuple[str, ...]:
+    """What is missing or changed in words; `()` for a text, whose lost facts are named, and for what takes too long to compare."""
+    if not isinstance(result.data, dict | list) or len(result.text) > MAX_EXPLAINED_CHARS or not held:
+        return ()
+    said = explain(result.value, held)
+    return tuple(said[:MAX_SENTENCES])
 
 
-def _in_prompt(run: Run, result: ToolResult, turn: int | None) -> tuple[str, str, list[str]]:
+def _in_prompt(evidence: RunEvidence, result: ToolResult, turn: int | None) -> tuple[str, str, list[str]]:
     """Where it was looked for, the messages that still show the result, and its facts that no message of that prompt holds."""
+    run, texts = evidence.run, evidence.texts
     last = next((prompt.step for prompt in reversed(run.prompts) if prompt.thread == result.thread), None)
     wanted = last if turn is None else turn
     for prompt, keys in run.walk():
@@ -145,12 +141,12 @@ def _in_prompt(run: Run, result: ToolResult, turn: int | None) -> tuple[str, str
             messages = [run.messages[key] for key in keys]
             still = [message.text for message in messages if message.step == result.index]
             where = f"in the prompt of step {wanted}, which needed it" if turn is not None else "in the last prompt"
-            return where, "\n".join(still), [] if result.text in still else _gone(result, messages)
-    return "in no prompt", "", list(facts_of(result.text))
-
-
-def _gone(result: ToolResult, messages: Sequence[Message]) -> list[str]:
-    """The facts of a result that no message holds, neither in its text nor in its calls."""
-    texts = {message.text for message in messages}
-    texts |= {call_text(call) for message in messages for call in message.tool_calls}
-    return [fact for fact in facts_of(result.text) if not any(holds(text, fact) for text in texts)]
+            if result.text in still:
+                return where, "\n".join(still), []
+            said = dict.fromkeys(message.text for message in messages)
+            said |= dict.fromkeys(call_text(call) for message in messages for call in message.tool_calls)
+            facts = texts.facts(result.text)
+            held = FactsHeld(facts, texts)
+            present = {fact for text in said for fact in held(text)}
+            return where, "\n".join(still), [fact for fact in facts if fact not in present]
+    return "in no prompt", "", list(texts.facts(result.text))

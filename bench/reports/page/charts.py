@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..blocks import Chart, Point, quantity, visible
+from ...text.wording import quantity, visible
+from ..blocks import Chart, Point
 
 VEGA_LITE = "6.1"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#B8A60C")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..blocks import Cell, Path, Table, Turn, visible
+from ...model import Turn
+from ...text.wording import visible
+from ..blocks import Cell, Path, Table
 
 
 def shown(text: str) -> str:

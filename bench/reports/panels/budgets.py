@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from ...comparison.budgets import COST, RECALL, Standing, standings
 from ...model import Comparison
+from ...text.wording import quantity
 from .. import panel
-from ..blocks import Block, Cell, Column, Prose, Table, measured, quantity
+from ..blocks import Block, Cell, Column, Prose, Table, measured
 
 
 @panel("budgets", order=35, title="Which strategy keeps most within a budget?")
 def budgets(comparison: Comparison) -> list[Block]:
-    """A table a budget: strategies by what they served of what was needed, those that exceeded the budget marked and not ranked.
-
-    Source: issue 3
-    """
+    """A table a budget: strategies by what they served of what was needed, those that exceeded the budget marked and not ranked."""
     if not comparison.budgets:
         return [
             Prose("No budgets were set: --budget 8000,16000 runs every strategy that has a window at each.", "muted")

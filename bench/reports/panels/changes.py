@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from ...comparison.pairs import change
 from ...comparison.rows import combine
-from ...model import Comparison, Delta
+from ...comparison.shared import shared_cases
+from ...model import Comparison, Delta, Row
+from ...text.wording import counted, quantity
 from .. import panel
-from ..blocks import Block, Cell, Column, Prose, Table, change as change_cell, counted, quantity
+from ..blocks import Block, Cell, Column, Prose, Table, change as change_cell
 
 
 @panel("changes", order=72, title="What changed?")
 def changes(comparison: Comparison) -> list[Block]:
-    """Every metric of every strategy that differs from the baseline, paired by case, with interval and number of cases.
-
-    Source: design §5
-    """
-    if comparison.baseline_problem:
-        return [Prose(f"The baseline was refused: {comparison.baseline_problem}", "warn")]
-    if comparison.baseline is None:
+    """Every metric of every strategy that differs from the baseline, paired by case, with interval and number of cases."""
+    if comparison.against.problem:
+        return [Prose(f"The baseline was refused: {comparison.against.problem}", "warn")]
+    if comparison.against.baseline is None:
         return [Prose("There is no baseline to compare with.", "muted")]
     found = [
         (name, metric, delta)
@@ -26,10 +25,10 @@ def changes(comparison: Comparison) -> list[Block]:
         if (delta := _delta(comparison, name, metric)) is not None and delta.delta is not None
     ]
     if not found:
-        return [Prose(f"No case was measured both here and in {comparison.baseline_name}.", "warn")]
+        return [Prose(f"No case was measured both here and in {comparison.against.name}.", "warn")]
     moved = [item for item in found if item[2].delta]
     said: list[Block] = [Prose(
-        f"{counted(len(moved), 'value')} of {len(found)} differ from {comparison.baseline_name}; the others are the same.",
+        f"{counted(len(moved), 'value')} of {len(found)} differ from {comparison.against.name}; the others are the same.",
         "plain" if moved else "muted",
     )]  # fmt: skip
     if moved:
@@ -39,19 +38,31 @@ def changes(comparison: Comparison) -> list[Block]:
     return said + _unpaired(comparison)
 
 
+def _accepted(comparison: Comparison, strategy: str, metric: str) -> dict[str, float | None]:
+    baseline = comparison.against.baseline
+    return baseline.of(strategy, metric) if baseline is not None else {}
+
+
+def _rows(comparison: Comparison, strategy: str, metric: str) -> list[Row]:
+    """The rows of the cases that both sides have."""
+    shared = shared_cases(comparison, _accepted(comparison, strategy, metric)).shared
+    found = (comparison.row(strategy, metric, case) for case in shared)
+    return [row for row in found if row is not None]
+
+
 def _delta(comparison: Comparison, strategy: str, metric: str) -> Delta | None:
-    accepted = comparison.baseline.values.get(strategy, {}).get(metric, {}) if comparison.baseline else {}
-    rows = [row for row in comparison.rows if row.strategy == strategy and row.metric == metric]
-    return change(comparison.metrics[metric], rows, accepted, comparison.signature.seed, comparison.baseline_name)
+    against = comparison.against
+    rows, accepted = _rows(comparison, strategy, metric), _accepted(comparison, strategy, metric)
+    weights = against.baseline.weights_of(strategy, metric) if against.baseline is not None else {}
+    return change(comparison.metrics[metric], rows, accepted, comparison.signature.seed, against.name, weights)
 
 
 def _row(comparison: Comparison, strategy: str, metric: str, delta: Delta) -> tuple[Cell, ...]:
     info = comparison.metrics[metric]
-    accepted = comparison.baseline.values[strategy][metric] if comparison.baseline else {}
+    accepted = _accepted(comparison, strategy, metric)
     now = combine(info, [
-        (row.value, row.n) for row in comparison.rows
-        if row.strategy == strategy and row.metric == metric and row.value is not None
-        and accepted.get(row.case or "") is not None
+        (row.value, row.n) for row in _rows(comparison, strategy, metric)
+        if row.value is not None and accepted.get(row.case or "") is not None
     ])  # fmt: skip
     before = now - delta.delta if now is not None and delta.delta is not None else None
     says = "not sure" if delta.better is None else "better" if delta.better else "worse"
@@ -61,17 +72,17 @@ def _row(comparison: Comparison, strategy: str, metric: str, delta: Delta) -> tu
 
 def _unpaired(comparison: Comparison) -> list[Block]:
     """Strategies and cases that only one side has."""
-    if comparison.baseline is None:
+    if comparison.against.baseline is None:
         return []
-    before = comparison.baseline.signature.traces
+    before = comparison.against.baseline.signature.traces
     said = []
     for what, ours, theirs in (
-        ("case", set(comparison.cases), set(before)),
-        ("strategy", set(comparison.strategies), set(comparison.baseline.values) - {*comparison.references}),
+        ("case", set(comparison.case_ids), set(before)),
+        ("strategy", set(comparison.strategies), set(comparison.against.baseline.values) - {*comparison.references}),
     ):
         for names, where in (
             (sorted(ours - theirs), "here"),
-            (sorted(theirs - ours), f"in {comparison.baseline_name}"),
+            (sorted(theirs - ours), f"in {comparison.against.name}"),
         ):
             if names:
                 said.append(Prose(f"Only {where}: {what} {', '.join(names)}.", "warn"))

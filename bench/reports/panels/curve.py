@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ...evidence.oracle import CURVE
 from ...model import Comparison, Row
+from ...text.wording import counted, quantity
 from .. import panel
-from ..blocks import Block, Cell, Column, Prose, Table, counted, measured, quantity
+from ..blocks import Block, Cell, Column, Prose, Table, measured
 
 COST = "cost.prompt_tokens"
 RECALL = "needed.recall"
-REGRET = "needed.tokens_over_oracle"
-DISTANCE = "needed.tokens_over_clairvoyant"
-FEWEST = "needed.fewest_tokens."
+OVER_ORACLE = "needed.tokens_over_oracle"
+OVER_CLAIRVOYANT = "needed.tokens_over_clairvoyant"
 LIMITS = (
     "A verbatim selection shows the system turns and the needed facts alone, each until its last use, and gives up first what costs most to keep "
     "(its tokens times the prompts it is in). It reads the future, so no strategy can be asked to reach it; it is a good selection and not a proven "
@@ -21,31 +21,23 @@ LIMITS = (
 
 @panel("curve", order=37, title="How few tokens would have done?")
 def curve(comparison: Comparison) -> list[Block]:
-    """The fewest tokens at 90, 95, 99 and 100 % of first uses, then each strategy against the selection that serves as much as it does.
-
-    Source: design §4 "needed"; issue 3
-    """
-    everyone = (*comparison.strategies, *comparison.references)
-    points = [(share, comparison.row(everyone[0], f"{FEWEST}{round(share * 100)}")) for share in CURVE]
-    if all(row is None or row.value is None for _, row in points):
+    """The fewest tokens at 90, 95, 99 and 100 % of dependencies, then each strategy against the selection that serves as much as it does."""
+    fewest = [dict(case.recording.fewest_tokens) for case in comparison.cases if case.recording.fewest_tokens]
+    if not fewest:
         return [Prose("Nothing to select: no model turn used anything that a tool result had said.", "muted")]
-    whole = comparison.row("keep_all", COST)
+    whole = comparison.value("keep_all", COST)
+    totals = [(share, float(sum(of_case[share] for of_case in fewest))) for share in CURVE]
     rows = tuple(
-        (
-            Cell(quantity(share, "fraction")),
-            measured(row),
-            Cell(_share(row.value if row else None, whole.value if whole else None)),
-        )
-        for share, row in points
+        (Cell(quantity(share, "fraction")), Cell(quantity(tokens, "tokens")), Cell(_share(tokens, whole)))
+        for share, tokens in totals
     )
     columns = (
-        Column("of first uses, in every case"),
+        Column("of dependencies, in every case"),
         Column("fewest tokens", align="right"),
         Column("of keep_all", align="right"),
     )
-    used = next((int(row.n) for _, row in points if row is not None), 0)
-    caption = f"Over {counted(used, 'case')} in which anything was used, of {len(comparison.cases)}."
-    return [Prose(LIMITS, "muted"), Table(columns, rows, caption), _strategies(comparison, everyone)]
+    caption = f"Over {counted(len(fewest), 'case')} in which anything was used, of {len(comparison.cases)}."
+    return [Prose(LIMITS, "muted"), Table(columns, rows, caption), _strategies(comparison, comparison.everyone)]
 
 
 def _share(part: float | None, whole: float | None) -> str:
@@ -53,8 +45,11 @@ def _share(part: float | None, whole: float | None) -> str:
 
 
 def _strategies(comparison: Comparison, everyone: tuple[str, ...]) -> Table:
-    """Each strategy's tokens, and how many of them a selection that serves as much would not have needed; least regret first."""
-    rows = [(name, [comparison.row(name, metric) for metric in (RECALL, COST, REGRET, DISTANCE)]) for name in everyone]
+    """Each strategy's tokens, and how many of them a selection that serves as much would not have needed; the fewest such tokens first."""
+    rows = [
+        (name, [comparison.row(name, metric) for metric in (RECALL, COST, OVER_ORACLE, OVER_CLAIRVOYANT)])
+        for name in everyone
+    ]
     rows.sort(key=lambda item: _least(item[1][2]))
     columns = (
         Column("strategy"),
@@ -77,14 +72,14 @@ def _least(row: Row | None) -> tuple[bool, float]:
 
 
 def _cells(
-    name: str, recall: Row | None, cost: Row | None, regret: Row | None, distance: Row | None
+    name: str, recall: Row | None, cost: Row | None, over_oracle: Row | None, over_clairvoyant: Row | None
 ) -> tuple[Cell, ...]:
-    beyond = _share(regret.value if regret else None, cost.value if cost else None)
+    beyond = _share(over_oracle.value if over_oracle else None, cost.value if cost else None)
     return (
         Cell(name, strategy=name),
         measured(recall),
         measured(cost),
-        measured(regret),
+        measured(over_oracle),
         Cell(beyond),
-        measured(distance),
+        measured(over_clairvoyant),
     )

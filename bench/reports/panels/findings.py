@@ -1,54 +1,48 @@
-"""Which conclusions changed because of what was stored."""
+"""What was concluded from stored records: which findings changed, and what the evaluator said step by step."""
 
 from __future__ import annotations
 
-from ...evidence.findings import changes
-from ...model import Comparison
+from ...model import Comparison, FindingChange, RunShown
+from ...text.wording import counted
 from .. import contenders, panel
-from ..blocks import Block, Cell, Column, Fold, Prose, Table, counted
+from ..blocks import Block, Cell, Column, Fold, Prose, Table
 
-METRIC = "findings.agreement"
 MAX_RESULTS = 8
-MAX_EXPLAINED = 20  # results of one run whose findings are compared in detail
 
 
 @panel("findings", order=50, title="Which conclusions changed?")
 def findings(comparison: Comparison) -> list[Block]:
-    """Results whose evaluation or extraction comes out otherwise from the stored record than from the untruncated one, change by change.
-
-    Source: design §4
-    """
-    judged = differing = 0
-    told: list[tuple[str, str, int, list[dict[str, str]]]] = []
-    for strategy in contenders(comparison):
-        for case in comparison.cases:
-            samples = comparison.samples.get((strategy, METRIC, case), ())
-            steps = [sample.step for sample in samples if sample.numerator == 0 and sample.step is not None]
-            judged, differing = judged + len(samples), differing + len(steps)
-            outcomes = {outcome.step: outcome for outcome in comparison.runs[strategy, case].results} if steps else {}
-            for step in steps[:MAX_EXPLAINED]:
-                found = changes(outcomes[step]) if step in outcomes else None
-                if found is not None:
-                    told.append((strategy, case, step, found))
+    """Results whose evaluation or extraction comes out otherwise from the stored record than from the untruncated one, then the evaluator's log."""
+    runs = [(name, case.id, case.runs[name]) for name in contenders(comparison) for case in comparison.cases]
+    judged = sum(run.findings_judged for _, _, run in runs)
     if not judged:
         return [Prose("No result here is evaluated, and no finding is extracted from one.", "muted")]
+    differing = sum(run.findings_differing for _, _, run in runs)
+    blocks: list[Block] = []
     if not differing:
-        return [Prose(f"None: {counted(judged, 'judgement')} came out as from untruncated records.", "good")]
-    said = f"{counted(differing, 'judgement')} of {judged} came out otherwise from what was stored than from untruncated records."
-    told.sort(key=lambda item: -len(item[3]))
-    left = differing - min(len(told), MAX_RESULTS)
-    more = f" {left} of them are left out here." if left else ""
-    return [Prose(said + more, "bad"), *(_changes(*item) for item in told[:MAX_RESULTS])]
+        blocks.append(Prose(f"None: {counted(judged, 'judgement')} came out as from untruncated records.", "good"))
+    else:
+        said = f"{counted(differing, 'judgement')} of {judged} came out otherwise from what was stored than from untruncated records."
+        told = _by_result(runs)
+        left = differing - min(len(told), MAX_RESULTS)
+        blocks.append(Prose(said + (f" {left} of them are left out here." if left else ""), "bad"))
+        blocks += [_changes(title, changes) for title, changes in told[:MAX_RESULTS]]
+    logs = [_log(f"{name}, {case}", run) for name, case, run in runs if run.judged]
+    return [*blocks, *([Fold("The evaluator's log, step by step", tuple(logs))] if logs else [])]
 
 
-def _changes(strategy: str, case: str, step: int, changes: list[dict[str, str]]) -> Block:
+def _by_result(runs: list[tuple[str, str, RunShown]]) -> list[tuple[str, list[FindingChange]]]:
+    """The changes of each result under its title, the most changed first."""
+    found: dict[str, list[FindingChange]] = {}
+    for name, case, run in runs:
+        for change in run.finding_changes:
+            found.setdefault(f"{name}, {case}, step {change.step}", []).append(change)
+    return sorted(found.items(), key=lambda item: -len(item[1]))
+
+
+def _changes(title: str, changes: list[FindingChange]) -> Block:
     rows = tuple(
-        (
-            Cell(change["path"]),
-            Cell(change["kind"].replace("_", " ")),
-            Cell(change["before"]),
-            Cell(change["after"], "bad"),
-        )
+        (Cell(change.path), Cell(change.kind.replace("_", " ")), Cell(change.before), Cell(change.after, "bad"))
         for change in changes
     )
     columns = (
@@ -57,5 +51,21 @@ def _changes(strategy: str, case: str, step: int, changes: list[dict[str, str]])
         Column("from the untruncated record"),
         Column("from the stored one"),
     )
-    title = f"{strategy}, {case}, step {step}: {counted(len(changes), 'change')}"
-    return Fold(title, (Table(columns, rows),))
+    return Fold(f"{title}: {counted(len(changes), 'change')}", (Table(columns, rows),))
+
+
+def _log(title: str, run: RunShown) -> Block:
+    rows = tuple(
+        (
+            Cell(str(item.step)),
+            Cell(item.function),
+            Cell(item.outcome, "plain" if item.outcome == "succeeded" else "bad"),
+            Cell(item.result_type),
+            Cell(item.conclusions),
+        )
+        for item in run.judgements
+    )
+    columns = (Column("step"), Column("function"), Column("outcome"), Column("type"), Column("conclusions"))
+    left = run.judged - len(rows)
+    said = (Prose(f"{counted(left, 'more step')} are left out here.", "muted"),) if left else ()
+    return Fold(f"{title}: {counted(run.judged, 'step')} evaluated", (Table(columns, rows), *said))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from ...model import Comparison, Verdict
+from ...text.wording import listed
 from .. import panel
-from ..blocks import Block, Cell, Column, Fold, Prose, Table, Tone, listed
+from ..blocks import Block, Cell, Column, Fold, Prose, Table, Tone
+from ..loss.sentences import told
 
 TONES: dict[str, Tone] = {"fail": "bad", "inconclusive": "warn", "skipped": "muted", "pass": "good"}
 SHOWN_PASSES = 4
@@ -14,10 +16,7 @@ SHOWN_PASSES = 4
 
 @panel("gates", order=70, title="Do the gates hold?")
 def gates(comparison: Comparison) -> list[Block]:
-    """The verdict of every gate: what failed first, then what could not be judged, then what passed.
-
-    Source: design §5
-    """
+    """The verdict of every gate: what failed first, then what could not be judged, then what passed."""
     if not comparison.rules and not comparison.verdicts:
         return [Prose("No gates are declared, so nothing here can fail.", "muted")]
     ordered = sorted(comparison.verdicts, key=lambda verdict: list(TONES).index(verdict.outcome))
@@ -43,7 +42,7 @@ def _table(verdicts: list[Verdict]) -> Table:
                 Cell(verdict.outcome, TONES[verdict.outcome]),
                 Cell(verdict.strategy, strategy=verdict.strategy),
                 Cell(verdict.gate),
-                Cell(verdict.sentence),
+                Cell(told(verdict)),
             )
             for verdict in verdicts
         ),

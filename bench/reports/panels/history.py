@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from ...files.history import Move, moves
 from ...model import Comparison, Moment
+from ...text.wording import counted, quantity
 from .. import panel
-from ..blocks import Block, Cell, Chart, Column, Point, Prose, Table, counted, quantity
+from ..blocks import Block, Cell, Chart, Column, Point, Prose, Table
 
 CHARTED = ("cost.prompt_tokens", "needed.recall")
 """What is drawn beside the metrics that gates judge."""
@@ -17,10 +18,7 @@ MAX_ROWS = 30
 
 @panel("history", order=87, title="How did it get here?")
 def history(comparison: Comparison) -> list[Block]:
-    """Every kept run of this scenario, as lines of what the gates judge, and the commits that moved a value.
-
-    Source: issue 4
-    """
+    """Every kept run of this scenario, as lines of what the gates judge, and the commits that moved a value."""
     kept = [moment for moment in comparison.history if moment.strategy in comparison.strategies]
     if not kept:
         return [Prose("No earlier run is known: `bench run --history FILE` keeps them.", "muted")]

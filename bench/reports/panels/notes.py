@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from ...model import Comparison
+from ...text.wording import quantity
 from .. import panel
-from ..blocks import Block, Cell, Column, Prose, Table, quantity
+from ..blocks import Block, Cell, Column, Prose, Table
 
 MAX_ROWS = 30
 
 
 @panel("notes", order=80, title="What did strategies report?")
 def notes(comparison: Comparison) -> list[Block]:
-    """Notes that strategies left (a rule that fell through, a trigger that fired), counted, with the first place of each.
-
-    Source: strategies.md §1
-    """
+    """Notes that strategies left (a rule that fell through, a trigger that fired), counted, with the first place of each."""
     counts: dict[tuple[str, str, str], int] = {}
     first: dict[tuple[str, str, str], str] = {}
     for strategy in comparison.strategies:
         for case in comparison.cases:
-            for note in comparison.runs[strategy, case].notes:
+            for note in case.runs[strategy].notes:
                 key = strategy, note.slot, note.text
-                counts[key] = counts.get(key, 0) + 1
-                first.setdefault(key, f"{case}, step {note.step}")
+                counts[key] = counts.get(key, 0) + note.count
+                first.setdefault(key, f"{case.id}, step {note.step}")
     if not counts:
         return [Prose("Nothing: no rule fell through, and no strategy had anything else to say.", "muted")]
     ordered = sorted(counts, key=lambda key: (-counts[key], key))

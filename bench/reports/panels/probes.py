@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ...model import Comparison, Sample
+from ...model import Asked, Comparison, Sample
+from ...text.wording import counted, quantity
 from .. import panel
-from ..blocks import Block, Cell, Column, Prose, Table, Tone, counted, measured, quantity
+from ..blocks import Block, Cell, Column, Prose, Table, Tone, measured
 
 METRIC = "probes.recall"
 MAX_LOST = 30
@@ -14,10 +15,7 @@ _Question = tuple[str, str]
 
 @panel("probes", order=45, title="Are the answers still there?")
 def probes(comparison: Comparison) -> list[Block]:
-    """Each question with the share of its answers that every strategy still holds, then the answers that are lost.
-
-    Source: design §4 "probes"
-    """
+    """Each question with the share of its answers that every strategy still holds, then the answers that are lost."""
     found = _samples(comparison)
     if not found:
         return [
@@ -33,22 +31,24 @@ def probes(comparison: Comparison) -> list[Block]:
 def _samples(comparison: Comparison) -> list[tuple[str, str, Sample]]:
     """Every sample of a declared or reference strategy, with strategy and case."""
     return [
-        (strategy, case, sample)
-        for strategy in (*comparison.strategies, *comparison.references)
+        (strategy, case.id, sample)
+        for strategy in comparison.everyone
         for case in comparison.cases
-        for sample in comparison.samples.get((strategy, METRIC, case), ())
-        if "question" in sample.detail
+        for sample in case.runs[strategy].probes
+        if isinstance(sample.detail, Asked)
     ]
+
+
+def _asked(sample: Sample) -> Asked:
+    return sample.detail if isinstance(sample.detail, Asked) else Asked(question="", expected="", where="")
 
 
 def _table(comparison: Comparison, found: list[tuple[str, str, Sample]]) -> Table:
     questions: dict[_Question, dict[str, list[Sample]]] = {}
     for strategy, _, sample in found:
-        key = sample.detail["question"], sample.detail["where"]
+        key = _asked(sample).question, _asked(sample).where
         questions.setdefault(key, {}).setdefault(strategy, []).append(sample)
-    strategies = [
-        name for name in (*comparison.strategies, *comparison.references) if any(name == s for s, _, _ in found)
-    ]
+    strategies = [name for name in comparison.everyone if any(name == s for s, _, _ in found)]
     columns = (Column("question"), Column("where"), *(Column(name, align="right") for name in strategies))
     rows = [
         (Cell(question), Cell(where), *(_held(by_strategy.get(name, [])) for name in strategies))
@@ -63,7 +63,7 @@ def _held(samples: list[Sample]) -> Cell:
     if not asked:
         return Cell("not measured", "muted", samples[0].reason or "" if samples else "not asked of this strategy")
     held = sum(bool(sample.numerator) for sample in asked)
-    words = sum(sample.detail.get("found") == "token" for sample in asked)
+    words = sum(_asked(sample).found == "token" for sample in asked)
     note = f"{counted(words, 'answer')} only as a word" if words else ""
     tone: Tone = "good" if held == len(asked) and not words else "plain" if held == len(asked) else "bad"
     return Cell(("≤ " if words else "") + f"{held} of {len(asked)}", tone, note)
@@ -78,10 +78,10 @@ def _lost(found: list[tuple[str, str, Sample]]) -> list[Block]:
             Cell(strategy, strategy=strategy),
             Cell(case),
             Cell("" if sample.step is None else str(sample.step)),
-            Cell(str(sample.detail["question"])),
-            Cell(str(sample.detail["where"])),
-            Cell(str(sample.detail["expected"])),
-            Cell(str(sample.detail.get("got", "nothing")), "bad"),
+            Cell(_asked(sample).question),
+            Cell(_asked(sample).where),
+            Cell(_asked(sample).expected),
+            Cell(_asked(sample).got or "nothing", "bad"),
         )
         for strategy, case, sample in lost[:MAX_LOST]
     )

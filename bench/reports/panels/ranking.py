@@ -1,34 +1,23 @@
-"""Which strategy wins: the table of what each costs and loses, the rule, and the chart."""
+"""Which strategy to ship: the answer in one sentence, the table of what each costs and loses, and the chart."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ...model import Comparison, Delta, Verdict
+from ...comparison.decision import FAR, KEEPS_ALL, RECALL, Decision, decide
+from ...comparison.intervals import FEWEST
+from ...model import Comparison, Verdict
+from ...text.wording import counted, listed, quantity
 from .. import brackets, contenders, panel
-from ..blocks import (
-    Beside,
-    Block,
-    Cell,
-    Chart,
-    Column,
-    Fold,
-    Point,
-    Prose,
-    Table,
-    change,
-    listed,
-    measured,
-    quantity,
-)
+from ..blocks import Beside, Block, Cell, Chart, Column, Fold, Point, Prose, Table, change, measured
+from ..decision_sentence import decision_notes, decision_prose
 
 COST = "cost.prompt_tokens"
 DOLLARS = "cost.cost_usd"
-KEPT = ("needed.recall", "loss.fact_recall.end", "loss.leaf_recall.end")
-ENOUGH = 0.95
+KEPT = (RECALL, "loss.fact_recall.end", "loss.leaf_recall.end")
 MAX_MORE = 2
 MORE = (
-    (DOLLARS, "cost"),
     ("loss.fact_recall.end", "facts kept to the end"),
     ("loss.leaf_recall.stored", "values kept in store"),
     ("findings.agreement", "findings that agree"),
@@ -47,25 +36,25 @@ class _Place:
 
 @panel("ranking", order=20, title="Which strategy wins?")
 def ranking(comparison: Comparison) -> list[Block]:
-    """The strategies by prompt tokens, with differences against keep_all, gate marks, the Pareto front, and who wins by which rule.
-
-    Source: design §6
+    """What to ship, by the one rule; the strategies with what they cost and keep, their differences to what is run today and to keeping everything,
+    gate marks and the Pareto front.
     """
+    decision = decide(comparison, keep=comparison.keep, keep_far=comparison.keep_far)
     kept = _kept_metric(comparison)
-    places = {name: _place(comparison, name, kept) for name in (*comparison.strategies, *comparison.references)}
+    places = {name: _place(comparison, name, kept) for name in comparison.everyone}
     declared = sorted((places[name] for name in contenders(comparison)), key=_by_tokens)
     around = sorted((places[name] for name in brackets(comparison)), key=_by_tokens)
     front = _front(declared)
-    table = _table(comparison, kept, declared + around, places, front)
+    table = _table(comparison, decision, kept, [place.name for place in declared + around], places, front)
     named = f"On the Pareto front (no declared strategy is both cheaper and better by {kept}): {listed(front)}."
     said: list[Block] = [
-        _winner(comparison, kept, declared),
-        Prose(" ".join([_rule(kept), *([named] if front else [])]), "muted"),
+        decision_prose(decision),
+        Prose(" ".join([*decision_notes(decision), *([named] if front else [])]), "muted"),
     ]
     tokens = _chart(comparison, COST, kept, declared + around, front)
     if tokens is None:
         return [*said, table, Prose("No chart: no strategy has both a token count and a recall.", "muted")]
-    priced = [replace(place, tokens=_value(comparison, place.name, DOLLARS)) for place in declared + around]
+    priced = [replace(place, tokens=comparison.value(place.name, DOLLARS)) for place in declared + around]
     ours = [place for place in priced if place.name in contenders(comparison)]
     dollars = _chart(comparison, DOLLARS, kept, priced, _front(sorted(ours, key=_by_tokens)))
     return [*said, Beside((table, tokens)), *([Fold("The same in dollars", (dollars,))] if dollars else [])]
@@ -89,73 +78,20 @@ def _chart(
     return Chart("scatter", f"{what} against {kept}", title, str(kept), unit, "fraction", points, text, front)
 
 
-def _value(comparison: Comparison, strategy: str, metric: str) -> float | None:
-    row = comparison.row(strategy, metric)
-    return row.value if row else None
-
-
 def _kept_metric(comparison: Comparison) -> str | None:
     """The first recall that any declared strategy has a value of."""
     for name in KEPT:
-        rows = [comparison.row(strategy, name) for strategy in comparison.strategies]
-        if any(row is not None and row.value is not None for row in rows):
+        if any(comparison.value(strategy, name) is not None for strategy in comparison.strategies):
             return name
     return None
 
 
 def _place(comparison: Comparison, strategy: str, kept: str | None) -> _Place:
-    return _Place(strategy, _value(comparison, strategy, COST), _value(comparison, strategy, kept) if kept else None)
+    return _Place(strategy, comparison.value(strategy, COST), comparison.value(strategy, kept) if kept else None)
 
 
 def _by_tokens(place: _Place) -> tuple[bool, float, str]:
     return place.tokens is None, place.tokens or 0.0, place.name
-
-
-def _failing(comparison: Comparison) -> set[str]:
-    failed = {verdict.strategy for verdict in comparison.verdicts if verdict.outcome == "fail"}
-    return failed | {run.strategy for run in comparison.runs.values() if run.failure is not None}
-
-
-def _delta(comparison: Comparison, strategy: str, metric: str) -> Delta | None:
-    return next((item for item in comparison.deltas if item.strategy == strategy and item.metric == metric), None)
-
-
-def _winner(comparison: Comparison, kept: str | None, declared: list[_Place]) -> Prose:
-    """Who wins, in one sentence."""
-    if kept is None:
-        return Prose("No winner: no strategy's loss could be measured, and cost alone decides nothing.", "warn")
-    failing = _failing(comparison)
-    able = [p for p in declared if p.name not in failing and p.tokens is not None and (p.kept or 0.0) >= ENOUGH]
-    if not able:
-        measured_places = [place for place in declared if place.kept is not None]
-        best = max(measured_places, key=lambda place: (place.kept or 0.0, -(place.tokens or 0.0)))
-        most = f"{best.name} keeps most, {quantity(best.kept, 'fraction')}"
-        against = _delta(comparison, best.name, COST)
-        price = (
-            f", for {change(against, 'tokens').text} tokens against {against.reference}"
-            if against and against.delta
-            else ""
-        )
-        failed = f"; {listed(sorted(failing & set(contenders(comparison))))} failed" if failing else ""
-        return Prose(f"No winner: {most}{price}{failed}.", "warn")
-    winner = able[0]
-    against = _delta(comparison, winner.name, COST)
-    dollars = _value(comparison, winner.name, DOLLARS)
-    money = f" ({quantity(dollars, 'usd')})" if dollars is not None else ""
-    said = f"{winner.name} wins: {quantity(winner.tokens, 'tokens')} prompt tokens{money}"
-    keeps = f"keeps {quantity(winner.kept, 'fraction')}"
-    if against is None or against.delta is None:
-        return Prose(f"{said}, {keeps}.", "good")
-    if against.delta >= 0:
-        return Prose(f"No winner: no strategy that keeps enough is cheaper than {against.reference}.", "warn")
-    compared = f"{change(against, 'tokens').whole} against {against.reference}"
-    doubt = "" if against.better is not None else f" (not certain: {against.reason})"
-    return Prose(f"{said}, {compared}{doubt}; it {keeps}.", "good")
-
-
-def _rule(kept: str | None) -> str:
-    share = quantity(ENOUGH, "fraction")
-    return f"The winner is the cheapest declared strategy that fails no gate and keeps at least {share} by {kept or KEPT[0]}."
 
 
 def _front(declared: list[_Place]) -> tuple[str, ...]:
@@ -172,44 +108,72 @@ def _beats(other: _Place, place: _Place) -> bool:
 
 
 def _table(
-    comparison: Comparison, kept: str | None, places: list[_Place], known: dict[str, _Place], front: tuple[str, ...]
+    comparison: Comparison,
+    decision: Decision,
+    kept: str | None,
+    names: list[str],
+    known: dict[str, _Place],
+    front: tuple[str, ...],
 ) -> Table:
-    more = [(name, title) for name, title in MORE if name != kept and _tells_apart(comparison, name)][
-        :MAX_MORE
-    ]  # a column that says the same of everyone, or that has no room, is in the table of all metrics
-    reference = comparison.deltas[0].reference if comparison.deltas else "keep_all"
-    columns = [
-        Column("strategy"),
-        Column("prompt tokens", align="right"),
-        Column(f"against {reference}", align="right"),
-    ]
-    if kept:
-        columns += [Column(kept, align="right"), Column(f"against {reference}", align="right")]
-    columns += [Column(title, align="right") for _, title in more]
-    columns += [Column("floor 0% – keep_all 100%", align="right")]
+    """A row a strategy: price, what it keeps, each against what is run today and against keeping everything, and the gates."""
+    shown = list(_columns(comparison, decision, kept))
+    columns = [Column("strategy"), *(Column(title, align="right") for title, _, _ in shown)]
+    columns.append(Column("floor 0% – keep_all 100%", align="right"))
     if comparison.rules:
         columns.append(Column("gates"))
     rows = []
-    for place in places:
-        is_reference = place.name in brackets(comparison)
-        detail = "Pareto front" if place.name in front else ""
-        cells = [Cell(place.name, note="reference" if is_reference else "", strategy=place.name, detail=detail)]
-        for metric in filter(None, (COST, kept)):
+    for name in names:
+        is_reference = name in brackets(comparison)
+        detail = "Pareto front" if name in front else ""
+        cells = [Cell(name, note="reference" if is_reference else "", strategy=name, detail=detail)]
+        for _, metric, reference in shown:
+            if reference is None:
+                cells.append(measured(comparison.row(name, metric)))
+                continue
             unit = comparison.metrics[metric].unit if metric in comparison.metrics else "tokens"
-            against = change(_delta(comparison, place.name, metric), unit)
+            against = change(comparison.delta(name, metric, reference), unit)
             if is_reference:  # a bracket is neither good nor bad
                 against = replace(against, tone="plain", note="")
-            cells += [measured(comparison.row(place.name, metric)), against]
-        cells += [measured(comparison.row(place.name, name)) for name, _ in more]
-        cells.append(_between(place, known))
+            cells.append(against)
+        cells.append(_between(known[name], known))
         if comparison.rules:
-            cells.append(_gate_mark(comparison, place.name))
+            cells.append(_gate_mark(comparison, name))
         rows.append(tuple(cells))
-    several = len(comparison.cases) > 1
-    caption = (
-        f"Square brackets: 95% interval over {len(comparison.cases)} cases." if several else "One case: no intervals."
-    )
-    return Table(tuple(columns), tuple(rows), caption)
+    return Table(tuple(columns), tuple(rows), _caption(comparison))
+
+
+def _columns(comparison: Comparison, decision: Decision, kept: str | None) -> Iterator[tuple[str, str, str | None]]:
+    """The columns of numbers: title, metric, and for a difference the reference that it is stated against."""
+    against = [
+        name
+        for name in dict.fromkeys(item.reference for item in comparison.deltas)
+        if not (name == KEEPS_ALL and decision.impossible)
+    ]
+    price = "cost" if decision.unit == "usd" else "tokens"
+    title = price if decision.unit == "usd" else "prompt tokens"
+    yield (f"{title} with refetches" if decision.with_refetches else title), decision.metric, None
+    for reference in against:
+        yield f"{price} against {reference}", decision.metric, reference
+    if kept:
+        yield kept, kept, None
+        for reference in against[:1]:  # what keeping everything keeps is the yardstick: all of it
+            yield f"kept against {reference}", kept, reference
+    if any(comparison.value(name, FAR) is not None for name in comparison.everyone):
+        yield FAR, FAR, None
+    if decision.metric != COST:
+        yield "prompt tokens", COST, None
+    more = [(title, name) for name, title in MORE if name != kept and _tells_apart(comparison, name)]
+    for title, name in more[
+        :MAX_MORE
+    ]:  # one that says the same of everyone, or has no room, is in the table of all metrics
+        yield title, name, None
+
+
+def _caption(comparison: Comparison) -> str:
+    cases = len(comparison.cases)
+    if cases < FEWEST:
+        return f"{counted(cases, 'case')}: below {FEWEST} no difference is called sure, and no interval is shown."
+    return f"Square brackets: 95% interval over {counted(cases, 'case')}."
 
 
 def _tells_apart(comparison: Comparison, metric: str) -> bool:
@@ -230,7 +194,7 @@ def _between(place: _Place, known: dict[str, _Place]) -> Cell:
 
 def _gate_mark(comparison: Comparison, strategy: str) -> Cell:
     verdicts: list[Verdict] = [verdict for verdict in comparison.verdicts if verdict.strategy == strategy]
-    if any(run.failure for run in comparison.runs.values() if run.strategy == strategy):
+    if comparison.failed(strategy):
         return Cell("raised", "bad")
     if not verdicts:
         return Cell("none" if strategy in comparison.strategies else "", "muted")

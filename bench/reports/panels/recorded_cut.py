@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...evidence.recorded_cut import Cut, Reset, cuts, resets
-from ...model import Comparison
+from ...model import Comparison, CutShown, ResetShown
+from ...text.wording import counted, quantity
 from .. import panel
-from ..blocks import Block, Cell, Column, Prose, Table, counted, measured, quantity
+from ..blocks import Block, Cell, Column, Prose, Table, measured
 
 MAX_ROWS = 20
 MAX_NAMED = 4
@@ -14,7 +14,7 @@ METRICS = (
     "loss.fact_recall.shown",
     "loss.fact_recall.end",
     "needed.recall",
-    "needed.dangling_steps",
+    "needed.faults",
 )
 LIMITS = (
     "A fact counts as lost when it stood neither in what the recorded model saw of the result nor in anything said before it. That it turned up "
@@ -25,28 +25,28 @@ LIMITS = (
 
 @panel("recorded_cut", order=42, title="What did the recorded harness cut?")
 def recorded_cut(comparison: Comparison) -> list[Block]:
-    """The results that the recorded model saw in part and the resets of its history, worst first, with what of the rest turned up later.
-
-    Source: issue 3; strategies.md §6 `recorded`
-    """
-    found = [(case, cut) for case in comparison.cases for cut in cuts(comparison.traces[case])]
-    cleared = [(case, reset) for case in comparison.cases for reset in resets(comparison.traces[case])]
-    results = [result for case in comparison.cases for result in comparison.traces[case].results]
+    """The results that the recorded model saw in part and the resets of its history, worst first, with what of the rest turned up later."""
+    found = [(case.id, cut) for case in comparison.cases for cut in case.recording.cuts]
+    cleared = [(case.id, reset) for case in comparison.cases for reset in case.recording.resets]
+    results = sum(case.recording.results for case in comparison.cases)
     blocks: list[Block] = [_beside(comparison)]
-    at_source = sum(result.truncated_at_source for result in results)
+    at_source = sum(case.recording.cut_at_source for case in comparison.cases)
     if at_source:
         blocks.append(
-            Prose(f"{counted(at_source, 'result')} of {len(results)} had been cut before they were recorded: what they lost is not known.", "warn")
+            Prose(f"{counted(at_source, 'result')} of {results} had been cut before they were recorded: what they lost is not known.", "warn")
         )  # fmt: skip
     if not found and not cleared:
         return [
             *blocks,
             Prose("Nothing: its model saw every recorded result whole, and its history was never cleared.", "good"),
         ]
-    needed = sum(bool(cut.needed) for _, cut in found)
+    cut, needed, times = (
+        sum(getattr(case.recording, field) for case in comparison.cases)
+        for field in ("cuts_total", "cuts_needed", "resets_total")
+    )
     said = (
-        f"{quantity(len(found), 'count')} of {counted(len(results), 'result')} were cut; of {quantity(needed, 'count')} of them something "
-        f"turned up later. {counted(len(cleared), 'time')} the history was cleared."
+        f"{quantity(cut, 'count')} of {counted(results, 'result')} were cut; of {quantity(needed, 'count')} of them something "
+        f"turned up later. {counted(times, 'time')} the history was cleared."
     )
     blocks += [Prose(said), Prose(LIMITS, "muted")]
     if found:
@@ -66,8 +66,8 @@ def _beside(comparison: Comparison) -> Table:
     return Table(columns, rows, "What the recorded system showed its model, beside everything its tools had said.")
 
 
-def _cuts(found: list[tuple[str, Cut]]) -> Table:
-    worst = sorted(found, key=lambda item: (-item[1].needed, -len(item[1].lost), item[0], item[1].step))
+def _cuts(found: list[tuple[str, CutShown]]) -> Table:
+    worst = sorted(found, key=lambda item: (-_needed(item[1]), -item[1].lost, item[0], item[1].step))
     rows = tuple(
         (
             Cell(case),
@@ -75,7 +75,7 @@ def _cuts(found: list[tuple[str, Cut]]) -> Table:
             Cell(quantity(cut.untruncated_chars, "characters")),
             Cell(quantity(cut.seen_chars, "characters")),
             Cell(quantity(cut.facts, "facts")),
-            Cell(quantity(len(cut.lost), "facts"), "bad" if cut.lost else "plain"),
+            Cell(quantity(cut.lost, "facts"), "bad" if cut.lost else "plain"),
             Cell(_again(cut), "bad" if cut.asked_again else "muted"),
             Cell(_said(cut), "bad" if cut.said else "muted"),
         )
@@ -95,26 +95,29 @@ def _cuts(found: list[tuple[str, Cut]]) -> Table:
     return Table(columns, rows, f"Results that the recorded model saw in part.{more}")
 
 
-def _again(cut: Cut) -> str:
+def _needed(cut: CutShown) -> int:
+    """How many lost facts turned up again."""
+    return sum(count for _, count in cut.asked_again) + cut.said_total
+
+
+def _again(cut: CutShown) -> str:
     if not cut.asked_again:
         return "no later result"
-    total = sum(cut.asked_again.values())
-    first = ", ".join(f"step {step}" for step in list(cut.asked_again)[:MAX_NAMED])
+    first = ", ".join(f"step {step}" for step, _ in cut.asked_again[:MAX_NAMED])
     more = len(cut.asked_again) - MAX_NAMED
+    total = sum(count for _, count in cut.asked_again)
     return f"{first}{f' and {more} more' if more > 0 else ''}: {counted(total, 'fact')}"
 
 
-def _said(cut: Cut) -> str:
+def _said(cut: CutShown) -> str:
     if not cut.said:
         return "no later turn"
-    named = [f"step {step}: {', '.join(facts[:MAX_NAMED])}" for step, facts in list(cut.said.items())[:MAX_NAMED]]
-    more = sum(map(len, cut.said.values())) - sum(
-        min(len(facts), MAX_NAMED) for facts in list(cut.said.values())[:MAX_NAMED]
-    )
+    named = [f"step {step}: {', '.join(facts)}" for step, facts in cut.said]
+    more = cut.said_total - sum(len(facts) for _, facts in cut.said)
     return "; ".join(named) + (f" and {counted(more, 'more fact')}" if more else "")
 
 
-def _resets(found: list[tuple[str, Reset]]) -> Table:
+def _resets(found: list[tuple[str, ResetShown]]) -> Table:
     worst = sorted(found, key=lambda item: (-item[1].lost, item[0], item[1].step))
     rows = tuple(
         (

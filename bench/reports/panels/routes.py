@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ...evidence.confusion import confusion
-from ...model import Comparison, Decision
+from collections import Counter
+
+from ...model import Comparison, RouteCount
+from ...text.wording import counted, listed
 from .. import panel
-from ..blocks import Block, Cell, Column, Fold, Prose, Table, counted, listed
-from ..decision_path import path
+from ..blocks import Block, Cell, Column, Fold, Path, Prose, Table
 
 MAX_DIVERGENCES = 20
 MAX_PATHS = 3
@@ -15,43 +16,50 @@ ORIGIN = {
     "recorded": "recorded in the trace",
     "untruncated": "what the router decides on untruncated records",
 }
+Matrix = dict[str, Counter[str]]
+"""Expected route → taken route → how often."""
 
 
 @panel("routes", order=60, title="Where did routes go wrong?")
 def routes(comparison: Comparison) -> list[Block]:
-    """A confusion matrix per strategy and router, and each case's first divergence from the expected route.
-
-    Source: design §4
-    """
-    decided = {
-        (strategy, case): comparison.runs[strategy, case].decisions
-        for strategy in (*comparison.strategies, *comparison.references)
-        for case in comparison.cases
-        if (strategy, case) in comparison.runs
+    """A confusion matrix per strategy and router, and each case's first divergence from the expected route."""
+    by_strategy = {
+        name: [item for case in comparison.cases for item in case.runs[name].routes.counts]
+        for name in comparison.everyone
     }
-    everything = [decision for decisions in decided.values() for decision in decisions]
-    if not everything:
+    everything = [item for counts in by_strategy.values() for item in counts]
+    total = sum(item.count for item in everything)
+    if not total:
         return [Prose("No strategy here has a router, so no route was decided.", "muted")]
-    wrong = [decision for decision in everything if decision.route != decision.expected]
-    origins = listed([f"{ORIGIN[name]} ({sum(d.expected_from == name for d in everything)})" for name in ORIGIN
-                      if any(d.expected_from == name for d in everything)])  # fmt: skip
-    said = f"{counted(len(wrong), 'decision')} of {len(everything)} went another way than expected. Expected means: {origins}."
-    blocks: list[Block] = [Prose(said, "bad" if wrong else "good"), *_divergences(decided), *_paths(decided)]
-    for strategy in (*comparison.strategies, *comparison.references):
-        of_strategy = [d for (name, _), decisions in decided.items() if name == strategy for d in decisions]
-        for router, counts in confusion(of_strategy).items():
-            blocks.append(_matrix(strategy, router, counts))
+    wrong = sum(item.count for item in everything if item.taken != item.expected)
+    origins: Counter[str] = Counter()
+    for item in everything:
+        origins[item.expected_from] += item.count
+    meant = listed([f"{ORIGIN[name]} ({origins[name]})" for name in ORIGIN if origins[name]])
+    said = f"{counted(wrong, 'decision')} of {total} went another way than expected. Expected means: {meant}."
+    blocks: list[Block] = [Prose(said, "bad" if wrong else "good"), *_divergences(comparison), *_paths(comparison)]
+    for strategy, counts in by_strategy.items():
+        for router, matrix in _matrices(counts).items():
+            blocks.append(_table(strategy, router, matrix))
     return blocks
 
 
-def _matrix(strategy: str, router: str, counts: dict[str, dict[str, int]]) -> Block:
+def _matrices(counts: list[RouteCount]) -> dict[str, Matrix]:
+    """The confusion matrix of every router, names sorted; only what happened is in it."""
+    found: dict[str, Matrix] = {}
+    for item in sorted(counts, key=lambda item: (item.router, item.expected, item.taken)):
+        found.setdefault(item.router, {}).setdefault(item.expected, Counter())[item.taken] += item.count
+    return found
+
+
+def _table(strategy: str, router: str, matrix: Matrix) -> Block:
     """Expected routes down, taken routes across; the diagonal is right. The title of one with mistakes is marked."""
-    total = sum(sum(taken.values()) for taken in counts.values())
-    right = sum(taken.get(expected, 0) for expected, taken in counts.items())
-    names = sorted({*counts, *(name for taken in counts.values() for name in taken)})
+    total = sum(taken.total() for taken in matrix.values())
+    right = sum(taken[expected] for expected, taken in matrix.items())
+    names = sorted({*matrix, *(name for taken in matrix.values() for name in taken)})
     rows = tuple(
-        (Cell(expected), *(_count(taken.get(name, 0), expected == name) for name in names))
-        for expected, taken in counts.items()
+        (Cell(expected), *(_count(taken[name], expected == name) for name in names))
+        for expected, taken in matrix.items()
     )
     title = f"{strategy}, router {router}: {right} of {total} as expected"
     columns = (Column("expected ↓ taken →"), *(Column(name, align="right") for name in names))
@@ -62,32 +70,35 @@ def _count(count: int, right: bool) -> Cell:
     return Cell(str(count), "good" if right else "bad") if count else Cell("·", "muted")
 
 
-def _paths(decided: dict[tuple[str, str], tuple[Decision, ...]]) -> list[Block]:
+def _paths(comparison: Comparison) -> list[Block]:
     """The first runs with a wrong turn, decision by decision; where there is none, the first run with decisions."""
-    wrong = [key for key, decisions in decided.items() if any(d.route != d.expected for d in decisions)]
-    some = wrong[:MAX_PATHS] or [key for key, decisions in decided.items() if decisions][:1]
-    paths = (path(f"{strategy} on {case}", decided[strategy, case]) for strategy, case in some)
-    return [found for found in paths if found is not None]
+    decided = [
+        (name, case.id, case.runs[name].routes)
+        for name in comparison.everyone for case in comparison.cases if case.runs[name].routes.path
+    ]  # fmt: skip
+    wrong = [item for item in decided if item[2].first_wrong is not None]
+    return [Path.of(f"{name} on {case}", shown) for name, case, shown in wrong[:MAX_PATHS] or decided[:1]]
 
 
-def _divergences(decided: dict[tuple[str, str], tuple[Decision, ...]]) -> list[Block]:
-    firsts = []
-    for (strategy, case), decisions in decided.items():
-        first = next((decision for decision in decisions if decision.route != decision.expected), None)
-        if first is not None:
-            firsts.append((strategy, case, first))
+def _divergences(comparison: Comparison) -> list[Block]:
+    firsts = [
+        (name, case.id, case.runs[name].routes.first_wrong_step, first)
+        for name in comparison.everyone
+        for case in comparison.cases
+        if (first := case.runs[name].routes.first_wrong) is not None
+    ]
     if not firsts:
         return []
     rows = tuple(
         (
             Cell(strategy, strategy=strategy),
             Cell(case, case=case),
-            Cell(str(first.step)),
+            Cell(str(step)),
             Cell(first.router),
             Cell(f"{first.expected} ({first.expected_from})"),
-            Cell(first.route, "bad"),
+            Cell(first.taken, "bad"),
         )
-        for strategy, case, first in firsts[:MAX_DIVERGENCES]
+        for strategy, case, step, first in firsts[:MAX_DIVERGENCES]
     )
     left = len(firsts) - len(rows)
     caption = "First divergence of each case" + (f"; {left} more are left out here." if left else ".")

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
-from ...model import Comparison, non_text_parts
+from ...model import Comparison, RecordingShown
+from ...text.wording import counted, listed, quantity
 from .. import REPLAY_LIMIT, panel
-from ..blocks import Block, Cell, Column, Fold, Prose, Table, counted, listed, quantity
+from ..blocks import Block, Cell, Column, Fold, Prose, Table
 
 MAX_LISTED = 50
 
 
 @panel("trust", order=10, title="What was compared, and can I trust it?")
 def trust(comparison: Comparison) -> list[Block]:
-    """What was compared: counts, what was skipped or assumed, the limits of replay, and the signature of the scores.
-
-    Source: design §6
-    """
-    traces = [comparison.traces[case] for case in comparison.cases]
-    calls, results = sum(len(t.model_turns) for t in traces), sum(len(t.results) for t in traces)
+    """What was compared: counts, what was skipped or assumed, the limits of replay, and the signature of the scores."""
+    recordings = [case.recording for case in comparison.cases]
+    calls, results = sum(item.calls for item in recordings), sum(item.results for item in recordings)
     blocks: list[Block] = [
         Prose(
             f"{counted(len(comparison.strategies), 'strategy', 'strategies')} ({listed(comparison.strategies)}) and "
@@ -34,11 +33,16 @@ def trust(comparison: Comparison) -> list[Block]:
 
 
 def _failures(comparison: Comparison) -> list[Block]:
-    failed = [run for run in comparison.runs.values() if run.failure is not None]
+    failed = [
+        (name, case.id, failure)
+        for name in comparison.everyone
+        for case in comparison.cases
+        if (failure := case.runs[name].failure) is not None
+    ]
     found: list[Block] = [
-        Prose(f"{run.strategy} raised on {run.trace_id}, in {run.failure.slot} at step {run.failure.step}: "
-              f"{run.failure.error}. Its numbers over all cases are missing.", "bad")
-        for run in failed[:MAX_LISTED] if run.failure is not None
+        Prose(f"{name} raised on {case}, in {failure.slot} at step {failure.step}: {failure.error}. "
+              "Its numbers over all cases are missing.", "bad")
+        for name, case, failure in failed[:MAX_LISTED]
     ]  # fmt: skip
     if len(failed) > MAX_LISTED:
         found.append(Prose(f"… and {len(failed) - MAX_LISTED} more failures.", "bad"))
@@ -46,30 +50,72 @@ def _failures(comparison: Comparison) -> list[Block]:
 
 
 def _warnings(comparison: Comparison) -> Iterator[str]:
-    traces = [comparison.traces[case] for case in comparison.cases]
-    results = [result for trace in traces for result in trace.results]
-    if comparison.baseline_problem:
-        yield f"The baseline was not used: {comparison.baseline_problem}."
-    assumed = {run.trace_id for run in comparison.runs.values() if run.encoding_assumed}
+    recordings = [case.recording for case in comparison.cases]
+    if comparison.against.problem:
+        yield f"The baseline was not used: {comparison.against.problem}."
+    yield from _counts(recordings)
+    yield from _dollars(recordings)
+    assumed = sum(
+        any(run.encoding_assumed for run in case.runs.values())
+        for case in comparison.cases
+        if not case.recording.counting.calibrated
+    )
     if assumed:
         yield (
-            f"The encoding is assumed ({listed(comparison.signature.encodings)}) in {counted(len(assumed), 'case')}, "
-            "whose model names no encoding that is known here: tokens compare well, their totals may be off."
+            f"The encoding is assumed ({listed(comparison.signature.encodings)}) in {counted(assumed, 'case')}, "
+            "whose model names no encoding that is known here, and nothing was fitted: tokens compare well, their totals may be off."
         )
-    error = next(filter(None, (comparison.row(name, "cost.token_count_error") for name in comparison.strategies)), None)
-    if error is not None and error.value is not None:
-        yield (
-            f"Against the {quantity(error.n, 'tokens')} prompt tokens that providers reported, "
-            f"our counts are off by {quantity(error.value, error.unit)}."
-        )
-    cut = sum(result.truncated_at_source for result in results)
+    cut = sum(item.cut_at_source for item in recordings)
     if cut:
-        yield f"{counted(cut, 'tool result')} of {len(results)} were recorded cut: what was missing then counts nowhere."
-    parts = sum(
-        result.non_text for result in results
-    ) + sum(non_text_parts(getattr(step, "content", "")) for trace in traces for step in trace.steps)  # fmt: skip
+        results = sum(item.results for item in recordings)
+        yield f"{counted(cut, 'tool result')} of {results} were recorded cut: what was missing then counts nowhere."
+    parts = sum(item.non_text for item in recordings)
     if parts:
         yield f"{counted(parts, 'part')} of messages are not text (images, files): counted here, never priced."
+    left_out: Counter[str] = Counter()
+    for item in recordings:
+        left_out.update(item.left_out)
+    for what, count in left_out.most_common(MAX_LISTED):
+        yield f"{counted(count, what)} of the files were left out: the reader does not know what they mean."
+
+
+def _counts(recordings: Sequence[RecordingShown]) -> Iterator[str]:
+    """How our counts of tokens agree with those that the recordings hold, and what was taken from these."""
+    reported = sum(item.reported_tokens for item in recordings)
+    if not reported:
+        return
+    told = [item for item in recordings if item.reported_tokens]
+    plain = sum(item.error_tokens_plain for item in told) / reported
+    error = sum(item.error_tokens for item in told) / reported
+    yield (
+        f"Against the {quantity(reported, 'tokens')} prompt tokens that providers reported, our counts are off by "
+        f"{quantity(error, 'fraction')}; before anything was fitted on them, by {quantity(plain, 'fraction')}."
+    )
+    resent, dropped = (sum(item.reasoning == word for item in told) for word in ("resent", "not resent"))
+    if resent or dropped:
+        yield (
+            f"Reasoning was sent back to the model in {counted(resent, 'case')} and not in {dropped}, "
+            "as recorded prompt tokens show; it is counted accordingly."
+        )
+    plainly = Counter(item.not_calibrated for item in told if item.not_calibrated)
+    for problem, count in plainly.most_common(MAX_LISTED):
+        yield f"Token counts of {counted(count, 'case')} are not fitted on recorded usage: {problem}."
+
+
+def _dollars(recordings: Sequence[RecordingShown]) -> Iterator[str]:
+    """What the recordings say that they cost, against what the strategy that they ran under costs here."""
+    both = [
+        (item.stated_usd, item.our_usd)
+        for item in recordings
+        if item.stated_usd is not None and item.our_usd is not None
+    ]
+    if both:
+        stated, ours = sum(stated for stated, _ in both), sum(ours for _, ours in both)
+        ratios = sorted(ours / stated for stated, ours in both)
+        yield (
+            f"{counted(len(both), 'recording')} state what they cost: {quantity(stated, 'usd')}. The strategy `recorded` costs "
+            f"{quantity(ours, 'usd')} here, {quantity(ratios[0], 'fraction')} to {quantity(ratios[-1], 'fraction')} of it by case."
+        )
 
 
 def _skipped(comparison: Comparison) -> list[Block]:
@@ -90,6 +136,8 @@ def _signature(comparison: Comparison) -> Block:
         ("token encodings", ", ".join(signed.encodings)),
         ("fact pattern", signed.facts_version),
         ("price tables", signed.prices_date),
+        ("calibration of token counts", signed.calibration),
+        *((("model of traces that name none", signed.model),) if signed.model else ()),
         ("seed of intervals", str(signed.seed)),
         *((f"strategy {name}", spec) for name, spec in signed.strategies.items()),
         *((f"code of {spec}", f"sha256 {sha}") for spec, sha in sorted(signed.code.items())),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ...model import Comparison
+from ...model import Case, Comparison
+from ...text.wording import NOT_MEASURED, counted, quantity
 from .. import brackets, contenders, panel
-from ..blocks import NOT_MEASURED, Beside, Block, Cell, Column, Prose, Table, counted, measured, quantity
-from ..windows import calls, window_chart
+from ..blocks import Beside, Block, Cell, Column, Prose, Table, measured
+from ..window_charts import window_chart
 
 MAX_CASES = 4
 SHOWN = ("keep_all", "recorded", "floor")
@@ -13,16 +14,13 @@ SHOWN = ("keep_all", "recorded", "floor")
 
 @panel("window", order=40, title="How did the window move?")
 def window(comparison: Comparison) -> list[Block]:
-    """Prompt tokens of every model call by strategy, with what was compacted, what was evicted, and which turns leaned on something gone.
-
-    Source: design §6
-    """
+    """Prompt tokens of every model call by strategy, with what was compacted, what was evicted, and which turns leaned on something gone."""
     shown = (*contenders(comparison), *(name for name in brackets(comparison) if name in SHOWN))
-    if not any(run.prompts for run in comparison.runs.values()):
+    if not any(case.recording.calls for case in comparison.cases):
         return [Prose("The traces hold no model call, so there is no prompt to follow.", "muted")]
     blocks: list[Block] = [_table(comparison, shown)]
-    by_size = sorted(comparison.cases, key=lambda case: (-_size(comparison, case), case))[:MAX_CASES]
-    drawn = (window_chart(comparison, case, shown, contenders(comparison)) for case in by_size)
+    by_size = sorted(comparison.cases, key=lambda case: (-_size(case), case.id))[:MAX_CASES]
+    drawn = (window_chart(case, shown, contenders(comparison)) for case in by_size)
     charts: list[Block] = [chart for chart in drawn if chart is not None]
     if charts:
         blocks.append(Beside(tuple(charts)))
@@ -31,32 +29,24 @@ def window(comparison: Comparison) -> list[Block]:
     return blocks
 
 
-def _size(comparison: Comparison, case: str) -> int:
-    everyone = (*comparison.strategies, *comparison.references)
-    runs = (comparison.runs[name, case] for name in everyone if (name, case) in comparison.runs)
-    return max((sum(prompt.tokens for prompt in run.prompts) for run in runs), default=0)
-
-
-def _evicted(comparison: Comparison, name: str) -> int:
-    return sum(len(call.evicted) for case in comparison.cases for call in calls(comparison, name, case))
+def _size(case: Case) -> int:
+    return max((run.window.total_tokens for run in case.runs.values()), default=0)
 
 
 def _table(comparison: Comparison, shown: tuple[str, ...]) -> Table:
     rows = []
     for name in shown:
-        runs = [comparison.runs[name, case] for case in comparison.cases]
-        prompts = [prompt for run in runs for prompt in run.prompts]
-        windows = any(prompt.window_tokens is not None for prompt in prompts)
-        over = sum(prompt.window_tokens is not None and prompt.tokens > prompt.window_tokens for prompt in prompts)
+        windows = [case.runs[name].window for case in comparison.cases]
+        known = [item.over for item in windows if item.over is not None]
         rows.append(
             (
                 Cell(name, strategy=name),
-                Cell(quantity(len(prompts), "calls")),
-                Cell(quantity(max((prompt.tokens for prompt in prompts), default=None), "tokens")),
-                Cell(quantity(sum(prompt.compacted for prompt in prompts), "calls")),
-                Cell(quantity(_evicted(comparison, name), "results")),
-                measured(comparison.row(name, "needed.dangling_steps")),
-                Cell(str(over), "bad" if over else "plain") if windows else Cell(NOT_MEASURED, "muted"),
+                Cell(quantity(sum(item.calls for item in windows), "calls")),
+                Cell(quantity(max((item.largest_tokens for item in windows), default=None), "tokens")),
+                Cell(quantity(sum(item.compacted for item in windows), "calls")),
+                Cell(quantity(sum(item.evicted for item in windows), "results")),
+                measured(comparison.row(name, "needed.faults")),
+                Cell(str(sum(known)), "bad" if sum(known) else "plain") if known else Cell(NOT_MEASURED, "muted"),
             )
         )
     titles = (
@@ -67,6 +57,6 @@ def _table(comparison: Comparison, shown: tuple[str, ...]) -> Table:
         "calls that lean on something gone",
         "over the window",
     )
-    known = sum(any(p.window_tokens for p in comparison.runs[shown[0], case].prompts) for case in comparison.cases)
-    caption = f"The model's window is known in {known} of {counted(len(comparison.cases), 'case')}."
+    known_cases = sum(case.runs[shown[0]].window.over is not None for case in comparison.cases)
+    caption = f"The model's window is known in {known_cases} of {counted(len(comparison.cases), 'case')}."
     return Table((Column("strategy"), *(Column(title, align="right") for title in titles)), tuple(rows), caption)

@@ -13,7 +13,7 @@ from ...plugins.registry import register
 def final_only(record: Record, history: Sequence[Mapping[str, Any]]) -> None:
     """Nothing per step: the run is judged at its end alone.
 
-    Source: 004 §4.1 (the workflow before it)
+    Source: 004 §4.1, the workflow before it
 
     >>> final_only(Record(step=0, call_id="a", function="f", success=False), ()) is None
     True

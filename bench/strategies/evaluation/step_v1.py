@@ -34,7 +34,8 @@ def step_v1(
 ) -> dict[str, Any]:
     """The findings about one execution: a base record, then what failed, or how good the result is and what its function found.
 
-    `critical_failure` depends on the recorded error alone, so storage cannot change an abort; it changes the findings. A text of
+    `critical_failure` depends on the recorded error alone, so storage cannot change an abort; it changes the findings. An error is critical
+    where its text holds one of `critical_errors` anywhere, as the original matches: `ZipImportError: bad` is, for ImportError. A text of
     `truncation_chars` or more counts as probably truncated. `timestamp` is the trace's, None where it has none. Nothing executed (None)
     gives the status `no_history`. It changes no plan and reads no earlier findings.
 
@@ -64,7 +65,7 @@ def step_v1(
 
 
 def _failure(error: str, critical_errors: tuple[str, ...]) -> dict[str, Any]:
-    named = next((name for name in critical_errors if re.search(rf"\b{re.escape(name)}\b", error)), None)
+    named = next((name for name in critical_errors if name in error), None)
     failure = {
         "error_category": "system_error" if named else "analysis_error",
         "error_name": named,

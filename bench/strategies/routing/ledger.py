@@ -9,7 +9,7 @@ from ...plugins.registry import register
 
 
 @register("router", "ledger", at="before_model")
-class MessageTokens:
+class Ledger:
     """What an orchestrator does with its ledger: `satisfied`, `next` (the detail names the speaker), `replan` or `terminated`.
 
     Satisfied wins. A ledger that sees a loop or no progress is a stall; progress never takes one away. More than `max_stalls` stalls →
@@ -17,10 +17,10 @@ class MessageTokens:
     `{is_request_satisfied | is_in_loop | is_progress_being_made | next_speaker: {answer}}`. Only a boolean answer counts, as in Magentic-One.
     A state without a ledger is `next`, with nobody named.
 
-    Source: strategies.md §5 "Routers", Magentic-One traces
+    Source: Magentic-One (arXiv 2411.04468); microsoft/autogen, `autogen_magentic_one/agents/orchestrator.py` (LedgerOrchestrator)
 
     >>> stalled = {"ledger": {"is_in_loop": {"answer": True}, "next_speaker": {"answer": "WebSurfer"}}}
-    >>> router = MessageTokens(max_stalls=1)
+    >>> router = Ledger(max_stalls=1)
     >>> router.decide(stalled)
     ('next', {'speaker': 'WebSurfer', 'stalls': 1, 'replans': 0})
     >>> router.decide(stalled)

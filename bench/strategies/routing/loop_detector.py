@@ -19,7 +19,7 @@ class LoopDetector:
     placeholders that look alike can feign one. Calls whose result is not shown do not count. The detail names the tool and how often it
     was called so. No prompt: `continue`.
 
-    Source: strategies.md §5 "Routers"; 001 §2 "stuck in a loop"
+    Source: 001 §2 Step 3 "stuck in a loop"
 
     >>> from bench.model import Message, ToolCall
     >>> call = Message(role="assistant", text="", kind="model", tool_calls=(ToolCall(id="1", name="ls"),))

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...plugins.registry import register
-from ...text.scripts import FUNCTION_WORDS, Script, request_of, scripts_of, selected, words_of_name
+from ...text.scripts import FUNCTION_WORDS, Script, scripts_of, words_of_name
+from . import request_of, selected
 
 ACTIONS = {
     "create": "create add build draw generate insert make new place produce put start write",

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...plugins.registry import register
-from ...text.scripts import request_of, scripts_of, selected, words_of_name
+from ...text.scripts import scripts_of, words_of_name
+from . import request_of, selected
 
 
 @register("router", "select_script.keyword", at="user_turn")

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import msgspec
 
 from ...plugins.registry import register
-from ...text.scripts import FUNCTION_WORDS, Script, request_of, scripts_of, selected, words_of_name
+from ...text.scripts import FUNCTION_WORDS, Script, scripts_of, words_of_name
+from . import request_of, selected
 
 NAME_WEIGHT, DESCRIPTION_WEIGHT = 3, 2
 """How often the words of a name and of a description count; those of examples, parameters and categories count once."""

@@ -20,7 +20,7 @@ class External:
 
     Equal values share a handle. An empty result has a handle and an empty preview.
 
-    Source: strategies.md §3
+    Source: MemGPT (arXiv 2310.08560): what is paged out can be paged in
 
     >>> store = External(preview_chars=4)
     >>> record = store.put(ToolResult(index=0, call_id="a", function="f", data={"go": [1, 2]}))

@@ -14,7 +14,7 @@ from . import Count, brief
 def full(result: ToolResult, *, summary_limit: Count = 100) -> Record:
     """The value itself, structure intact; its summary is the first `summary_limit` characters, "Success" for an empty result.
 
-    Source: strategies.md §3
+    Source: 004 Issue Analysis "Required Pattern"
 
     >>> full(ToolResult(index=0, call_id="a", function="f", data={"go": [1, 2]})).value
     {'go': [1, 2]}

@@ -5,7 +5,6 @@ Here is what several of them share: reading a raw script result, and cutting a h
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,9 @@ from .. import Summary, Window
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 """A parameter that counts something: a whole number from 0 up."""
+
+Turns = Annotated[int, msgspec.Meta(ge=1)]
+"""A parameter that counts turns between two moves of a boundary: a whole number from 1 up."""
 
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 """A parameter that is a fraction: above 0, up to 1."""
@@ -38,10 +40,11 @@ _NOISE = {
 
 @dataclass(frozen=True)
 class ScriptOutput:
-    """A raw script result as the rules read it: the console lines, and the items of its structured output."""
+    """A raw script result as the rules read it: the console lines, the items of its structured output, and the console text as it came."""
 
     lines: tuple[str, ...]
     items: tuple[Any, ...] = ()
+    console: str = ""
 
     def without(self, noise: Noise) -> tuple[str, ...]:
         """The console lines that say something."""
@@ -60,18 +63,18 @@ def script_output(result: ToolResult) -> ScriptOutput:
     return _text_output(result.text) if result.data is None else _value_output(result.data, result.text)
 
 
-@functools.lru_cache(maxsize=4096)  # several strategies ask this of the same results
 def _text_output(text: str) -> ScriptOutput:
     try:
         return _value_output(parse_json(text), text)
     except NothingParsed:
-        return ScriptOutput(tuple(lines_of(text)))
+        return ScriptOutput(tuple(lines_of(text)), (), text)
 
 
 def _value_output(value: Any, text: str) -> ScriptOutput:
     if not isinstance(value, dict) or not {"output", "structured_output", "structuredOutput"} & value.keys():
-        return ScriptOutput(tuple(lines_of(text)))
-    console = value.get("output")
+        return ScriptOutput(tuple(lines_of(text)), (), text)
+    output = value.get("output")
+    console = "" if output is None else as_text(output)
     items = value.get("structured_output") or value.get("structuredOutput") or ()
     if isinstance(items, str):
         try:
@@ -79,8 +82,9 @@ def _value_output(value: Any, text: str) -> ScriptOutput:
         except NothingParsed:
             items = ()
     return ScriptOutput(
-        tuple(lines_of("" if console is None else as_text(console))),
+        tuple(lines_of(console)),
         tuple(items) if isinstance(items, list) else (items,) if items else (),
+        console,
     )
 
 
@@ -107,6 +111,65 @@ def tables_of(output: ScriptOutput, notes: list[str]) -> list[list[Any]]:
         else:
             notes.append(f"structured_output[{position}].data is {problem}: rule falls through")
     return found
+
+
+def first_table(output: ScriptOutput) -> Any:
+    """The data of the first table item alone, decoded where it is JSON text: rows, or whatever it is; None where there is no data.
+
+    Raises NothingParsed for text that is not JSON.
+
+    >>> first_table(ScriptOutput((), ({"type": "text"}, {"type": "table", "data": "[1, 2]"}, {"type": "table", "data": "[3]"})))
+    [1, 2]
+    """
+    item = next((item for item in output.items if isinstance(item, dict) and item.get("type") == "table"), {})
+    data = item.get("data") or None
+    return parse_json(data) if isinstance(data, str) else data
+
+
+def split_console(output: ScriptOutput, marks: tuple[str, ...] = ("✅", "❌")) -> list[str]:
+    """The console lines as the deployed rules split them: at line feeds, blank ones and a `\\r` at the end kept, those with a mark in front left out.
+
+    >>> split_console(ScriptOutput((), (), "one\\r\\n\\n✅ done\\n two\\n"))
+    ['one\\r', '', ' two']
+    """
+    console = output.console.strip()
+    return [line for line in console.split("\n") if not line.startswith(marks)] if console else []
+
+
+def told_of_table(output: ScriptOutput, preview: int, notes: list[str]) -> dict[str, Any] | None:
+    """The first table as its row count, its column names and its first rows; None where there is none, and `notes` says what cannot be read.
+
+    >>> told_of_table(ScriptOutput((), ({"type": "table", "data": [[1], [2]]},)), 1, [])
+    {'type': 'table', 'row_count': 2}
+    """
+    try:
+        rows = first_table(output)
+    except NothingParsed:
+        notes.append("the first table's data is not JSON: rule falls through")
+        return None
+    if not isinstance(rows, list):
+        notes.extend([] if rows is None else ["the first table's data is not a list: rule falls through"])
+        return None
+    named = {"headers": list(rows[0]), "preview": rows[:preview]} if rows and isinstance(rows[0], dict) else {}
+    return {"type": "table", "row_count": len(rows), **named}
+
+
+def told_of_console(
+    output: ScriptOutput, lines: list[str], preview: Callable[[list[str]], list[str]]
+) -> dict[str, Any] | None:
+    """A log as what it calls its summary, else as the lines that `preview` picks; one of status lines alone as its first; None for an empty one.
+
+    >>> told_of_console(ScriptOutput((), (), "✅ Code executed successfully | 12:03"), [], list)
+    {'type': 'default', 'message': 'Code executed successfully'}
+    """
+    if lines:
+        own = [line.replace("SUMMARY:", "").strip() for line in lines if line.strip().startswith("SUMMARY:")]
+        told = {"summary_text": " ".join(own)} if own else {"preview": preview(lines)}
+        return {"type": "console", "line_count": len(lines), **told}
+    status = next((line for line in split_console(output, ()) if line.startswith(("✅", "❌"))), None)
+    if status is None:
+        return None
+    return {"type": "default", "message": status.partition("|")[0].replace("✅", "").replace("❌", "").strip()}
 
 
 def long_table_or_console(
@@ -185,6 +248,23 @@ def worth_summarising(old: Sequence[Message]) -> bool:
 def summary_message(text: str) -> Message:
     """The message that stands for older ones."""
     return Message(role="user", kind="made", text=text)
+
+
+class Batches:
+    """Lets a boundary move at every `every`-th prompt only, so that a provider's prefix cache holds in between. One for each thread.
+
+    >>> batches = Batches(every=2)
+    >>> [batches.due() for _ in range(4)]
+    [False, True, False, True]
+    """
+
+    def __init__(self, every: int) -> None:
+        self.every, self._prompts = every, 0
+
+    def due(self) -> bool:
+        """Whether the boundary moves at this prompt; asked once a prompt."""
+        self._prompts += 1
+        return self._prompts % self.every == 0
 
 
 Write = Callable[[Sequence[Message], Window], str]

@@ -1,21 +1,21 @@
-"""Consumer `rap`."""
+"""Consumer `building_agent`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from ...evidence.task_state import OUTPUT, PARAMETERS, SELECTED, SUMMARY, TASK_STATE
 from ...model import ToolResult, as_text
 from ...plugins.registry import register
 from .. import Execution, Reply
 from . import Count, Noise, script_output, tables_of
 
-TASK_STATE = ("selected_script", "script_parameters", "raw_output", "execution_summary")
-"""What an agent keeps of one task, and forgets once it has replied."""
 
-
-@register("consumer", "rap")
-def rap(execution: Execution, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status") -> Reply:
+@register("consumer", "building_agent")
+def building_agent(
+    execution: Execution, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status"
+) -> Reply:
     """The agent's reply to one execution: from the summary where there is one, else from the raw output while that is short.
 
     Paths: `table` and `console` (a summary of that type: its first rows or lines, and where the rest is), `text` (any other summary),
@@ -26,16 +26,28 @@ def rap(execution: Execution, *, max_rows: Count = 5, max_lines: Count = 5, nois
     Source: 000 Step 5; 001 §2
 
     >>> log = ToolResult(index=0, call_id="a", function="f", data={"output": "✅ Wall created.\\n✅ Code executed successfully"})
-    >>> reply = rap(Execution(log, None, {"selected_script": "Create_Wall.cs", "user": "ann"}))
+    >>> reply = building_agent(Execution(log, None))
     >>> reply.path, reply.text, reply.state, reply.route
-    ('message', 'The script ran and returned the following message: ✅ Wall created.', {'user': 'ann'}, 'END')
+    ('message', 'The script ran and returned the following message: ✅ Wall created.', {}, 'END')
     """
     if execution.summary is not None:
         path, text = _of_summary(execution.summary, _failure(execution.result))
     else:
         path, text = _of_output(execution.result, max_rows, max_lines, noise)
-    left = {key: value for key, value in execution.state.items() if key not in TASK_STATE}
+    left = {key: value for key, value in task_state(execution).items() if key not in TASK_STATE}
     return Reply(text, path, left, "END")
+
+
+def task_state(execution: Execution) -> dict[str, Any]:
+    """The state of the task when the agent replies: the script, its parameters, its output, and the summary where there is one."""
+    result = execution.result
+    arguments = result.arguments if isinstance(result.arguments, Mapping) else {}
+    return {
+        SELECTED: arguments.get("script_name", result.function),
+        PARAMETERS: arguments.get("parameters", dict(arguments)),
+        SUMMARY: execution.summary,
+        OUTPUT: result.value,
+    }
 
 
 def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:

@@ -8,31 +8,32 @@ from dataclasses import dataclass
 
 import msgspec
 
+from ...evidence.of_trace import TraceEvidence
 from ...evidence.oracle import Bundle, Fact, Need, Recall, given_up
-from ...evidence.uses import uses
-from ...model import Message, Trace
+from ...model import Message
 from ...plugins.registry import register
 from ...text.decode import decoded
-from ...text.facts import occurs
+from ...text.facts import places_of
 from .. import Edits, Window
 
 
 @register("compactor", "clairvoyant", needs_future=True)
 class Clairvoyant:
-    """The conversation, and of each tool result only the decoded lines that a use at this or a later turn needs, until the last one.
+    """The conversation, and of each tool result only the decoded lines that this or a later turn depends on, until the last one.
 
     Reads the future of the trace. One line a fact: the first that holds it. A result that nothing needs any more is `""`; where the
     chosen lines would cost more than the untruncated text, that is shown. No uses: every result is `""`.
 
-    `recall` is the share of first uses to reach: below 1 the lines are given up that cost most for each first use they serve.
+    `recall` is the share of dependencies to reach: below 1 the lines are given up that cost most for each one they serve.
 
-    Source: strategies.md §6
+    Source: the clairvoyant optimum of cache research (Belady 1966), by lines
 
-    >>> from bench.model import ModelTurn, Source, ToolResult
+    >>> from bench.model import ModelTurn, Source, ToolResult, Trace
     >>> got = ToolResult(index=0, call_id="a", function="f", seen="total 471\\nnothing here")
     >>> trace = Trace(id="t", source=Source(format="native"), steps=(got, ModelTurn(index=1, content="So 471.")))
     >>> told = [Message(role="tool", text=got.text, kind="result", step=0)]
-    >>> edits = Clairvoyant().compact(Window(1, "main", told, told, 9, 100, lambda item: len(getattr(item, "text", item)), trace=trace))
+    >>> count = lambda item: len(getattr(item, "text", item))
+    >>> edits = Clairvoyant().compact(Window(1, "main", told, told, 9, 100, count, future=TraceEvidence(trace)))
     >>> edits.replace[told[0]].text
     'total 471'
     """
@@ -46,8 +47,8 @@ class Clairvoyant:
     def compact(self, window: Window) -> Edits | None:
         """Show of each result what is still needed: costs what changed."""
         if self._needs is None:
-            gone = frozenset() if window.trace is None else lines_given_up(window.trace, self.recall, window.count)
-            self._needs = last_needs(window.trace, window.thread, gone)
+            gone = frozenset() if window.future is None else lines_given_up(window.future, self.recall, window.count)
+            self._needs = last_needs(window.future, window.thread, gone)
         changed: dict[int, _Selection] = {}
         while self._expiries and self._expiries[0][0] < window.step:
             _, step = heapq.heappop(self._expiries)
@@ -88,32 +89,34 @@ class _Selection:
         return text if window.count(text) <= window.count(whole) else whole
 
 
-def lines_given_up(trace: Trace, recall: float, count: Callable[[str], int]) -> frozenset[Fact]:
-    """The facts whose lines are given up to reach a share of first uses: facts of one line, or of lines that overlap, go together."""
-    results = {result.index: result for result in trace.results}
+def lines_given_up(future: TraceEvidence, recall: float, count: Callable[[str], int]) -> frozenset[Fact]:
+    """The facts whose lines are given up to reach a share of dependencies: facts of one line, or of lines that overlap, go together."""
 
     def bundles(needs: Sequence[Need]) -> list[Bundle]:
         of_result: dict[int, list[Need]] = {}
         for need in needs:
-            of_result.setdefault(need.source, []).append(need)
+            if need.origin == "result":  # what the conversation said stays
+                of_result.setdefault(need.source, []).append(need)
         found = []
         for source, group in of_result.items():
-            plain = decoded(results[source].text)
+            plain = future.texts.plain(future.results[source].text)
             spans = {need: spans_of(plain, {need.fact: need.last}) for need in group}
             for start, end in merged([span[:2] for places in spans.values() for span in places]):
                 inside = tuple(need for need in group if any(start <= span[0] < end for span in spans[need]))
                 found.append(Bundle(inside, count(plain[start:end]) * max(need.prompts for need in inside)))
         return found
 
-    return given_up(trace, recall, bundles)
+    return given_up(future.needs, recall, bundles)
 
 
-def last_needs(trace: Trace | None, thread: str, gone: frozenset[Fact] = frozenset()) -> dict[int, dict[str, int]]:
-    """Per tool result (by step) the facts of it that a thread uses and does not give up, each with its last turn. No trace: none."""
+def last_needs(
+    future: TraceEvidence | None, thread: str, gone: frozenset[Fact] = frozenset()
+) -> dict[int, dict[str, int]]:
+    """Per tool result (by step) the facts that it told first and that a thread needs and does not give up, each with its last turn."""
     needs: dict[int, dict[str, int]] = {}
-    for use in uses(trace) if trace is not None else ():
-        if use.thread == thread and not use.recorded_only and (use.thread, use.fact) not in gone:
-            needs.setdefault(use.source, {})[use.fact] = use.turn  # uses come in order: the last one stays
+    for need in future.needs if future is not None else ():
+        if need.thread == thread and need.origin == "result" and need.key not in gone:
+            needs.setdefault(need.source, {})[need.fact] = need.last
     return needs
 
 
@@ -125,15 +128,11 @@ def spans_of(plain: str, needs: dict[str, int]) -> list[tuple[int, int, int]]:
     """
     found: list[tuple[int, int, int]] = []
     for fact, last in needs.items():
-        at = plain.find(fact)
-        while at >= 0:
-            start = plain.rfind("\n", 0, at) + 1
-            end = plain.find("\n", at + len(fact))
-            end = len(plain) if end < 0 else end
-            if occurs(plain[start:end], fact):
-                found.append((start, end, last))
-                break
-            at = plain.find(fact, end)
+        place = next(places_of(plain, fact), None)
+        if place is not None:
+            start = plain.rfind("\n", 0, place[0]) + 1
+            end = plain.find("\n", place[1])
+            found.append((start, len(plain) if end < 0 else end, last))
     return found
 
 

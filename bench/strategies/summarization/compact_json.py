@@ -1,4 +1,4 @@
-"""Summarizer `compact_json`, and the way back."""
+"""Summarizer `compact_json`, and how what it writes is read back."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def compact_json_text(result: ToolResult, *, unpack: bool = True) -> str:
     `unpack` writes JSON inside strings as the value it holds, which saves its escapes and blanks. A result that is no mapping or list
     (data or JSON text) is shown as it is.
 
-    Source: issue 2 "lossless re-encodings"
+    Source: RFC 8259 (JSON)
 
     >>> compact_json_text(ToolResult(index=0, call_id="a", function="f", data={"n": 2, "data": '[{"id": 1}]'}))
     '{"n":2,"data":[{"id":1}]}'

@@ -1,4 +1,4 @@
-"""Summarizer `csv_table`, and the way back."""
+"""Summarizer `csv_table`, and how what it writes is read back."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def csv_table(result: ToolResult, *, unpack: bool = True) -> str:
     The format is that of `bench.text.lossless`: strings that would read as something else are quoted, so types are kept. `unpack` writes JSON
     inside strings as the value it holds. A result that is no mapping or list (data or JSON text) is shown as it is.
 
-    Source: issue 2 "lossless re-encodings"
+    Source: RFC 4180 (CSV)
 
     >>> table = {"data": '[{"id": 1, "mark": "W1"}, {"id": 2, "mark": "2"}]'}
     >>> print(csv_table(ToolResult(index=0, call_id="a", function="f", data=table)))

@@ -10,7 +10,7 @@ from .. import Edits, Window
 def drop_all(window: Window) -> Edits:
     """The system turns alone: the fewest tokens, and the most lost. An empty history stays empty.
 
-    Source: strategies.md §6
+    Source: the control of an ablation: a prompt without any history
 
     >>> from bench.model import Message
     >>> told = [Message(role=kind, text="x", kind=kind) for kind in ("system", "user")]

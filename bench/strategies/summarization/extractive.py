@@ -19,7 +19,7 @@ def extractive(
     Deterministic and offline. At most `max_chars` characters, header included; of each message the first and last lines compete
     (`lines_per_message` in all), cut at `line_chars`. Lines of an earlier summary compete as they are. No messages give the header alone.
 
-    Source: strategies.md §2
+    Source: Luhn 1958, "The Automatic Creation of Literature Abstracts": the sentences that say most, as they stand
 
     >>> print(extractive([Message(role="user", text="Count the rows of data/cells.csv\\nplease", kind="user")]))
     Summary of 1 earlier messages:
@@ -58,7 +58,11 @@ def _candidates(
 
 
 def _by_worth(candidates: Sequence[tuple[str, list[str], bool]]) -> Iterable[int]:
-    """Positions, the most informative line first: new facts for the length, what opens a message before what follows, later before earlier."""
+    """The positions of the candidates, the most informative line first.
+
+    A line is worth the more, the rarer its facts are and the shorter it is. The first line of a message counts more than its others; of equals the
+    later one comes first.
+    """
     frequency: dict[str, int] = {}
     for _, facts, _ in candidates:
         for fact in facts:
@@ -66,9 +70,8 @@ def _by_worth(candidates: Sequence[tuple[str, list[str], bool]]) -> Iterable[int
 
     def worth(position: int) -> tuple[float, int]:
         line, facts, opens = candidates[position]
-        facts = sum(
-            1 / frequency[fact] for fact in dict.fromkeys(facts)
-        )  # a set would add up in another order each time
-        return (facts + (1.0 if opens else 0.25)) / (20 + len(line)), position
+        # not a set: it would add up in another order each time
+        rarity = sum(1 / frequency[fact] for fact in dict.fromkeys(facts))
+        return (rarity + (1.0 if opens else 0.25)) / (20 + len(line)), position
 
     return sorted(range(len(candidates)), key=worth, reverse=True)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...evidence.oracle import Bundle, Fact, Recall, given_up
-from ...evidence.uses import uses
 from ...model import Message
 from ...plugins.registry import register
-from ...text.decode import decoded
-from ...text.facts import anchor, holds, occurs, words_of
+from ...text.facts import anchor, flat
+from ...text.texts import Texts
 from .. import Edits, Window
 from . import summary_message
 
@@ -21,17 +20,17 @@ class Floor:
     Reads the future of the trace. The fewest tokens at full recall among strategies that select verbatim: a fact that another one or a
     system turn already holds is left out, and of the separators the cheapest is taken. Nothing needed: the system turns alone.
 
-    `recall` is the share of first uses to reach: below 1 the facts are given up that cost most (their tokens times the prompts they are in),
-    with all of their uses, and so is what is only reused.
+    `recall` is the share of dependencies to reach: below 1 the facts are given up that cost most (their tokens times the prompts they are in).
 
-    Source: strategies.md §6
+    Source: the clairvoyant optimum of cache research (Belady 1966), by facts
 
+    >>> from bench.evidence.of_trace import TraceEvidence
     >>> from bench.model import ModelTurn, Source, ToolResult, Trace
     >>> got = ToolResult(index=0, call_id="a", function="f", seen="total 471 of 36.5 in all")
     >>> trace = Trace(id="t", source=Source(format="native"), steps=(got, ModelTurn(index=1, content="36.5 makes 471.")))
     >>> told = [Message(role="tool", text=got.text, kind="result", step=0)]
-    >>> [message.text for message in Floor().compact(Window(1, "main", told, told, 9, 100, len, trace=trace)).messages]
-    ['471 36.5']
+    >>> [message.text for message in Floor().compact(Window(1, "main", told, told, 9, 100, len, future=TraceEvidence(trace))).messages]
+    ['36.5 471']
     """
 
     def __init__(self, *, recall: Recall = 1.0) -> None:
@@ -41,6 +40,7 @@ class Floor:
         self._alive: dict[str, None] = {}
         self._system: list[Message] = []
         self._by_system: dict[str, bool] = {}  # whether a system turn holds a fact
+        self._texts = Texts()
         self._shown: tuple[tuple[str, ...], Message | None] = ((), None)
 
     def compact(self, window: Window) -> Edits:
@@ -51,10 +51,8 @@ class Floor:
             if message.kind == "system":
                 self._system.append(message)
                 self._by_system.clear()
-            elif message.kind == "result" and message.step is not None:
-                plain = decoded(message.text)
-                facts = sorted(self._born.get(message.step, ()), key=lambda fact: (plain.find(fact), fact))
-                self._alive.update(dict.fromkeys(facts))
+            if message.step is not None:
+                self._alive.update(dict.fromkeys(self._born.get(message.step, ())))
         self._alive = {fact: None for fact in self._alive if self._dies[fact] >= window.step}
         needed = tuple(fact for fact in self._alive if not self._in_system(fact))
         if needed != self._shown[0]:
@@ -64,25 +62,24 @@ class Floor:
 
     def _in_system(self, fact: str) -> bool:
         if fact not in self._by_system:
-            self._by_system[fact] = any(holds(item.text, fact) for item in self._system)
+            self._by_system[fact] = any(self._texts.holds(item.text, fact) for item in self._system)
         return self._by_system[fact]
 
     def _foresee(self, window: Window) -> dict[int, list[str]]:
         born: dict[int, list[str]] = {}
         gone = self._given_up(window)
-        for use in uses(window.trace) if window.trace is not None else ():
-            if use.thread == window.thread and not use.recorded_only and (use.thread, use.fact) not in gone:
-                if use.fact not in self._dies:
-                    born.setdefault(use.source, []).append(use.fact)
-                self._dies[use.fact] = use.turn  # uses come in order: the last one stays
+        for need in window.future.needs if window.future is not None else ():
+            if need.thread == window.thread and need.key not in gone:
+                born.setdefault(need.source, []).append(need.fact)
+                self._dies[need.fact] = need.last
         return born
 
     def _given_up(self, window: Window) -> frozenset[Fact]:
-        if window.trace is None or self.recall >= 1:
+        if window.future is None or self.recall >= 1:
             return frozenset()
         count = window.count
         return given_up(
-            window.trace,
+            window.future.needs,
             self.recall,
             lambda needs: [Bundle((need,), count(f" {need.fact}") * need.prompts) for need in needs],
         )
@@ -94,22 +91,24 @@ def densest(facts: tuple[str, ...], count: Callable[[str], int]) -> str:
     >>> densest(("src/a.py", "/x/src/a.py:12", "471"), len)
     '/x/src/a.py:12 471'
     """
+    texts = Texts()
     by_word: dict[str, list[str]] = {}
     for fact in facts:
-        for word in words_of(fact):
+        for word in flat(fact).split():
             by_word.setdefault(word, []).append(fact)
     kept = [
         fact
         for fact in facts
-        if not any(len(other) > len(fact) and occurs(other, fact) for other in by_word.get(anchor(fact), ()))
+        if not any(
+            len(other) > len(fact) and texts.holds(other, fact) for other in by_word.get(flat(anchor(fact)).strip(), ())
+        )
     ]
-    texts = [_joined(kept, facts, separator) for separator in (" ", "\n")]
-    return min(texts, key=count)
+    return min((_joined(kept, facts, separator, texts) for separator in (" ", "\n")), key=count)
 
 
-def _joined(kept: list[str], facts: tuple[str, ...], separator: str) -> str:
+def _joined(kept: list[str], facts: tuple[str, ...], separator: str, texts: Texts) -> str:
     text = separator.join(kept)
-    if decoded(text) != text:  # it would be read as JSON
+    if texts.plain(text) != text:  # it would be read as JSON
         text = f">{text}"
-    missing = [fact for fact in facts if not occurs(text, fact)]
+    missing = texts.missing(text, facts)
     return separator.join([text, *missing]) if missing else text

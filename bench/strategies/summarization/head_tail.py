@@ -19,7 +19,7 @@ def head_tail(
     The lines of JSON are those of what it holds: a row or a leaf each, a long string's own. Blank lines are not counted, and go where
     something is left out; a result short enough is shown untouched, an empty one as `""`.
 
-    Source: strategies.md §1
+    Source: mini-swe-agent 2.4, `minisweagent/config/mini.yaml` (observation_template): the head and the tail of a long output
 
     >>> head_tail(ToolResult(index=0, call_id="a", function="f", seen="1\\n2\\n3\\n4"), head=1, tail=1)
     '1\\n[2 lines left out]\\n4'

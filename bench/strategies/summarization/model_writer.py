@@ -26,7 +26,7 @@ class ModelWriter:
     what is missing, and keeps it; this needs the extra `bench[model]`, and the key in OPENAI_API_KEY where the endpoint wants one. The
     instruction is not counted in `cost.writer_tokens`.
 
-    Source: strategies.md §2 "The summary text itself"
+    Source: 002 Current Behavior; OpenAI API reference, "Create chat completion"
 
     >>> import tempfile
     >>> told = [Message(role="user", text="Count the walls of Level 2.", kind="user")]

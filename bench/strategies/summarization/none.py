@@ -10,7 +10,7 @@ from .. import Window
 def none(window: Window) -> None:
     """The whole history, unchanged; the same as an empty slot.
 
-    Source: strategies.md §2
+    Source: "The Complexity Trap" (arXiv 2508.21433), the raw agent
 
     >>> none(Window(0, "main", [], [], 3, 100, len)) is None
     True

@@ -12,7 +12,7 @@ from . import summary_message, system_count
 def recorded_text(result: ToolResult) -> str:
     """What the recorded model saw of the result; the untruncated text where the trace does not say.
 
-    Source: strategies.md §6
+    Source: the recording itself
 
     >>> recorded_text(ToolResult(index=0, call_id="a", function="f", seen="cut", full="cut no more"))
     'cut'
@@ -26,7 +26,7 @@ def recorded_history(window: Window) -> list[Message] | None:
 
     A message written by a strategy does not outlive a reset. Without a reset since the last prompt: None, unchanged.
 
-    Source: strategies.md §6
+    Source: the recording itself
 
     >>> from bench.model import Message
     >>> told = [Message(role="user", text=str(step), kind="user", step=step) for step in range(3)]

@@ -17,7 +17,7 @@ def recorded_summary(messages: Sequence[Message], window: Window | None = None) 
     It stands for `messages` whatever they are: the recorded writer read what was old at its own reset. Nothing that the recording says later is
     used. Raises StrategyError where the trace holds no summary up to here.
 
-    Source: strategies.md §2 "The summary text itself"
+    Source: the recording itself
 
     >>> recorded_summary([], Window(4, "main", [], [], 9, 100, lambda item: 4, recorded_summary="Walls 1 to 3 were checked."))
     'Walls 1 to 3 were checked.'
@@ -26,5 +26,5 @@ def recorded_summary(messages: Sequence[Message], window: Window | None = None) 
         return window.recorded_summary
     where = "the trace" if window is None else f"thread {window.thread!r} up to step {window.step}"
     raise StrategyError(
-        f"writer 'recorded': {where} holds no recorded summary — use another writer, extractive for one"
+        f"writer 'recorded': {where} holds no recorded summary — use another writer, for example extractive"
     )

@@ -1,4 +1,4 @@
-"""Compactors `separate_commands`, as documented, and `separate_commands_deployed`, as it was built."""
+"""Compactor `separate_commands`, as document 002 proposes it."""
 
 from __future__ import annotations
 
@@ -122,74 +122,6 @@ class SeparateCommands:
                     return message
             self._full_fits = False  # entries only join: it never fits again
         return _history([entry.text(self.result_chars) for entry in entries[max(0, len(entries) - self.last) :]])
-
-
-@register("compactor", "separate_commands_deployed")
-class SeparateCommandsDeployed(SeparateCommands):
-    """`separate_commands` as deployed: the last 5 commands are shown, each result cut at 300 characters, the older ones are summarised.
-
-    The writer that summarises the conversation also summarises the older commands: each time another command becomes old it reads its own
-    earlier summary and that command, so what a summary once left out is gone. A command message with more than `reasoning_chars` characters
-    around its command is conversation, and is summarised with it.
-
-    Source: 002 Proposed Smart Strategy; strategies.md §2 "Facts about real deployments of 002"
-
-    >>> from bench.model import ToolCall
-    >>> told = []
-    >>> for step in range(3):
-    ...     call = ToolCall(id=str(step), name="bash", arguments={"command": f"ls run_{step}"})
-    ...     told.append(Message(role="assistant", text="", kind="model", tool_calls=(call,)))
-    ...     told.append(Message(role="tool", text="a.txt", kind="result", call_id=str(step)))
-    >>> deployed = SeparateCommandsDeployed(keep_last=1, last=1)
-    >>> edits = deployed.compact(Window(6, "main", told, told, 90, 100, lambda item: 4))
-    >>> print(edits.messages[-1].text)
-    Command History:
-    Summary of 2 earlier messages:
-    user: Step 1: ls run_0
-    user: Result: a.txt
-    user: Step 2: ls run_1
-    <BLANKLINE>
-    Step 3: ls run_2
-    Result: a.txt...
-    """
-
-    def __init__(
-        self,
-        *,
-        threshold: Share = 0.8,
-        keep_last: Count = 8,
-        max_tokens: Count | None = None,
-        writer: str = "extractive",
-        last: Count = 5,
-        result_chars: Count = 300,
-        reasoning_chars: Count | None = 50,
-    ) -> None:
-        super().__init__(
-            threshold=threshold,
-            keep_last=keep_last,
-            max_tokens=max_tokens,
-            writer=writer,
-            last=last,
-            result_chars=result_chars,
-            reasoning_chars=reasoning_chars,
-        )
-        self._older_count = 0
-        self._older: Message | None = None  # the summary of that many commands
-
-    def _formatted(self, window: Window) -> Message | None:
-        """The summary of the older commands, then the last ones; None where nothing was executed."""
-        entries = self._commands.entries
-        if not entries:
-            return None
-        cut = max(0, len(entries) - self.last)
-        if cut > self._older_count:
-            newly = [
-                Message(role="user", kind="result", text=entry.text(None)) for entry in entries[self._older_count : cut]
-            ]
-            read = newly if self._older is None else [self._older, *newly]
-            self._older, self._older_count = summary_message(self._summary_of(read, window)), cut
-        older = [] if self._older is None else [self._older.text]
-        return _history([*older, *(entry.text(self.result_chars) for entry in entries[cut:])])
 
 
 def _history(entries: list[str]) -> Message:

@@ -1,4 +1,4 @@
-"""Summarizer `toon`, and the way back."""
+"""Summarizer `toon`, and how what it writes is read back."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Toon:
     a note says so. `unpack` writes JSON inside strings as the value it holds. A result that is no mapping or list (data or JSON text) is
     shown as it is. Needs the extra `bench[toon]`: SpecError without it.
 
-    Source: issue 2 "lossless re-encodings"; toon-format 1.2
+    Source: toon-format 1.2 (github.com/toon-format/toon-python)
 
     >>> rows = {"walls": [{"id": 1, "mark": "W1"}, {"id": 2, "mark": "2"}]}
     >>> print(Toon().summarize(ToolResult(index=0, call_id="a", function="f", data=rows)).shown)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bench.strategies import Execution, Reply
+from bench.strategies.summarization.building_agent import task_state
 
 
 def keeps_state(execution: Execution) -> Reply:
     """Replies, but forgets to clear the task state and goes back to the agent: "stuck in a loop"."""
-    return Reply("Done.", "table", dict(execution.state), "agent")
+    return Reply("Done.", "table", task_state(execution), "agent")
 
 
 def says_nothing(execution: Execution) -> str:

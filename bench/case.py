@@ -1,0 +1,175 @@
+"""One case: a trace under every strategy, measured. The unit of work of a comparison."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from .comparison.rows import case_row, failed_row
+from .evidence.findings import agree, judged
+from .evidence.losses import losses_of
+from .evidence.of_run import OracleTokens, PromptEvidence, RunEvidence, same_prompts
+from .evidence.of_trace import TraceEvidence
+from .evidence.oracle import CURVE
+from .evidence.recording import recording_shown
+from .evidence.shown import compactions_shown, judgements_shown, notes_shown, routes_shown, window_shown
+from .metrics import Metric
+from .model import Case, Failure, Losses, RecordingShown, RunShown, Sample, Trace, compact_json
+from .replayer.loop import Replayer
+from .reports.loss.finding_changes import finding_changes
+from .reports.loss.side_by_side import damages, worst_results
+from .reports.prompt_data import prompt_data
+from .strategies import Strategy, parse_strategy, with_empty_writer
+
+RECORDED = "recorded"
+"""The reference strategy that is what the recorded system itself did."""
+
+Scored = Mapping[str, Sequence[Sample]]
+"""Samples by metric."""
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """What every case of a comparison is measured with.
+
+    `shown` are the strategies that reports look at closely, `losses_for` the metrics whose losses are kept, `results_shown` how many results of
+    a case are shown beside what was kept of them, `prompts_for` the strategies whose prompts can be opened. `calibrate`: tokens are counted as
+    the usage that a trace recorded says; `model` is that of traces which name none.
+    """
+
+    strategies: tuple[Strategy, ...]
+    metrics: tuple[Metric, ...]
+    shown: frozenset[str] = frozenset()
+    losses_for: frozenset[str] = frozenset()
+    budgets: tuple[int, ...] = ()
+    results_shown: int = 8
+    prompts_for: tuple[str, ...] = ()
+    calibrate: bool = True
+    model: str | None = None
+
+
+def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None = None) -> Case:
+    """One trace under every strategy, as a Case: rows, and what reports show. Nothing else of the trace and its runs is kept.
+
+    `labels` are what a scenario adds to those of the trace (routes, probes): they change what is asked of a recording, not the recording.
+
+    >>> from bench.metrics import example, metric_of
+    >>> chosen = Measuring((parse_strategy("keep_all"),), (metric_of("needed.recall"),))
+    >>> [(row.metric, row.value) for row in measure(example().trace, chosen).rows]
+    [('needed.recall', 1.0)]
+    """
+    sha256 = trace.sha256
+    if labels:
+        trace = msgspec.structs.replace(trace, labels={**trace.labels, **labels})
+    of_trace = TraceEvidence(trace, measuring.model)
+    replayer = Replayer(of_trace, calibrate=measuring.calibrate)
+    oracle = functools.cache(functools.partial(oracle_tokens, replayer))
+    shared: dict[Any, PromptEvidence] = {}
+    evidence: dict[str, RunEvidence] = {}
+    samples: dict[str, Scored] = {}
+    for strategy in measuring.strategies:
+        run = replayer.run(strategy)
+        prompts = shared.setdefault(same_prompts(run), PromptEvidence(of_trace, run))
+        silent = functools.partial(_silent, strategy, replayer) if run.writer_calls else None
+        found = evidence[strategy.name] = RunEvidence(of_trace, run, prompts, oracle, replayer.counter, silent)
+        samples[strategy.name] = scored(found, measuring.metrics)
+    shown = {name: samples[name] for name in samples if name in measuring.shown}
+    damaged = damages(shown, of_trace.results)
+    return Case(
+        id=trace.id,
+        recording=_recording(of_trace, replayer, oracle, sha256, _usd(samples.get(RECORDED, {}))),
+        questions_sha256=hashlib.sha256(compact_json(labels).encode()).hexdigest() if labels else "",
+        rows=tuple(
+            case_row(item.info, found.run, samples[name][item.name])
+            for name, found in evidence.items()
+            for item in measuring.metrics
+        ),
+        runs={name: _run_shown(found, samples[name], measuring.budgets) for name, found in evidence.items()},
+        losses=tuple(_losses(trace, samples, measuring)),
+        results=worst_results(damaged, evidence, measuring.results_shown),
+        results_damaged=len(damaged),
+        results_needed=sum(any(damage.missed for damage in items) for items in damaged.values()),
+        prompts=prompt_data(
+            {name: (evidence[name].run, samples[name]) for name in measuring.prompts_for if name in evidence}
+        ),
+    )
+
+
+def unmeasured(case: str, measuring: Measuring, sha256: str, problem: str) -> Case:
+    """The case of a trace that could not be measured at all, whatever the strategy: every row says why."""
+    failure = Failure(step=-1, slot="process", error=problem)
+    names = [strategy.name for strategy in measuring.strategies]
+    return Case(
+        id=case,
+        recording=RecordingShown(sha256=sha256),
+        rows=tuple(failed_row(item.info, name, case, problem) for name in names for item in measuring.metrics),
+        runs={name: RunShown(failure=failure) for name in names},
+    )
+
+
+def oracle_tokens(replayer: Replayer, reference: str, recall: float) -> int:
+    """Prompt tokens of a reference that reads the future, told to reach a share of dependencies."""
+    run = replayer.run(parse_strategy(f"{reference}_at=compactor={reference}:recall={recall!r}"))
+    return sum(prompt.tokens for prompt in run.prompts)
+
+
+def _silent(strategy: Strategy, replayer: Replayer) -> RunEvidence:
+    """A strategy that summarised, replayed with a writer that says nothing."""
+    return RunEvidence(replayer.evidence, replayer.run(with_empty_writer(strategy)), count=replayer.counter)
+
+
+def scored(evidence: RunEvidence, chosen: Iterable[Metric]) -> dict[str, tuple[Sample, ...]]:
+    """What some metrics measure of one run; no samples where the strategy raised."""
+    return {item.name: () if evidence.run.failure is not None else item.samples(evidence) for item in chosen}
+
+
+def _recording(
+    of_trace: TraceEvidence, replayer: Replayer, oracle: OracleTokens, sha256: str, our_usd: float | None
+) -> RecordingShown:
+    fewest = tuple((share, oracle("floor", share)) for share in CURVE) if of_trace.needs else ()
+    shown = recording_shown(of_trace, replayer.counter, replayer.calibration, fewest=fewest, our_usd=our_usd)
+    return msgspec.structs.replace(shown, sha256=sha256)
+
+
+def _usd(samples: Scored) -> float | None:
+    """What a run costs in dollars; None where that was not measured in full."""
+    costs = [sample.numerator for sample in samples.get("cost.cost_usd", ())]
+    return None if not costs or None in costs else sum(cost for cost in costs if cost is not None)
+
+
+def _losses(trace: Trace, samples: Mapping[str, Scored], measuring: Measuring) -> Iterable[Losses]:
+    infos = [item.info for item in measuring.metrics if item.name in measuring.losses_for]
+    for name, by_metric in samples.items():
+        for info in infos:
+            found = losses_of(trace, name, info, by_metric)
+            if found is not None:
+                yield found
+
+
+def _run_shown(evidence: RunEvidence, samples: Scored, budgets: Sequence[int]) -> RunShown:
+    run = evidence.run
+    judgements, count = judgements_shown(run)
+    differing = [outcome for outcome in run.results if judged(outcome) and not agree(outcome)]
+    handles = [outcome for outcome in run.results if outcome.record.handle]
+    return RunShown(
+        failure=run.failure,
+        encoding=run.encoding,
+        encoding_assumed=run.encoding_assumed,
+        window=window_shown(run, samples, budgets, evidence.prompts.checked),
+        routes=routes_shown(run.decisions),
+        notes=notes_shown(run),
+        judgements=judgements,
+        judged=count,
+        finding_changes=finding_changes(differing),
+        findings_differing=len(differing),
+        findings_judged=sum(map(judged, run.results)),
+        probes=tuple(samples.get("probes.recall", ())),
+        compactions=() if run.failure is not None else compactions_shown(evidence),
+        handles=len(handles),
+        handles_empty=sum(outcome.stored is None for outcome in handles),
+    )

@@ -1,0 +1,389 @@
+"""What the future of a trace says mattered: every fact of a model turn that an earlier message of its thread had said.
+
+A fact of a turn is what the pattern of `bench.text.facts` finds in its text and in the values of its tool calls, and a copied span: a run of words
+that an earlier message holds and that says enough to be no accident. Three things look like it and are not: what the agent says in a large share
+of its turns (its habit), the names of tools and of their parameters, and names inside code that the agent itself had made up.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..model import AnyStep, ModelTurn, SystemTurn, ToolResult, ToolsChanged, Trace, UserTurn, text_of
+from ..text.common_words import COMMON_WORDS
+from ..text.decode import plain_lines
+from ..text.facts import flat
+from ..text.texts import Texts
+from .spoken import call_text
+
+Origin = Literal["system", "user", "model", "result"]
+
+HABIT_SHARE = 0.25
+"""What stands in more than this share of an agent's turns is its habit."""
+
+HABIT_TURNS = 4
+"""Below so many turns nothing is a habit."""
+
+SPAN_WORDS = 3
+"""The shortest run of words that counts as copied."""
+
+SPAN_CONTENT = 2
+"""How many of its words must say something: be none of the common ones."""
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """A fact in a model turn that an earlier message of its thread had said.
+
+    `turn` is the step of the turn, `turn_number` how many model turns of the thread came before it. `origin` is who said it first, at step
+    `origin_step`; `distance` counts the model turns since any message last said it (0: said since the turn before). `form` is how the turn says it:
+    `verbatim`, the end of a longer path (`composed`), or a number with fewer digits (`rounded`).
+    """
+
+    fact: str
+    said: str
+    kind: str
+    form: Literal["verbatim", "composed", "rounded"]
+    turn: int
+    thread: str
+    turn_number: int
+    origin: Origin
+    origin_step: int
+    distance: int
+
+
+# ---------------------------------------------------------------- what turns say
+
+
+@dataclass(frozen=True)
+class Said:
+    """One fact as a turn says it: `code` tells whether only code says it."""
+
+    fact: str
+    kind: str
+    code: bool
+
+
+_FENCE = re.compile(r"```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_EXECUTE = re.compile(r"^\s*execute:\s*(.+?)$", re.MULTILINE)
+
+
+_CODE = re.compile(r"[\n()=|;$<>]|^.{120}|^\w+ -")
+"""What an argument holds that is code or a command, and no value."""
+
+_HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?")
+
+
+def parts_of(turn: ModelTurn) -> tuple[list[str], list[str]]:
+    """What a turn says as prose (plain values of arguments too), and what it says as code. Names of arguments are left out: the tool made them."""
+    text = text_of(turn.content)
+    code = [match.group(1) for pattern in (_FENCE, _EXECUTE) for match in pattern.finditer(text)]
+    prose = _EXECUTE.sub(" ", _FENCE.sub(" ", text)) if code else text
+    values = [value for call in turn.tool_calls if not call.in_text for value in _values(call.arguments)]
+    plain = [value for value in values if not _CODE.search(value)]
+    return [prose, *plain], [
+        _HEREDOC.sub("", part) for part in (*code, *(value for value in values if _CODE.search(value)))
+    ]
+
+
+def _values(arguments: Any) -> Iterator[str]:
+    waiting = [arguments]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            waiting.extend(reversed(list(node.values())))
+        elif isinstance(node, list | tuple):
+            waiting.extend(reversed(node))
+        elif isinstance(node, str):
+            yield node
+        elif node is not None and not isinstance(node, bool):
+            yield plain_lines(node)
+
+
+# ---------------------------------------------------------------- finding
+
+
+DISTANCES = {"near": (0, 1), "mid": (2, 5), "far": (6, None)}
+"""How many model turns since the fact was last said: from, to (None: and more)."""
+
+
+def within(turns: int, distance: str) -> bool:
+    """Whether a distance in model turns is `near`, `mid` or `far`.
+
+    >>> within(1, "near"), within(6, "mid"), within(600, "far")
+    (True, False, True)
+    """
+    low, high = DISTANCES[distance]
+    return low <= turns and (high is None or turns <= high)
+
+
+class DependencyFinder:
+    """Finds the dependencies of one trace. `universe` is what has to be looked for in messages to tell them: facts, ends of paths, copied spans."""
+
+    def __init__(self, trace: Trace, texts: Texts) -> None:
+        self._trace, self._texts = trace, texts
+        self._turns = {turn.index: self._said(turn) for turn in trace.model_turns}
+        self._excluded = _tool_words(trace)
+        self._habits = self._find_habits()
+        self._spans = _Spans(trace, texts, self._turns)
+        self.universe: dict[str, None] = {}
+        for said in self._turns.values():
+            for item in said:
+                self.universe[item.fact] = None
+                if item.kind == "path":
+                    self.universe.update(dict.fromkeys(suffixes(item.fact)))
+        for turn in self._turns:
+            self.universe.update(dict.fromkeys(self._spans.of(turn)))
+
+    def _said(self, turn: ModelTurn) -> list[Said]:
+        prose, code = parts_of(turn)
+        found: dict[str, Said] = {}
+        for texts, in_code in ((prose, False), (code, True)):
+            for text in texts:
+                for fact, kind in self._texts.facts(text).items():
+                    if in_code and kind == "proper":
+                        continue
+                    if fact not in found:
+                        found[fact] = Said(fact, kind, in_code)
+        return list(found.values())
+
+    def _find_habits(self) -> set[tuple[str, str]]:
+        """(thread, fact) of what an agent says in a large share of its turns."""
+        turns: Counter[str] = Counter(turn.thread for turn in self._trace.model_turns)
+        said: Counter[tuple[str, str]] = Counter()
+        for turn in self._trace.model_turns:
+            for item in self._turns[turn.index]:
+                said[turn.thread, item.fact] += 1
+        return {
+            key for key, count in said.items()
+            if turns[key[0]] >= HABIT_TURNS and count > max(2, HABIT_SHARE * turns[key[0]])
+        }  # fmt: skip
+
+    def find(self, held: Callable[[str], Iterable[str]]) -> tuple[Dependency, ...]:
+        """Every dependency, in order of the turns; `held` gives the facts of the universe that a text holds."""
+        threads: dict[str, _Told] = {}
+        found: list[Dependency] = []
+        for step in self._trace.steps:
+            told = threads.setdefault(step.thread, _Told())
+            if isinstance(step, ModelTurn):
+                found.extend(self._of_turn(step, told))
+            texts = spoken(step)
+            if texts:
+                origin = _origin(step)
+                for text in texts:
+                    told.add(held(text), origin, step.index)
+                    if not isinstance(step, ModelTurn):
+                        told.add_numbers(self._texts.numbers(text))
+            if isinstance(step, ModelTurn):
+                told.turns += 1
+        return tuple(found)
+
+    def _of_turn(self, turn: ModelTurn, told: _Told) -> Iterator[Dependency]:
+        seen: set[str] = set()
+        for item in self._turns[turn.index]:
+            if item.fact in self._excluded:
+                continue
+            habit = (turn.thread, item.fact) in self._habits
+            for fact, form in self._forms(item, told):
+                first = told.first.get(fact)
+                if first is None:
+                    continue
+                if first[0] == "model" and (habit or (item.code and item.kind in ("name", "quoted", "error"))):
+                    break
+                if fact not in seen:
+                    seen.add(fact)
+                    yield self._made(item.fact, fact, item.kind, form, turn, told)
+                break
+        facts = [flat(fact) for fact in seen]
+        for span in self._spans.of(turn.index):
+            if any(f" {span} " in fact for fact in facts):  # the words of a path or name are said with it
+                continue
+            if span in told.first and span not in seen and (turn.thread, span) not in self._habits:
+                if told.first[span][0] == "model":  # an agent's own turns of phrase
+                    continue
+                seen.add(span)
+                yield self._made(span, span, "span", "verbatim", turn, told)
+
+    def _forms(self, item: Said, told: _Told) -> Iterator[tuple[str, Any]]:
+        yield item.fact, "verbatim"
+        if item.kind == "path":
+            for suffix in suffixes(item.fact):
+                yield suffix, "composed"
+        if item.kind == "number" and not item.code:
+            rounded = told.rounded_from(item.fact)
+            if rounded is not None:
+                yield rounded, "rounded"
+
+    def _made(self, said: str, fact: str, kind: str, form: Any, turn: ModelTurn, told: _Told) -> Dependency:
+        origin, step = told.first.get(fact, ("result", -1))
+        return Dependency(
+            fact=fact,
+            said=said,
+            kind=kind,
+            form=form,
+            turn=turn.index,
+            thread=turn.thread,
+            turn_number=told.turns,
+            origin=origin,
+            origin_step=step,
+            distance=told.turns - told.last.get(fact, 0),
+        )
+
+
+@dataclass
+class _Told:
+    """What one thread has said so far: who said a fact first and where, and after how many model turns it was said last."""
+
+    first: dict[str, tuple[Origin, int]] = field(default_factory=dict)
+    last: dict[str, int] = field(default_factory=dict)
+    turns: int = 0
+    numbers: list[tuple[float, str]] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
+
+    def add(self, facts: Iterable[str], origin: Origin, step: int) -> None:
+        for fact in facts:
+            self.first.setdefault(fact, (origin, step))
+            self.last[fact] = self.turns
+
+    def add_numbers(self, numbers: Iterable[str]) -> None:
+        for number in numbers:
+            if number not in self.known and significant(number) > 3:
+                self.known.add(number)
+                value = float(number)
+                self.numbers.insert(bisect_left(self.numbers, (value, number)), (value, number))
+                self.first.setdefault(number, ("result", -1))
+
+    def rounded_from(self, fact: str) -> str | None:
+        """The number said before that this one is with fewer digits, the longest of several; None where there is none."""
+        if significant(fact) < 3 or "e" in fact:
+            return None
+        decimals = len(fact.partition(".")[2])
+        value, half = float(fact), 0.5 * 10**-decimals
+        low = bisect_left(self.numbers, (value - half, ""))
+        high = bisect_right(self.numbers, (value + half, "~"))
+        near = [
+            number for _, number in self.numbers[low:high] if number != fact and significant(number) > significant(fact)
+        ]
+        return max(near, key=len) if near else None
+
+
+def significant(number: str) -> int:
+    """How many significant digits a number is written with.
+
+    >>> significant("0.0120"), significant("1500")
+    (3, 4)
+    """
+    return len(number.partition("e")[0].replace(".", "").lstrip("0"))
+
+
+def suffixes(path: str) -> list[str]:
+    """The ends of a path that mean one thing, longest first: what a listing of its folder would have said.
+
+    >>> suffixes("/data/run/x.h5ad")
+    ['data/run/x.h5ad', 'run/x.h5ad', 'x.h5ad']
+    """
+    parts = [part for part in path.split("/") if part]
+    ends = ["/".join(parts[start:]) for start in range(len(parts))]
+    return [end for end in ends if end != path and ("/" in end or re.search(r"\w\.\w|\d|_|-", end)) and len(end) > 3]
+
+
+def spoken(step: AnyStep) -> list[str]:
+    """The texts in which a step says something to its thread, a result untruncated; `[]` for a step that says nothing."""
+    if isinstance(step, SystemTurn | UserTurn):
+        return [text_of(step.content)]
+    if isinstance(step, ToolResult):
+        return [step.text]
+    if isinstance(step, ModelTurn):
+        return [text for text in (text_of(step.content), *map(call_text, step.tool_calls)) if text]
+    return []
+
+
+def _origin(step: AnyStep) -> Origin:
+    if isinstance(step, SystemTurn):
+        return "system"
+    if isinstance(step, UserTurn):
+        return "user"
+    return "model" if isinstance(step, ModelTurn) else "result"
+
+
+def _tool_words(trace: Trace) -> set[str]:
+    """The names of tools and of their parameters."""
+    found: set[str] = set()
+    waiting: list[Any] = [tool for step in trace.steps if isinstance(step, ToolsChanged) for tool in step.tools]
+    for turn in trace.model_turns:
+        for call in turn.tool_calls:
+            found.add(call.name)
+            if isinstance(call.arguments, dict):
+                found.update(map(str, call.arguments))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            if isinstance(node.get("name"), str):
+                found.add(node["name"])
+            if isinstance(node.get("properties"), dict):
+                found.update(map(str, node["properties"]))
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
+    return found
+
+
+# ---------------------------------------------------------------- copied spans
+
+
+class _Spans:
+    """The runs of words of each turn's prose that an earlier message of its thread holds and that say enough to be no accident."""
+
+    def __init__(self, trace: Trace, texts: Texts, turns: Iterable[int]) -> None:
+        self._texts = texts
+        wanted: dict[int, list[list[str]]] = {}
+        grams: set[tuple[str, ...]] = set()
+        for turn in trace.model_turns:
+            for part in parts_of(turn)[0]:
+                for sentence in re.split(r"[.!?:;\n]+(?:\s|$)|\n", part):
+                    words = texts.flat(sentence).split()
+                    if len(words) >= SPAN_WORDS:
+                        wanted.setdefault(turn.index, []).append(words)
+                        grams.update(zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False))
+        self._found: dict[int, tuple[str, ...]] = {}
+        said: dict[str, dict[tuple[str, ...], int]] = {}
+        flats: list[str] = []
+        for step in trace.steps:
+            known = said.setdefault(step.thread, {})
+            if isinstance(step, ModelTurn):
+                self._found[step.index] = tuple(dict.fromkeys(
+                    span for words in wanted.get(step.index, ()) for span in self._copied(words, known, flats)
+                ))  # fmt: skip
+            for text in spoken(step):
+                flat = texts.flat(text)
+                words = flat.split()
+                number = len(flats)
+                flats.append(flat)
+                for gram in zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False):
+                    if gram in grams:
+                        known.setdefault(gram, number)
+
+    def _copied(self, words: list[str], known: dict[tuple[str, ...], int], flats: list[str]) -> Iterator[str]:
+        at = 0
+        while at + SPAN_WORDS <= len(words):
+            number = known.get(tuple(words[at : at + SPAN_WORDS]))
+            if number is None:
+                at += 1
+                continue
+            end = at + SPAN_WORDS
+            while end < len(words) and f" {' '.join(words[at : end + 1])} " in flats[number]:
+                end += 1
+            run = words[at:end]
+            content = {word for word in run if word not in COMMON_WORDS and len(word) > 2}
+            if len(content) >= SPAN_CONTENT:
+                yield " ".join(run)
+            at = end
+
+    def of(self, turn: int) -> tuple[str, ...]:
+        """The copied spans of a turn, in small letters, one blank between words."""
+        return self._found.get(turn, ())

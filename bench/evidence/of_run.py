@@ -1,0 +1,188 @@
+"""What one run shows: one object for what its prompts hold, which runs with equal prompts share, and one for the run itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Hashable
+from functools import cached_property
+
+from ..model import ResultOutcome, Run, ToolResult, Trace
+from ..text.texts import Texts
+from ..tokens.counting import TokenCounter
+from .dependencies import Dependency
+from .held import HeldLeaves
+from .of_trace import TraceEvidence
+from .pricing import Call, Kept, calls_of, kept_prefixes
+from .prompt_scan import PromptScan, Standing, scan_prompts
+from .refetch import Refetch, refetches_of
+from .tiers import Handles, HandlesOf, Tiered, handles_of, tiered
+from .validity import Checked, check_prompts
+
+OracleTokens = Callable[[str, float], int]
+"""What a reference that reads the future costs: its name (`floor` or `clairvoyant`) and a share of the dependencies → prompt tokens."""
+
+
+class PromptEvidence:
+    """What the prompts of a run hold. It depends on nothing that was stored, judged or routed."""
+
+    def __init__(self, of_trace: TraceEvidence, run: Run) -> None:
+        self._of_trace, self._run = of_trace, run
+
+    @cached_property
+    def scan(self) -> PromptScan:
+        """What one walk through the prompts finds."""
+        return scan_prompts(self._of_trace, self._run)
+
+    @cached_property
+    def leaves(self) -> dict[str, list[HeldLeaves]]:
+        """What is held of every structured result at its first prompt ("shown") and at the last one ("end")."""
+        structured = self._of_trace.structured
+        return structured.held(self._of_trace.sightings(self._run, structured.labels))
+
+    @cached_property
+    def lost_by_kind(self) -> dict[str, list[tuple[Standing, dict[str, list[str]]]]]:
+        """By place every result as it stands there, with what is gone of it by kind of fact."""
+        kinds = self._of_trace.kinds
+        found: dict[str, list[tuple[Standing, dict[str, list[str]]]]] = {}
+        for place, standings in self.scan.standings.items():
+            of_place = found.setdefault(place, [])
+            for standing in standings:
+                gone = set(standing.gone)
+                of_kinds = kinds[standing.result.index].items() if gone else ()
+                of_place.append(
+                    (standing, {kind: [fact for fact in facts if fact in gone] for kind, facts in of_kinds})
+                )
+        return found
+
+    @cached_property
+    def checked(self) -> list[Checked]:
+        """Each prompt, checked: whether a provider would take it, and whether it still holds the task."""
+        return check_prompts(self._of_trace, self._run)
+
+    @cached_property
+    def kept(self) -> list[Kept]:
+        """For each prompt what it shares, from its start, with the one before in its thread."""
+        return kept_prefixes(self._of_trace, self._run)
+
+
+def same_prompts(run: Run) -> Hashable:
+    """What two runs have in common that showed the model exactly the same: the key under which they share their PromptEvidence.
+
+    The same are prompts, compactions, and the message that first showed each result. What a strategy stored, how it judged and where it
+    went may differ.
+    """
+    return (
+        tuple((key, message.step, message.text) for key, message in run.held_messages.items()),
+        tuple((prompt.thread, prompt.step, prompt.compacted, prompt.splices) for prompt in run.prompts),
+        tuple((outcome.step, outcome.shown) for outcome in run.results),
+        tuple(call.step for call in run.writer_calls),
+    )
+
+
+class RunEvidence:
+    """One run of a trace, and everything that metrics, gates and panels ask of it.
+
+    `prompts` is what its prompts hold, `count` counts tokens in its encoding. `silent` is the same strategy with a writer that says nothing (None: it
+    writes no summaries). `oracle_tokens` says what a reference that reads the future costs
+    (None: nobody can say, because nothing may be replayed).
+
+    >>> from bench.metrics import example
+    >>> evidence = example()
+    >>> [(standing.result.index, standing.gone) for standing in evidence.prompts.scan.standings["end"]]
+    [(2, ('a/b.csv',))]
+    """
+
+    def __init__(
+        self,
+        of_trace: TraceEvidence,
+        run: Run,
+        prompts: PromptEvidence | None = None,
+        oracle_tokens: OracleTokens | None = None,
+        count: TokenCounter | None = None,
+        silent: Callable[[], RunEvidence] | None = None,
+    ) -> None:
+        self.of_trace, self.run = of_trace, run
+        self.prompts = prompts or PromptEvidence(of_trace, run)
+        self.oracle_tokens = oracle_tokens
+        self._count, self._silent = count, silent
+
+    @property
+    def trace(self) -> Trace:
+        """The trace that was replayed."""
+        return self.of_trace.trace
+
+    @property
+    def texts(self) -> Texts:
+        """What reads texts."""
+        return self.of_trace.texts
+
+    @cached_property
+    def silent(self) -> RunEvidence | None:
+        """The same strategy with empty summaries, replayed when it is first asked for."""
+        return None if self._silent is None else self._silent()
+
+    @cached_property
+    def count(self) -> TokenCounter:
+        """Counts tokens in the run's encoding."""
+        return self._count or TokenCounter(self.run.encoding, self.run.counting)
+
+    @cached_property
+    def calls(self) -> list[Call]:
+        """Every model call with what it costs."""
+        return calls_of(self)
+
+    @cached_property
+    def refetches(self) -> dict[int, Refetch]:
+        """The repair of every turn that lacked what it needed, by its step."""
+        return refetches_of(self)
+
+    @cached_property
+    def outcomes(self) -> dict[int, ResultOutcome]:
+        """What became of each result, by its step."""
+        return {outcome.step: outcome for outcome in self.run.results}
+
+    @cached_property
+    def handles(self) -> Handles:
+        """Which handles the prompts show."""
+        handles = handles_of(self.run)
+        if not handles:
+            return Handles()
+        of_results: dict[str, set[int]] = {"shown": set(), "end": set()}
+        of_prompts: dict[int, frozenset[str]] = {}
+        for place, subject, shown in self.of_trace.sightings(self.run, HandlesOf(handles.values())):
+            held = shown.items()
+            if place == "prompt":
+                of_prompts[subject.step] = frozenset(held)  # type: ignore[union-attr]
+            elif handles.get(subject.index, "") in held:  # type: ignore[union-attr]
+                of_results[place].add(subject.index)  # type: ignore[union-attr]
+        return Handles({place: frozenset(found) for place, found in of_results.items()}, of_prompts)
+
+    @cached_property
+    def tiers(self) -> dict[str, list[Tiered]]:
+        """By place ("shown", "end") what is not in context there of each result, by tier."""
+        return {
+            place: [
+                tiered(standing, self._behind(standing.result, self.handles.of_results[place]), self.texts)
+                for standing in self.prompts.scan.standings[place]
+                if standing.gone
+            ]
+            for place in ("shown", "end")
+        }
+
+    def _behind(self, result: ToolResult, reachable: Container[int]) -> str:
+        """What the handle of a result resolves to, as a text; `""` where no prompt shows it."""
+        outcome = self.outcomes.get(result.index)
+        return "" if outcome is None or result.index not in reachable else self.of_trace.stored_text(result, outcome)
+
+    @cached_property
+    def missed(self) -> list[tuple[Dependency, bool]]:
+        """Every dependency that its turn's prompt did not hold, with whether a handle that it shows resolves to the fact."""
+        results = {result.index: result for result in self.trace.results}
+        found = []
+        for item in self.prompts.scan.judged:
+            if not item.present:
+                wanted = item.dependency
+                outcome = self.outcomes.get(wanted.origin_step)
+                shown = outcome is not None and outcome.record.handle in self.handles.of_prompts.get(wanted.turn, ())
+                behind = self._behind(results[wanted.origin_step], (wanted.origin_step,)) if shown else ""
+                found.append((wanted, bool(behind) and self.texts.holds(behind, wanted.fact)))
+        return found

@@ -1,0 +1,216 @@
+"""What one trace shows, whatever strategy is replayed: found once, when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from functools import cached_property
+
+from ..model import ModelTurn, Prompt, ResultOutcome, Run, ToolResult, Trace, as_text, compact_json, text_of
+from ..text.fact_kinds import exit_codes, kinds_of
+from ..text.notices import notice
+from ..text.texts import Texts
+from ..tokens.counting import TokenCounter
+from .compactions import joined_before, told_by_results
+from .dependencies import Dependency, DependencyFinder, spoken
+from .held import StructuredResults
+from .oracle import Need, find_needs
+from .presence import FactsHeld, ItemsOf, MessageTexts, Shown, sightings
+from .recorded_cut import Cut, Reset, find_cuts, find_resets
+from .repeats import Repeat, find_repeats
+from .validity import Recorded
+
+
+class TraceEvidence:
+    """One trace, and what depends on it alone. It lives as long as its case is measured. `model` names the model of turns that name none, in a
+    trace that names none at all.
+
+    >>> from bench.metrics import example
+    >>> evidence = TraceEvidence(example().trace)
+    >>> [item.fact for item in evidence.dependencies], evidence.kinds[2]["path"]
+    (['471', 'a/b.csv'], ('a/b.csv',))
+    """
+
+    def __init__(self, trace: Trace, model: str | None = None) -> None:
+        self.trace = trace
+        self.model = trace.model or model
+        self.texts = Texts()
+        words = (self.texts.words(text) for step in trace.steps for text in spoken(step))
+        self.texts.lower = frozenset(word for of_text in words for word in of_text if word.islower())
+        self._message_texts = MessageTexts(trace.results)
+        self._notices: dict[tuple[int, tuple[str, ...]], str | None] = {}
+        self._told: dict[str, list[tuple[int, dict[str, int]]]] = {}
+        self._answers: dict[str, dict[int, int]] = {}
+
+    # ------------------------------------------------------------ what was said
+
+    @cached_property
+    def results(self) -> dict[int, ToolResult]:
+        """The tool results by step."""
+        return {result.index: result for result in self.trace.results}
+
+    @cached_property
+    def models(self) -> dict[int, str]:
+        """The model of each turn that names one, by step."""
+        return {turn.index: turn.model for turn in self.trace.model_turns if turn.model}
+
+    def model_of(self, step: int) -> str | None:
+        """The model of a turn: its own, else the trace's."""
+        return self.models.get(step, self.model)
+
+    @cached_property
+    def times(self) -> dict[int, float]:
+        """When each step happened that says so, in seconds since the epoch."""
+        return {step.index: step.t for step in self.trace.steps if step.t is not None}
+
+    @cached_property
+    def recorded_at_s(self) -> float | None:
+        """When the recording began, in seconds since the epoch; None where it does not say."""
+        return next(iter(self.times.values()), None)
+
+    def idle_s(self, last: int, step: int) -> float | None:
+        """Seconds from one step to another; None where they are not recorded."""
+        times = self.times
+        return times[step] - times[last] if step in times and last in times else None
+
+    @cached_property
+    def kinds(self) -> dict[int, dict[str, tuple[str, ...]]]:
+        """The facts of every result by kind, by its step."""
+        return {step: kinds_of(result.text, self.texts) for step, result in self.results.items()}
+
+    @cached_property
+    def exit_codes(self) -> dict[int, int]:
+        """The exit code of every result that states one, by its step: the first one it states, which is that of the envelope."""
+        stated = {step: exit_codes(result.text) for step, result in self.results.items()}
+        return {step: codes[0] for step, codes in stated.items() if codes}
+
+    @cached_property
+    def structured(self) -> StructuredResults:
+        """The structured results, taken apart."""
+        return StructuredResults(self.trace.results, self.texts)
+
+    @cached_property
+    def joined_before(self) -> dict[int, list[int]]:
+        """For each model turn the steps that joined its thread's history since the turn before it."""
+        return joined_before(self.trace)
+
+    def told_by_results(self, thread: str) -> list[tuple[int, dict[str, int]]]:
+        """The step of each result of a thread with its facts, each with how many results up to it told it."""
+        if thread not in self._told:
+            self._told[thread] = told_by_results(self.trace, thread, self.texts)
+        return self._told[thread]
+
+    @cached_property
+    def _commands(self) -> dict[str, dict[str, int]]:
+        found: dict[str, dict[str, int]] = {}
+        for turn in self.trace.model_turns:
+            for call in turn.tool_calls:
+                found.setdefault(turn.thread, {}).setdefault(call.command, turn.index)
+        return found
+
+    def commands(self, thread: str) -> dict[str, int]:
+        """The distinct commands of a thread, each with the step of its first appearance."""
+        return self._commands.get(thread, {})
+
+    def answer_tokens(self, count: TokenCounter) -> dict[int, int]:
+        """Output tokens of each model turn: the provider's own count, else content, tool calls and reasoning counted."""
+        if count.encoding not in self._answers:
+            self._answers[count.encoding] = {turn.index: _answer_tokens(turn, count) for turn in self.trace.model_turns}
+        return self._answers[count.encoding]
+
+    # ------------------------------------------------------------ what was needed
+
+    @cached_property
+    def _finder(self) -> DependencyFinder:
+        return DependencyFinder(self.trace, self.texts)
+
+    @cached_property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        """Every fact of a model turn that an earlier message of its thread had said, in order of the turns."""
+        return self._finder.find(self.facts_held)
+
+    @cached_property
+    def dependencies_by_turn(self) -> dict[int, list[Dependency]]:
+        """The dependencies of each turn that has any, by its step."""
+        found: dict[int, list[Dependency]] = {}
+        for item in self.dependencies:
+            found.setdefault(item.turn, []).append(item)
+        return found
+
+    @cached_property
+    def needs(self) -> tuple[Need, ...]:
+        """What a selector that reads the future would keep, in the order in which it arose."""
+        return find_needs(self.trace, self.dependencies)
+
+    @cached_property
+    def repeats(self) -> tuple[Repeat, ...]:
+        """Every repeated call that was told a fact again."""
+        return find_repeats(self.trace, self.texts)
+
+    @cached_property
+    def cuts(self) -> tuple[Cut, ...]:
+        """What the recorded harness itself cut."""
+        return find_cuts(self.trace, self.texts)
+
+    @cached_property
+    def resets(self) -> tuple[Reset, ...]:
+        """Every time the recorded harness cleared its history."""
+        return find_resets(self.trace, self.texts)
+
+    # ------------------------------------------------------------ what prompts hold
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """What the recording's own prompts looked like: against which those of a strategy are checked."""
+        return Recorded(self.trace, self.texts)
+
+    @cached_property
+    def facts_held(self) -> FactsHeld:
+        """What is looked for in prompts: the facts of results, and what turns may depend on."""
+        facts = dict.fromkeys(fact for result in self.trace.results for fact in self.texts.facts(result.text))
+        return FactsHeld({**facts, **self._finder.universe}, self.texts)
+
+    @cached_property
+    def _as_recorded(self) -> dict[int, str]:
+        """What the message of each step says as it is: a result untruncated."""
+        return {step.index: text for step in self.trace.steps for text in spoken(step)[:1]}
+
+    def written_by_strategy(self, run: Run) -> frozenset[str]:
+        """The keys of messages that the strategy wrote, or that no longer say what their step said."""
+        said = self._as_recorded
+        return frozenset(
+            key
+            for key, message in run.held_messages.items()
+            if message.step is None
+            or (message.kind == "result" and message.text != said.get(message.step, message.text))
+        )
+
+    def sightings(
+        self, run: Run, items_of: ItemsOf, own: Container[str] = ()
+    ) -> Iterator[tuple[str, ToolResult | Prompt, Shown]]:
+        """Each prompt of a run with what it holds, and each result at its first and last prompt: see `bench.evidence.presence.sightings`."""
+        return sightings(self.trace, run, self._message_texts, items_of, own)
+
+    def stored_text(self, result: ToolResult, outcome: ResultOutcome) -> str:
+        """What was stored of a result, as a text: its own where all of it was; `""` for nothing."""
+        if outcome.stored is None:
+            return ""
+        if outcome.stored is result.value:
+            return result.text
+        text = as_text(outcome.stored)
+        return result.text if text == as_text(result.value) else self._message_texts.part(result.index, text)
+
+    def notice(self, step: int, shown: tuple[str, ...]) -> str | None:
+        """What says in the shown texts that something of a result was left out; None where nothing does."""
+        key = step, shown
+        if key not in self._notices:
+            self._notices[key] = notice(shown, self.results[step].text, self.texts)
+        return self._notices[key]
+
+
+def _answer_tokens(turn: ModelTurn, count: TokenCounter) -> int:
+    if turn.usage is not None:
+        return turn.usage.completion_tokens
+    calls = sum(
+        count.text(call.name) + count.text(compact_json(call.arguments)) for call in turn.tool_calls if not call.in_text
+    )
+    return count.text(text_of(turn.content)) + calls + count.text(turn.reasoning or "")

@@ -1,0 +1,125 @@
+"""What a recording says of itself, the same for every strategy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..model import Counting, CutShown, RecordingShown, ResetShown, Trace, non_text_parts
+from ..tokens.counting import TokenCounter
+from ..tokens.prices import unit_prices
+from .calibration import Calibration, count_error
+from .of_trace import TraceEvidence
+from .recorded_cut import Cut
+
+MOST = 20
+"""How many cuts and resets of one recording are kept."""
+
+_STATED = (("model_stats", "instance_cost"), ("instance_cost",), ("cost_usd",), ("cost",))
+"""Where recorders write what a run cost, in `Trace.meta`."""
+
+NAMED = 4
+"""How many later steps and facts of one cut are named."""
+
+
+def recording_shown(
+    evidence: TraceEvidence,
+    count: TokenCounter,
+    calibration: Calibration,
+    *,
+    fewest: tuple[tuple[float, int], ...] = (),
+    our_usd: float | None = None,
+) -> RecordingShown:
+    """What reports show of a recording, its prompts counted with `count`, as `calibration` says.
+
+    `fewest` are the fewest prompt tokens at which a selection reaches a share of dependencies, `our_usd` what the recording's own strategy costs.
+    """
+    trace, sizes = evidence.trace, calibration.sizes
+    counted = count_error(trace, count, sizes)
+    plain = count.calibrated(Counting())
+    worst = sorted(evidence.cuts, key=lambda cut: (-cut.needed, -len(cut.lost), cut.step))
+    parts = sum(result.non_text for result in trace.results)
+    parts += sum(non_text_parts(getattr(step, "content", "")) for step in trace.steps)
+    return RecordingShown(
+        sha256=trace.sha256,
+        format=trace.source.format,
+        calls=len(trace.model_turns),
+        results=len(trace.results),
+        cut_at_source=sum(result.truncated_at_source for result in trace.results),
+        non_text=parts,
+        threads=len({step.thread for step in trace.steps}),
+        model=evidence.model,
+        outcome=trace.outcome,
+        left_out=trace.left_out,
+        cuts=tuple(_cut_shown(cut) for cut in worst[:MOST]),
+        cuts_total=len(worst),
+        cuts_needed=sum(bool(cut.needed) for cut in worst),
+        resets=tuple(
+            ResetShown(step=item.step, results=item.results, kept=item.kept, summary_chars=item.summary_chars,
+                       facts=item.facts, lost=item.lost)
+            for item in sorted(evidence.resets, key=lambda item: (-item.lost, item.step))[:MOST]
+        ),
+        resets_total=len(evidence.resets),
+        counted_tokens=sum(ours for _, ours, _ in counted),
+        reported_tokens=sum(theirs for _, _, theirs in counted),
+        error_tokens=_error(counted),
+        error_tokens_plain=_error(count_error(trace, plain, {})),
+        error_tokens_uncalibrated=_error(count_error(trace, plain, sizes)),
+        counting=calibration.counting,
+        reasoning=calibration.reasoning,
+        reasoning_errors=calibration.errors,
+        not_calibrated=calibration.problem,
+        stated_usd=stated_usd(trace),
+        usage_usd=usage_usd(evidence),
+        our_usd=our_usd,
+        fewest_tokens=fewest,
+    )  # fmt: skip
+
+
+def _error(counted: list[tuple[int, int, int]]) -> int:
+    """The sum of the differences, whatever their sign."""
+    return sum(abs(ours - theirs) for _, ours, theirs in counted)
+
+
+def stated_usd(trace: Trace) -> float | None:
+    """What a trace says that its model calls cost, in dollars; None where it says nothing, or nothing but zero.
+
+    >>> from bench.metrics import example
+    >>> import msgspec
+    >>> stated_usd(msgspec.structs.replace(example().trace, meta={"model_stats": {"instance_cost": 0.12, "api_calls": 2}}))
+    0.12
+    """
+    found: Any = None
+    for path in _STATED:
+        found = trace.meta
+        for key in path:
+            found = found.get(key) if isinstance(found, dict) else None
+        if isinstance(found, int | float) and not isinstance(found, bool) and found > 0:
+            return float(found)
+    return None
+
+
+def usage_usd(evidence: TraceEvidence) -> float | None:
+    """What the usage that a trace recorded costs at listed prices, cache reads and writes as recorded; None unless every turn has both."""
+    total = 0.0
+    for turn in evidence.trace.model_turns:
+        prices = unit_prices(evidence.model_of(turn.index), evidence.recorded_at_s)
+        if prices is None or turn.usage is None:
+            return None
+        read, written = turn.usage.cached_prompt_tokens or 0, turn.usage.cache_write_tokens or 0
+        total += prices.cost_usd(turn.usage.prompt_tokens, read, written, turn.usage.completion_tokens)
+    return total or None
+
+
+def _cut_shown(cut: Cut) -> CutShown:
+    said = tuple((step, facts[:NAMED]) for step, facts in list(cut.said.items())[:NAMED])
+    return CutShown(
+        step=cut.step,
+        function=cut.function,
+        untruncated_chars=cut.untruncated_chars,
+        seen_chars=cut.seen_chars,
+        facts=cut.facts,
+        lost=len(cut.lost),
+        asked_again=tuple(cut.asked_again.items()),
+        said=said,
+        said_total=sum(map(len, cut.said.values())),
+    )

@@ -1,0 +1,317 @@
+"""One case: the rows of all strategies on one trace, and the compact evidence that gates and reports show. Bounded in size, whatever the trace."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from .base import Value
+from .run import Counting, Failure, Reasoning
+from .score import Row, Sample, Turned
+from .trace import Outcome
+
+# ---------------------------------------------------------------- what was lost
+
+
+class NeededAt(Value, frozen=True, kw_only=True):
+    """A later turn, by step, and the fact that it needed."""
+
+    turn: int
+    fact: str
+
+
+class Loss(Value, frozen=True, kw_only=True):
+    """What one result (or one turn, `step` None: the run) lost: facts by name, how many of how many, and who needed them.
+
+    `differs`: the metric names no facts but what came out otherwise; `facts` are its own words then.
+    """
+
+    step: int | None
+    function: str = ""
+    facts: tuple[str, ...] = ()
+    count: float = 0
+    total: float = 0
+    needed_at: tuple[NeededAt, ...] = ()
+    differs: bool = False
+
+
+class Losses(Value, frozen=True, kw_only=True):
+    """What one metric found lost under one strategy: the worst losses, worst first, and in how many `places` something was lost."""
+
+    strategy: str
+    metric: str
+    worst: tuple[Loss, ...]
+    places: int
+
+
+class Span(Value, frozen=True):
+    """A piece of text: `plain`, a fact that was `lost`, one that was lost and `needed` later, or a `gap` left out here."""
+
+    text: str
+    kind: Literal["plain", "lost", "needed", "gap"] = "plain"
+
+
+class Rows(Value, frozen=True):
+    """Some rows of a table that a tool result held, with the cells that are gone as (row, column)."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    gone: frozenset[tuple[int, int]]
+    caption: str
+
+    def column_gone(self, number: int) -> bool:
+        """Whether nothing of a column is left."""
+        return bool(self.rows) and all((row, number) in self.gone for row in range(len(self.rows)))
+
+    def row_gone(self, number: int) -> bool:
+        """Whether nothing of a row is left."""
+        return bool(self.columns) and all((number, column) in self.gone for column in range(len(self.columns)))
+
+
+class Kept(Value, frozen=True, kw_only=True):
+    """What one strategy kept of a tool result: where that was looked for, the text, what was lost (of `lost_total`) and who needed it.
+
+    `said` tells in sentences which rows, columns and values are gone; `retrievable` of the lost facts are behind a handle that is shown.
+    """
+
+    strategy: str
+    where: str
+    text: tuple[Span, ...]
+    lost: tuple[str, ...]
+    lost_total: int
+    needed_at: tuple[NeededAt, ...] = ()
+    retrievable: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    rows: Rows | None = None
+
+
+class ResultShown(Value, frozen=True, kw_only=True):
+    """One tool result untruncated, beside what the strategies that lost most of it kept. `missed` uses in all lacked one of its facts."""
+
+    step: int
+    function: str
+    characters: int
+    untruncated: tuple[Span, ...]
+    kept: tuple[Kept, ...]
+    missed: int
+    lost: float
+    rows: Rows | None = None
+
+
+# ---------------------------------------------------------------- how it went
+
+
+class CallShown(Value, frozen=True, kw_only=True):
+    """One model call of a run: its number from 1, its step, the tokens of its prompt, and what happened there.
+
+    `evicted` are the steps of results that left the prompt, `missed` facts that the turn needed and did not find. `invalid` says what a provider
+    would refuse in it, `task_missing` that no message holds the task any more.
+    """
+
+    number: int
+    step: int
+    tokens: int
+    compacted: bool = False
+    evicted: tuple[int, ...] = ()
+    missed: tuple[str, ...] = ()
+    invalid: str = ""
+    task_missing: bool = False
+
+
+class WindowShown(Value, frozen=True, kw_only=True):
+    """The window of one run: how many calls, the largest prompt, how often it was compacted, results that left, prompts over the model's window
+    (None: not known), prompts that are `invalid` and such that no longer hold the task. `curve` are calls enough to draw it: evenly spaced
+    ones, and those where something happened.
+    """
+
+    calls: int = 0
+    largest_tokens: int = 0
+    total_tokens: int = 0
+    compacted: int = 0
+    evicted: int = 0
+    over: int | None = None
+    invalid: int = 0
+    task_missing: int = 0
+    curve: tuple[CallShown, ...] = ()
+    over_budget: dict[int, int] = {}
+    """Prompts above each budget that was set."""
+
+
+class RouteCount(Value, frozen=True, kw_only=True):
+    """How often a router took a route where one was expected, and where that expectation comes from."""
+
+    router: str
+    expected: str
+    taken: str
+    expected_from: str
+    count: int
+
+
+class Turn(Value, frozen=True):
+    """One routing decision of a run: `expected` is None where the route taken was the expected one. `count` decisions in a row look the same."""
+
+    step: int
+    router: str
+    taken: str
+    expected: str | None = None
+    count: int = 1
+
+
+class RoutesShown(Value, frozen=True, kw_only=True):
+    """The routing of one run: decisions counted, the path with its wrong turns, and the first of these with its step."""
+
+    counts: tuple[RouteCount, ...] = ()
+    path: tuple[Turn, ...] = ()
+    left_out: int = 0
+    first_wrong: Turned | None = None
+    first_wrong_step: int | None = None
+
+
+class NoteShown(Value, frozen=True, kw_only=True):
+    """Something a strategy reported: from which slot, how often, and at which step first."""
+
+    slot: str
+    text: str
+    count: int
+    step: int
+
+
+class Judgement(Value, frozen=True, kw_only=True):
+    """What an evaluator concluded about one step from the stored record."""
+
+    step: int
+    function: str
+    outcome: str
+    result_type: str
+    conclusions: str
+
+
+class FindingChange(Value, frozen=True, kw_only=True):
+    """One finding that came out otherwise from the stored record than from the untruncated one."""
+
+    step: int
+    path: str
+    kind: str
+    before: str
+    after: str
+
+
+class CompactionShown(Value, frozen=True):
+    """One compaction: the step of its prompt, and the share of the facts told so far that it still holds."""
+
+    step: int
+    recall: float
+
+
+class RunShown(Value, frozen=True, kw_only=True):
+    """What is kept of one run: no prompt and no result, but what reports show of them."""
+
+    failure: Failure | None = None
+    encoding: str = ""
+    encoding_assumed: bool = False
+    window: WindowShown = WindowShown()
+    routes: RoutesShown = RoutesShown()
+    notes: tuple[NoteShown, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
+    judged: int = 0
+    finding_changes: tuple[FindingChange, ...] = ()
+    findings_differing: int = 0
+    findings_judged: int = 0
+    probes: tuple[Sample, ...] = ()
+    compactions: tuple[tuple[CompactionShown, ...], ...] = ()
+    handles: int = 0
+    handles_empty: int = 0
+
+
+# ---------------------------------------------------------------- the recording itself
+
+
+class CutShown(Value, frozen=True, kw_only=True):
+    """One result that the recorded model saw in part: characters of its output and of what was seen, its facts, those lost, and where these
+    turned up again: in later results (step and count) and in later turns (step and facts).
+    """
+
+    step: int
+    function: str
+    untruncated_chars: int
+    seen_chars: int
+    facts: int
+    lost: int
+    asked_again: tuple[tuple[int, int], ...] = ()
+    said: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    said_total: int = 0
+
+
+class ResetShown(Value, frozen=True, kw_only=True):
+    """One time the recorded harness cleared its history: results that went, steps it kept, and what of the facts no longer stood anywhere."""
+
+    step: int
+    results: int
+    kept: int
+    summary_chars: int
+    facts: int
+    lost: int
+
+
+class RecordingShown(Value, frozen=True, kw_only=True):
+    """What a recording says of itself, the same for every strategy.
+
+    `counted_tokens` and `reported_tokens` are ours and the provider's over all prompts that report usage, `error_tokens` the sum of the
+    differences; `error_tokens_uncalibrated` is that of the plain rule with the reasoning that was sent back, `error_tokens_plain` without.
+    `counting` is how tokens are counted, `not_calibrated` why no constants were fitted. `reasoning_errors` are the shares by which counting with
+    and without the reasoning misses. `stated_usd` is what the recording says that it cost, `usage_usd` what its usage costs at listed prices,
+    `our_usd` what its own strategy costs here. `fewest_tokens` are the fewest prompt tokens at which a verbatim selection reaches a share of
+    dependencies.
+    """
+
+    sha256: str
+    format: str = ""
+    calls: int = 0
+    results: int = 0
+    cut_at_source: int = 0
+    non_text: int = 0
+    threads: int = 1
+    model: str | None = None
+    outcome: Outcome | None = None
+    left_out: dict[str, int] = {}
+    cuts: tuple[CutShown, ...] = ()
+    cuts_total: int = 0
+    cuts_needed: int = 0
+    resets: tuple[ResetShown, ...] = ()
+    resets_total: int = 0
+    counted_tokens: int = 0
+    reported_tokens: int = 0
+    error_tokens: int = 0
+    error_tokens_plain: int = 0
+    error_tokens_uncalibrated: int = 0
+    counting: Counting = Counting()
+    reasoning: Reasoning = ""
+    reasoning_errors: tuple[float, ...] = ()
+    not_calibrated: str = ""
+    stated_usd: float | None = None
+    usage_usd: float | None = None
+    our_usd: float | None = None
+    fewest_tokens: tuple[tuple[float, int], ...] = ()
+
+
+class Case(Value, frozen=True, kw_only=True):
+    """One trace under every strategy: the rows, and what reports show. It can be pickled, and does not grow with the trace.
+
+    `runs` is by strategy. `losses` are those of metrics that gates judge. `results` are the worst results side by side. `prompts` is what a
+    page needs to show any prompt (compressed JSON; b"" where that was not asked for or is too much). `questions_sha256` is of what a scenario
+    asks of this trace beyond what it says itself.
+    """
+
+    id: str
+    recording: RecordingShown
+    questions_sha256: str = ""
+    rows: tuple[Row, ...] = ()
+    runs: dict[str, RunShown] = {}
+    losses: tuple[Losses, ...] = ()
+    results: tuple[ResultShown, ...] = ()
+    results_damaged: int = 0
+    results_needed: int = 0
+    prompts: bytes = b""
+
+    def losses_of(self, strategy: str, metric: str) -> Losses | None:
+        """The losses that a metric found under a strategy; None where none were kept."""
+        return next((item for item in self.losses if (item.strategy, item.metric) == (strategy, metric)), None)

@@ -1,0 +1,270 @@
+"""What is made of measurements: signatures, gates, verdicts, baselines, and the comparison that holds them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from ..errors import BenchError, nearest
+from .base import SCHEMA_VERSION, Value
+from .case import Case, Loss
+from .score import Delta, MetricInfo, Row
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SIGNED = (
+    ("bench_version", "bench version"),
+    ("encodings", "token encodings"),
+    ("facts_version", "fact pattern"),
+    ("prices_date", "price tables"),
+    ("calibration", "calibration of token counts"),
+    ("model", "model of traces that name none"),
+    ("seed", "seed"),
+)
+"""The settings that make two sets of scores comparable, each with what it is called. Traces and strategies are told apart by name."""
+
+
+class Signature(Value, frozen=True, kw_only=True):
+    """The settings that made a set of scores.
+
+    By case, `traces` are the hashes of the recordings, `questions` those of what the scenario asks of them, `case_encodings` the encodings that
+    count their tokens. `metrics` are the versions of the families of metrics that gates judge. `calibration` is the version of how counts of tokens
+    are fitted on recorded usage, "off" where they are not; `model` is that of traces which name none (`""`: not given).
+    """
+
+    bench_version: str
+    traces: dict[str, str]
+    strategies: dict[str, str]
+    encodings: tuple[str, ...]
+    facts_version: str
+    prices_date: str
+    seed: int
+    code: dict[str, str] = {}
+    questions: dict[str, str] = {}
+    calibration: str = "off"
+    model: str = ""
+    case_encodings: dict[str, tuple[str, ...]] = {}
+    metrics: dict[str, int] = {}
+
+    def differences(self, other: Signature) -> Iterator[tuple[str, str, str, str]]:
+        """Each setting that differs from another signature's: its field, what it is called, and both values as text.
+
+        >>> one = Signature(bench_version="1", traces={}, strategies={}, encodings=("a", "b"), facts_version="1", prices_date="", seed=0)
+        >>> list(one.differences(msgspec.structs.replace(one, seed=7)))
+        [('seed', 'seed', '0', '7')]
+        """
+        for field, word in SIGNED:
+            mine, theirs = getattr(self, field), getattr(other, field)
+            if mine != theirs:
+                yield field, word, _said(mine), _said(theirs)
+        for family in sorted(self.metrics.keys() & other.metrics.keys()):
+            if self.metrics[family] != other.metrics[family]:
+                yield "metrics", f"version of {family}", str(self.metrics[family]), str(other.metrics[family])
+
+
+def _said(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+class GateRule(msgspec.Struct, frozen=True, kw_only=True):
+    """One declared gate: the metric and strategy it is about, over all cases or the worst one, and the settings of its own that it was given.
+
+    `number` is its place among the gates of its scenario, from 1.
+    """
+
+    metric: str
+    strategy: str = "*"
+    over: Literal["all", "worst_case"] = "all"
+    gate: str = ""
+    settings: dict[str, Any] = {}
+    number: int = 0
+
+
+class Verdict(Value, frozen=True, kw_only=True):
+    """What a gate decided, in one sentence. `losses` are what was dropped on `case`, for a gate that failed; reports put them into words."""
+
+    gate: str
+    metric: str
+    strategy: str
+    outcome: Literal["pass", "fail", "inconclusive", "skipped"]
+    sentence: str
+    case: str | None = None
+    value: float | None = None
+    limit: float | None = None
+    losses: tuple[Loss, ...] = ()
+    losses_total: int = 0
+
+
+class Moment(Value, frozen=True, kw_only=True):
+    """One metric of one strategy over all cases, as a history kept it from an earlier run.
+
+    `run` numbers the runs of the scenario in the order kept, `commit` is the git commit it ran at (None outside a repository), `dirty` says
+    that files differed from it. `changed` names what but strategies differs from the run before: such values do not compare.
+    """
+
+    run: int
+    commit: str | None
+    dirty: bool
+    at: str
+    strategy: str
+    metric: str
+    value: float | None
+    changed: tuple[str, ...] = ()
+
+
+class Baseline(Value, frozen=True, kw_only=True):
+    """Accepted values, committed beside a scenario: per strategy, metric and case (`""`: over all cases).
+
+    `weights` has what a case weighs in a pooled value, `bounds` the least and the most that a value can be, where it is not exact.
+    """
+
+    schema: int = SCHEMA_VERSION
+    signature: Signature
+    values: dict[str, dict[str, dict[str, float | None]]]
+    weights: dict[str, dict[str, dict[str, float]]] = {}
+    bounds: dict[str, dict[str, dict[str, tuple[float, float]]]] = {}
+
+    def of(self, strategy: str, metric: str) -> dict[str, float | None]:
+        """The values of one metric of one strategy by case; `{}` for none."""
+        return self.values.get(strategy, {}).get(metric, {})
+
+    def weights_of(self, strategy: str, metric: str) -> dict[str, float]:
+        """What the cases weigh in one pooled metric of one strategy; `{}` for none."""
+        return self.weights.get(strategy, {}).get(metric, {})
+
+    def bounds_of(self, strategy: str, metric: str) -> dict[str, tuple[float, float]]:
+        """The least and the most of each value that is not exact, by case; `{}` for none."""
+        return self.bounds.get(strategy, {}).get(metric, {})
+
+
+class Against(Value, frozen=True, kw_only=True):
+    """What a comparison is held against: a baseline (None: none yet), what it is called, and why it could not be used.
+
+    `required`: that there is none yet is a failure. Where it is another revision of the code, `before` maps a strategy to the one here that is
+    its earlier self.
+    """
+
+    baseline: Baseline | None = None
+    name: str = "the baseline"
+    problem: str | None = None
+    required: bool = False
+    before: dict[str, str] = {}
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """Everything that gates and panels may see: the cases with their rows, the rows over all cases, and what is made of them.
+
+    `history` are earlier runs and this one, oldest first. `allow_inconclusive`: such a verdict does not fail the whole. `keep` and `keep_far` are the
+    shares of what was needed, and of what was needed from far back, that a strategy has to keep to be recommended.
+    """
+
+    title: str
+    signature: Signature
+    strategies: tuple[str, ...]
+    references: tuple[str, ...]
+    cases: tuple[Case, ...]
+    rows: tuple[Row, ...]
+    summary: tuple[Row, ...]
+    deltas: tuple[Delta, ...] = ()
+    metrics: dict[str, MetricInfo]
+    rules: tuple[GateRule, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+    against: Against = Against()
+    budgets: tuple[int, ...] = ()
+    history: tuple[Moment, ...] = ()
+    allow_inconclusive: bool = False
+    keep: float = 0.95
+    keep_far: float = 0.8
+    verdicts: tuple[Verdict, ...] = ()
+
+    @property
+    def everyone(self) -> tuple[str, ...]:
+        """The declared strategies, then the references that were added."""
+        return (*self.strategies, *self.references)
+
+    @cached_property
+    def case_ids(self) -> tuple[str, ...]:
+        """The names of the cases, in order."""
+        return tuple(case.id for case in self.cases)
+
+    @cached_property
+    def by_case(self) -> dict[str, Case]:
+        """The cases by name."""
+        return {case.id: case for case in self.cases}
+
+    @cached_property
+    def table(self) -> dict[tuple[str, str, str | None], Row]:
+        """Every row by (strategy, metric, case); case None: over all cases."""
+        return {(row.strategy, row.metric, row.case): row for row in (*self.rows, *self.summary)}
+
+    def row(self, strategy: str, metric: str, case: str | None = None) -> Row | None:
+        """The row of one metric for one strategy and case (None: over all cases); None where there is none."""
+        return self.table.get((strategy, metric, case))
+
+    def value(self, strategy: str, metric: str, case: str | None = None) -> float | None:
+        """The value of a row; None where there is none, or where it was not measured."""
+        row = self.row(strategy, metric, case)
+        return None if row is None else row.value
+
+    def delta(self, strategy: str, metric: str, reference: str | None = None) -> Delta | None:
+        """The difference of a strategy against a reference (None: the first it is held against); None where there is none."""
+        known = self.differences.get((strategy, metric), ())
+        return next((item for item in known if reference in (None, item.reference)), None)
+
+    @cached_property
+    def differences(self) -> dict[tuple[str, str], tuple[Delta, ...]]:
+        """Every difference by (strategy, metric), in the order of the references."""
+        found: dict[tuple[str, str], tuple[Delta, ...]] = {}
+        for item in self.deltas:
+            found[item.strategy, item.metric] = (*found.get((item.strategy, item.metric), ()), item)
+        return found
+
+    def failed(self, strategy: str) -> tuple[str, str] | None:
+        """The first case on which a strategy raised, with what it raised; None where it finished everywhere."""
+        for case in self.cases:
+            failure = case.runs[strategy].failure if strategy in case.runs else None
+            if failure is not None:
+                return case.id, f"{failure.slot} at step {failure.step}: {failure.error}"
+        return None
+
+    def to_frame(self, what: Literal["rows", "summary", "verdicts"] = "rows") -> pd.DataFrame:
+        """The comparison as a pandas frame: `rows`, one per strategy, metric and case (the default), `summary`, the same over all cases, or
+        `verdicts`, one per gate and strategy. No rows: the columns alone. Raises BenchError for any other table.
+
+        `low` and `high` bound a value, and are the value itself where it is exact; all three are NaN where nothing was measured. `status` always
+        says what a value is: exact, bounds, partly measured, or why there is none. So no column is empty where a value stands.
+
+        >>> empty = Signature(bench_version="1", traces={}, strategies={}, encodings=(), facts_version="1", prices_date="", seed=0)
+        >>> nothing = Comparison(title="t", signature=empty, strategies=(), references=(), cases=(), rows=(), summary=(), metrics={})
+        >>> list(nothing.to_frame().columns)
+        ['strategy', 'metric', 'case', 'value', 'low', 'high', 'unit', 'n', 'status']
+        """
+        import pandas as pd
+
+        items, columns = self._listed(what)
+        return pd.DataFrame(
+            {
+                column: pd.Series(
+                    [getattr(item, field) for item in items],
+                    dtype="float64" if column in ("value", "low", "high", "limit", "n") else "object",
+                )
+                for column, field in columns.items()
+            }
+        )
+
+    def _listed(self, what: str) -> tuple[Sequence[Row | Verdict], dict[str, str]]:
+        """What a frame lists, and the field that each column holds."""
+        if what == "verdicts":
+            judged = ("strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence")
+            return self.verdicts, {field: field for field in judged}
+        if what in ("rows", "summary"):
+            said = ("strategy", "metric", "case", "value", "low", "high", "unit", "n", "status")
+            rows = self.rows if what == "rows" else self.summary
+            return rows, {
+                field: {"value": "finite", "low": "least", "high": "most"}.get(field, field) for field in said
+            }
+        raise BenchError(f"to_frame({what!r}): no such table{nearest(what, ('rows', 'summary', 'verdicts'))}")

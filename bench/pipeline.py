@@ -1,0 +1,384 @@
+"""The verbs: load, replay, score, measure, compare, check, render, run a scenario. One case is the unit of work; a comparison is many of them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from . import __version__
+from .case import Measuring, measure, oracle_tokens, scored
+from .comparison.pairs import deltas
+from .comparison.rows import ordered, summarized
+from .comparison.shared import accepted_from, why_stale
+from .errors import BenchError, ResultsError, ScenarioError, SpecError, nearest
+from .evidence.calibration import CALIBRATION_VERSION
+from .evidence.of_run import RunEvidence
+from .evidence.of_trace import TraceEvidence
+from .evidence.probes import LABEL, Questions
+from .files.baselines import read_baseline
+from .gates import check as judge_all, parse_rule, require_known, rules_at_budgets
+from .metrics import metrics
+from .model import Against, Baseline, Case, Comparison, GateRule, MetricInfo, Run, Sample, Signature, Trace, Verdict
+from .replayer.loop import Replayer
+from .reports import render as write_report
+from .scenario import Scenario, read_scenario
+from .strategies import Strategy, compose, strategy_of
+from .strategies.budgets import at_budgets, has_window
+from .strategies.earlier import Earlier, strategies_at
+from .text.facts import FACTS_VERSION
+from .tokens.prices import prices_date
+from .traces import Loaded, load as read_traces
+from .workers import measured_in_processes
+
+REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
+"""The reference strategies that every comparison holds beside the declared ones, as brackets."""
+
+YARDSTICK = "keep_all"
+"""The reference that loss is measured against."""
+
+HELD_AGAINST = ("recorded", YARDSTICK)
+"""The references that differences are stated against: what was run, then what loses nothing."""
+
+Progress = Callable[[int, int | None], None]
+Asked = Iterable[tuple[Trace, Mapping[str, Any]]]
+"""Traces, each with the labels that a scenario adds."""
+
+
+# ---------------------------------------------------------------- the verbs
+
+
+def load(paths: str | Path | Sequence[str | Path], base: Path | None = None) -> Loaded:
+    """The traces of a path or several (`format:path`, or a path whose format is detected) and what was skipped. Errors: TraceError."""
+    several = [paths] if isinstance(paths, str | Path) else paths
+    return read_traces([str(path) for path in several], base or Path())
+
+
+def replay(trace: Trace, strategy: Any) -> Run:
+    """One trace through one strategy (a Strategy, its spec string, or a function). A strategy that raises gives a Run with a `failure`."""
+    return Replayer(TraceEvidence(trace)).run(strategy_of(strategy))
+
+
+def score(trace: Trace, run: Run) -> dict[str, tuple[Sample, ...]]:
+    """Every metric of one run, as samples by name; an old Run is scored without replaying its strategy."""
+    of_trace = TraceEvidence(trace, run.model)
+    oracle = functools.partial(oracle_tokens, Replayer(of_trace, calibrate=run.counting.calibrated))
+    return scored(RunEvidence(of_trace, run, oracle_tokens=oracle), metrics().values())
+
+
+def compare(
+    traces: Any,
+    strategies: Any,
+    *,
+    title: str = "",
+    gates: Sequence[Mapping[str, Any]] = (),
+    seed: int = 0,
+    jobs: int = 1,
+    base: Path | None = None,
+    progress: Progress | None = None,
+    calibrate: bool = True,
+    model: str | None = None,
+) -> Comparison:
+    """Replay and score every trace under every strategy, the references added, and pair the results by case.
+
+    `traces`: a path or several, what `load` gives, one Trace, or any number of them. `strategies`: a list of spec strings, functions (taken as
+    summarizers) or Strategies, or a mapping of name → one of these. `gates` are tables as a scenario has them; their verdicts are in the
+    comparison. `jobs` is how many processes work on cases; the result is the same. `progress` is called with (cases done, of how many).
+    With `calibrate` tokens are counted as the usage that a trace recorded says, else by the plain rule; `model` is that of traces which name
+    none, for their prices and encoding. Raises SpecError for two strategies of one name, BenchError for no traces or no strategies at all.
+    """
+    if isinstance(strategies, Mapping):
+        declared = [strategy_of(item, name, base) for name, item in strategies.items()]
+    elif isinstance(strategies, Iterable) and not isinstance(strategies, str):
+        declared = [strategy_of(item, base=base) for item in strategies]
+    else:
+        declared = [strategy_of(strategies, base=base)]
+    if not declared:
+        raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
+    found, skipped = _given(traces, base)
+    rules = tuple(parse_rule(table, f"gates[{number}]", number) for number, table in enumerate(gates, 1))
+    require_known(rules, [item.name for item in declared] + list(REFERENCES), "gates")
+    plan = _Plan(
+        title=title,
+        declared=declared,
+        rules=rules,
+        seed=seed,
+        jobs=jobs,
+        progress=progress,
+        skipped=skipped,
+        calibrate=calibrate,
+        model=model,
+    )
+    return _compared(((trace, {}) for trace in found), plan)
+
+
+def check(comparison: Comparison) -> tuple[Verdict, ...]:
+    """What the gates of a comparison decide, one verdict a gate and strategy, in the order declared."""
+    return judge_all(comparison)
+
+
+def render(comparisons: Comparison | Sequence[Comparison], path: Path | str) -> Path:
+    """Write the report of one or more comparisons; the file's ending decides the format. Gives the path written."""
+    several = [comparisons] if isinstance(comparisons, Comparison) else list(comparisons)
+    return write_report(several, Path(path))
+
+
+def run_scenario(
+    scenario: Scenario | Path | str,
+    progress: Progress | None = None,
+    *,
+    against: str | None = None,
+    accepting: bool = False,
+    allow_inconclusive: bool = False,
+    require_baseline: bool = False,
+    jobs: int = 1,
+) -> Comparison:
+    """A scenario from traces to verdicts: load, replay, score, compare with its baseline, check.
+
+    `against` names a git revision: the strategies' files as they were there are replayed too, and are the baseline. `accepting` says that
+    the baseline is about to be written anew, so that one that cannot be read is taken for none. `require_baseline`: gates that compare with one
+    fail where there is none.
+    """
+    plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
+    where = str(plan.path or plan.title)
+    declared = [_declared(name, slots, plan.base) for name, slots in plan.strategies.items()]
+    rules = tuple(parse_rule(table, f"{where}: gates[{number}]", number) for number, table in enumerate(plan.gates, 1))
+    everyone = at_budgets(declared, plan.budgets, plan.base)
+    require_known(rules, [item.name for item in (*declared, *everyone)] + list(REFERENCES), where)
+    asked = _Asked(plan, where)
+    made = _Plan(
+        title=plan.title,
+        declared=list(everyone),
+        rules=rules_at_budgets(rules, {item.name: has_window(item) for item in declared}, plan.budgets),
+        seed=plan.seed,
+        budgets=plan.budgets,
+        calibrate=plan.calibrate,
+        model=plan.model,
+        jobs=jobs,
+        progress=progress,
+        skipped=asked.skipped,
+        allow_inconclusive=allow_inconclusive,
+        require_baseline=require_baseline,
+        baseline=None if against is not None else _baseline(plan, accepting),
+    )
+    earlier = nullcontext(None) if against is None else strategies_at(against, made.declared, plan.base)
+    with earlier as then:
+        return _compared(asked, made if then is None else replace(made, earlier=then))
+
+
+# ---------------------------------------------------------------- how a comparison is made
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What a comparison is made of beside its traces. `skipped` is read once these have all been seen."""
+
+    title: str
+    declared: list[Strategy]
+    rules: tuple[GateRule, ...] = ()
+    seed: int = 0
+    budgets: tuple[int, ...] = ()
+    calibrate: bool = True
+    model: str | None = None
+    jobs: int = 1
+    progress: Progress | None = None
+    skipped: Sequence[tuple[str, str]] = ()
+    allow_inconclusive: bool = False
+    require_baseline: bool = False
+    baseline: Baseline | None = None
+    earlier: Earlier | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The declared strategies."""
+        return tuple(item.name for item in self.declared)
+
+    @property
+    def everyone(self) -> tuple[Strategy, ...]:
+        """The declared strategies, their earlier selves, and the references that are not declared. Raises SpecError for a name taken twice."""
+        for name in self.names:
+            if self.names.count(name) > 1:
+                raise SpecError(f"two strategies are called {name!r} — give each its own name")
+        for item in self.declared:
+            if item.name in REFERENCES and item != strategy_of(item.name):
+                raise SpecError(f"strategy {item.name!r}: that name belongs to a reference strategy — choose another")
+        then = () if self.earlier is None else tuple(self.earlier.strategies.values())
+        return (*self.declared, *then, *(strategy_of(name) for name in REFERENCES if name not in self.names))
+
+
+def _compared(traces: Asked, plan: _Plan) -> Comparison:
+    everyone, chosen = plan.everyone, tuple(metrics().values())
+    measuring = Measuring(
+        strategies=everyone,
+        metrics=chosen,
+        shown=frozenset(name for name in plan.names if name not in REFERENCES) or frozenset(plan.names),
+        losses_for=frozenset(rule.metric for rule in plan.rules),
+        budgets=plan.budgets,
+        prompts_for=tuple(dict.fromkeys([*plan.names, "recorded", YARDSTICK])),
+        calibrate=plan.calibrate,
+        model=plan.model,
+    )
+    cases = sorted(_measured(traces, measuring, plan), key=lambda case: case.id)
+    if not cases:
+        raise BenchError("no traces to replay — name at least one")
+    infos = {item.name: item.info for item in chosen}
+    order = [item.name for item in everyone]
+    rows = ordered(cases, order, tuple(infos.values()))
+    gated = [infos[rule.metric] for rule in plan.rules if rule.metric in infos]
+    signature = _signature(cases, everyone, plan, gated)
+    drawn = Comparison(
+        title=plan.title,
+        signature=signature,
+        strategies=plan.names,
+        references=tuple(name for name in order if name not in plan.names),
+        cases=tuple(cases),
+        rows=rows,
+        summary=summarized(rows, infos),
+        deltas=deltas(infos, rows, order, HELD_AGAINST, plan.seed),
+        metrics=infos,
+        rules=plan.rules,
+        skipped=(*plan.skipped, *(() if plan.earlier is None else plan.earlier.missing)),
+        budgets=plan.budgets,
+        allow_inconclusive=plan.allow_inconclusive,
+    )
+    return judged_against(drawn, _against(drawn, plan))
+
+
+def judged_against(comparison: Comparison, against: Against) -> Comparison:
+    """The comparison held against a baseline, with the verdicts of its gates."""
+    held = msgspec.structs.replace(comparison, against=against)
+    return msgspec.structs.replace(held, verdicts=judge_all(held))
+
+
+def _measured(traces: Asked, measuring: Measuring, plan: _Plan) -> Iterator[Case]:
+    """Every case, as it is done; no more traces are held than are being worked on."""
+    known: set[str] = set()
+
+    def each() -> Iterator[tuple[Trace, Mapping[str, Any]]]:
+        for trace, labels in traces:
+            if trace.id in known:
+                raise BenchError(f"two traces are called {trace.id!r} — give each its own id")
+            known.add(trace.id)
+            yield trace, labels
+
+    here = (measure(trace, measuring, labels) for trace, labels in each())
+    found = here if plan.jobs == 1 else measured_in_processes(each(), measuring, plan.jobs)
+    for done, case in enumerate(found, 1):
+        if plan.progress:
+            plan.progress(done, None if done < len(known) else len(known))
+        yield case
+
+
+def _signature(
+    cases: Sequence[Case], strategies: Sequence[Strategy], plan: _Plan, gated: Sequence[MetricInfo]
+) -> Signature:
+    counted = {case.id: sorted({run.encoding for run in case.runs.values() if run.encoding}) for case in cases}
+    return Signature(
+        bench_version=__version__,
+        traces={case.id: case.recording.sha256 for case in cases},
+        questions={case.id: case.questions_sha256 for case in cases if case.questions_sha256},
+        strategies={item.name: str(item) for item in strategies},
+        encodings=tuple(sorted({name for names in counted.values() for name in names})),
+        case_encodings={case: tuple(names) for case, names in counted.items()},
+        metrics={info.family: info.version for info in gated},
+        facts_version=FACTS_VERSION,
+        prices_date=prices_date(),
+        seed=plan.seed,
+        calibration=CALIBRATION_VERSION if plan.calibrate else "off",
+        model=plan.model or "",
+        code={spec: sha for item in strategies for spec, sha in item.code.items()},
+    )
+
+
+# ---------------------------------------------------------------- what it is held against
+
+
+def _baseline(plan: Scenario, accepting: bool) -> Baseline | None:
+    try:
+        return read_baseline(plan.baseline_path) if plan.baseline_path else None
+    except ResultsError:
+        if accepting:
+            return None
+        raise
+
+
+def _against(comparison: Comparison, plan: _Plan) -> Against:
+    """What a comparison is held against: its scenario's baseline, or the strategies' own earlier selves."""
+    if plan.earlier is not None:
+        return _earlier_selves(comparison, plan.earlier)
+    if plan.baseline is None:
+        return Against(required=plan.require_baseline)
+    return Against(baseline=plan.baseline, problem=why_stale(comparison.signature, plan.baseline, comparison.metrics))
+
+
+def _earlier_selves(comparison: Comparison, earlier: Earlier) -> Against:
+    """The values of earlier strategies as a baseline; a strategy without a file is its own."""
+    before = {name: strategy.name for name, strategy in earlier.strategies.items()}
+    gone = {name.rpartition("@")[0] for name, _ in earlier.missing}
+    names = {before.get(name, name): name for name in comparison.strategies if name not in gone}
+    rows = (*comparison.summary, *comparison.rows)
+    accepted = accepted_from(rows, comparison.signature, comparison.metrics, names)
+    return Against(baseline=accepted, name=earlier.name, before=before)
+
+
+# ---------------------------------------------------------------- what people pass
+
+
+def _given(traces: Any, base: Path | None) -> tuple[Iterable[Trace], Sequence[tuple[str, str]]]:
+    """The traces that somebody passed, and what was skipped on the way."""
+    if isinstance(traces, str | Path):
+        traces = [traces]
+    if isinstance(traces, Trace):
+        return [traces], ()
+    if isinstance(traces, Loaded):
+        return traces.traces, traces.skipped
+    if not isinstance(traces, Iterable):
+        what = f"traces are paths, Traces, or what bench.load gives; got {type(traces).__name__}"
+        raise BenchError(f"{what} — write bench.compare('runs/', …)")
+    items = list(traces) if isinstance(traces, list | tuple) else traces
+    if isinstance(items, list) and all(isinstance(item, str | Path) for item in items):
+        found = read_traces([str(item) for item in items], base or Path())
+        return found.traces, found.skipped
+    return _only_traces(items), ()
+
+
+def _only_traces(items: Iterable[Any]) -> Iterator[Trace]:
+    for item in items:
+        if not isinstance(item, Trace):
+            raise BenchError(f"expected a Trace among the traces, got {type(item).__name__} — load it with bench.load")
+        yield item
+
+
+@dataclass
+class _Asked:
+    """The traces of a scenario, each with what the scenario says and asks of it. `skipped` fills as they are read."""
+
+    plan: Scenario
+    where: str
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
+        questions = Questions(self.plan.probes, self.where)
+        loaded = read_traces(self.plan.traces, self.plan.base)
+        self.skipped.extend(loaded.skipped)
+        known = set()
+        for trace in loaded.traces:
+            known.add(trace.id)
+            probes = questions.of(trace)
+            yield trace, {**self.plan.labels.get(trace.id, {}), **({LABEL: probes} if probes else {})}
+        for case in self.plan.labels:
+            if case not in known:
+                raise ScenarioError(f"{self.where}: labels for unknown case {case!r}{nearest(case, known)}")
+        questions.require_asked()
+
+
+def _declared(name: str, slots: Mapping[str, Any] | str, base: Path) -> Strategy:
+    """A strategy of a scenario: a table of slots, the empty table of a reference, or the spec string of the command line."""
+    if isinstance(slots, str):
+        return strategy_of(slots, base=base)
+    return strategy_of(name) if not slots and name in REFERENCES else compose(name, slots, base)

@@ -1,0 +1,75 @@
+"""What texts say, each read once for everybody who asks the same object."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from .decode import decoded
+from .facts import Found, anchor, distinct_facts, find_facts, flat, is_number, numbers_in, occurs, words_of
+
+
+class Texts:
+    """The plain lines, facts, words and numbers of texts. It keeps what it has read: one object lives as long as one trace is looked at.
+
+    `lower` are the words that the trace writes in small letters: capitalised, they are no names.
+
+    >>> texts = Texts()
+    >>> texts.facts('{"rows": 471}'), texts.missing("total 471", ["471", "36.5"])
+    ({'471': 'number'}, ['36.5'])
+    """
+
+    def __init__(self, lower: Collection[str] = frozenset()) -> None:
+        self.lower = lower
+        self._pieces: dict[str, Found] = {}
+        self._plain: dict[str, str] = {}
+        self._facts: dict[str, dict[str, str]] = {}
+        self._words: dict[str, frozenset[str]] = {}
+        self._numbers: dict[str, set[str]] = {}
+        self._flat: dict[str, str] = {}
+
+    def plain(self, text: str) -> str:
+        """The text as facts are looked for in it: see `bench.text.decode.decoded`."""
+        found = self._plain.get(text)
+        if found is None:
+            found = self._plain[text] = decoded(text)
+        return found
+
+    def facts(self, text: str) -> dict[str, str]:
+        """The distinct facts of a text as fact → kind, in order of first appearance. Do not change the mapping."""
+        found = self._facts.get(text)
+        if found is None:
+            found = self._facts[text] = distinct_facts(find_facts(self.plain(text), self._pieces, self.lower))
+        return found
+
+    def words(self, text: str) -> frozenset[str]:
+        """The runs of word characters of a text, decoded first."""
+        found = self._words.get(text)
+        if found is None:
+            found = self._words[text] = words_of(self.plain(text))
+        return found
+
+    def numbers(self, text: str) -> set[str]:
+        """The numbers of a text by value, decoded first."""
+        found = self._numbers.get(text)
+        if found is None:
+            found = self._numbers[text] = numbers_in(self.plain(text))
+        return found
+
+    def flat(self, text: str) -> str:
+        """The words of a text in small letters, one blank between, before and after: where a run of words is looked for."""
+        found = self._flat.get(text)
+        if found is None:
+            found = self._flat[text] = flat(self.plain(text))
+        return found
+
+    def holds(self, text: str, fact: str) -> bool:
+        """Whether a fact is present in a text, decoded first."""
+        if is_number(fact):
+            return fact in self.numbers(text)
+        if " " in fact:
+            return flat(fact) in self.flat(text)
+        return anchor(fact) in self.words(text) and occurs(self.plain(text), fact)
+
+    def missing(self, text: str, facts: Iterable[str]) -> list[str]:
+        """Those of the facts that a text does not hold, in the order given."""
+        return [fact for fact in facts if not self.holds(text, fact)]

@@ -1,0 +1,104 @@
+"""Compactions: a case by hand, a history that collapses, and agreement with the slow reference."""
+
+from __future__ import annotations
+
+from generated import traces
+from handmade import opened, result, run_of, shell
+from hypothesis import given, settings, strategies as st
+from measured import evidence_of, measured
+from reference import lost
+
+from bench.evidence.shown import compactions_shown
+from bench.model import CompactionShown, ModelTurn, Run, Trace
+
+
+def pairs(name: str, recording: Trace, run: Run) -> list[tuple[int | None, float | None, float | None]]:
+    return [(sample.step, sample.numerator, sample.denominator) for sample in measured(name, recording, run)]
+
+
+def three_results() -> Trace:
+    """Three results of two facts each, a model turn after each one."""
+    steps = []
+    for number in (1, 2, 3):
+        steps.append(result(f"{number}00 and {number}50", index=2 * number, call_id=f"c{number}"))
+        steps.append(ModelTurn(index=2 * number + 1, content="ok"))
+    return opened(steps)
+
+
+def test_by_hand() -> None:
+    # keeps one result: the first compaction is at step 5 (two told, one masked), the second at step 7 (three told, two masked), the last prompt
+    # (step 8) masks nothing more
+    recording = three_results()
+    run = run_of(recording, "mask=compactor=mask_observations:keep_last=1")
+    assert pairs("loss.compactions.1", recording, run) == [(5, 2.0, 4.0)]
+    assert pairs("loss.compactions.2", recording, run) == [(7, 2.0, 6.0)]
+    assert pairs("loss.compactions.3", recording, run) == []
+    (curve,) = compactions_shown(evidence_of(recording, run))
+    assert curve == (CompactionShown(5, 0.5), CompactionShown(7, 0.3333))
+    # half is not fewer than half: it collapsed in its second compaction
+    assert pairs("loss.collapse_compaction", recording, run) == [(7, 2.0, 1.0)]
+
+
+def test_a_fact_that_comes_back_counts_again() -> None:
+    recording = opened(
+        [
+            result("100", index=2, call_id="a"),
+            ModelTurn(index=3, content="ok"),
+            result("200", index=4, call_id="b"),
+            ModelTurn(index=5, content="ok"),
+            result("100", index=6, call_id="c"),
+            ModelTurn(index=7, content="ok"),
+        ]
+    )
+    run = run_of(recording, "mask=compactor=mask_observations:keep_last=1")
+    assert pairs("loss.compactions.1", recording, run) == [(5, 1.0, 2.0)]
+    assert pairs("loss.compactions.2", recording, run) == [(7, 2.0, 3.0)]
+
+
+def test_without_compaction_there_is_nothing_to_measure() -> None:
+    recording = three_results()
+    for strategy in ("keep_all", "cut=summarizer=truncate:limit=2"):
+        run = run_of(recording, strategy)
+        for name in ("loss.compactions.1", "loss.compactions.2", "loss.compactions.3", "loss.collapse_compaction"):
+            assert measured(name, recording, run) == []
+
+
+def test_a_summary_of_a_summary_wears_down() -> None:
+    recording = opened(shell(40, chars=200))
+    run = run_of(recording, 'old=compactor=summarize_old:keep_last=2,max_tokens=600,writer="extractive:max_chars=200"')
+    (curve,) = evidence_of(recording, run).prompts.scan.compactions.values()
+    recalls = [item.recall for item in curve]
+    assert len(recalls) > 3
+    assert recalls[0] > recalls[-1]
+    (collapsed,) = measured("loss.collapse_compaction", recording, run)
+    first = next(number for number, recall in enumerate(recalls, start=1) if recall < 0.5)
+    assert collapsed.numerator == first
+
+
+def test_dropping_everything_collapses_at_once() -> None:
+    recording = three_results()
+    assert pairs("loss.collapse_compaction", recording, run_of(recording, "drop_all"))[0][1] == 1.0
+
+
+STRATEGIES = (
+    "keep_all",
+    "drop_all",
+    "recorded",
+    "clairvoyant",
+    "floor",
+    "mask=compactor=mask_observations:keep_last=1",
+    "cut_mask=summarizer=truncate:limit=60+compactor=mask_observations:keep_last=1",
+    "old=compactor=summarize_old:keep_last=2,max_tokens=150",
+    "window=compactor=sliding_window:keep_last=3",
+)
+
+
+@given(trace=traces(extras=True), strategy=st.sampled_from(STRATEGIES))
+@settings(max_examples=200)
+def test_as_the_slow_reference(trace: Trace, strategy: str) -> None:
+    run = run_of(trace, strategy)
+    ours = {
+        thread: [(item.step, item.kept, item.total) for item in found]
+        for thread, found in evidence_of(trace, run).prompts.scan.compactions.items()
+    }
+    assert ours == lost.compactions(trace, run)

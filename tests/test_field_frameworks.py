@@ -1,0 +1,264 @@
+"""The policies of Agent Framework and Inspect: by hand, and against the package where it is installed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from field import answer, histories, prompts, session, spied_writer, steps  # noqa: F401
+from hypothesis import given, settings, strategies as st
+
+from bench.model import Message
+from bench.plugins.registry import build
+from bench.strategies.field.agent_framework import PROMPT_TOKENS, groups_of, json_tokens
+
+# ---------------------------------------------------------------- agent framework, by hand
+
+
+def test_groups_keep_a_call_with_its_results_even_apart() -> None:
+    told = session(1, calls=2)
+    told = [*told[:4], Message(role="user", kind="user", text="wait", step=9), told[4]]
+    assert [(group.kind, steps(group.messages)) for group in groups_of(told)] == [
+        ("system", [0]),
+        ("user", [1]),
+        ("tool_call", [2, 3, 4]),
+        ("user", [9]),
+    ]
+    assert steps(answer("agent_framework.selective:keep_last_tool_call_groups=0", told)) == [0, 1, 9]
+
+
+def test_truncation_takes_out_groups_from_the_oldest() -> None:
+    told = session(4)
+    assert steps(answer("agent_framework.truncation:max_n=6,compact_to=5,unit=messages", told)) == [0, 6, 7, 8, 9]
+    kept = answer("agent_framework.truncation:max_n=6,compact_to=5,unit=messages,preserve_first_user_group=true", told)
+    assert steps(kept) == [0, 1, 8, 9]
+    assert steps(answer("agent_framework.truncation:max_n=1,compact_to=1,unit=messages", told)) == [0, 8, 9]
+
+
+def test_tool_results_become_a_line_of_at_most_4096_characters() -> None:
+    told = session(3, text="x" * 5000)
+    prompt = answer("agent_framework.tool_result", told)
+    assert [message.role for message in prompt] == ["system", "user", "assistant", "assistant", "assistant", "tool"]
+    assert prompt[2].text.startswith("[Tool results: bash: 0: xxx")
+    assert (len(prompt[2].text), prompt[2].text[-16:]) == (4096, "... [truncated]]")
+
+
+def test_summarization_keeps_about_four_messages() -> None:
+    prompt = answer("agent_framework.summarization:writer=spied", session(5))
+    assert steps(prompt) == [0, None, 8, 9, 10, 11]
+    assert prompt[1].role == "assistant"
+    assert steps(answer("agent_framework.summarization", session(2))) == [0, 1, 2, 3, 4, 5]
+
+
+def test_what_the_summarizer_cannot_read_stays() -> None:
+    told = session(5, text="x" * 4000)
+    prompt = answer("agent_framework.summarization:writer=spied,max_summary_input_tokens=2500", told)
+    assert steps(prompt) == [0, None, 6, 7, 8, 9, 10, 11]
+    assert answer("agent_framework.summarization:max_summary_input_tokens=100", told) == told
+
+
+def test_context_window_collapses_then_truncates() -> None:
+    told = session(20)
+    half = answer("agent_framework.context_window:max_output_tokens=0", told, max_tokens=3600)
+    assert [message.kind for message in half].count("result") == 4
+    assert len([message for message in half if message.kind == "made"]) == 16
+    tight = answer("agent_framework.context_window:max_output_tokens=0", told, max_tokens=700)
+    assert len(tight) < len(half)
+    assert tight[0].kind == "system"
+
+
+# ---------------------------------------------------------------- agent framework, against the package
+
+
+def original(told: Sequence[Message]) -> list[Any]:
+    from agent_framework import Content, Message as Original
+
+    found: list[Any] = []
+    for message in told:
+        contents: list[Any] = []
+        if message.kind == "result":
+            contents.append(Content.from_function_result(call_id=message.call_id or "", result=message.text))
+        elif message.text or not message.tool_calls:
+            contents.append(Content.from_text(message.text))
+        for call in message.tool_calls:
+            contents.append(Content.from_function_call(call_id=call.id, name=call.name, arguments=call.arguments))
+        role = "tool" if message.kind == "result" else message.role
+        found.append(Original(role=role, contents=contents, message_id=f"msg_{message.step}"))
+    return found
+
+
+def after_original(strategy: Any, told: Sequence[Message]) -> list[tuple[str, Any]]:
+    """What the package leaves: a message by its step, one that it wrote by its text."""
+    from agent_framework import _compaction as package
+
+    theirs = original(told)
+    package.annotate_message_groups(theirs)
+    package.annotate_token_counts(theirs, tokenizer=package.CharacterEstimatorTokenizer())
+    asyncio.run(strategy(theirs))
+    return [
+        (message.role, int(message.message_id[4:]) if message.message_id.startswith("msg_") else message.text)
+        for message in package.project_included_messages(theirs)
+    ]
+
+
+def ours(spec: str, told: Sequence[Message], max_tokens: int = 128_000) -> list[tuple[str, Any]]:
+    return [
+        (message.role, message.text if message.step is None else message.step)
+        for message in answer(spec, told, max_tokens)
+    ]
+
+
+HISTORIES = histories(max_turns=8)
+
+
+@given(HISTORIES)
+def test_tokens_as_agent_framework_counts_them(told: list[Message]) -> None:
+    package = pytest.importorskip("agent_framework._compaction", reason="agent-framework-core is not installed")
+    counter = package.CharacterEstimatorTokenizer()
+    assert len(package.DEFAULT_SUMMARIZATION_PROMPT) // 4 == PROMPT_TOKENS
+    for message, theirs in zip(told, original(told), strict=True):
+        assert json_tokens(message) == counter.count_tokens(package._serialize_message(theirs))
+
+
+@settings(max_examples=150)
+@given(
+    told=HISTORIES,
+    limit=st.integers(1, 400),
+    share=st.floats(0.1, 1),
+    unit=st.sampled_from(["tokens", "messages"]),
+    first=st.booleans(),
+)
+def test_truncates_as_agent_framework_does(
+    told: list[Message], limit: int, share: float, unit: str, first: bool
+) -> None:
+    package = pytest.importorskip("agent_framework._compaction", reason="agent-framework-core is not installed")
+    limit = limit if unit == "tokens" else limit % 20 + 1
+    target = max(1, int(limit * share))
+    strategy = package.TruncationStrategy(
+        max_n=limit,
+        compact_to=target,
+        tokenizer=package.CharacterEstimatorTokenizer() if unit == "tokens" else None,
+        preserve_first_user_group=first,
+    )
+    spec = f"agent_framework.truncation:max_n={limit},compact_to={target},unit={unit},preserve_first_user_group={str(first).lower()}"
+    assert ours(spec, told) == after_original(strategy, told)
+
+
+@settings(max_examples=150)
+@given(told=HISTORIES, keep=st.integers(0, 6), rule=st.sampled_from(["sliding_window", "selective", "tool_result"]))
+def test_takes_out_groups_as_agent_framework_does(told: list[Message], keep: int, rule: str) -> None:
+    package = pytest.importorskip("agent_framework._compaction", reason="agent-framework-core is not installed")
+    strategies = {
+        "sliding_window": lambda: package.SlidingWindowStrategy(keep_last_groups=max(1, keep)),
+        "selective": lambda: package.SelectiveToolCallCompactionStrategy(keep_last_tool_call_groups=keep),
+        "tool_result": lambda: package.ToolResultCompactionStrategy(keep_last_tool_call_groups=keep),
+    }
+    setting = f"keep_last_groups={max(1, keep)}" if rule == "sliding_window" else f"keep_last_tool_call_groups={keep}"
+    assert ours(f"agent_framework.{rule}:{setting}", told) == after_original(strategies[rule](), told)
+
+
+@settings(max_examples=150)
+@given(told=HISTORIES, target=st.integers(1, 6), threshold=st.integers(0, 3))
+def test_summarizes_as_agent_framework_does(told: list[Message], target: int, threshold: int) -> None:
+    package = pytest.importorskip("agent_framework._compaction", reason="agent-framework-core is not installed")
+
+    class Client:
+        async def get_response(self, messages: list[Any], stream: bool = False) -> Any:
+            return type("Response", (), {"text": str(messages[1].text.count("\n") + 1)})()
+
+    strategy = package.SummarizationStrategy(
+        client=Client(), target_count=target, threshold=threshold, max_summary_input_tokens=None
+    )
+    got = ours(
+        f"agent_framework.summarization:target_count={target},threshold={threshold},max_summary_input_tokens=null", told
+    )
+    wanted = after_original(strategy, told)
+    assert [item[1] for item in got if isinstance(item[1], int)] == [
+        item[1] for item in wanted if isinstance(item[1], int)
+    ]
+    places = [[number for number, item in enumerate(found) if isinstance(item[1], str)] for found in (got, wanted)]
+    assert places[0] == places[1]
+
+
+# ---------------------------------------------------------------- inspect, by hand
+
+
+def test_inspect_edit_clears_all_but_three() -> None:
+    told = [*session(6), Message(role="user", kind="user", text="on", step=50)]
+    prompt = answer("inspect.edit:threshold=0.01", told, max_tokens=100)
+    texts = [message.text for message in prompt if message.kind == "result"]
+    assert [text == "(Tool result removed)" for text in texts] == [True] * 3 + [False] * 3
+    without = answer("inspect.edit:threshold=0.01,keep_tool_inputs=false", told, max_tokens=100)
+    assert len([message for message in without if message.kind == "result"]) == 3
+    assert without[2].text == "[call of bash removed, with its result]"
+
+
+def test_inspect_trim_keeps_the_last_four_fifths_and_no_orphans() -> None:
+    told = session(10)
+    prompt = answer("inspect.trim:max_tokens=400", told)
+    assert steps(prompt)[:2] == [0, 1]
+    assert {m.call_id for m in prompt if m.kind == "result"} == {c.id for m in prompt for c in m.tool_calls}
+    assert len(prompt) < len(told)
+
+
+def test_inspect_summary_has_no_tail() -> None:
+    last = prompts("inspect.summary:max_tokens=400,writer=spied", session(12))
+    made = next(prompt for prompt in last if any(message.kind == "made" for message in prompt))
+    assert [message.kind for message in made] == ["system", "user", "made"]
+    again = [prompt for prompt in last if len(prompt) == 3 and prompt[-1].kind == "made"][-1]
+    assert again[-1].text.startswith("SUMMARY OF system:You help.|user:go|made:SUMMARY OF ")
+
+
+# ---------------------------------------------------------------- inspect, against the package
+
+
+def of_inspect(told: Sequence[Message]) -> list[Any]:
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageTool, ChatMessageUser
+    from inspect_ai.tool import ToolCall as Call
+
+    found: list[Any] = []
+    for message in told:
+        shared: dict[str, Any] = {"content": message.text, "id": str(message.step)}
+        if message.kind == "system":
+            found.append(ChatMessageSystem(**shared))
+        elif message.kind == "model":
+            made = [Call(id=call.id, function=call.name, arguments=call.arguments) for call in message.tool_calls]
+            found.append(ChatMessageAssistant(**shared, tool_calls=made or None))
+        elif message.kind == "result":
+            found.append(ChatMessageTool(**shared, tool_call_id=message.call_id))
+        else:
+            found.append(ChatMessageUser(**shared))
+    return found
+
+
+def told_by(messages: Sequence[Any]) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [(m.role, m.text, tuple(call.id for call in getattr(m, "tool_calls", None) or ())) for m in messages]
+
+
+def told_here(messages: Sequence[Message]) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [
+        ("tool" if m.kind == "result" else m.role, m.text, tuple(call.id for call in m.tool_calls)) for m in messages
+    ]
+
+
+@settings(max_examples=150, deadline=None)
+@given(told=histories(max_turns=8, system=True), keep=st.integers(0, 4), exclude=st.sampled_from([[], ["read"]]))
+def test_edits_as_inspect_does(told: list[Message], keep: int, exclude: list[str]) -> None:
+    module = pytest.importorskip("inspect_ai.model._compaction.edit", reason="inspect-ai is not installed")
+    strategy = module.CompactionEdit(
+        keep_tool_uses=keep, exclude_tools=exclude, keep_thinking_turns="all", memory=False
+    )
+    theirs, _ = asyncio.run(strategy.compact(None, of_inspect(told), []))
+    compactor = build("compactor", f"inspect.edit:keep_tool_uses={keep},exclude_tools=[{','.join(exclude)}]").start()[0]
+    assert told_here(compactor._edited(list(told))) == told_by(theirs)
+
+
+@settings(max_examples=150, deadline=None)
+@given(told=histories(max_turns=8), preserve=st.sampled_from([0.0, 0.3, 0.5, 0.8, 1.0]))
+def test_trims_as_inspect_does(told: list[Message], preserve: float) -> None:
+    module = pytest.importorskip("inspect_ai.model._trim", reason="inspect-ai is not installed")
+    theirs = asyncio.run(module.trim_messages(of_inspect(told), preserve=preserve))
+    compactor = build("compactor", f"inspect.trim:preserve={preserve}").start()[0]
+    assert told_here(compactor._trimmed(list(told))) == told_by(theirs)
