@@ -25,6 +25,9 @@ from .reports.loss.side_by_side import damages, worst_results
 from .reports.prompt_data import prompt_data
 from .strategies import Strategy, parse_strategy
 
+RECORDED = "recorded"
+"""The reference strategy that is what the recorded system itself did."""
+
 Scored = Mapping[str, Sequence[Sample]]
 """Samples by metric."""
 
@@ -34,7 +37,8 @@ class Measuring:
     """What every case of a comparison is measured with.
 
     `shown` are the strategies that reports look at closely, `losses_for` the metrics whose losses are kept, `results_shown` how many results of
-    a case are shown beside what was kept of them, `prompts_for` the strategies whose prompts can be opened.
+    a case are shown beside what was kept of them, `prompts_for` the strategies whose prompts can be opened. `calibrate`: tokens are counted as
+    the usage that a trace recorded says; `model` is that of traces which name none.
     """
 
     strategies: tuple[Strategy, ...]
@@ -44,6 +48,8 @@ class Measuring:
     budgets: tuple[int, ...] = ()
     results_shown: int = 8
     prompts_for: tuple[str, ...] = ()
+    calibrate: bool = True
+    model: str | None = None
 
 
 def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None = None) -> Case:
@@ -59,9 +65,15 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
     sha256 = trace.sha256
     if labels:
         trace = msgspec.structs.replace(trace, labels={**trace.labels, **labels})
+<<<<<<< HEAD
     of_trace = TraceEvidence(trace)
     replayer = Replayer(of_trace)
     oracle = OracleCosts(replayer)
+=======
+    of_trace = TraceEvidence(trace, measuring.model)
+    replayer = Replayer(of_trace, calibrate=measuring.calibrate)
+    oracle = functools.cache(functools.partial(oracle_tokens, replayer))
+>>>>>>> main
     shared: dict[Any, PromptEvidence] = {}
     evidence: dict[str, RunEvidence] = {}
     samples: dict[str, Scored] = {}
@@ -74,7 +86,7 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
     damaged = damages(shown, of_trace.results)
     return Case(
         id=trace.id,
-        recording=_recording(of_trace, replayer, oracle, sha256),
+        recording=_recording(of_trace, replayer, oracle, sha256, _usd(samples.get(RECORDED, {}))),
         questions_sha256=hashlib.sha256(compact_json(labels).encode()).hexdigest() if labels else "",
         rows=tuple(
             case_row(item.info, found.run, samples[name][item.name])
@@ -123,9 +135,18 @@ def scored(evidence: RunEvidence, chosen: Iterable[Metric]) -> dict[str, tuple[S
     return {item.name: () if evidence.run.failure is not None else item.samples(evidence) for item in chosen}
 
 
-def _recording(of_trace: TraceEvidence, replayer: Replayer, oracle: OracleTokens, sha256: str) -> RecordingShown:
+def _recording(
+    of_trace: TraceEvidence, replayer: Replayer, oracle: OracleTokens, sha256: str, our_usd: float | None
+) -> RecordingShown:
     fewest = tuple((share, oracle("floor", share)) for share in CURVE) if of_trace.needs else ()
-    return msgspec.structs.replace(recording_shown(of_trace, replayer.counter, fewest), sha256=sha256)
+    shown = recording_shown(of_trace, replayer.counter, replayer.calibration, fewest=fewest, our_usd=our_usd)
+    return msgspec.structs.replace(shown, sha256=sha256)
+
+
+def _usd(samples: Scored) -> float | None:
+    """What a run costs in dollars; None where that was not measured in full."""
+    costs = [sample.numerator for sample in samples.get("cost.cost_usd", ())]
+    return None if not costs or None in costs else sum(cost for cost in costs if cost is not None)
 
 
 def _losses(trace: Trace, samples: Mapping[str, Scored], measuring: Measuring) -> Iterable[Losses]:
@@ -146,7 +167,7 @@ def _run_shown(evidence: RunEvidence, samples: Scored, budgets: Sequence[int]) -
         failure=run.failure,
         encoding=run.encoding,
         encoding_assumed=run.encoding_assumed,
-        window=window_shown(run, samples, budgets),
+        window=window_shown(run, samples, budgets, evidence.prompts.checked),
         routes=routes_shown(run.decisions),
         notes=notes_shown(run),
         judgements=judgements,

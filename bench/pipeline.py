@@ -11,16 +11,18 @@ from typing import Any
 import msgspec
 
 from .case import Measuring, OracleCosts, measure, scored
-from .comparison.pairs import deltas, require_comparable
+from .comparison.pairs import deltas
 from .comparison.rows import ordered, summarized
+from .comparison.shared import accepted_from, why_stale
 from .errors import BenchError, ResultsError, ScenarioError, SpecError, nearest
+from .evidence.calibration import CALIBRATION_VERSION
 from .evidence.of_run import RunEvidence
 from .evidence.of_trace import TraceEvidence
 from .evidence.probes import LABEL, Questions
 from .files.baselines import read_baseline
 from .gates import check as judge_all, parse_rule, require_known, rules_at_budgets
 from .metrics import metrics
-from .model import Against, Baseline, Case, Comparison, GateRule, Run, Sample, Signature, Trace, Verdict
+from .model import Against, Baseline, Case, Comparison, GateRule, MetricInfo, Run, Sample, Signature, Trace, Verdict
 from .replayer.loop import Replayer
 from .reports import render as write_report
 from .scenario import Scenario, read_scenario
@@ -37,7 +39,10 @@ REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
 """The reference strategies that every comparison holds beside the declared ones, as brackets."""
 
 YARDSTICK = "keep_all"
-"""The reference that differences are stated against."""
+"""The reference that loss is measured against."""
+
+HELD_AGAINST = ("recorded", YARDSTICK)
+"""The references that differences are stated against: what was run, then what loses nothing."""
 
 Progress = Callable[[int, int | None], None]
 Asked = Iterable[tuple[Trace, Mapping[str, Any]]]
@@ -59,8 +64,8 @@ def replay(trace: Trace, strategy: Any) -> Run:
 
 def score(trace: Trace, run: Run) -> dict[str, tuple[Sample, ...]]:
     """Every metric of one run, as samples by name; an old Run is scored without replaying its strategy."""
-    of_trace = TraceEvidence(trace)
-    oracle = OracleCosts(Replayer(of_trace))
+    of_trace = TraceEvidence(trace, run.model)
+    oracle = OracleCosts(Replayer(of_trace, calibrate=run.counting.calibrated))
     return scored(RunEvidence(of_trace, run, oracle_tokens=oracle), metrics().values())
 
 
@@ -74,13 +79,16 @@ def compare(
     jobs: int = 1,
     base: Path | None = None,
     progress: Progress | None = None,
+    calibrate: bool = True,
+    model: str | None = None,
 ) -> Comparison:
     """Replay and score every trace under every strategy, the references added, and pair the results by case.
 
     `traces`: a path or several, what `load` gives, one Trace, or any number of them. `strategies`: a list of spec strings, functions (taken as
     summarizers) or Strategies, or a mapping of name → one of these. `gates` are tables as a scenario has them; their verdicts are in the
     comparison. `jobs` is how many processes work on cases; the result is the same. `progress` is called with (cases done, of how many).
-    Raises SpecError for two strategies of one name, BenchError for no traces at all.
+    With `calibrate` tokens are counted as the usage that a trace recorded says, else by the plain rule; `model` is that of traces which name
+    none, for their prices and encoding. Raises SpecError for two strategies of one name, BenchError for no traces or no strategies at all.
     """
     if isinstance(strategies, Mapping):
         declared = [strategy_of(item, name, base) for name, item in strategies.items()]
@@ -88,10 +96,22 @@ def compare(
         declared = [strategy_of(item, base=base) for item in strategies]
     else:
         declared = [strategy_of(strategies, base=base)]
+    if not declared:
+        raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
     found, skipped = _given(traces, base)
     rules = tuple(parse_rule(table, f"gates[{number}]", number) for number, table in enumerate(gates, 1))
     require_known(rules, [item.name for item in declared] + list(REFERENCES), "gates")
-    plan = _Plan(title=title, declared=declared, rules=rules, seed=seed, jobs=jobs, progress=progress, skipped=skipped)
+    plan = _Plan(
+        title=title,
+        declared=declared,
+        rules=rules,
+        seed=seed,
+        jobs=jobs,
+        progress=progress,
+        skipped=skipped,
+        calibrate=calibrate,
+        model=model,
+    )
     return _compared(((trace, {}) for trace in found), plan)
 
 
@@ -113,12 +133,14 @@ def run_scenario(
     against: str | None = None,
     accepting: bool = False,
     allow_inconclusive: bool = False,
+    require_baseline: bool = False,
     jobs: int = 1,
 ) -> Comparison:
     """A scenario from traces to verdicts: load, replay, score, compare with its baseline, check.
 
     `against` names a git revision: the strategies' files as they were there are replayed too, and are the baseline. `accepting` says that
-    the baseline is about to be written anew, so that one that cannot be read is taken for none.
+    the baseline is about to be written anew, so that one that cannot be read is taken for none. `require_baseline`: gates that compare with one
+    fail where there is none.
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     where = str(plan.path or plan.title)
@@ -132,10 +154,13 @@ def run_scenario(
         rules=rules_at_budgets(rules, {item.name: has_window(item) for item in declared}, plan.budgets),
         seed=plan.seed,
         budgets=plan.budgets,
+        calibrate=plan.calibrate,
+        model=plan.model,
         jobs=jobs,
         progress=progress,
         skipped=asked.skipped,
         allow_inconclusive=allow_inconclusive,
+        require_baseline=require_baseline,
         baseline=None if against is not None else _baseline(plan, accepting),
     )
     earlier = nullcontext(None) if against is None else strategies_at(against, made.declared, plan.base)
@@ -155,10 +180,13 @@ class _Plan:
     rules: tuple[GateRule, ...] = ()
     seed: int = 0
     budgets: tuple[int, ...] = ()
+    calibrate: bool = True
+    model: str | None = None
     jobs: int = 1
     progress: Progress | None = None
     skipped: Sequence[tuple[str, str]] = ()
     allow_inconclusive: bool = False
+    require_baseline: bool = False
     baseline: Baseline | None = None
     earlier: Earlier | None = None
 
@@ -189,6 +217,8 @@ def _compared(traces: Asked, plan: _Plan) -> Comparison:
         losses_for=frozenset(rule.metric for rule in plan.rules),
         budgets=plan.budgets,
         prompts_for=tuple(dict.fromkeys([*plan.names, "recorded", YARDSTICK])),
+        calibrate=plan.calibrate,
+        model=plan.model,
     )
     cases = sorted(_measured(traces, measuring, plan), key=lambda case: case.id)
     if not cases:
@@ -196,7 +226,8 @@ def _compared(traces: Asked, plan: _Plan) -> Comparison:
     infos = {item.name: item.info for item in chosen}
     order = [item.name for item in everyone]
     rows = ordered(cases, order, tuple(infos.values()))
-    signature = _signature(cases, everyone, plan.seed)
+    gated = [infos[rule.metric] for rule in plan.rules if rule.metric in infos]
+    signature = _signature(cases, everyone, plan, gated)
     drawn = Comparison(
         title=plan.title,
         signature=signature,
@@ -205,7 +236,7 @@ def _compared(traces: Asked, plan: _Plan) -> Comparison:
         cases=tuple(cases),
         rows=rows,
         summary=summarized(rows, infos),
-        deltas=deltas(infos, rows, order, YARDSTICK, plan.seed),
+        deltas=deltas(infos, rows, order, HELD_AGAINST, plan.seed),
         metrics=infos,
         rules=plan.rules,
         skipped=(*plan.skipped, *(() if plan.earlier is None else plan.earlier.missing)),
@@ -240,17 +271,23 @@ def _measured(traces: Asked, measuring: Measuring, plan: _Plan) -> Iterator[Case
         yield case
 
 
-def _signature(cases: Sequence[Case], strategies: Sequence[Strategy], seed: int) -> Signature:
-    encodings = {run.encoding for case in cases for run in case.runs.values() if run.encoding}
+def _signature(
+    cases: Sequence[Case], strategies: Sequence[Strategy], plan: _Plan, gated: Sequence[MetricInfo]
+) -> Signature:
+    counted = {case.id: sorted({run.encoding for run in case.runs.values() if run.encoding}) for case in cases}
     return Signature(
         bench_version=VERSION,
         traces={case.id: case.recording.sha256 for case in cases},
         questions={case.id: case.questions_sha256 for case in cases if case.questions_sha256},
         strategies={item.name: str(item) for item in strategies},
-        encodings=tuple(sorted(encodings)),
+        encodings=tuple(sorted({name for names in counted.values() for name in names})),
+        case_encodings={case: tuple(names) for case, names in counted.items()},
+        metrics={info.family: info.version for info in gated},
         facts_version=FACTS_VERSION,
         prices_date=prices_date(),
-        seed=seed,
+        seed=plan.seed,
+        calibration=CALIBRATION_VERSION if plan.calibrate else "off",
+        model=plan.model or "",
         code={spec: sha for item in strategies for spec, sha in item.code.items()},
     )
 
@@ -272,28 +309,18 @@ def _against(comparison: Comparison, plan: _Plan) -> Against:
     if plan.earlier is not None:
         return _earlier_selves(comparison, plan.earlier)
     if plan.baseline is None:
-        return Against()
-    try:
-        priced = any(comparison.metrics[rule.metric].unit == "usd" for rule in comparison.rules)
-        require_comparable(comparison.signature, plan.baseline.signature, priced=priced)
-    except ResultsError as error:
-        return Against(baseline=plan.baseline, problem=str(error))
-    return Against(baseline=plan.baseline)
+        return Against(required=plan.require_baseline)
+    return Against(baseline=plan.baseline, problem=why_stale(comparison.signature, plan.baseline, comparison.metrics))
 
 
 def _earlier_selves(comparison: Comparison, earlier: Earlier) -> Against:
     """The values of earlier strategies as a baseline; a strategy without a file is its own."""
     before = {name: strategy.name for name, strategy in earlier.strategies.items()}
     gone = {name.rpartition("@")[0] for name, _ in earlier.missing}
-    values: dict[str, dict[str, dict[str, float | None]]] = {}
-    for name in comparison.strategies:
-        if name not in gone:
-            then = before.get(name, name)
-            of_strategy = values.setdefault(name, {})
-            for row in (*comparison.summary, *comparison.rows):
-                if row.strategy == then:
-                    of_strategy.setdefault(row.metric, {})[row.case or ""] = row.value
-    return Against(baseline=Baseline(signature=comparison.signature, values=values), name=earlier.name, before=before)
+    names = {before.get(name, name): name for name in comparison.strategies if name not in gone}
+    rows = (*comparison.summary, *comparison.rows)
+    accepted = accepted_from(rows, comparison.signature, comparison.metrics, names)
+    return Against(baseline=accepted, name=earlier.name, before=before)
 
 
 # ---------------------------------------------------------------- what people pass

@@ -13,14 +13,14 @@ from .errors import ScenarioError, nearest, one_line
 from .evidence.probes import problem_of
 from .model import Probe
 
-_KEYS = ("title", "traces", "strategies", "gates", "labels", "probes", "budgets", "seed")
+_KEYS = ("title", "traces", "strategies", "gates", "labels", "probes", "budgets", "seed", "calibrate", "model")
 
 
 @dataclass(frozen=True)
 class Scenario:
     """A comparison to run: `strategies` maps a name to its slots (or to a whole spec string, on the command line), `labels` a case id to
-    what is known about it. `gates` are tables as written, `probes` are questions asked of every strategy,
-     `budgets` windows in tokens that each strategy is run at.
+    what is known about it. `gates` are tables as written, `probes` are questions asked of every strategy, `budgets` windows in tokens that each
+    strategy is run at. With `calibrate` tokens are counted as the usage that a trace recorded says; `model` is that of traces which name none.
 
     `base` is the folder that relative paths start from; `path` the file, None for a scenario from the command line.
     """
@@ -33,6 +33,8 @@ class Scenario:
     probes: tuple[Probe, ...] = ()
     budgets: tuple[int, ...] = ()
     seed: int = 0
+    calibrate: bool = True
+    model: str | None = None
     base: Path = Path()
     path: Path | None = None
 
@@ -66,6 +68,8 @@ def read_scenario(path: Path) -> Scenario:
         probes=_probes(path, table.get("probes", [])),
         budgets=_budgets(path, table.get("budgets", [])),
         seed=_typed(path, "seed", table.get("seed", 0), int),
+        calibrate=_typed(path, "calibrate", table.get("calibrate", True), bool),
+        model=_typed(path, "model", table.get("model"), str | None),
         base=path.parent,
         path=path,
     )

@@ -164,6 +164,11 @@ def definition(doc: str) -> tuple[str, str]:
     return "\n\n".join(told), "\n\n".join(item for item in paragraphs if item.startswith(">>>"))
 
 
+def docstring_example(entry: Entry, example: str) -> str:
+    """The example of a docstring as a code block that runs by itself."""
+    return f"```python\n>>> from {entry.target.__module__} import {entry.target.__name__}\n{example}\n```"
+
+
 def family_section(entry: Entry, worked: str) -> Iterator[str]:
     """One family of metrics: what it declares, its definition, an example, and its source."""
     told, example = definition(entry.doc)
@@ -171,7 +176,8 @@ def family_section(entry: Entry, worked: str) -> Iterator[str]:
     names = [name for name, item in metrics().items() if item.entry == entry]
     yield from (f"Names: {', '.join(f'`{name}`' for name in names)}.", "") if len(names) > 1 else ()
     yield from (told, "")
-    yield from (worked, "") if worked else ("```python", example, "", "```", "") if example else ()
+    if worked or example:
+        yield from (worked or docstring_example(entry, example), "")
     if entry.source:
         yield from (f"Source: {entry.source}", "")
 

@@ -189,7 +189,7 @@ def _case(case: str, names: dict[str, str], text: str, number: int) -> Case:
     """One case; something is lost in the first one alone."""
     first = number == 0
     runs = {names[key]: _run(key, names[key], case, text, first) for key in VALUES}
-    missed = Missed(fact="Level_12", kind="name", source=2, age=0)
+    missed = Missed(fact="Level_12", kind="name", source=2, origin="result", distance=0)
     samples = {names["cut"]: {"needed.recall": (Sample(numerator=0.0, denominator=1.0, step=3, detail=missed),)}}
     told = samples if first else {}
     return Case(

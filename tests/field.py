@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from bench.model import Message, ModelTurn, ToolCall
 from bench.plugins import registry
 from bench.plugins.registry import build, entries, register
-from bench.replayer.prompts import MessageTokens, ThreadHistory
+from bench.replayer.prompts import BaseMessages, MessageTokens, ThreadHistory
 from bench.strategies import Edits, Window
-from bench.tokens.counting import counter
+from bench.tokens.counting import TokenCounter
 
 
 def spied(messages: Sequence[Message]) -> str:
@@ -35,6 +35,7 @@ TEXTS = st.one_of(
     st.integers(1, 60).map(lambda length: ("word " * length)[: 4 * length]),
     st.integers(1, 30).map(lambda lines: "\n".join(f"line {number}" for number in range(lines))),
 )
+COUNTER = TokenCounter()
 NAMES = st.sampled_from(["read", "bash", "search"])
 
 
@@ -75,7 +76,7 @@ def histories(
 
 def window_of(messages: Sequence[Message], max_tokens: int = 128_000) -> Window:
     """What a compactor is given for a history that it has never seen."""
-    ledger = MessageTokens(counter())
+    ledger = MessageTokens(BaseMessages(COUNTER))
     tokens = 3 + sum(ledger.count(message) for message in messages)
     return Window(len(messages), "main", messages, list(messages), tokens, max_tokens, ledger.count)
 
@@ -101,7 +102,9 @@ def prompts(spec: str, messages: Sequence[Message], max_tokens: int = 128_000) -
     """The prompts of a compactor when a model is called at each of its own messages, and once at the end."""
     plugin = build("compactor", spec)
     per_call = plugin.attribute("mode", "history") == "per_call"
-    history = ThreadHistory("main", MessageTokens(counter()), plugin.start()[1], max_tokens, None, per_call=per_call)
+    history = ThreadHistory(
+        "main", MessageTokens(BaseMessages(COUNTER)), plugin.start()[1], max_tokens, None, per_call=per_call
+    )
     found: list[list[Message]] = []
     for message in [*messages, None]:
         if message is None or message.kind == "model":
@@ -151,3 +154,22 @@ def of_original(messages: Sequence[Any]) -> list[tuple[Any, ...]]:
         )
         for m in messages
     ]
+
+
+def session(turns: int, text: str = "word " * 20, calls: int = 1) -> list[Message]:
+    """A system prompt, a request, and turns with calls and their results."""
+    told = [
+        Message(role="system", kind="system", text="You help.", step=0),
+        Message(role="user", kind="user", text="go", step=1),
+    ]
+    for turn in range(turns):
+        made = tuple(ToolCall(id=f"c{turn}_{n}", name="bash", arguments={"n": n}) for n in range(calls))
+        told.append(Message(role="assistant", kind="model", text="", step=len(told), tool_calls=made))
+        for call in made:
+            told.append(Message(role="tool", kind="result", text=f"{turn}: {text}", step=len(told), call_id=call.id))
+    return told
+
+
+def steps(messages: Sequence[Message]) -> list[int | None]:
+    """Which step each message shows."""
+    return [message.step for message in messages]

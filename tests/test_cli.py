@@ -115,7 +115,7 @@ RUN = ("run", "--traces", "runs", "--strategy", "keep_all")
         (("run", "unknown.toml"), "unknown summarizer 'truncat' — did you mean truncate?"),
         (("run", "setting.toml"), "has no parameter 'limt' — did you mean limit?"),
         (("run", "gone.toml"), "none: no such file"),
-        (("run", "limit.toml"), "`gates`: Expected `float | null`"),
+        (("run", "limit.toml"), "limit.toml: gates[1] (needed.recall): min = 'half': Expected `float | null`"),
         (("run", "bad_baseline.toml"), "bad_baseline.baseline.json:1: Input data was truncated"),
         (("run", "one.toml", "--traces", "runs"), "give scenario files, or --traces with --strategy, not both"),
         (("run", "--traces", "runs"), "nothing to replay"),
@@ -138,7 +138,7 @@ RUN = ("run", "--traces", "runs", "--strategy", "keep_all")
         ((*RUN, "--traces", "binary.json"), "binary.json:1: not JSON"),
         ((*RUN, "--traces", "hollow"), "hollow: no file matches"),
         ((*RUN, "--traces", "*.nothing"), "*.nothing: no file matches"),
-        ((*RUN, "--traces", "natvie:runs"), "unknown trace format 'natvie' — did you mean native?"),
+        ((*RUN, "--traces", "natvie:runs"), "unknown trace format 'natvie' — did you mean native"),
         ((*RUN, "-o", "report.pdf"), "report.pdf: unknown ending '.pdf', which decides the format — known: .csv"),
         ((*RUN, "-o", "report"), "report: no ending, which decides the format"),
         ((*RUN, "-o", "runs"), "runs: is a folder"),
@@ -170,7 +170,7 @@ def test_what_goes_wrong_is_one_line_and_exit_2(folder, capsys, arguments, says)
 
 
 def test_an_unknown_ending_is_refused_before_anything_is_replayed(capsys, monkeypatch):
-    monkeypatch.setattr("bench.replayer.replay", lambda *given: pytest.fail("replayed"))
+    monkeypatch.setattr("bench.replayer.loop.Replayer.run", lambda *given: pytest.fail("replayed"))
     assert bench(*RUN, "-o", "x.json", "-o", "report.pdf") == 2
     assert "report.pdf" in capsys.readouterr().err
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+
 import pytest
 from handmade import opened, result, shell
 
 from bench import __version__
 from bench.cli import main
+from bench.metrics import metrics
 from bench.model import ModelTurn
 from bench.traces.native import encode_trace
 
@@ -37,7 +41,7 @@ def bench(*arguments: str) -> int:
         ("traces", ["native", "openai", "mini_swe_agent", "rap"]),
         ("strategies", ["keep_all", "floor", "output_summary", "summarize_old", "extractive", "by_function", "step_v1",
                         "executor"]),
-        ("metrics", ["cost.prompt_tokens", "loss.leaf_recall.end", "needed.recall", "routing.accuracy"]),
+        ("metrics", ["cost.prompt_tokens", "loss.leaf_recall.PLACE", "loss.fact_recall[.KIND].PLACE", "needed.recall", "routing.accuracy"]),
         ("gates", ["limits", "regression"]),
         ("panels", ["ranking", "html", "junit"]),
     ],
@@ -52,6 +56,27 @@ def test_what_is_registered_is_listed(capsys, what, names):
         assert "  at after_result" in out
     if what == "metrics":
         assert "tokens, lower is better, sum" in out
+        assert "  PLACE: shown, end, stored" in out
+    if what == "gates":
+        assert "limits  [min=null (float or null), max=null (float or null)]" in out
+
+
+def test_every_metric_can_be_put_together_from_what_is_listed(capsys):
+    assert bench("list", "metrics") == 0
+    lines = capsys.readouterr().out.splitlines()
+    heads = [line.split("  ")[1:] for line in lines if line.startswith("  ") and not line.startswith("   ")]
+    made = set()
+    for name, _, *values in heads:
+        named = dict(value.split(": ") for value in values)
+        choices = [named[part].split(", ") + [""] * optional for part, optional in _parts(name)]
+        family = re.split(r"[.\[]+[A-Z]", name)[0]
+        made |= {".".join([family, *filter(None, chosen)]) for chosen in itertools.product(*choices)}
+    assert set(metrics()) <= made
+
+
+def _parts(name):
+    """The placeholders of a listed metric, each with whether it may be left out."""
+    return [(found[2], found[1] == "[.") for found in re.finditer(r"(\[?\.)([A-Z_]+)\]?", name)]
 
 
 def test_the_steps_of_a_trace_are_shown_with_their_tokens(capsys):

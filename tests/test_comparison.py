@@ -8,9 +8,12 @@ from handmade import SMALL, opened, result, shell
 from hypothesis import given, strategies as st
 
 import bench
-from bench.comparison.pairs import deltas, frame, require_comparable
-from bench.errors import BenchError, ResultsError, SpecError
+from bench.comparison.pairs import deltas, require_comparable
+from bench.errors import BenchError, ResultsError, ScenarioError, SpecError
 from bench.model import MetricInfo, ModelTurn, Row, Signature
+from bench.pipeline import REFERENCES
+from bench.strategies import strategy_of
+from bench.traces.native import write_trace
 
 LOWER = MetricInfo(name="m", unit="tokens", better="lower", aggregate="sum")
 HIGHER = MetricInfo(name="m", unit="fraction", better="higher", aggregate="pooled")
@@ -136,9 +139,10 @@ def compared():
 
 def test_the_references_are_added_and_named(compared):
     assert compared.strategies == ("mask", "cut")
-    assert compared.references == bench.REFERENCES
-    assert compared.cases == ("one", "three", "two")
-    assert {row.strategy for row in compared.rows} == {"mask", "cut", *bench.REFERENCES}
+    assert compared.references == REFERENCES
+    assert compared.everyone == ("mask", "cut", *REFERENCES)
+    assert compared.case_ids == ("one", "three", "two")
+    assert {row.strategy for row in compared.rows} == {"mask", "cut", *REFERENCES}
     assert len(compared.rows) == 7 * 3 * len(compared.metrics)
     assert len(compared.summary) == 7 * len(compared.metrics)
 
@@ -146,7 +150,7 @@ def test_the_references_are_added_and_named(compared):
 def test_a_declared_reference_is_not_added_again():
     compared = bench.compare(TRACES[:1], ["keep_all"])
     assert compared.strategies == ("keep_all",)
-    assert compared.references == tuple(name for name in bench.REFERENCES if name != "keep_all")
+    assert compared.references == tuple(name for name in REFERENCES if name != "keep_all")
 
 
 def test_the_order_of_cases_changes_nothing(compared):
@@ -159,14 +163,15 @@ def test_the_order_of_cases_changes_nothing(compared):
 
 def test_comparing_twice_gives_the_same_bytes(compared):
     again = bench.compare(TRACES, SPECS)
-    for part in ("rows", "summary", "deltas", "signature"):
-        assert msgspec.json.encode(getattr(again, part)) == msgspec.json.encode(getattr(compared, part))
+    for part in ("rows", "summary", "deltas", "signature", "cases"):
+        assert msgspec.msgpack.encode(getattr(again, part)) == msgspec.msgpack.encode(getattr(compared, part))
 
 
-def test_progress_counts_every_replay():
+def test_progress_counts_every_case_and_knows_the_whole_at_the_end():
     seen = []
-    bench.compare(TRACES[:2], ["keep_all"], progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(number, 10) for number in range(1, 11)]
+    bench.compare(TRACES, ["keep_all"], progress=lambda done, total: seen.append((done, total)))
+    assert [done for done, _ in seen] == [1, 2, 3]
+    assert seen[-1] == (3, 3)
 
 
 @pytest.mark.parametrize(
@@ -200,14 +205,151 @@ def test_a_private_file_is_part_of_the_signature(tmp_path):
     assert bench.compare(TRACES[:1], SPECS).signature.code == {}
 
 
-def test_the_rows_as_a_frame(compared):
-    table = frame(compared)
-    assert list(table.columns) == ["strategy", "metric", "case", "value", "unit", "n", "reason"]
-    assert len(table) == len(compared.rows)
-    tokens = table[(table.strategy == "keep_all") & (table.metric == "cost.prompt_tokens")]
-    assert tokens.value.sum() == compared.row("keep_all", "cost.prompt_tokens").value
-
-
 def test_a_trace_with_nothing_in_it_is_measured_as_nothing():
     compared = bench.compare([SMALL["empty"]], ["keep_all"])
     assert all(row.value is None for row in compared.summary if row.metric == "needed.recall")
+
+
+# ---------------------------------------------------------------- what people pass
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two of the traces as files."""
+    (tmp_path / "runs").mkdir()
+    for trace in TRACES[:2]:
+        write_trace(trace, tmp_path / "runs" / f"{trace.id}.jsonl")
+    return tmp_path
+
+
+def shorter(result):
+    return result.text[:60]
+
+
+def test_traces_are_paths_a_loaded_set_traces_or_one_of_them(folder, compared):
+    names = ["runs/one.jsonl", "native:runs/two.jsonl"]
+    loaded = bench.load(names, folder)
+    given = {
+        "a folder as text": "runs/",
+        "a path": folder / "runs",
+        "several paths": names,
+        "paths as a tuple": tuple(folder / "runs" / f"{name}.jsonl" for name in ("one", "two")),
+        "what load gives": loaded,
+        "its traces": loaded.traces,
+        "traces made here": TRACES[:2],
+        "an iterator": iter(TRACES[:2]),
+    }
+    for what, traces in given.items():
+        found = bench.compare(traces, SPECS, base=folder)
+        assert found.case_ids == ("one", "two"), what
+        assert found.rows == tuple(row for row in compared.rows if row.case != "three"), what
+    assert bench.compare(TRACES[0], SPECS).case_ids == ("one",)
+    assert bench.compare(folder / "runs" / "one.jsonl", SPECS).case_ids == ("one",)
+
+
+def test_what_load_skipped_is_told(folder):
+    (folder / "runs" / "notes.txt").write_text("no trace")
+    for traces in ("runs/", bench.load(["runs/"], folder)):
+        ((path, reason),) = bench.compare(traces, ["keep_all"], base=folder).skipped
+        assert path.endswith("notes.txt")
+        assert reason
+
+
+def test_strategies_are_specs_functions_or_a_mapping_of_names(compared):
+    for strategies in (shorter, [shorter], {"shorter": shorter}, [strategy_of(shorter)]):
+        found = bench.compare(TRACES, strategies)
+        assert found.strategies == ("shorter",)
+        assert found.value("shorter", "cost.prompt_tokens") < compared.value("keep_all", "cost.prompt_tokens")
+    named = bench.compare(
+        TRACES[0], {"mine": shorter, "mask": "compactor=mask_observations:keep_last=1", "keep_all": "keep_all"}
+    )
+    assert named.strategies == ("mine", "mask", "keep_all")
+    assert named.value("mask", "cost.prompt_tokens") == compared.value("mask", "cost.prompt_tokens", "one")
+    assert bench.compare(TRACES[0], "mask=compactor=mask_observations").strategies == ("mask",)
+
+
+@pytest.mark.parametrize(
+    ("traces", "strategies", "says"),
+    [
+        (3, ["keep_all"], "traces are paths, Traces, or what bench.load gives; got int"),
+        (None, ["keep_all"], "got NoneType"),
+        ([1], ["keep_all"], "expected a Trace among the traces, got int"),
+        ([*TRACES, "runs/"], ["keep_all"], "expected a Trace among the traces, got str"),
+        (TRACES, 3, "got int"),
+        (TRACES, [3], "got int"),
+        (TRACES, {"mine": 3}, "got int"),
+        (TRACES, None, "got NoneType"),
+        (
+            TRACES,
+            {"mine": "compactr=mask_observations"},
+            "strategy 'mine': unknown slot 'compactr' — did you mean compactor",
+        ),
+        (TRACES, {"mine": "nothing"}, "unknown strategy 'nothing'"),
+        ([TRACES[0], TRACES[0]], ["keep_all"], "two traces are called 'one'"),
+        (TRACES, [], "no strateg"),
+        (TRACES, {}, "no strateg"),
+    ],
+)
+def test_a_wrong_type_gets_a_sentence(traces, strategies, says):
+    with pytest.raises(BenchError) as caught:
+        bench.compare(traces, strategies)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_gates_are_tables_and_their_verdicts_are_in_the_comparison():
+    gates = [{"metric": "needed.recall", "min": 2.0}, {"metric": "cost.prompt_tokens", "min": 1, "strategy": "cut"}]
+    found = bench.compare(TRACES[:1], SPECS, gates=gates)
+    assert [(verdict.strategy, verdict.outcome) for verdict in found.verdicts] == [
+        ("mask", "fail"), ("cut", "fail"), ("cut", "pass"),
+    ]  # fmt: skip
+    assert found.verdicts == bench.check(found)
+    with pytest.raises(ScenarioError, match=r"gates\[2\] .*did you mean max_drop"):
+        bench.compare(TRACES[:1], SPECS, gates=[gates[0], {"metric": "needed.recall", "max_drp": 1}])
+    with pytest.raises(ScenarioError, match="no strategy is called 'cutt' — did you mean cut"):
+        bench.compare(TRACES[:1], SPECS, gates=[{"metric": "needed.recall", "min": 0, "strategy": "cutt"}])
+
+
+# ---------------------------------------------------------------- frames
+
+
+def test_the_rows_as_a_frame(compared):
+    table = compared.to_frame()
+    assert list(table.columns) == ["strategy", "metric", "case", "value", "unit", "n", "reason"]
+    assert len(table) == len(compared.rows)
+    tokens = table[(table.strategy == "keep_all") & (table.metric == "cost.prompt_tokens")]
+    assert tokens.value.sum() == compared.value("keep_all", "cost.prompt_tokens")
+    pivoted = table.pivot_table(index="case", columns="strategy", values="value", aggfunc="sum")
+    assert set(pivoted.columns) == {*compared.everyone}
+
+
+def test_a_value_that_was_not_measured_is_not_a_number_and_has_its_reason(compared):
+    table = compared.to_frame()
+    missing = [row for row in compared.rows if row.value is None]
+    assert missing
+    assert table.value.isna().sum() == len(missing)
+    assert list(table[table.value.isna()].reason) == [row.reason for row in missing]
+    assert table[table.value.notna()].reason.isna().all()
+
+
+def test_the_summary_and_the_verdicts_as_frames():
+    gates = [{"metric": "needed.recall", "min": 2.0}, {"metric": "cost.prompt_tokens", "max_drop": "1%"}]
+    found = bench.compare(TRACES[:2], SPECS, gates=gates)
+    summary = found.to_frame("summary")
+    assert summary.case.isna().all()
+    assert len(summary) == len(found.summary)
+    verdicts = found.to_frame("verdicts")
+    assert list(verdicts.columns) == ["strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence"]
+    assert list(verdicts.outcome) == ["fail", "fail", "skipped", "skipped"]
+    assert verdicts.value.dtype == verdicts.limit.dtype == "float64"
+    with pytest.raises(BenchError, match=r"to_frame\('verdict'\): no such table — did you mean verdicts"):
+        found.to_frame("verdict")
+
+
+def test_nothing_is_a_frame_without_rows(compared):
+    empty = msgspec.structs.replace(compared, rows=(), summary=(), verdicts=())
+    for what in ("rows", "summary", "verdicts"):
+        table = empty.to_frame(what)
+        assert len(table) == 0
+        assert list(table.columns) == list(compared.to_frame(what).columns)
+        assert list(table.dtypes) == list(compared.to_frame(what).dtypes)

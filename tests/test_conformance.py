@@ -10,13 +10,14 @@ import msgspec
 import pytest
 from handmade import SMALL, opened, result
 
+from bench.evidence.of_trace import TraceEvidence
 from bench.model import Message, ModelTurn, Record, RouteDecision, Run, ToolResult, Trace
 from bench.plugins.registry import KINDS, Entry, Plugin, build, entries, packages
 from bench.plugins.spec import Spec, parse_spec
 from bench.replayer.loop import replay
-from bench.replayer.prompts import MessageTokens, ThreadHistory
+from bench.replayer.prompts import BaseMessages, MessageTokens, ThreadHistory
 from bench.strategies import DECISION_POINTS, Edits, Strategy, Window, compose, parse_strategy
-from bench.tokens.counting import counter
+from bench.tokens.counting import TokenCounter
 
 SLOT_OF = {
     "summarizer": "summarizer",
@@ -155,7 +156,9 @@ def test_lone_surrogates_are_text_like_any_other(kind: str) -> None:
 @pytest.mark.parametrize("name", entries("compactor"))
 def test_compactors_take_lone_surrogates(name: str) -> None:
     compact = build("compactor", tight(entries("compactor")[name])).start()[1]
-    history = ThreadHistory("main", MessageTokens(counter()), compact, None, SMALL["empty"])
+    history = ThreadHistory(
+        "main", MessageTokens(BaseMessages(TokenCounter())), compact, None, TraceEvidence(SMALL["empty"])
+    )
     for step in range(40):
         history.join(Message(role="tool", text=f"\ud800 {step} \udfff " * 20, kind="result", step=step))
         history.compact(ModelTurn(index=step))

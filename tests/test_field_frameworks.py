@@ -1,4 +1,4 @@
-"""The policies of Agent Framework, Inspect and Pydantic AI: by hand, and against the package where it is installed."""
+"""The policies of Agent Framework and Inspect: by hand, and against the package where it is installed."""
 
 from __future__ import annotations
 
@@ -7,31 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from field import answer, histories, prompts, spied_writer  # noqa: F401
+from field import answer, histories, prompts, session, spied_writer, steps  # noqa: F401
 from hypothesis import given, settings, strategies as st
 
-from bench.model import Message, ToolCall
+from bench.model import Message
 from bench.plugins.registry import build
 from bench.strategies.field.agent_framework import PROMPT_TOKENS, groups_of, json_tokens
-
-
-def session(turns: int, text: str = "word " * 20, calls: int = 1) -> list[Message]:
-    """A system prompt, a request, and turns with calls and their results."""
-    told = [
-        Message(role="system", kind="system", text="You help.", step=0),
-        Message(role="user", kind="user", text="go", step=1),
-    ]
-    for turn in range(turns):
-        made = tuple(ToolCall(id=f"c{turn}_{n}", name="bash", arguments={"n": n}) for n in range(calls))
-        told.append(Message(role="assistant", kind="model", text="", step=len(told), tool_calls=made))
-        for call in made:
-            told.append(Message(role="tool", kind="result", text=f"{turn}: {text}", step=len(told), call_id=call.id))
-    return told
-
-
-def steps(messages: Sequence[Message]) -> list[int | None]:
-    return [message.step for message in messages]
-
 
 # ---------------------------------------------------------------- agent framework, by hand
 
@@ -281,139 +262,3 @@ def test_trims_as_inspect_does(told: list[Message], preserve: float) -> None:
     theirs = asyncio.run(module.trim_messages(of_inspect(told), preserve=preserve))
     compactor = build("compactor", f"inspect.trim:preserve={preserve}").start()[0]
     assert told_here(compactor._trimmed(list(told))) == told_by(theirs)
-
-
-# ---------------------------------------------------------------- pydantic ai, by hand
-
-
-def test_pydantic_ai_clears_all_but_three_pairs() -> None:
-    told = session(6)
-    texts = [message.text for message in answer("pydantic_ai.clear:max_tokens=1", told) if message.kind == "result"]
-    assert [text == "[tool result cleared]" for text in texts] == [True] * 3 + [False] * 3
-    assert answer("pydantic_ai.clear:max_tokens=1,min_clear_tokens=9999", told) == told
-    since = "pydantic_ai.clear:max_tokens=null,max_messages=8,keep_pairs=1"
-    cleared = [sum(m.text == "[tool result cleared]" for m in prompt) for prompt in prompts(since, session(14))]
-    assert cleared == [0, 0, 0, 0, 3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11]  # in batches, not at every prompt
-
-
-def test_pydantic_ai_keeps_the_request_and_the_last_messages() -> None:
-    told = session(12, calls=2)
-    prompt = answer("pydantic_ai.sliding:max_messages=8,keep_messages=4", told)
-    assert steps(prompt) == [0, 1, *range(32, 38)]
-    without = answer("pydantic_ai.sliding:max_messages=8,keep_messages=3,preserve_first_user_message=false", told)
-    assert steps(without) == [0, *range(32, 38)]  # a result in front would have lost its call
-
-
-def test_pydantic_ai_cuts_results_for_its_writer() -> None:
-    prompt = answer(
-        "pydantic_ai.summarize:max_messages=8,keep_messages=4,writer=spied,tool_return_max_chars=20", session(12)
-    )
-    assert steps(prompt) == [0, 1, None, 22, 23, 24, 25]
-    assert "result:0: word word wo[...]|" in prompt[2].text
-
-
-# ---------------------------------------------------------------- pydantic ai, against the package
-
-
-def of_pydantic_ai(told: Sequence[Message]) -> tuple[list[Any], list[list[Message]]]:
-    """The package's messages, and ours that each stands for."""
-    from pydantic_ai import messages as package
-
-    from bench.strategies.field.pydantic_ai import requests_of
-
-    runs = requests_of(told)
-    found: list[Any] = []
-    names = {call.id: call.name for message in told for call in message.tool_calls}
-    for run in runs:
-        parts: list[Any] = []
-        for message in run:
-            if message.kind == "model":
-                parts += [package.TextPart(message.text)] if message.text else []
-                parts += [
-                    package.ToolCallPart(call.name, call.arguments, tool_call_id=call.id) for call in message.tool_calls
-                ]
-            elif message.kind == "system":
-                parts.append(package.SystemPromptPart(message.text))
-            elif message.kind == "result":
-                parts.append(
-                    package.ToolReturnPart(
-                        names[message.call_id or ""], message.text, tool_call_id=message.call_id or ""
-                    )
-                )
-            else:
-                parts.append(package.UserPromptPart(message.text))
-        made = package.ModelResponse if run[0].kind == "model" else package.ModelRequest
-        found.append(made(parts=parts))
-    return found, runs
-
-
-def context() -> Any:
-    from pydantic_ai import RunContext
-    from pydantic_ai.models.test import TestModel
-    from pydantic_ai.usage import RunUsage
-
-    return RunContext(deps=None, model=TestModel(), usage=RunUsage())
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    told=histories(max_turns=8), keep=st.integers(0, 4), least=st.sampled_from([None, 1, 20, 100]), inputs=st.booleans()
-)
-def test_clears_as_pydantic_ai_does(told: list[Message], keep: int, least: int | None, inputs: bool) -> None:
-    package = pytest.importorskip("pydantic_ai_harness.compaction", reason="pydantic-ai-harness is not installed")
-    strategy = package.ClearToolResults(max_tokens=1, keep_pairs=keep, min_clear_tokens=least, clear_tool_inputs=inputs)
-    theirs, _ = of_pydantic_ai(told)
-    after = asyncio.run(strategy.compact(theirs, context()))
-    wanted = [part.content for message in after for part in message.parts if part.part_kind == "tool-return"]
-    arguments = [str(part.args) for message in after for part in message.parts if part.part_kind == "tool-call"]
-    least_given = "" if least is None else f",min_clear_tokens={least}"
-    got = answer(
-        f"pydantic_ai.clear:max_tokens=0,keep_pairs={keep},clear_tool_inputs={str(inputs).lower()}{least_given}", told
-    )
-    if sum(len(m.text) for m in told) < 4 and not any(m.tool_calls for m in told):
-        return  # nothing to exceed
-    assert [message.text for message in got if message.kind == "result"] == wanted
-    assert [str(call.arguments) for message in got for call in message.tool_calls] == arguments
-
-
-@settings(max_examples=200, deadline=None)
-@given(told=histories(max_turns=9), keep=st.integers(0, 12), first=st.booleans())
-def test_slides_as_pydantic_ai_does(told: list[Message], keep: int, first: bool) -> None:
-    package = pytest.importorskip("pydantic_ai_harness.compaction", reason="pydantic-ai-harness is not installed")
-    told = [message for message in told if message.kind != "system"]
-    strategy = package.SlidingWindowCompaction(max_messages=1, keep_messages=keep, preserve_first_user_message=first)
-    theirs, runs = of_pydantic_ai(told)
-    after = asyncio.run(strategy.compact(theirs, context()))
-    wanted = [step for message in after for step in steps(runs[[m is message for m in theirs].index(True)])]
-    got = answer(
-        f"pydantic_ai.sliding:max_messages=1,keep_messages={keep},preserve_first_user_message={str(first).lower()}",
-        told,
-    )
-    assert steps(got) == wanted or len(runs) <= 1
-
-
-@settings(max_examples=100, deadline=None)
-@given(told=histories(max_turns=9, orphans=False), keep=st.integers(1, 12))
-def test_summarizes_as_pydantic_ai_does(told: list[Message], keep: int) -> None:
-    package = pytest.importorskip("pydantic_ai_harness.compaction", reason="pydantic-ai-harness is not installed")
-    told = [message for message in told if message.kind != "system"]
-    strategy = package.SummarizingCompaction(model="test", max_messages=1, keep_messages=keep)
-    theirs, runs = of_pydantic_ai(told)
-    read: list[int] = []
-
-    async def summarize(messages: list[Any], *rest: Any, **more: Any) -> str:
-        read.append(len(messages))
-        return "notes"
-
-    strategy._summarize = summarize
-    after = asyncio.run(strategy.compact(theirs, context()))
-    got = answer(f"pydantic_ai.summarize:max_messages=1,keep_messages={keep}", told)
-    if after is theirs or len(runs) <= 1:
-        assert steps(got) == steps(told)
-        return
-    texts = [
-        getattr(part, "content", None) for message in after for part in message.parts if part.part_kind != "tool-call"
-    ]
-    assert [
-        m.text if m.kind != "made" else "notes" for m in got if m.text or m.kind in ("result", "user", "made")
-    ] == texts

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from field import answer, histories, of_original, original, prompts, said, spied, spied_writer  # noqa: F401
+from field import COUNTER, answer, histories, of_original, original, prompts, said, spied, spied_writer  # noqa: F401
 from hypothesis import given, settings, strategies as st
 
 from bench.model import Message, ToolCall
@@ -50,9 +50,7 @@ def test_the_trigger_is_to_be_exceeded() -> None:
 
 
 def count(message: Message) -> int:
-    from bench.tokens.counting import counter
-
-    return counter().message(message)
+    return COUNTER.message(message)
 
 
 def test_clear_at_least_is_all_or_nothing() -> None:

@@ -10,45 +10,76 @@ from handmade import opened, shell
 from hypothesis import given, strategies as st
 
 import bench
-from bench.comparison.rows import NOTHING, all_rows
+from bench.comparison.rows import NOTHING, case_row, failed_row, ordered, summarized
 from bench.errors import ScenarioError
-from bench.files.results import baseline_of
-from bench.gates import check, closing_sentence, conclude, exit_code, require_known
-from bench.model import Baseline, Comparison, Failure, GateRule, MetricInfo, Row, Run, Sample, Signature, Source, Trace
+from bench.gates import check, conclude, parse_rule, require_known, rules_at_budgets
+from bench.gates.baselines import baseline_of
+from bench.model import (
+    Against,
+    Baseline,
+    Case,
+    Comparison,
+    Failure,
+    Loss,
+    Losses,
+    MetricInfo,
+    RecordingShown,
+    Row,
+    Run,
+    RunShown,
+    Sample,
+    Signature,
+)
 
 COST = MetricInfo(name="cost.prompt_tokens", unit="tokens", better="lower", aggregate="sum")
 RECALL = MetricInfo(name="needed.recall", unit="fraction", better="higher", aggregate="pooled")
 BROKEN = "broken"  # instead of a value: the strategy raised on this case
 UNMEASURED = "unmeasured"  # instead of a value: it could not be measured; None: there was nothing to measure
+RAISED = Failure(step=3, slot="store", error="ValueError: no")
 
 
-def trace(case, text=""):
-    return Trace(id=case, source=Source(format="native"), steps=(), meta={"text": text})
+def rule(metric="needed.recall", **settings):
+    """A gate as a scenario declares it."""
+    return parse_rule({"metric": metric, **settings}, "x.toml: gates[1]")
 
 
-def compared(values, *rules, info=RECALL, references=(), **fields):
+def _row(info, strategy, case, value):
+    run = Run(trace_id=case, trace_sha256="", strategy=strategy, spec="", encoding="o200k_base", messages={},
+              message_tokens={})  # fmt: skip
+    if value == BROKEN:
+        return failed_row(info, strategy, case, "strategy raised in store at step 3: ValueError: no")
+    if value == UNMEASURED:
+        return case_row(info, run, (Sample(numerator=None, reason="no price"),))
+    if value is None:
+        return case_row(info, run, ())
+    numerator, denominator = (value * 100, 100.0) if info.aggregate == "pooled" else (value, None)
+    return case_row(info, run, (Sample(numerator=numerator, denominator=denominator),))
+
+
+def compared(values, *rules, info=RECALL, references=(), recordings=None, **fields):
     """A comparison with one metric: per strategy, per case a value or what is wrong with it."""
-    runs, samples, cases = {}, {}, sorted({case for of_cases in values.values() for case in of_cases})
-    for strategy, of_cases in values.items():
-        for case, value in of_cases.items():
-            failure = Failure(step=3, slot="store", error="ValueError: no") if value == BROKEN else None
-            runs[strategy, case] = Run(trace_id=case, trace_sha256="", strategy=strategy, spec="", encoding="o200k_base",
-                                       messages={}, message_tokens={}, failure=failure)  # fmt: skip
-            if value == UNMEASURED:
-                samples[strategy, info.name, case] = (Sample(numerator=None, reason="no price"),)
-            elif value is not None and value != BROKEN:
-                pooled = info.aggregate == "pooled"
-                numerator, denominator = (value * 100, 100.0) if pooled else (value, None)
-                samples[strategy, info.name, case] = (Sample(numerator=numerator, denominator=denominator),)
-    rows, summary = all_rows([info], list(values), cases, runs, samples)
-    traces = {case: trace(case) for case in cases}
-    signature = Signature(bench_version="0", traces={case: traces[case].sha256 for case in cases},
-                          strategies={name: name for name in values}, encodings=(), facts_version="1",
-                          prices_date="", seed=0)  # fmt: skip
+    ids = sorted({case for of_cases in values.values() for case in of_cases})
+    recorded = {case: (recordings or {}).get(case, f"the recording of {case}") for case in ids}
+    cases = [
+        Case(
+            id=case,
+            recording=RecordingShown(sha256=recorded[case]),
+            rows=tuple(_row(info, name, case, found[case]) for name, found in values.items() if case in found),
+            runs={
+                name: RunShown(failure=RAISED if found[case] == BROKEN else None)
+                for name, found in values.items()
+                if case in found
+            },
+        )
+        for case in ids
+    ]
+    rows = ordered(cases, list(values), [info])
+    signature = Signature(bench_version="0", traces=recorded, strategies={name: name for name in values}, encodings=(),
+                          facts_version="1", prices_date="", seed=0)  # fmt: skip
     built = Comparison(
         title="", signature=signature, strategies=tuple(name for name in values if name not in references),
-        references=references, cases=tuple(cases), rows=rows, summary=summary, deltas=(), rules=rules, traces=traces,
-        runs=runs, samples=samples, metrics={info.name: info}, **fields,
+        references=references, cases=tuple(cases), rows=rows, summary=summarized(rows, {info.name: info}),
+        rules=rules, metrics={info.name: info}, **fields,
     )  # fmt: skip
     return with_verdicts(built)
 
@@ -68,10 +99,10 @@ def only(built):
     return verdict
 
 
-AT_LEAST = GateRule(metric="needed.recall", min=0.5)
-WORST = GateRule(metric="needed.recall", min=0.5, over="worst_case")
-DROP = GateRule(metric="needed.recall", max_drop=0.1)
-GROW = GateRule(metric="cost.prompt_tokens", max_increase="10%")
+AT_LEAST = rule(min=0.5)
+WORST = rule(min=0.5, over="worst_case")
+DROP = rule(max_drop=0.1)
+GROW = rule("cost.prompt_tokens", max_increase="10%")
 
 
 # ---------------------------------------------------------------- absolute limits
@@ -85,12 +116,12 @@ GROW = GateRule(metric="cost.prompt_tokens", max_increase="10%")
         (AT_LEAST, {"a": 0.4, "b": 0.5}, "fail"),
         (WORST, {"a": 0.4, "b": 0.9}, "fail"),
         (WORST, {"a": 0.5, "b": 0.9}, "pass"),
-        (GateRule(metric="needed.recall", max=0.5), {"a": 0.6}, "fail"),
-        (GateRule(metric="needed.recall", max=0.5), {"a": 0.5}, "pass"),
-        (GateRule(metric="needed.recall", min=0.2, max=0.5), {"a": 0.1}, "fail"),
-        (GateRule(metric="needed.recall", min=0.2, max=0.5), {"a": 0.6}, "fail"),
-        (GateRule(metric="needed.recall", min=0.2, max=0.5), {"a": 0.3}, "pass"),
-        (GateRule(metric="needed.recall", min=0.0), {"a": 0.0}, "pass"),
+        (rule(max=0.5), {"a": 0.6}, "fail"),
+        (rule(max=0.5), {"a": 0.5}, "pass"),
+        (rule(min=0.2, max=0.5), {"a": 0.1}, "fail"),
+        (rule(min=0.2, max=0.5), {"a": 0.6}, "fail"),
+        (rule(min=0.2, max=0.5), {"a": 0.3}, "pass"),
+        (rule(min=0.0), {"a": 0.0}, "pass"),
         (AT_LEAST, {"a": UNMEASURED}, "inconclusive"),
         (AT_LEAST, {"a": None}, "inconclusive"),
         (AT_LEAST, {"a": 0.9, "b": UNMEASURED}, "inconclusive"),
@@ -113,7 +144,7 @@ def test_what_is_no_number_never_passes(value):
     row = Row(strategy="s", metric="needed.recall", case="a", value=value, unit="fraction", n=1)
     built = with_verdicts(compared({"s": {"a": 0.9}}), rows=(row,), summary=(row,), rules=(AT_LEAST, WORST))
     assert set(outcomes(built)) == {"inconclusive"}
-    assert exit_code([built]) == 3
+    assert conclude([built]).exit_code == 3
 
 
 def test_a_verdict_names_strategy_metric_value_limit_and_case():
@@ -132,7 +163,7 @@ def test_a_rule_is_judged_for_every_strategy_it_names():
     references = ("keep_all", "recorded")
 
     def judged(pattern):
-        built = compared(values, GateRule(metric="needed.recall", min=0.5, strategy=pattern), references=references)
+        built = compared(values, rule(min=0.5, strategy=pattern), references=references)
         return [(verdict.strategy, verdict.outcome) for verdict in built.verdicts]
 
     assert judged("*") == [("one", "fail"), ("two", "pass")], "references are brackets, not candidates"
@@ -143,22 +174,21 @@ def test_a_rule_is_judged_for_every_strategy_it_names():
 
 def test_a_gate_on_what_does_not_exist_is_refused():
     with pytest.raises(ScenarioError, match=r"one\.toml: gates\[1\]: unknown metric 'needed\.recal' — did you mean"):
-        require_known([GateRule(metric="needed.recal", min=1)], ["s"], "one.toml")
+        require_known([rule("needed.recal", min=1)], ["s"], "one.toml")
     with pytest.raises(ScenarioError, match=r"gates\[2\]: no strategy is called 'tabel' — did you mean table\?"):
-        require_known([AT_LEAST, GateRule(metric="needed.recall", min=1, strategy="tabel")], ["table"], "one.toml")
-    require_known([AT_LEAST, GateRule(metric="needed.recall", min=1, strategy="tab*")], ["table"], "one.toml")
+        require_known([AT_LEAST, rule(min=1, strategy="tabel")], ["table"], "one.toml")
+    require_known([AT_LEAST, rule(min=1, strategy="tab*")], ["table"], "one.toml")
 
 
 # ---------------------------------------------------------------- against a baseline
 
 
 def baseline(values, *rules, info=RECALL, problem=None):
-    accepted = compared(values, *rules, info=info)
-    return {"baseline": baseline_of(accepted, rules), "baseline_problem": problem}
+    return {"against": Against(baseline=baseline_of(compared(values, *rules, info=info)), problem=problem)}
 
 
-def against(before, now, rule, info=RECALL, problem=None):
-    return compared({"s": now}, rule, info=info, **baseline({"s": before}, rule, info=info, problem=problem))
+def against(before, now, gate, info=RECALL, problem=None):
+    return compared({"s": now}, gate, info=info, **baseline({"s": before}, gate, info=info, problem=problem))
 
 
 @pytest.mark.parametrize(
@@ -174,11 +204,11 @@ def against(before, now, rule, info=RECALL, problem=None):
         (GROW, COST, {"a": 0}, {"a": 1}, "fail"),
         (GROW, COST, {"a": 0}, {"a": 0}, "pass"),
         (GROW, COST, {"a": 100, "b": 100}, {"a": 130, "b": 80}, "pass"),  # 210 of 200
-        (GateRule(metric="cost.prompt_tokens", max_increase="10%", over="worst_case"), COST,
+        (rule("cost.prompt_tokens", max_increase="10%", over="worst_case"), COST,
          {"a": 100, "b": 100}, {"a": 130, "b": 80}, "fail"),
-        (GateRule(metric="cost.prompt_tokens", max_increase=5), COST, {"a": 100}, {"a": 106}, "fail"),
-        (GateRule(metric="cost.prompt_tokens", max_increase=0), COST, {"a": 100}, {"a": 100}, "pass"),
-        (GateRule(metric="cost.prompt_tokens", max_drop="50%"), COST, {"a": 100}, {"a": 49}, "fail"),
+        (rule("cost.prompt_tokens", max_increase=5), COST, {"a": 100}, {"a": 106}, "fail"),
+        (rule("cost.prompt_tokens", max_increase=0), COST, {"a": 100}, {"a": 100}, "pass"),
+        (rule("cost.prompt_tokens", max_drop="50%"), COST, {"a": 100}, {"a": 49}, "fail"),
         (DROP, RECALL, {"a": 0.9}, {"a": UNMEASURED}, "inconclusive"),
         (DROP, RECALL, {"a": 0.9}, {"a": None}, "inconclusive"),
         (DROP, RECALL, {"a": None}, {"a": 0.9}, "inconclusive"),
@@ -197,7 +227,7 @@ def test_without_a_baseline_a_relative_gate_is_skipped_and_says_how_to_accept_on
     built = compared({"s": {"a": 0.9}}, DROP)
     assert outcomes(built) == ["skipped"]
     assert "--update-baseline" in only(built).sentence
-    assert exit_code([built]) == 0
+    assert conclude([built]).exit_code == 0
 
 
 def test_a_strategy_that_raised_fails_even_without_a_baseline():
@@ -226,8 +256,10 @@ def test_what_is_missing_is_told_apart():
 
 
 def test_a_renamed_case_is_recognised_by_its_recording():
-    before = compared({"s": {"old": 0.9}}, DROP)
-    now = with_verdicts(compared({"s": {"new": 0.9}}, DROP), baseline=baseline_of(before, (DROP,)))
+    before = compared({"s": {"old": 0.9}}, DROP, recordings={"old": "the same"})
+    now = compared(
+        {"s": {"new": 0.9}}, DROP, recordings={"new": "the same"}, against=Against(baseline=baseline_of(before))
+    )
     verdict = only(now)
     assert verdict.outcome == "inconclusive"
     assert "renamed case: old of the baseline is now new" in verdict.sentence
@@ -255,8 +287,7 @@ def test_a_strategy_that_is_no_longer_declared_does_not_leave_silently():
 )
 def test_a_comparison_never_fails_against_itself(values, limit, over, rising):
     limits = {"max_increase": limit} if rising else {"max_drop": limit}
-    rule = GateRule(metric="needed.recall", over=over, **limits)
-    verdict = only(against(values, values, rule))
+    verdict = only(against(values, values, rule(over=over, **limits)))
     measured = [value for value in values.values() if isinstance(value, float)]
     unknown = UNMEASURED in values.values()
     if measured and not (unknown and over == "all"):
@@ -268,23 +299,20 @@ def test_a_comparison_never_fails_against_itself(values, limit, over, rising):
 def test_a_replayed_comparison_passes_against_its_own_baseline():
     traces = [opened(shell(4, start=2), id="one"), opened(shell(7, start=2), id="two")]
     metrics = ("cost.prompt_tokens", "needed.recall", "loss.fact_recall.end", "cost.peak_prompt_tokens")
-    rules = [GateRule(metric=name, max_increase=0) for name in metrics]
-    rules += [GateRule(metric=name, max_drop="0%", over="worst_case") for name in metrics]
-    first = bench.compare(traces, ["mask=compactor=mask_observations:keep_last=2"], rules=rules)
-    again = bench.compare(
-        traces[::-1],
-        ["mask=compactor=mask_observations:keep_last=2"],
-        rules=rules,
-        baseline=baseline_of(first, rules),
-    )
-    assert [verdict.outcome for verdict in check(again)] == ["pass"] * len(rules)
+    gates = [{"metric": name, "max_increase": 0} for name in metrics]
+    gates += [{"metric": name, "max_drop": "0%", "over": "worst_case"} for name in metrics]
+    first = bench.compare(traces, ["mask=compactor=mask_observations:keep_last=2"], gates=gates)
+    assert {verdict.outcome for verdict in first.verdicts} == {"skipped"}
+    again = bench.compare(traces[::-1], ["mask=compactor=mask_observations:keep_last=2"], gates=gates)
+    accepted = msgspec.structs.replace(again, against=Against(baseline=baseline_of(first)))
+    assert [verdict.outcome for verdict in bench.check(accepted)] == ["pass"] * len(gates)
 
 
 # ---------------------------------------------------------------- exit codes
 
 PASSED = compared({"s": {"a": 0.9}}, AT_LEAST)
 FAILED = compared({"s": {"a": 0.1}}, AT_LEAST)
-UNDECIDED = compared({"s": {"a": 0.9, "b": UNMEASURED}}, GateRule(metric="needed.recall", min=0.5, over="worst_case"))
+UNDECIDED = compared({"s": {"a": 0.9, "b": UNMEASURED}}, rule(min=0.5, over="worst_case"))
 SKIPPED = compared({"s": {"a": 0.9}}, DROP)
 UNGATED = compared({"s": {"a": 0.9}})
 NOTHING_MEASURED = compared({"s": {"a": None}})
@@ -318,31 +346,95 @@ def undecided():
     ],
 )
 def test_the_exit_code(several, code, allowed):
-    assert exit_code(several) == code
-    assert exit_code(several, allow_inconclusive=True) == allowed
-    assert f"(exit {code})" in closing_sentence(several)
     assert conclude(several).exit_code == code
+    assert f"(exit {code})" in conclude(several).sentence
+    assert conclude([msgspec.structs.replace(item, allow_inconclusive=True) for item in several]).exit_code == allowed
 
 
-def test_a_comparison_may_allow_for_itself():
+def test_a_comparison_allows_for_itself_alone():
     built = with_verdicts(UNDECIDED, summary=PASSED.summary, allow_inconclusive=True)
-    assert exit_code([built]) == 0
-    assert exit_code([built, undecided()]) == 3
+    assert conclude([built]).exit_code == 0
+    assert conclude([built, undecided()]).exit_code == 3
 
 
 def test_the_closing_sentence_counts():
-    sentence = closing_sentence([PASSED, FAILED, undecided(), SKIPPED])
+    sentence = conclude([PASSED, FAILED, undecided(), SKIPPED]).sentence
     for part in ("1 fail", "1 inconclusive", "1 pass", "1 skipped", "a gate failed"):
         assert part in sentence
-    assert "no gates declared" in closing_sentence([UNGATED])
+    assert "no gates declared" in conclude([UNGATED]).sentence
 
 
 def test_references_alone_measure_nothing():
     built = compared({"s": {"a": None}, "keep_all": {"a": 1.0}}, references=("keep_all",))
-    assert exit_code([built]) == 3
+    assert conclude([built]).exit_code == 3
     assert built.row("s", "needed.recall").reason == NOTHING
 
 
 def test_an_empty_baseline_is_not_no_baseline():
     empty = Baseline(signature=PASSED.signature, values={})
-    assert outcomes(compared({"s": {"a": 0.9}}, DROP, baseline=empty)) == ["inconclusive"]
+    assert outcomes(compared({"s": {"a": 0.9}}, DROP, against=Against(baseline=empty))) == ["inconclusive"]
+
+
+# ---------------------------------------------------------------- what was dropped
+
+
+def loss(step, *facts):
+    return Loss(step=step, function="grep", facts=facts, count=len(facts))
+
+
+def lossy(strategies, *losses, gate=WORST, **fields):
+    """A comparison that fails on case `a`, where each of the strategies lost the same."""
+    built = compared({name: {"a": 0.1, "b": 0.9} for name in strategies}, gate, **fields)
+    kept = tuple(Losses(strategy=name, metric=RECALL.name, worst=losses, places=len(losses) + 5) for name in strategies)
+    cases = (msgspec.structs.replace(built.cases[0], losses=kept), built.cases[1])
+    return msgspec.structs.replace(built, cases=cases, verdicts=())
+
+
+def test_a_failed_gate_says_what_was_dropped_on_its_worst_case():
+    verdict = only(with_verdicts(lossy(["s"], loss(4, "471"), loss(6, "a.csv"))))
+    assert (verdict.case, verdict.losses, verdict.losses_total) == ("a", (loss(4, "471"), loss(6, "a.csv")), 7)
+
+
+def test_over_all_cases_the_worst_one_is_blamed():
+    (verdict,) = check(lossy(["s"], loss(4, "471"), gate=rule(min=0.95)))
+    assert verdict.case is None
+    assert verdict.losses == (loss(4, "471"),)
+    assert "worst on a (0.1)" in verdict.sentence
+
+
+def test_a_gate_that_holds_says_nothing_of_losses():
+    (verdict,) = check(lossy(["s"], loss(4, "471"), gate=rule(min=0.05)))
+    assert (verdict.outcome, verdict.losses, verdict.losses_total) == ("pass", (), 0)
+
+
+def test_what_the_earlier_self_lost_too_is_left_out():
+    built = lossy(["s", "s@1"], loss(4, "471"), references=("s@1",))
+    of_now = Losses(strategy="s", metric=RECALL.name, worst=(loss(4, "471"), loss(6, "new")), places=2)
+    first = msgspec.structs.replace(built.cases[0], losses=(of_now, built.cases[0].losses[1]))
+    built = msgspec.structs.replace(built, cases=(first, built.cases[1]), against=Against(before={"s": "s@1"}))
+    (verdict,) = check(built)
+    assert (verdict.losses, verdict.losses_total) == ((loss(6, "new"),), 1)
+
+
+# ---------------------------------------------------------------- gates at budgets
+
+
+@pytest.mark.parametrize(
+    ("pattern", "made"),
+    [
+        ("mine", ["mine@100", "mine@200"]),
+        ("fixed", ["fixed"]),
+        ("m*", ["m*"]),  # the pattern names what was made of it, too
+        ("*", ["*"]),
+        ("[mf]i[nx]e*", ["[mf]i[nx]e*"]),
+        ("[mf]i[nx]e", ["mine@100", "mine@200"]),
+        ("????", ["mine@100", "mine@200"]),
+        ("[mf]i[nx]?*d", ["[mf]i[nx]?*d"]),
+        ("keep_all", ["keep_all"]),
+    ],
+)
+def test_a_gate_follows_its_strategies_to_every_budget(pattern, made):
+    declared = {"mine": True, "fixed": False}
+    found = rules_at_budgets([rule(min=0.5, strategy=pattern)], declared, [100, 200])
+    assert [item.strategy for item in found] == made
+    assert rules_at_budgets([rule(min=0.5, strategy=pattern)], declared, []) == (rule(min=0.5, strategy=pattern),)

@@ -88,7 +88,7 @@ def test_walking_the_edits_gives_the_lists_that_were_returned(script, joins):
 @settings(max_examples=300)
 @given(choices, st.lists(st.integers(0, 3), min_size=8, max_size=8))
 def test_a_view_is_given_everything_each_time_and_its_answer_is_that_prompt(script, joins):
-    compact, ledger = Scripted(script), MessageTokens(counter())
+    compact, ledger = Scripted(script), MessageTokens(BaseMessages(COUNT))
     history = ThreadHistory("main", ledger, compact, None, None, per_call=True)
     index, everything, kept = 0, [], []
     for joining in joins[: len(script)]:
@@ -110,7 +110,7 @@ def test_a_view_is_given_everything_each_time_and_its_answer_is_that_prompt(scri
     before: list[str] = []
     for (prompt, keys), messages, (_, added) in zip(walked, compact.returned, kept, strict=True):
         assert keys == [message_key(message) for message in messages]
-        assert prompt.tokens == PROMPT_TOKENS + sum(counter().message(message) for message in messages)
+        assert prompt.tokens == PROMPT_TOKENS + sum(COUNT.message(message) for message in messages)
         grown = [*before, *(message_key(message) for message in added)]
         assert prompt.compacted is (keys != grown)
         shared = next(
@@ -122,8 +122,8 @@ def test_a_view_is_given_everything_each_time_and_its_answer_is_that_prompt(scri
     for (seen, _, tokens), (whole, _) in zip(compact.seen, kept, strict=True):
         assert (
             tokens
-            == PROMPT_TOKENS + sum(counter().message(message) for message in whole)
-            == PROMPT_TOKENS + sum(counter().message(message) for message in seen)
+            == PROMPT_TOKENS + sum(COUNT.message(message) for message in whole)
+            == PROMPT_TOKENS + sum(COUNT.message(message) for message in seen)
         )
 
 
@@ -131,7 +131,7 @@ def test_a_view_that_writes_a_message_anew_does_not_change_the_prompt():
     def masked(window):
         return [made("masked"), *window.messages[1:]]
 
-    history = ThreadHistory("main", MessageTokens(counter()), masked, None, None, per_call=True)
+    history = ThreadHistory("main", MessageTokens(BaseMessages(COUNT)), masked, None, None, per_call=True)
     for index in range(4):
         history.join(base_message(UserTurn(index=2 * index, content=f"message {index}")))
         history.compact(ModelTurn(index=2 * index + 1))
@@ -151,7 +151,7 @@ def test_what_a_view_leaves_out_comes_back_when_it_says_so():
         last = next(answers)
         return None if last is None else window.messages[-last:]
 
-    history = ThreadHistory("main", MessageTokens(counter()), sometimes, None, None, per_call=True)
+    history = ThreadHistory("main", MessageTokens(BaseMessages(COUNT)), sometimes, None, None, per_call=True)
     shown = []
     for index, text in enumerate("abc"):
         history.join(base_message(UserTurn(index=2 * index, content=text)))
@@ -228,7 +228,9 @@ def test_nothing_at_all_is_a_prompt_of_its_framing():
 )
 @pytest.mark.parametrize("per_call", [False, True])
 def test_an_answer_that_is_none_is_refused(answer, says, per_call):
-    history = ThreadHistory("main", MessageTokens(counter()), lambda window: answer, None, None, per_call=per_call)
+    history = ThreadHistory(
+        "main", MessageTokens(BaseMessages(COUNT)), lambda window: answer, None, None, per_call=per_call
+    )
     history.join(base_message(UserTurn(index=0, content="a")))
     with pytest.raises(StrategyError, match="a compactor") as caught:
         history.compact(ModelTurn(index=1))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+import bench
 from bench.errors import ScenarioError
+from bench.gates import parse_rule
+from bench.gates.regression import relative_limit
 from bench.model import GateRule
-from bench.scenario import read_scenario, relative_limit, rule_problem
+from bench.scenario import read_scenario
 
 WHOLE = """
 title = "A title"
@@ -47,9 +50,15 @@ def test_a_whole_scenario(tmp_path):
     assert list(scenario.strategies) == ["keep_all", "mine"]
     assert scenario.strategies["mine"]["routers"] == ["executor", "step_evaluator"]
     assert scenario.gates == (
-        GateRule(metric="needed.recall", strategy="mine", min=0.95),
-        GateRule(metric="cost.prompt_tokens", strategy="*", max_increase="2%", over="worst_case"),
+        {"metric": "needed.recall", "strategy": "mine", "min": 0.95},
+        {"metric": "cost.prompt_tokens", "max_increase": "2%", "over": "worst_case"},
     )
+    assert [parse_rule(table, "one.toml", number) for number, table in enumerate(scenario.gates, 1)] == [
+        GateRule(metric="needed.recall", strategy="mine", gate="limits", settings={"min": 0.95}, number=1),
+        GateRule(
+            metric="cost.prompt_tokens", over="worst_case", gate="regression", settings={"max_increase": "2%"}, number=2
+        ),
+    ]
     assert scenario.labels == {"case-1": {"routes": {"3": "abort"}}}
     assert (scenario.base, scenario.path) == (tmp_path, tmp_path / "one.toml")
     assert scenario.baseline_path == tmp_path / "one.baseline.json"
@@ -78,15 +87,8 @@ SOUND = 'traces = ["a"]\n[strategies]\nkeep_all = {}\n'
         ("tarces = []\n" + SOUND, "unknown key 'tarces' — did you mean traces?"),
         ("title = \n" + SOUND, "not TOML"),
         (b"\xff\xfe", "not TOML"),
-        (SOUND + '[[gates]]\nmin = 1\n', "`gates`: Object missing required field `metric`"),
-        (SOUND + '[[gates]]\nmetric = "m"\nmni = 1\n', "`gates`: Object contains unknown field `mni`"),
-        (SOUND + '[[gates]]\nmetric = "m"\nmin = "x"\n', "`gates`: Expected `float | null`"),
-        (SOUND + '[[gates]]\nmetric = "m"\nmin = 1\nover = "some"\n', "`gates`: Invalid enum value 'some'"),
-        (SOUND + '[[gates]]\nmetric = "m"\n', "gates[1] (m): no limit"),
-        (SOUND + '[[gates]]\nmetric = "m"\nmin = 1\nmax_drop = 1\n', "gates[1] (m): min and max_drop in one gate"),
-        (SOUND + '[[gates]]\nmetric = "m"\nmax_drop = "2"\n', "gates[1] (m): max_drop = '2': write \"2%\""),
-        (SOUND + '[[gates]]\nmetric = "m"\nmax_increase = -1\n', "not negative"),
-        (SOUND + "labels = 3\n", "`strategies`: Expected `object`, got `int`"),  # a key below [strategies] is one
+        (SOUND + 'gates = 3\n', "`strategies`: Expected `object`, got `int`"),  # a key below [strategies] is one
+        ("gates = 3\n" + SOUND, "`gates`: Expected `array`, got `int`"),
         ("labels = 3\n" + SOUND, "`labels`: Expected `object`, got `int`"),
     ],
 )  # fmt: skip
@@ -107,6 +109,38 @@ def test_a_scenario_that_is_not_there(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("gate", "says"),
+    [
+        ("min = 1", "gates[1]: `metric` is missing — say which number is judged"),
+        ("metric = 3\nmin = 1", "gates[1]: `metric` is missing"),
+        ('metric = "m"\nmni = 1', "gates[1] (m): unknown key 'mni' — did you mean min?"),
+        ('metric = "m"\nmin = 1\nstrtegy = "a"', "unknown key 'strtegy' — did you mean strategy?"),
+        ('metric = "m"\nmin = "x"', "gates[1] (m): min = 'x': Expected `float | null`"),
+        ('metric = "m"\nmin = 1\nover = "some"', "gates[1] (m): Invalid enum value 'some'"),
+        ('metric = "m"\nmin = 1\nstrategy = 3', "gates[1] (m): Expected `str`, got `int`"),
+        ('metric = "m"', "gates[1] (m): no limit — set "),
+        ('metric = "m"\nmin = 1\nmax_drop = 1', "gates[1] (m): min and max_drop in one gate"),
+        ('metric = "m"\nmax_drop = 1\nmax_increase = 1', "gates[1] (m): max_increase and max_drop in one gate"),
+        ('metric = "m"\nmax_drop = "2"', "gates[1] (m): max_drop = '2': write \"2%\""),
+        ('metric = "m"\nmax_increase = -1', "not negative"),
+        ('metric = "m"\nmin = 1', "gates[1]: unknown metric 'm'"),
+        ('metric = "needed.recal"\nmin = 1', "gates[1]: unknown metric 'needed.recal' — did you mean needed.recall"),
+        (
+            'metric = "needed.recall"\nmin = 1\nstrategy = "al"',
+            "no strategy is called 'al' — known: ",
+        ),
+    ],
+)
+def test_a_gate_that_cannot_be_used_says_why_before_anything_is_replayed(tmp_path, gate, says):
+    with pytest.raises(ScenarioError) as caught:
+        bench.run_scenario(written(tmp_path, f"{SOUND}[[gates]]\n{gate}\n"))
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'one.toml'}: gates[1]")
+    assert says in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
     ("fields", "problem"),
     [
         ({"min": 0.5}, None),
@@ -124,9 +158,13 @@ def test_a_scenario_that_is_not_there(tmp_path):
         ({"max_increase": float("inf")}, "max_increase = inf"),
     ],
 )
-def test_a_rule_is_sound_or_says_what_is_wrong(fields, problem):
-    found = rule_problem(GateRule(metric="m", **fields))
-    assert (found is None) if problem is None else problem in str(found)
+def test_a_gate_is_sound_or_says_what_is_wrong(fields, problem):
+    if problem is None:
+        assert parse_rule({"metric": "m", **fields}, "one.toml: gates[1]").settings == fields
+    else:
+        with pytest.raises(ScenarioError) as caught:
+            parse_rule({"metric": "m", **fields}, "one.toml: gates[1]")
+        assert problem in str(caught.value)
 
 
 @given(st.floats(0, 1e6))

@@ -7,8 +7,18 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from bench.comparison.rows import NOTHING, aggregate, all_rows, case_row, combine, failure_reason, summary_row
-from bench.model import Failure, MetricInfo, Run, Sample
+from bench.comparison.rows import (
+    NOTHING,
+    aggregate,
+    case_row,
+    combine,
+    failed_row,
+    failure_reason,
+    ordered,
+    summarized,
+    summary_row,
+)
+from bench.model import Case, Failure, MetricInfo, RecordingShown, Row, Run, Sample
 
 AGGREGATES = ("sum", "max", "pooled")
 
@@ -69,7 +79,7 @@ def test_marks_say_what_a_value_leans_on():
         "tokens counted with o200k_base: the model's own encoding is not known",
     )
     assert case_row(info("sum", unit="fraction"), assumed, samples(1)).marks == ()
-    bound = [Sample(numerator=1, denominator=1, detail={"upper_bound": True})]
+    bound = [Sample(numerator=1, denominator=1, upper_bound=True)]
     assert "upper bound" in case_row(info("pooled"), run(), bound).marks[0]
     assert case_row(info("pooled"), run(), samples((1, 1), (None, 1))).marks == ("1 of 2 not measured",)
 
@@ -118,15 +128,38 @@ def test_adding_up_by_case_is_adding_up_everything_and_the_order_of_cases_change
     assert summary_row(declared, "s", shuffled) == total
 
 
-def test_every_expected_row_is_there():
-    infos = [info("sum", "m1"), info("pooled", "m2")]
-    runs = {(strategy, case): run(case, strategy) for strategy in ("s", "t") for case in ("a", "b")}
+def test_every_row_is_there_in_one_order():
+    infos = {"m1": info("sum", "m1"), "m2": info("pooled", "m2")}
     found = {("s", "m1", "a"): samples(1), ("t", "m2", "b"): samples((1, 2))}
-    rows, summary = all_rows(infos, ["s", "t"], ["a", "b"], runs, found)
+
+    def case(name):
+        made = [
+            case_row(item, run(name, strategy), found.get((strategy, item.name, name), ()))
+            for item in reversed(infos.values())
+            for strategy in ("t", "s")
+        ]
+        return Case(id=name, recording=RecordingShown(sha256=""), rows=tuple(made))
+
+    rows = ordered([case("a"), case("b")], ["s", "t"], list(infos.values()))
     assert [(row.strategy, row.metric, row.case) for row in rows] == [
         (strategy, metric, case) for strategy in ("s", "t") for metric in ("m1", "m2") for case in ("a", "b")
     ]
-    assert [(row.strategy, row.metric, row.value) for row in summary] == [
+    assert [(row.strategy, row.metric, row.value) for row in summarized(rows, infos)] == [
         ("s", "m1", 1), ("s", "m2", None), ("t", "m1", None), ("t", "m2", 0.5)
     ]  # fmt: skip
     assert sum(row.reason == NOTHING for row in rows) == 6
+
+
+def test_a_case_that_could_not_be_measured_at_all_makes_the_whole_unknown():
+    lost = failed_row(info("sum"), "s", "a", "the process died")
+    assert (lost.value, lost.case, lost.reason) == (None, "a", "the process died")
+    total = summary_row(info("sum"), "s", [lost, case_row(info("sum"), run("b"), samples(5))])
+    assert (total.value, total.reason) == (None, "1 of 2 cases not measured: a: the process died")
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_what_is_no_finite_number_is_not_measured(value):
+    row = Row(strategy="s", metric="m", case="a", value=value, unit="x", n=1)
+    assert (row.finite, row.why) == (None, f"{value} is no finite number")
+    known = Row(strategy="s", metric="m", case="a", value=0.0, unit="x", n=1)
+    assert (known.finite, known.why) == (0.0, None)

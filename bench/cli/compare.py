@@ -11,6 +11,7 @@ import click
 
 from ..errors import ResultsError, ScenarioError
 from .outcome import finish
+from .outputs import require_apart
 
 if TYPE_CHECKING:
     from ..files.scores import Scores
@@ -48,6 +49,7 @@ def compare(
 
     for output in outputs:
         require_renderer(output)
+    require_apart(outputs, ((path, "a score file of this comparison") for path in (before, after)))
     rules = (*_rules(increases, "max_increase"), *_rules(drops, "max_drop"))
     compared = _paired(
         read_scores(before), read_scores(after), _Judging(tuple(rules), allow_inconclusive), (before, after)
@@ -109,19 +111,18 @@ def _comparison(old: Scores, new: Scores, judging: _Judging, path: Path, alone: 
     import msgspec
 
     from ..comparison.pairs import require_comparable
+    from ..comparison.shared import accepted_from
     from ..gates import check
     from ..metrics import metrics
-    from ..model import Against, Baseline, Case, Comparison, RecordingShown
+    from ..model import Against, Case, Comparison, RecordingShown
 
     try:
         require_comparable(new.signature, old.signature)
     except ResultsError as error:
         raise ResultsError(f"{path}: {new.title}: {error}") from None
-    values: dict[str, dict[str, dict[str, float | None]]] = {}
-    for row in (*old.summary, *old.rows):
-        if row.strategy in old.strategies:
-            values.setdefault(row.strategy, {}).setdefault(row.metric, {})[row.case or ""] = row.value
-    known = metrics()
+    known = {name: item.info for name, item in metrics().items()}
+    names = {name: name for name in old.strategies}
+    accepted = accepted_from((*old.summary, *old.rows), old.signature, known, names)
     drawn = Comparison(
         title=new.title,
         signature=new.signature,
@@ -130,9 +131,9 @@ def _comparison(old: Scores, new: Scores, judging: _Judging, path: Path, alone: 
         cases=tuple(Case(id=name, recording=RecordingShown(sha256=new.signature.traces[name])) for name in new.cases),
         rows=tuple(row for row in new.rows if row.strategy in new.strategies),
         summary=tuple(row for row in new.summary if row.strategy in new.strategies),
-        metrics={name: known[name].info for name in dict.fromkeys(row.metric for row in new.rows) if name in known},
+        metrics={name: known[name] for name in dict.fromkeys(row.metric for row in new.rows) if name in known},
         rules=judging.rules,
-        against=Against(baseline=Baseline(signature=old.signature, values=values), name=path.name),
+        against=Against(baseline=accepted, name=path.name),
         allow_inconclusive=judging.allow_inconclusive,
     )
     return msgspec.structs.replace(drawn, verdicts=(*check(drawn), *alone))

@@ -32,11 +32,17 @@ def list_(what: str) -> None:
             continue
         click.echo(f"{kind}s")
         for name, entry in found.items():
-            click.echo(f"  {name}{_parameters(entry)}{_declared(entry)}")
+            click.echo(f"  {name}{_placeholders(entry)}{_parameters(entry)}{_declared(entry)}")
             first = entry.doc.splitlines()[0] if entry.doc else ""
             click.echo(f"      {first}")
             if entry.source:
                 click.echo(f"      Source: {entry.source}")
+
+
+def _placeholders(entry: Any) -> str:
+    """What the name of a metric goes on with, `.KIND`, in brackets where it may be left out; `""` for any other plug-in."""
+    values = entry.meta["parameters"] if entry.kind == "metric" else {}
+    return "".join(f"[.{name.upper()}]" if "" in of else f".{name.upper()}" for name, of in values.items())
 
 
 def _parameters(entry: Any) -> str:
@@ -83,7 +89,9 @@ def shown_type(kind: Any) -> str:
 
 def _declared(entry: Any) -> str:
     if entry.kind == "metric":
-        values = "".join(f"  {name}: {', '.join(filter(None, of))}" for name, of in entry.meta["parameters"].items())
+        values = "".join(
+            f"  {name.upper()}: {', '.join(filter(None, of))}" for name, of in entry.meta["parameters"].items()
+        )
         return f"  {entry.meta['unit']}, {entry.meta['better']} is better, {entry.meta['aggregate']}{values}"
     at = entry.meta.get("at", getattr(entry.target, "at", None))
     return f"  at {at}" if at else ""

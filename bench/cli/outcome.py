@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,8 @@ from .github import append_summary, inside_actions, quoted_output, workflow_comm
 if TYPE_CHECKING:
     from ..model import Comparison
 
+    Keeping = Callable[[Sequence[Comparison]], AbstractContextManager[Sequence[Comparison]]]
+
 
 def finish(
     comparisons: Sequence[Comparison],
@@ -23,21 +25,32 @@ def finish(
     files: Sequence[Path | None] | None = None,
     shown: Sequence[str] | None = None,
     written: Sequence[str] | None = None,
+    beside: Mapping[Path, bytes] | None = None,
+    said: Sequence[str] = (),
+    keeping: Keeping = nullcontext,
 ) -> None:
     """Print the comparisons, write the reports, and end the process with the exit code of the verdicts.
 
-    `files` are where the comparisons were declared, for annotations; `shown` and `written` the panels on the terminal and in files (None:
-    the usual ones).
+    Everything is made before anything is written, and what is written is written together: the reports, `beside` (baselines that were accepted),
+    and the history, which `keeping` writes at the end of its block. `said` are lines about these. `files` are where the comparisons were
+    declared, for annotations; `shown` and `written` the panels on the terminal and in files (None: the usual ones).
     """
+    from ..files.writing import write_together
     from ..gates import conclude
-    from ..reports import TERMINAL_PANELS, render, terminal_text
+    from ..reports import TERMINAL_PANELS, report_bytes, terminal_text
 
-    conclusion = conclude(comparisons)
+    with keeping(comparisons) as comparisons:
+        conclusion = conclude(comparisons)
+        texts = [terminal_text(item, TERMINAL_PANELS if shown is None else shown) for item in comparisons]
+        reports = {output: report_bytes(comparisons, output, written) for output in outputs}
+        write_together({**(beside or {}), **reports})
+    for line in said:
+        click.echo(line)
     with quoted_output():
-        for comparison in comparisons:
-            click.echo(terminal_text(comparison, TERMINAL_PANELS if shown is None else shown))
+        for text in texts:
+            click.echo(text)
     for output in outputs:
-        click.echo(f"wrote {render(comparisons, output, written)}")
+        click.echo(f"wrote {output}")
     if inside_actions():
         for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
             click.echo(line)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,7 @@ import click
 
 from ..errors import ScenarioError, SpecError
 from .outcome import finish, progress_bar
+from .outputs import inputs_of, require_apart
 
 if TYPE_CHECKING:
     from ..model import Comparison
@@ -28,13 +31,23 @@ if TYPE_CHECKING:
 @click.option(
     "--update-baseline", is_flag=True, help="Accept this run's values as the scenario's baseline; prints old and new."
 )
+@click.option("--accept-new", is_flag=True,
+              help="Add the values of new cases to the scenario's baseline; what was accepted of the others stays.")  # fmt: skip
+@click.option("--require-baseline", is_flag=True, help="Fail where a gate compares with a baseline and there is none.")
 @click.option("--against", metavar="REV",
               help="Compare with the strategies' files as they were at a git revision, in place of a baseline.")  # fmt: skip
 @click.option("--history", "kept", type=click.Path(path_type=Path), metavar="FILE",
               help="Keep this run in an SQLite file, and show the runs before it in the report.")  # fmt: skip
 @click.option("--budget", "budget", metavar="TOKENS[,TOKENS…]",
               help="Run every strategy that has a window at each of these, and rank at equal cost.")  # fmt: skip
+@click.option("--keep", type=click.FloatRange(0, 1), metavar="SHARE", default=0.95, show_default=True,
+              help="What a strategy must keep of what later turns needed to be recommended.")  # fmt: skip
+@click.option("--keep-far", type=click.FloatRange(0, 1), metavar="SHARE", default=0.8, show_default=True,
+              help="The same of what was needed from far back (six turns and more).")  # fmt: skip
 @click.option("--allow-inconclusive", is_flag=True, help="Exit 0 where a gate could not decide.")
+@click.option("--no-calibrate", is_flag=True,
+              help="Count tokens by the plain rule, not as the usage that a trace recorded says.")  # fmt: skip
+@click.option("--model", metavar="NAME", help="The model of traces that name none: for prices, window and encoding.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."
 )
@@ -44,41 +57,59 @@ def run(
     traces: tuple[str, ...],
     strategies: tuple[str, ...],
     update_baseline: bool,
+    accept_new: bool,
+    require_baseline: bool,
     against: str | None,
     kept: Path | None,
     budget: str | None,
+    keep: float,
+    keep_far: float,
     allow_inconclusive: bool,
+    no_calibrate: bool,
+    model: str | None,
     jobs: int | None,
 ) -> None:
-    """Replay SCENARIOs (TOML files), or --traces under every --strategy; print the comparison, judge the gates."""
+    """Replay SCENARIOs (TOML files), or --traces under every --strategy; print the comparison, judge the gates.
+
+    Reports, baselines and the history are written at the end, all or none of them.
+    """
+    import msgspec
+
     from .. import run_scenario
     from ..reports import TERMINAL_PANELS, require_renderer
-    from ..strategies.budgets import parse_budgets
 
     for output in outputs:
         require_renderer(output)
-    plans = _plans(scenarios, traces, strategies)
-    if budget is not None:
-        if update_baseline:
-            raise ScenarioError("--update-baseline with --budget: write `budgets = […]` into the scenario, then accept")
-        plans = [replace(plan, budgets=parse_budgets(budget)) for plan in plans]
-    if update_baseline and not scenarios:
-        raise ScenarioError("--update-baseline needs a scenario file: the baseline is kept beside it")
-    if update_baseline and against is not None:
-        raise ScenarioError("--update-baseline accepts a run as the baseline, --against needs none: give one of them")
+    plans = _with_budget(_plans(scenarios, traces, strategies), budget, update_baseline or accept_new)
+    plans = _with_counting(plans, no_calibrate, model, update_baseline or accept_new)
+    accepting = "--accept-new" if accept_new else "--update-baseline" if update_baseline else None
+    _require_scenarios(bool(scenarios), accepting, require_baseline, against)
+    to_write = [*outputs, *([kept] if kept is not None else [])]
+    require_apart(to_write, inputs_of(plans, to_write))
+    if kept is not None:
+        require_apart(outputs, [(kept, "the history of this run")])
+        _require_titles(plans)
     with progress_bar() as progress:
         comparisons = [
-            run_scenario(plan, progress, against=against, accepting=update_baseline, allow_inconclusive=allow_inconclusive,
+            run_scenario(plan, progress, against=against, accepting=update_baseline and not accept_new,
+                         allow_inconclusive=allow_inconclusive, require_baseline=require_baseline and accepting is None,
                          jobs=jobs or os.cpu_count() or 1)
             for plan in plans
         ]  # fmt: skip
-    if update_baseline:
-        comparisons = _accept(plans, comparisons)
-    if kept is not None:
-        comparisons = _keep(comparisons, kept)
-    shown = (*TERMINAL_PANELS, "budgets") if any(plan.budgets for plan in plans) else None
-    files = [plan.path for plan in plans]
-    finish(comparisons, outputs, files=files, shown=shown)
+    comparisons = [msgspec.structs.replace(item, keep=keep, keep_far=keep_far) for item in comparisons]
+    beside: dict[Path, bytes] = {}
+    said: list[str] = []
+    if accepting is not None:
+        comparisons = _accept(plans, comparisons, accept_new, beside, said)
+    finish(
+        comparisons,
+        outputs,
+        files=[plan.path for plan in plans],
+        shown=(*TERMINAL_PANELS, "budgets") if any(plan.budgets for plan in plans) else None,
+        beside=beside,
+        said=said,
+        keeping=nullcontext if kept is None else functools.partial(_keeping, path=kept),
+    )
 
 
 def _plans(scenarios: Sequence[Path], traces: Sequence[str], strategies: Sequence[str]) -> list[Scenario]:
@@ -99,40 +130,74 @@ def _plans(scenarios: Sequence[Path], traces: Sequence[str], strategies: Sequenc
     return [Scenario(title="From the command line", traces=tuple(traces), strategies=slots)]
 
 
-def _accept(plans: Sequence[Scenario], comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """All of the runs as baselines, or none: one that cannot be accepted leaves the files of the others alone."""
-    from ..gates.baselines import accept, require_acceptable
-    from ..model import Against
-    from ..pipeline import judged_against
+def _with_budget(plans: list[Scenario], budget: str | None, accepting: bool) -> list[Scenario]:
+    from ..strategies.budgets import parse_budgets
 
-    paths = [plan.baseline_path for plan in plans if plan.baseline_path is not None]
-    for comparison, path in zip(comparisons, paths, strict=True):
-        require_acceptable(comparison, path)
-    renewed = []
-    for comparison, path in zip(comparisons, paths, strict=True):
-        accepted, lines = accept(comparison, path)
-        renewed.append(comparison if accepted is None else judged_against(comparison, Against(baseline=accepted)))
-        for line in lines:
-            click.echo(line)
-    return renewed
+    if budget is None:
+        return plans
+    if accepting:
+        raise ScenarioError("--update-baseline with --budget: write `budgets = […]` into the scenario, then accept")
+    return [replace(plan, budgets=parse_budgets(budget)) for plan in plans]
 
 
-def _keep(comparisons: Sequence[Comparison], path: Path) -> list[Comparison]:
-    """The comparisons with the runs before them, each kept in the history."""
-    import datetime
+def _with_counting(plans: list[Scenario], no_calibrate: bool, model: str | None, accepting: bool) -> list[Scenario]:
+    if accepting and (no_calibrate or model):
+        option = "--no-calibrate" if no_calibrate else "--model"
+        raise ScenarioError(f"--update-baseline with {option}: write it into the scenario, then accept")
+    return [replace(plan, calibrate=plan.calibrate and not no_calibrate, model=model or plan.model) for plan in plans]
 
-    import msgspec
 
-    from ..files.git import commit_of
-    from ..files.history import keep, moments
+def _require_scenarios(given: bool, accepting: str | None, required: bool, against: str | None) -> None:
+    """Raise ScenarioError for options about a baseline where there can be none."""
+    if accepting is not None and not given:
+        raise ScenarioError(f"{accepting} needs a scenario file: the baseline is kept beside it")
+    if accepting is not None and against is not None:
+        raise ScenarioError(f"{accepting} accepts a run as the baseline, --against needs none: give one of them")
+    if required and not given:
+        raise ScenarioError("--require-baseline needs a scenario file: the baseline is kept beside it")
+    if required and against is not None:
+        raise ScenarioError("--require-baseline asks for a baseline, --against needs none: give one of them")
 
-    titles = [comparison.title for comparison in comparisons]
+
+def _require_titles(plans: Sequence[Scenario]) -> None:
+    titles = [plan.title for plan in plans]
     for title in titles:
         if titles.count(title) > 1:
             raise ScenarioError(
                 f"--history: two scenarios are titled {title!r}, which is how a history tells them apart"
             )
-    commit, now = commit_of(Path()), datetime.datetime.now(datetime.UTC)
-    for comparison in comparisons:
-        keep(comparison, path, commit, now)
-    return [msgspec.structs.replace(item, history=moments(path, item.title)) for item in comparisons]
+
+
+def _accept(
+    plans: Sequence[Scenario],
+    comparisons: Sequence[Comparison],
+    only_new: bool,
+    beside: dict[Path, bytes],
+    said: list[str],
+) -> list[Comparison]:
+    """The comparisons held against themselves as their baselines; these go into `beside`, and what was accepted is said."""
+    from ..files.baselines import baseline_bytes
+    from ..gates.baselines import accepted
+    from ..model import Against
+    from ..pipeline import judged_against
+
+    renewed = []
+    for plan, comparison in zip(plans, comparisons, strict=True):
+        path = plan.baseline_path
+        if path is None:
+            raise ScenarioError(f"{plan.title}: no scenario file, so there is no place for a baseline")
+        found, lines = accepted(comparison, path, only_new=only_new)
+        if found is not None:
+            beside[path] = baseline_bytes(found)
+        renewed.append(comparison if found is None else judged_against(comparison, Against(baseline=found)))
+        said.extend(lines)
+    return renewed
+
+
+def _keeping(comparisons: Sequence[Comparison], path: Path) -> AbstractContextManager[Sequence[Comparison]]:
+    import datetime
+
+    from ..files.git import commit_of
+    from ..files.history import keeping
+
+    return keeping(comparisons, path, commit_of(Path()), datetime.datetime.now(datetime.UTC))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from ..model import Case, MetricInfo, Row, Run, Sample
 
 NOTHING = "nothing to measure"
@@ -23,6 +25,8 @@ def case_row(info: MetricInfo, run: Run, samples: Sequence[Sample]) -> Row:
     value, n = (None, 0.0) if reason else aggregate(info, samples)
     if value is None and reason is None:
         reason = next((sample.reason for sample in samples if sample.numerator is None and sample.reason), NOTHING)
+    low, high = (None, None) if value is None else bounds(info, samples)
+    partly = sum(sample.numerator is None for sample in samples) if value is not None else 0
     return Row(
         strategy=run.strategy,
         metric=info.name,
@@ -31,7 +35,10 @@ def case_row(info: MetricInfo, run: Run, samples: Sequence[Sample]) -> Row:
         unit=info.unit,
         n=n,
         reason=reason,
-        marks=_marks(info, run, samples),
+        low=low,
+        high=high,
+        partly=partly,
+        marks=_marks(info, run, samples, partly),
     )
 
 
@@ -53,15 +60,33 @@ def aggregate(info: MetricInfo, samples: Sequence[Sample]) -> tuple[float | None
     return (max(numerators) if info.aggregate == "max" else math.fsum(numerators)), float(len(numerators))
 
 
-def _marks(info: MetricInfo, run: Run, samples: Sequence[Sample]) -> tuple[str, ...]:
+def bounds(info: MetricInfo, samples: Sequence[Sample]) -> tuple[float | None, float | None]:
+    """The least and the most that the value of some samples can be; (None, None) where it is exact, or where nothing was measured.
+
+    >>> declared = MetricInfo(name="m", unit="fraction", better="higher", aggregate="pooled")
+    >>> bounds(declared, [Sample(numerator=1, denominator=2), Sample(numerator=2, denominator=2, least=1)])
+    (0.5, 0.75)
+    >>> bounds(declared, [Sample(numerator=1, denominator=2)])
+    (None, None)
+    """
+    measured = [sample for sample in samples if sample.numerator is not None]
+    if all(sample.low == sample.high == sample.numerator for sample in measured):
+        return None, None
+    low, _ = aggregate(info, [msgspec.structs.replace(sample, numerator=sample.low) for sample in measured])
+    high, _ = aggregate(info, [msgspec.structs.replace(sample, numerator=sample.high) for sample in measured])
+    return low, high
+
+
+def _marks(info: MetricInfo, run: Run, samples: Sequence[Sample], partly: int) -> tuple[str, ...]:
     marks = []
     if run.encoding_assumed and info.unit in ("tokens", "usd"):
         marks.append(f"tokens counted with {run.encoding}: the model's own encoding is not known")
-    if any(sample.upper_bound for sample in samples):
+    if any(sample.low != sample.numerator for sample in samples):
         marks.append("upper bound: some values were looked for as whole tokens")
-    unmeasured = sum([sample.numerator is None for sample in samples]) if info.aggregate == "pooled" else 0
-    if unmeasured:
-        marks.append(f"{unmeasured} of {len(samples)} not measured")
+    if any(sample.high != sample.numerator for sample in samples):
+        marks.append("lower bound: some values can only be higher")
+    if partly:
+        marks.append(f"{partly} of {len(samples)} not measured")
     return tuple(marks)
 
 
@@ -72,16 +97,17 @@ def summary_row(info: MetricInfo, strategy: str, rows: Sequence[Row]) -> Row:
     missing = [row for row in rows if row.value is None and row.reason != NOTHING]
     measured = [row for row in rows if row.value is not None]
     value: float | None = None
+    low = high = None
     n = 0.0
     reason: str | None = NOTHING
     if missing:
         reason = f"{len(missing)} of {len(rows)} cases not measured: {missing[0].case}: {missing[0].reason}"
     elif measured:
-        value, n, reason = (
-            combine(info, [(row.value or 0.0, row.n) for row in measured]),
-            sum(r.n for r in measured),
-            None,
-        )
+        value = combine(info, [(row.value or 0.0, row.n) for row in measured])
+        n, reason = sum(row.n for row in measured), None
+        if any(row.low is not None or row.high is not None for row in measured):
+            low = combine(info, [(row.least or 0.0, row.n) for row in measured])
+            high = combine(info, [(row.most or 0.0, row.n) for row in measured])
     return Row(
         strategy=strategy,
         metric=info.name,
@@ -90,6 +116,9 @@ def summary_row(info: MetricInfo, strategy: str, rows: Sequence[Row]) -> Row:
         unit=info.unit,
         n=n,
         reason=reason,
+        low=low,
+        high=high,
+        partly=0 if value is None else sum(row.partly for row in measured),
         marks=tuple(dict.fromkeys(mark for row in rows for mark in row.marks)),
     )
 

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from ..model import AnyStep, ModelTurn, SystemTurn, ToolResult, ToolsChanged, Trace, UserTurn, text_of
 from ..text.common_words import COMMON_WORDS
 from ..text.decode import plain_lines
+from ..text.facts import flat
 from ..text.texts import Texts
 from .spoken import call_text
 
@@ -184,7 +185,10 @@ class DependencyFinder:
                     seen.add(fact)
                     yield self._made(item.fact, fact, item.kind, form, turn, told)
                 break
+        facts = [flat(fact) for fact in seen]
         for span in self._spans.of(turn.index):
+            if any(f" {span} " in fact for fact in facts):  # the words of a path or name are said with it
+                continue
             if span in told.first and span not in seen and (turn.thread, span) not in self._habits:
                 if told.first[span][0] == "model":  # an agent's own turns of phrase
                     continue

@@ -1,9 +1,8 @@
 """What the prompts of a run still hold of each structured result: leaves, rows, columns and keys, at its first prompt and at the last one.
 
-Held is what the messages that show a result give when they are read back: JSON, a Python literal or CSV tables of `bench.text.lossless`, either as
-far as it goes, then tables in text (`bench.text.tables`). Beside tables in text, the lines that belong to none may hold more: what is still
-missing is looked for there as whole tokens. Where nothing at all can be read, values are looked for as whole tokens in the whole prompt. Both
-are upper bounds. Rows, columns and keys are only what was read back: text about a row is no row.
+Held is what the messages that show a result give when they are read back (JSON, a Python literal or CSV tables of `bench.text.lossless`, as far
+as they go, then tables in text), and every value that stands beside its key on a line of any message of the prompt: an upper bound. Rows, columns and
+keys are only what was read back: text about a row is no row.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..model import Prompt, ToolResult
-from ..text.labels import LabelsOf, count_labelled
-from ..text.leaf_tokens import match_tokens, tokens_in
+from ..text.labels import LabelsOf, with_labelled
 from ..text.leaves import Leaves, Match, Path, flatten
 from ..text.read_back import match_read
 from ..text.texts import Texts
@@ -24,14 +22,13 @@ from .presence import Shown
 class HeldLeaves:
     """How much of one structured result is still held in one prompt.
 
-    `upper_bound`: some leaves were looked for as whole tokens. `labelled` counts leaves held together with their key.
+    `upper_bound`: some leaves were not read back, but stand beside their key.
     `rows`, `columns` (distinct paths within rows) and `paths` (of all leaves but those under no key): kept, of how many.
     """
 
     result: ToolResult
     match: Match
     upper_bound: bool
-    labelled: int
     rows: tuple[int, int]
     columns: tuple[int, int]
     paths: tuple[int, int]
@@ -60,13 +57,10 @@ class StructuredResults:
             step: self._columns[step].union(path for path, _ in found.others if path)
             for step, found in self.leaves.items()
         }
-        self._tokens = tokens_in(self.leaves.values(), texts)
-        self._labels = LabelsOf(self.leaves.values(), texts)
-        self._known: dict[tuple[int, tuple[str, ...]], HeldLeaves | None] = {}
+        self.labels = LabelsOf(self.leaves.values(), texts)
+        """The values of every structured result that a text holds beside their key."""
 
-    def items_of(self, text: str) -> tuple[str, ...]:
-        """What is looked for where nothing can be read: every value of every structured result that a text holds, alone and beside its key."""
-        return (*self._tokens(text), *self._labels(text))
+        self._known: dict[tuple[int, tuple[str, ...]], tuple[Match, Leaves]] = {}
 
     def held(self, sightings: Iterable[tuple[str, ToolResult | Prompt, Shown]]) -> dict[str, list[HeldLeaves]]:
         """Every structured result at its first prompt ("shown") and at the last one ("end"), in order."""
@@ -80,35 +74,24 @@ class StructuredResults:
 
     def _held(self, result: ToolResult, shown: Shown) -> HeldLeaves:
         leaves, rows = self.leaves[result.index], len(self.leaves[result.index].rows)
-        columns, paths = len(self._columns[result.index]), len(self._paths[result.index])
+        columns, paths = self._columns[result.index], self._paths[result.index]
         if shown.whole(result):
             everything = Match(leaves.total, leaves.total, [], rows, sum(map(len, leaves.rows)))
-            return HeldLeaves(result, everything, False, leaves.total, (rows, rows), (columns, columns), (paths, paths))
+            all_columns, all_paths = (len(columns),) * 2, (len(paths),) * 2
+            return HeldLeaves(result, everything, False, (rows, rows), all_columns, all_paths)
         key = result.index, tuple(shown.texts_of(result.index))
         if key not in self._known:
-            self._known[key] = self._read_back(result, key[1])
-        read = self._known[key]
-        if read is not None:
-            return read
-        count_of = shown.items().__getitem__
-        bound, labelled = match_tokens(leaves, count_of), count_labelled(leaves, count_of)
-        return HeldLeaves(result, bound, True, labelled, (0, rows), (0, columns), (0, paths))
-
-    def _read_back(self, result: ToolResult, shown: tuple[str, ...]) -> HeldLeaves | None:
-        """How much of a result the texts hold that show it; None where none of them can be read."""
-        leaves, columns, paths = self.leaves[result.index], self._columns[result.index], self._paths[result.index]
-        found = match_read(leaves, shown, self._texts)
-        if found is None:
-            return None
-        in_rows = {path for row in found.held.rows for path, _ in row}
+            self._known[key] = match_read(leaves, key[1])
+        read, held = self._known[key]
+        found, labelled = with_labelled(read, leaves, shown.items().__getitem__)
+        in_rows = {path for row in held.rows for path, _ in row}
         return HeldLeaves(
             result,
-            found.match,
-            upper_bound=found.beside > 0,
-            labelled=found.match.kept - found.beside + found.beside_labelled,
-            rows=(found.match.rows_kept, len(leaves.rows)),
+            found,
+            upper_bound=labelled > 0,
+            rows=(read.rows_kept, rows),
             columns=(len(columns & in_rows), len(columns)),
-            paths=(_count_paths(paths, {path for path, _ in found.held if path}), len(paths)),
+            paths=(_count_paths(paths, {path for path, _ in held if path}), len(paths)),
         )
 
 

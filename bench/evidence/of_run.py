@@ -7,12 +7,15 @@ from functools import cached_property
 
 from ..model import ResultOutcome, Run, Trace, as_text
 from ..text.texts import Texts
-from ..tokens.counting import PROMPT_TOKENS, TokenCounter
+from ..tokens.counting import TokenCounter
 from .dependencies import Dependency
 from .held import HeldLeaves
 from .of_trace import TraceEvidence
+from .pricing import Call, Kept, calls_of, kept_prefixes
 from .prompt_scan import PromptScan, Standing, scan_prompts
+from .refetch import Refetch, refetches_of
 from .tiers import Handles, HandlesOf, Tiered, handles_of, tiered
+from .validity import Checked, check_prompts
 
 OracleTokens = Callable[[str, float], int]
 """What a reference that reads the future costs: its name (`floor` or `clairvoyant`) and a share of the dependencies → prompt tokens."""
@@ -33,7 +36,7 @@ class PromptEvidence:
     def leaves(self) -> dict[str, list[HeldLeaves]]:
         """What is held of every structured result at its first prompt ("shown") and at the last one ("end")."""
         structured = self._of_trace.structured
-        return structured.held(self._of_trace.sightings(self._run, structured.items_of))
+        return structured.held(self._of_trace.sightings(self._run, structured.labels))
 
     @cached_property
     def lost_by_kind(self) -> dict[str, list[tuple[Standing, dict[str, list[str]]]]]:
@@ -51,30 +54,14 @@ class PromptEvidence:
         return found
 
     @cached_property
-    def kept_prefix_tokens(self) -> list[int]:
-        """For each prompt the tokens of the unchanged start it shares with the one before in its thread, before any provider's rule.
+    def checked(self) -> list[Checked]:
+        """Each prompt, checked: whether a provider would take it, and whether it still holds the task."""
+        return check_prompts(self._of_trace, self._run)
 
-        Nothing is shared by a thread's first prompt, after the tool definitions changed, or with another model's prompt.
-        """
-        run, models = self._run, self._of_trace.models
-        live: dict[str, list[str]] = {}
-        last_model: dict[str, str | None] = {}
-        found = []
-        for prompt in run.prompts:
-            keys = live.setdefault(prompt.thread, [])
-            model = models.get(prompt.step, run.model)
-            at = prompt.splices[0].at if prompt.splices else len(keys)
-            before = keys[at:]
-            prompt.edit(keys)
-            for old, new in zip(before, keys[at:], strict=False):  # replaced by its equal: the provider sees no change
-                if old != new:
-                    break
-                at += 1
-            fresh = prompt.thread not in last_model or last_model[prompt.thread] != model or prompt.tools_changed
-            last_model[prompt.thread] = model
-            behind = sum(run.message_tokens[key] for key in keys[at:])
-            found.append(0 if fresh else prompt.tokens - PROMPT_TOKENS - behind)
-        return found
+    @cached_property
+    def kept(self) -> list[Kept]:
+        """For each prompt what it shares, from its start, with the one before in its thread."""
+        return kept_prefixes(self._of_trace, self._run)
 
 
 def same_prompts(run: Run) -> Hashable:
@@ -129,7 +116,17 @@ class RunEvidence:
     @cached_property
     def count(self) -> TokenCounter:
         """Counts tokens in the run's encoding."""
-        return self._count or TokenCounter(self.run.encoding)
+        return self._count or TokenCounter(self.run.encoding, self.run.counting)
+
+    @cached_property
+    def calls(self) -> list[Call]:
+        """Every model call with what it costs."""
+        return calls_of(self)
+
+    @cached_property
+    def refetches(self) -> dict[int, Refetch]:
+        """The repair of every turn that lacked what it needed, by its step."""
+        return refetches_of(self)
 
     @cached_property
     def outcomes(self) -> dict[int, ResultOutcome]:

@@ -17,10 +17,12 @@ from .oracle import Need, find_needs
 from .presence import FactsHeld, ItemsOf, MessageTexts, Shown, sightings
 from .recorded_cut import Cut, Reset, find_cuts, find_resets
 from .repeats import Repeat, find_repeats
+from .validity import Recorded
 
 
 class TraceEvidence:
-    """One trace, and what depends on it alone. It lives as long as its case is measured.
+    """One trace, and what depends on it alone. It lives as long as its case is measured. `model` names the model of turns that name none, in a
+    trace that names none at all.
 
     >>> from bench.metrics import example
     >>> evidence = TraceEvidence(example().trace)
@@ -28,12 +30,13 @@ class TraceEvidence:
     (['471', 'a/b.csv'], ('a/b.csv',))
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, model: str | None = None) -> None:
         self.trace = trace
+        self.model = trace.model or model
         self.texts = Texts()
         words = (self.texts.words(text) for step in trace.steps for text in spoken(step))
         self.texts.lower = frozenset(word for of_text in words for word in of_text if word.islower())
-        self._message_texts = MessageTexts()
+        self._message_texts = MessageTexts({result.index: result.text for result in trace.results})
         self._notices: dict[tuple[int, tuple[str, ...]], str | None] = {}
         self._told: dict[str, list[tuple[int, dict[str, int]]]] = {}
         self._answers: dict[str, dict[int, int]] = {}
@@ -49,6 +52,25 @@ class TraceEvidence:
     def models(self) -> dict[int, str]:
         """The model of each turn that names one, by step."""
         return {turn.index: turn.model for turn in self.trace.model_turns if turn.model}
+
+    def model_of(self, step: int) -> str | None:
+        """The model of a turn: its own, else the trace's."""
+        return self.models.get(step, self.model)
+
+    @cached_property
+    def times(self) -> dict[int, float]:
+        """When each step happened that says so, in seconds since the epoch."""
+        return {step.index: step.t for step in self.trace.steps if step.t is not None}
+
+    @cached_property
+    def recorded_at_s(self) -> float | None:
+        """When the recording began, in seconds since the epoch; None where it does not say."""
+        return next(iter(self.times.values()), None)
+
+    def idle_s(self, last: int, step: int) -> float | None:
+        """Seconds from one step to another; None where they are not recorded."""
+        times = self.times
+        return times[step] - times[last] if step in times and last in times else None
 
     @cached_property
     def kinds(self) -> dict[int, dict[str, tuple[str, ...]]]:
@@ -135,6 +157,11 @@ class TraceEvidence:
         return find_resets(self.trace, self.texts)
 
     # ------------------------------------------------------------ what prompts hold
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """What the recording's own prompts looked like: against which those of a strategy are checked."""
+        return Recorded(self.trace, self.texts)
 
     @cached_property
     def facts_held(self) -> FactsHeld:

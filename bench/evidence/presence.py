@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
 from ..model import Message, Prompt, Run, ToolCall, ToolResult, Trace
+from ..text.cut import without_halves
 from ..text.facts import anchor, flat, is_number, occurs, occurs_at, runs_in, words_of
 from ..text.texts import Texts
 from .spoken import call_text
@@ -98,19 +99,28 @@ def _paragraphs(text: str) -> list[str]:
 
 
 class MessageTexts:
-    """The texts of messages, the arguments of a call written out once for all runs of a trace."""
+    """The texts of messages, the arguments of a call written out once for all runs of a trace.
 
-    def __init__(self) -> None:
+    `untruncated` are the texts of the tool results, by step: a message that shows a part of one says nothing with half a word at the cut.
+    """
+
+    def __init__(self, untruncated: Mapping[int, str]) -> None:
+        self._untruncated = untruncated
         # by identity: the runs share the calls of the trace's turns, and arguments cannot be hashed; kept, so that no other gets the same id
         self._calls: dict[int, tuple[tuple[ToolCall, ...], tuple[str, ...]]] = {}
 
+    def shown(self, message: Message) -> str:
+        """The text of a message, without half a word where a result was cut."""
+        whole = self._untruncated.get(-1 if message.step is None else message.step)
+        return message.text if whole is None or message.text == whole else without_halves(message.text, whole)
+
     def __call__(self, message: Message) -> tuple[str, ...]:
-        calls = message.tool_calls
+        text, calls = self.shown(message), message.tool_calls
         if not calls:
-            return (message.text,) if message.text else ()
+            return (text,) if text else ()
         if id(calls) not in self._calls:
             self._calls[id(calls)] = calls, tuple(filter(None, map(call_text, calls)))
-        return (message.text, *self._calls[id(calls)][1]) if message.text else self._calls[id(calls)][1]
+        return (text, *self._calls[id(calls)][1]) if text else self._calls[id(calls)][1]
 
 
 class Shown:
@@ -143,9 +153,9 @@ class Shown:
         message = self._messages[key]
         texts = self._of_step.setdefault(message.step, [])
         if by > 0:
-            texts.append(message.text)
+            texts.append(self._texts.shown(message))
         else:
-            texts.remove(message.text)
+            texts.remove(self._texts.shown(message))
 
     def texts_of(self, step: int | None) -> list[str]:
         """The texts of the messages that show a step, None: of those that a strategy wrote; `[]` where there is none."""

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from ..model import (
-    ContextReset,
-    CutShown,
-    ModelTurn,
-    RecordingShown,
-    ResetShown,
-    SystemTurn,
-    ToolResult,
-    ToolsChanged,
-    UserTurn,
-    non_text_parts,
-    text_of,
-)
-from ..tokens.counting import MESSAGE_TOKENS, PROMPT_TOKENS, TokenCounter
+from typing import Any
+
+from ..model import Counting, CutShown, RecordingShown, ResetShown, Trace, non_text_parts
+from ..tokens.counting import TokenCounter
+from ..tokens.prices import unit_prices
+from .calibration import Calibration, count_error
 from .of_trace import TraceEvidence
 from .recorded_cut import Cut
 
 MOST = 20
 """How many cuts and resets of one recording are kept."""
 
+_STATED = (("model_stats", "instance_cost"), ("instance_cost",), ("cost_usd",), ("cost",))
+"""Where recorders write what a run cost, in `Trace.meta`."""
+
 NAMED = 4
 """How many later steps and facts of one cut are named."""
 
 
 def recording_shown(
-    evidence: TraceEvidence, count: TokenCounter, fewest: tuple[tuple[float, int], ...]
+    evidence: TraceEvidence,
+    count: TokenCounter,
+    calibration: Calibration,
+    *,
+    fewest: tuple[tuple[float, int], ...] = (),
+    our_usd: float | None = None,
 ) -> RecordingShown:
-    """What reports show of a recording; `fewest` are the fewest prompt tokens at which a selection reaches a share of dependencies."""
-    trace = evidence.trace
-    counted = count_error(evidence, count)
+    """What reports show of a recording, its prompts counted with `count`, as `calibration` says.
+
+    `fewest` are the fewest prompt tokens at which a selection reaches a share of dependencies, `our_usd` what the recording's own strategy costs.
+    """
+    trace, sizes = evidence.trace, calibration.sizes
+    counted = count_error(trace, count, sizes)
+    plain = count.calibrated(Counting())
     worst = sorted(evidence.cuts, key=lambda cut: (-cut.needed, -len(cut.lost), cut.step))
     parts = sum(result.non_text for result in trace.results)
     parts += sum(non_text_parts(getattr(step, "content", "")) for step in trace.steps)
@@ -43,7 +47,7 @@ def recording_shown(
         cut_at_source=sum(result.truncated_at_source for result in trace.results),
         non_text=parts,
         threads=len({step.thread for step in trace.steps}),
-        model=trace.model,
+        model=evidence.model,
         outcome=trace.outcome,
         left_out=trace.left_out,
         cuts=tuple(_cut_shown(cut) for cut in worst[:MOST]),
@@ -57,9 +61,53 @@ def recording_shown(
         resets_total=len(evidence.resets),
         counted_tokens=sum(ours for _, ours, _ in counted),
         reported_tokens=sum(theirs for _, _, theirs in counted),
-        error_tokens=sum(abs(ours - theirs) for _, ours, theirs in counted),
+        error_tokens=_error(counted),
+        error_tokens_plain=_error(count_error(trace, plain, {})),
+        error_tokens_uncalibrated=_error(count_error(trace, plain, sizes)),
+        counting=calibration.counting,
+        reasoning=calibration.reasoning,
+        reasoning_errors=calibration.errors,
+        not_calibrated=calibration.problem,
+        stated_usd=stated_usd(trace),
+        usage_usd=usage_usd(evidence),
+        our_usd=our_usd,
         fewest_tokens=fewest,
     )  # fmt: skip
+
+
+def _error(counted: list[tuple[int, int, int]]) -> int:
+    """The sum of the differences, whatever their sign."""
+    return sum(abs(ours - theirs) for _, ours, theirs in counted)
+
+
+def stated_usd(trace: Trace) -> float | None:
+    """What a trace says that its model calls cost, in dollars; None where it says nothing, or nothing but zero.
+
+    >>> from bench.metrics import example
+    >>> import msgspec
+    >>> stated_usd(msgspec.structs.replace(example().trace, meta={"model_stats": {"instance_cost": 0.12, "api_calls": 2}}))
+    0.12
+    """
+    found: Any = None
+    for path in _STATED:
+        found = trace.meta
+        for key in path:
+            found = found.get(key) if isinstance(found, dict) else None
+        if isinstance(found, int | float) and not isinstance(found, bool) and found > 0:
+            return float(found)
+    return None
+
+
+def usage_usd(evidence: TraceEvidence) -> float | None:
+    """What the usage that a trace recorded costs at listed prices, cache reads and writes as recorded; None unless every turn has both."""
+    total = 0.0
+    for turn in evidence.trace.model_turns:
+        prices = unit_prices(evidence.model_of(turn.index), evidence.recorded_at_s)
+        if prices is None or turn.usage is None:
+            return None
+        read, written = turn.usage.cached_prompt_tokens or 0, turn.usage.cache_write_tokens or 0
+        total += prices.cost_usd(turn.usage.prompt_tokens, read, written, turn.usage.completion_tokens)
+    return total or None
 
 
 def _cut_shown(cut: Cut) -> CutShown:
@@ -75,50 +123,3 @@ def _cut_shown(cut: Cut) -> CutShown:
         said=said,
         said_total=sum(map(len, cut.said.values())),
     )
-
-
-def count_error(evidence: TraceEvidence, count: TokenCounter) -> list[tuple[int, int, int]]:
-    """For each turn with recorded usage: its step, our count of the prompt that the recorded model saw, and the provider's own.
-
-    The recorded prompts are rebuilt from seen texts, tool definitions and the recorder's own resets. No usage: `[]`.
-    """
-    threads: dict[str, _Seen] = {}
-    found = []
-    for step in evidence.trace.steps:
-        seen = threads.setdefault(step.thread, _Seen())
-        if isinstance(step, ToolsChanged):
-            seen.tools_tokens = count.tools(step.tools)
-        elif isinstance(step, ContextReset):
-            seen.reset(step, None if step.summary is None else count.text(step.summary))
-        elif isinstance(step, ToolResult):
-            seen.add(step.index, MESSAGE_TOKENS + count.text(step.shown_by_recorder))
-        elif isinstance(step, ModelTurn):
-            if step.usage is not None and step.usage.prompt_tokens > 0:
-                found.append((step.index, seen.tokens + seen.tools_tokens, step.usage.prompt_tokens))
-            seen.add(step.index, count.turn(step))
-        elif isinstance(step, SystemTurn | UserTurn):
-            seen.add(
-                step.index, MESSAGE_TOKENS + count.text(text_of(step.content)), system=isinstance(step, SystemTurn)
-            )
-    return found
-
-
-class _Seen:
-    """What the recorded model of one thread saw: step, tokens and whether it is a system turn, of each message, and their sum."""
-
-    def __init__(self) -> None:
-        self.messages: list[tuple[int, int, bool]] = []
-        self.tokens = PROMPT_TOKENS
-        self.tools_tokens = 0
-
-    def add(self, step: int, tokens: int, *, system: bool = False) -> None:
-        self.messages.append((step, tokens, system))
-        self.tokens += tokens
-
-    def reset(self, step: ContextReset, summary_tokens: int | None) -> None:
-        """What a recorded reset leaves: the system turns at the start, the summary, and what it kept."""
-        old, kept = self.messages, set(step.kept)
-        start = next((place for place, (_, _, system) in enumerate(old) if not system), len(old))
-        summary = [] if summary_tokens is None else [(-1, MESSAGE_TOKENS + summary_tokens, False)]
-        self.messages = [*old[:start], *summary, *(item for item in old[start:] if item[0] in kept)]
-        self.tokens = PROMPT_TOKENS + sum(tokens for _, tokens, _ in self.messages)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
 from ..model import (
     CallShown,
     CompactionShown,
@@ -26,6 +28,7 @@ from ..model import (
 )
 from .losses import NEEDS
 from .of_run import RunEvidence
+from .validity import Checked
 
 CURVE_CALLS = 240
 """How many calls of one run are kept to draw its window, apart from those at the ends of it."""
@@ -55,19 +58,21 @@ _JUDGED_APART = (
 # ---------------------------------------------------------------- the window
 
 
-def calls(run: Run, missed: dict[int, tuple[str, ...]]) -> Iterator[CallShown]:
-    """Every model call of a run in order; `missed` are the facts that a turn needed and did not find, by its step.
+def calls(run: Run, missed: Mapping[int, tuple[str, ...]], checked: Sequence[Checked] = ()) -> Iterator[CallShown]:
+    """Every model call of a run in order; `missed` are the facts that a turn needed and did not find, by its step, `checked` its prompts.
 
     A result that left a prompt and came back leaves once only.
     """
     live: dict[str, list[str]] = {}
     gone: set[int] = set()
+    of_step = {item.step: item for item in checked}
     for number, prompt in enumerate(run.prompts, 1):
         evicted = _evicted(run, prompt, live.setdefault(prompt.thread, []))
         left = tuple(sorted(evicted - gone))
         gone |= evicted
+        item = of_step.get(prompt.step, Checked(prompt.step))
         yield CallShown(number=number, step=prompt.step, tokens=prompt.tokens, compacted=prompt.compacted, evicted=left,
-                        missed=missed.get(prompt.step, ()))  # fmt: skip
+                        missed=missed.get(prompt.step, ()), invalid=item.invalid, task_missing=item.task_missing)  # fmt: skip
 
 
 def _evicted(run: Run, prompt: Prompt, keys: list[str]) -> set[int]:
@@ -92,9 +97,14 @@ def missed_facts(samples: Mapping[str, Sequence[Sample]]) -> dict[int, tuple[str
     return {step: tuple(facts) for step, facts in found.items()}
 
 
-def window_shown(run: Run, samples: Mapping[str, Sequence[Sample]], budgets: Sequence[int] = ()) -> WindowShown:
-    """How the window of a run moved."""
-    found = list(calls(run, missed_facts(samples)))
+def window_shown(
+    run: Run,
+    samples: Mapping[str, Sequence[Sample]],
+    budgets: Sequence[int] = (),
+    checked: Sequence[Checked] = (),
+) -> WindowShown:
+    """How the window of a run moved, and which of its prompts, `checked`, are wrong."""
+    found = list(calls(run, missed_facts(samples), checked))
     known = [prompt for prompt in run.prompts if prompt.window_tokens is not None]
     return WindowShown(
         calls=len(found),
@@ -103,6 +113,8 @@ def window_shown(run: Run, samples: Mapping[str, Sequence[Sample]], budgets: Seq
         compacted=sum(item.compacted for item in found),
         evicted=sum(len(item.evicted) for item in found),
         over=sum(prompt.tokens > (prompt.window_tokens or 0) for prompt in known) if known else None,
+        invalid=sum(bool(item.invalid) for item in found),
+        task_missing=sum(item.task_missing for item in found),
         curve=tuple(_thinned(found)),
         over_budget={budget: sum(item.tokens > budget for item in found) for budget in budgets},
     )
@@ -117,8 +129,12 @@ def _thinned(found: Sequence[CallShown]) -> Iterator[CallShown]:
         for item in dict.fromkeys(
             [*([found[0]] if start == 0 else []), chosen, *([found[-1]] if stretch[-1] is found[-1] else [])]
         ):
-            yield CallShown(number=item.number, step=item.step, tokens=item.tokens, compacted=item.compacted,
-                            evicted=item.evicted[:_EVICTED], missed=tuple(fact[:60] for fact in item.missed[:_MISSED]))  # fmt: skip
+            yield msgspec.structs.replace(
+                item,
+                evicted=item.evicted[:_EVICTED],
+                missed=tuple(fact[:60] for fact in item.missed[:_MISSED]),
+                invalid=item.invalid[:_TEXT_CHARS],
+            )
 
 
 # ---------------------------------------------------------------- routes

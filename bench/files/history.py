@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from ..errors import ResultsError, one_line
 from ..model import Comparison, Moment, Signature
 from .git import Commit
+from .signatures import signature_from
 
 SCHEMA = 1
 _APPLICATION = 0x62656E63  # "benc": how a history is told from any other SQLite file
@@ -43,25 +45,51 @@ def keep(comparison: Comparison, path: Path, commit: Commit | None, at: datetime
     Raises ResultsError for a file that is no history, is of another schema, or cannot be written.
     """
     with _open(path, writing=True) as connection, connection:
-        done = connection.execute(
-            "INSERT INTO runs (title, commit_sha, subject, dirty, at, signature) VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                comparison.title,
-                commit.sha if commit else None,
-                commit.subject if commit else None,
-                int(commit.dirty) if commit else 0,
-                at.astimezone(datetime.UTC).isoformat(timespec="seconds"),
-                msgspec.json.encode(comparison.signature, order="sorted").decode(),
-            ),
-        )
-        run = int(done.lastrowid or 0)
-        connection.executemany(
-            "INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (run, row.strategy, row.metric, row.case or "", row.value, row.unit, row.n, row.reason)
-                for row in (*comparison.summary, *comparison.rows)
-            ),
-        )
+        return _add(connection, comparison, commit, at)
+
+
+@contextmanager
+def keeping(
+    comparisons: Sequence[Comparison], path: Path, commit: Commit | None, at: datetime.datetime
+) -> Iterator[list[Comparison]]:
+    """The comparisons with the runs before them and themselves as their history; they are kept once the block has ended well, else not at all.
+
+    Raises ResultsError as `keep` does.
+    """
+    is_new = not path.exists()
+    try:
+        with _open(path, writing=True) as connection, connection:
+            for comparison in comparisons:
+                _add(connection, comparison, commit, at)
+            yield [
+                msgspec.structs.replace(item, history=_moments(connection, path, item.title)) for item in comparisons
+            ]
+    except BaseException:
+        if is_new:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _add(connection: sqlite3.Connection, comparison: Comparison, commit: Commit | None, at: datetime.datetime) -> int:
+    done = connection.execute(
+        "INSERT INTO runs (title, commit_sha, subject, dirty, at, signature) VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            comparison.title,
+            commit.sha if commit else None,
+            commit.subject if commit else None,
+            int(commit.dirty) if commit else 0,
+            at.astimezone(datetime.UTC).isoformat(timespec="seconds"),
+            msgspec.json.encode(comparison.signature, order="sorted").decode(),
+        ),
+    )
+    run = int(done.lastrowid or 0)
+    connection.executemany(
+        "INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            (run, row.strategy, row.metric, row.case or "", row.value, row.unit, row.n, row.reason)
+            for row in (*comparison.summary, *comparison.rows)
+        ),
+    )
     return run
 
 
@@ -83,14 +111,18 @@ def moments(path: Path, title: str, metric: str | None = None) -> tuple[Moment, 
     Raises ResultsError as `keep` does, and where the file does not exist.
     """
     with _open(path) as connection:
-        runs = connection.execute(
-            "SELECT run, commit_sha, dirty, at, signature FROM runs WHERE title = ? ORDER BY run", (title,)
-        ).fetchall()
-        scores = connection.execute(
-            "SELECT run, strategy, metric, value FROM scores JOIN runs USING (run) WHERE title = ? AND case_id = '' "
-            "AND (? IS NULL OR metric = ?) ORDER BY run, strategy, metric",
-            (title, metric, metric),
-        ).fetchall()
+        return _moments(connection, path, title, metric)
+
+
+def _moments(connection: sqlite3.Connection, path: Path, title: str, metric: str | None = None) -> tuple[Moment, ...]:
+    runs = connection.execute(
+        "SELECT run, commit_sha, dirty, at, signature FROM runs WHERE title = ? ORDER BY run", (title,)
+    ).fetchall()
+    scores = connection.execute(
+        "SELECT run, strategy, metric, value FROM scores JOIN runs USING (run) WHERE title = ? AND case_id = '' "
+        "AND (? IS NULL OR metric = ?) ORDER BY run, strategy, metric",
+        (title, metric, metric),
+    ).fetchall()
     signed = [(row[0], _signature(path, row[4])) for row in runs]
     changed = {
         run: _changed(before, now)
@@ -130,7 +162,7 @@ def _changed(before: Signature, now: Signature) -> tuple[str, ...]:
 
 def _signature(path: Path, text: str) -> Signature:
     try:
-        return msgspec.json.decode(text, type=Signature)
+        return signature_from(msgspec.json.decode(text, type=dict[str, Any]))
     except msgspec.DecodeError as error:
         raise ResultsError(f"{path}: a run's signature cannot be read: {one_line(error)}") from None
 

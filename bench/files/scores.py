@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from ..errors import ResultsError, one_line
 from ..model import Row, Signature, Value
+from .signatures import signature_from
 from .versioned import read_bytes
 
 
@@ -20,6 +22,9 @@ class _Scored(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     n: float
     reason: str | None = None
+    low: float | None = None
+    high: float | None = None
+    partly: int = 0
     scenario: str | None = None
 
 
@@ -48,9 +53,10 @@ def read_scores(path: Path) -> tuple[Scores, ...]:
     try:
         file = msgspec.json.decode(read_bytes(path), type=_ScoreFile)
         if isinstance(file.title, str):
-            signatures = {file.title: msgspec.json.decode(file.signature, type=Signature)}
+            signed = {file.title: msgspec.json.decode(file.signature, type=dict[str, Any])}
         else:
-            signatures = msgspec.json.decode(file.signature, type=dict[str, Signature])
+            signed = msgspec.json.decode(file.signature, type=dict[str, dict[str, Any]])
+        signatures = {title: signature_from(fields) for title, fields in signed.items()}
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ResultsError(f"{path}: {one_line(error)} — give a file that `bench run -o x.json` wrote") from None
     only = file.title if isinstance(file.title, str) else None
@@ -77,6 +83,9 @@ def _rows(scored: Sequence[_Scored], only: str | None, title: str) -> tuple[Row,
             unit=row.unit,
             n=row.n,
             reason=row.reason,
+            low=row.low,
+            high=row.high,
+            partly=row.partly,
         )
         for row in scored
         if (row.scenario or only) == title

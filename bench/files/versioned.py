@@ -22,11 +22,21 @@ class _Versioned(msgspec.Struct):
     schema: int = 1  # what a file without the field is
 
 
-def require_schema(path: Path, data: bytes, line: int = 1, *, again: str = "make the file again with this version") -> None:
-    """Raise ResultsError for JSON of another schema than this bench reads, naming the line; `again` says how to get one that fits."""
+def require_schema(
+    path: Path,
+    data: bytes,
+    line: int = 1,
+    *,
+    again: str = "make the file again with this version",
+    earlier: bool = False,
+) -> None:
+    """Raise ResultsError for JSON of another schema than this bench reads, naming the line; `again` says how to get one that fits.
+
+    `earlier`: schemas before this one are read too.
+    """
     try:
         found = msgspec.json.decode(data, type=_Versioned).schema
     except msgspec.DecodeError as error:
         raise ResultsError(f"{path}:{line}: {one_line(error)} — {again}") from None
-    if found != SCHEMA_VERSION:
+    if found != SCHEMA_VERSION and not (earlier and 1 <= found < SCHEMA_VERSION):
         raise ResultsError(f"{path}:{line}: schema {found}, this bench reads {SCHEMA_VERSION} — {again}")

@@ -17,6 +17,7 @@ from ..errors import ScenarioError, nearest, one_line
 from ..metrics import metrics
 from ..model import Comparison, GateRule, Loss, Row, Verdict
 from ..plugins.registry import Entry, entries, register
+from ..text.wording import counted, exact
 
 GateFunction = Callable[..., Verdict]
 SHARED = ("metric", "strategy", "over")
@@ -102,7 +103,7 @@ def require_known(rules: Sequence[GateRule], strategies: Sequence[str], where: s
 def rules_at_budgets(
     rules: Sequence[GateRule], declared: Mapping[str, bool], budgets: Sequence[int]
 ) -> tuple[GateRule, ...]:
-    """The gates with each one on a strategy that now runs at several budgets applied to every one of them.
+    """The gates of a comparison with budgets: a gate on a strategy that runs at several budgets applies at each of them.
 
     `declared` says of each strategy whether it has a window that a budget sets.
     """
@@ -169,7 +170,20 @@ def value_of(row: Row) -> float | None:
 
 def why_not(row: Row) -> str:
     """Why a row has no value to judge."""
+    if row.partly:
+        left = f"{counted(row.partly, 'sample')} could not be measured, and may change it"
+        return f"{value_text(row)} of the rest; {left}"
     return row.why or "no reason was given"
+
+
+def value_text(row: Row) -> str:
+    """A value to be checked against a limit; one that is only a bound with both of its ends.
+
+    >>> value_text(Row(strategy="s", metric="m", case=None, value=0.9, unit="fraction", n=2, low=0.4))
+    'between 0.4 and 0.9'
+    """
+    least, most = row.least or 0.0, row.most or 0.0
+    return exact(least) if least == most else f"between {exact(least)} and {exact(most)}"
 
 
 def losses_on(comparison: Comparison, strategy: str, metric: str, case: str | None) -> dict[str, Any]:

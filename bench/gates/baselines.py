@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
+import msgspec
+
+from ..comparison.rows import NOTHING, combine
+from ..comparison.shared import accepted_from
 from ..errors import ResultsError
 from ..files.baselines import write_baseline
-from ..model import Baseline, Comparison
-from ..text.wording import NOT_MEASURED, counted, exact, moved
-from . import needs_baseline
+from ..model import Baseline, Comparison, MetricInfo, Signature
+from ..text.wording import NOT_MEASURED, counted, exact, listed, moved
+from . import judge, judged, needs_baseline
+
+_Kept = TypeVar("_Kept")
 
 MOST_CASES = 10
 """How many cases that moved are listed for one metric of one strategy."""
@@ -20,11 +27,11 @@ def baseline_of(comparison: Comparison) -> Baseline:
     relative = [rule for rule in comparison.rules if needs_baseline(rule)]
     wanted = {rule.metric for rule in relative}
     strategies = {*comparison.strategies, *(rule.strategy for rule in relative)}
-    values: dict[str, dict[str, dict[str, float | None]]] = {}
-    for row in (*comparison.summary, *comparison.rows):
-        if row.metric in wanted and row.strategy in strategies:
-            values.setdefault(row.strategy, {}).setdefault(row.metric, {})[row.case or ""] = row.value
-    return Baseline(signature=comparison.signature, values=values)
+    rows = (row for row in (*comparison.summary, *comparison.rows) if row.metric in wanted)
+    families = {comparison.metrics[metric].family for metric in wanted if metric in comparison.metrics}
+    versions = {name: version for name, version in comparison.signature.metrics.items() if name in families}
+    signature = msgspec.structs.replace(comparison.signature, metrics=versions)
+    return accepted_from(rows, signature, comparison.metrics, {name: name for name in strategies})
 
 
 def require_acceptable(comparison: Comparison, path: Path) -> None:
@@ -41,18 +48,134 @@ def require_acceptable(comparison: Comparison, path: Path) -> None:
                 raise ResultsError(f"{path}: baseline not accepted: {strategy} measured no {metric}: {reason}")
 
 
-def accept(comparison: Comparison, path: Path) -> tuple[Baseline | None, tuple[str, ...]]:
-    """Write the run's values as the baseline; gives it, and lines that say what was accepted.
+def accepted(comparison: Comparison, path: Path, *, only_new: bool = False) -> tuple[Baseline | None, tuple[str, ...]]:
+    """The run's values as the baseline of a file, and lines that say what is accepted. Nothing is written.
 
-    Where no gate compares with a baseline nothing is written (None). Raises ResultsError as `require_acceptable` does.
+    `only_new`: what was accepted stays, and the values of cases that it does not know are added. Where no gate compares with a baseline, or
+    there is no new case, there is nothing to accept (None). Raises ResultsError as `require_acceptable` does; where new cases come together
+    with a regression of known ones (one would hide the other); and, for `only_new`, where there is no baseline to add them to.
     """
     require_acceptable(comparison, path)
-    accepted = baseline_of(comparison)
-    if not accepted.values:
+    found = baseline_of(comparison)
+    if not found.values:
         return None, (f"{path}: no gate compares with a baseline, nothing to accept",)
-    lines = tuple(_accepted(comparison.against.baseline, accepted, path))
-    write_baseline(accepted, path)
-    return accepted, lines
+    old, problem = comparison.against.baseline, comparison.against.problem
+    if only_new:
+        if old is None or problem:
+            why = f"the baseline is stale: {problem}" if problem else "there is no baseline yet"
+            raise ResultsError(f"{path}: new cases not accepted: {why} — accept the whole run with --update-baseline")
+        new = sorted(found.signature.traces.keys() - old.signature.traces.keys())
+        if not new:
+            return None, (f"{path}: no new case, nothing to accept",)
+        found = _with_new(old, found, comparison, new)
+    elif old is not None and not problem:
+        _require_one_thing(comparison, old, path)
+    return found, tuple(_accepted(old, found, path))
+
+
+def accept(comparison: Comparison, path: Path) -> tuple[Baseline | None, tuple[str, ...]]:
+    """Write the run's values as the baseline; gives it, and lines that say what was accepted. Errors and None: as `accepted`."""
+    found, lines = accepted(comparison, path)
+    if found is not None:
+        write_baseline(found, path)
+    return found, lines
+
+
+def _require_one_thing(comparison: Comparison, old: Baseline, path: Path) -> None:
+    """Raise ResultsError where cases are new and known ones regressed."""
+    new = sorted(comparison.signature.traces.keys() - old.signature.traces.keys())
+    if not new:
+        return
+    for rule in comparison.rules:
+        for name in judged(rule, comparison) if needs_baseline(rule) else ():
+            verdict = judge(rule, comparison, name)
+            if verdict.outcome == "fail":
+                what = f"{counted(len(new), 'new case')} ({listed(new[:MOST_CASES])}) beside a regression of known ones"
+                then = "--accept-new accepts the new cases alone; then --update-baseline accepts the regression"
+                raise ResultsError(f"{path}: baseline not accepted: {what} ({verdict.sentence}) — {then}")
+
+
+# ---------------------------------------------------------------- new cases beside what was accepted
+
+
+def _with_new(old: Baseline, found: Baseline, comparison: Comparison, new: Sequence[str]) -> Baseline:
+    """What was accepted, with the values of new cases added, and the values over all cases made again."""
+    values = {strategy: {metric: {**cases} for metric, cases in of.items()} for strategy, of in old.values.items()}
+    weights = {strategy: {metric: {**cases} for metric, cases in of.items()} for strategy, of in old.weights.items()}
+    bounds = {strategy: {metric: {**cases} for metric, cases in of.items()} for strategy, of in old.bounds.items()}
+    for strategy, by_metric in values.items():
+        for metric, cases in by_metric.items():
+            if metric not in found.values.get(strategy, {}):
+                continue
+            here, its_bounds = found.of(strategy, metric), found.bounds_of(strategy, metric)
+            cases.update({case: here.get(case) for case in new})
+            weigh = weights.setdefault(strategy, {}).setdefault(metric, {})
+            for case in cases:  # what was accepted before weights were kept weighs what it weighs now
+                row = comparison.row(strategy, metric, case or None)
+                if case and row is not None and row.value is not None:
+                    weigh.setdefault(case, row.n)
+            ends = bounds.setdefault(strategy, {}).setdefault(metric, {})
+            ends.update({case: its_bounds[case] for case in new if case in its_bounds})
+            unknown = [case for case in new if here.get(case) is None and _needed(comparison, strategy, metric, case)]
+            info = comparison.metrics[metric]
+            cases[""] = None if unknown or cases.get("") is None else _over_all(info, cases, weigh, {}, 0)
+            ends.pop("", None)
+            if ends and cases[""] is not None:
+                low, high = (_over_all(info, cases, weigh, ends, side) for side in (0, 1))
+                if low is not None and high is not None:
+                    ends[""] = (low, high)
+    pooled = {metric for metric, info in comparison.metrics.items() if info.aggregate == "pooled"}
+    return Baseline(
+        signature=_signature_with(old.signature, found.signature, new),
+        values=values,
+        weights=_filled(weights, pooled),
+        bounds=_filled(bounds),
+    )
+
+
+def _needed(comparison: Comparison, strategy: str, metric: str, case: str) -> bool:
+    row = comparison.row(strategy, metric, case)
+    return row is None or row.reason != NOTHING
+
+
+def _over_all(
+    info: MetricInfo,
+    cases: Mapping[str, float | None],
+    weigh: Mapping[str, float],
+    ends: Mapping[str, tuple[float, float]],
+    side: int,
+) -> float | None:
+    """The value of all cases together; with `ends`, one end of its bounds."""
+    known = [(case, value) for case, value in cases.items() if case and value is not None]
+    return combine(info, [(ends[case][side] if case in ends else value, weigh.get(case, 1.0)) for case, value in known])
+
+
+def _filled(
+    kept: dict[str, dict[str, dict[str, _Kept]]], only: set[str] | None = None
+) -> dict[str, dict[str, dict[str, _Kept]]]:
+    """Without what is empty, and without metrics that are not wanted."""
+    found = {
+        strategy: {metric: cases for metric, cases in of.items() if cases and (only is None or metric in only)}
+        for strategy, of in kept.items()
+    }
+    return {strategy: of for strategy, of in found.items() if of}
+
+
+def _signature_with(old: Signature, now: Signature, new: Sequence[str]) -> Signature:
+    """The signature of what was accepted, with the new cases in it."""
+    return msgspec.structs.replace(
+        old,
+        traces={**old.traces, **{case: now.traces[case] for case in new}},
+        questions={**old.questions, **{case: now.questions[case] for case in new if case in now.questions}},
+        case_encodings={
+            **old.case_encodings,
+            **{case: now.case_encodings[case] for case in new if case in now.case_encodings},
+        },
+        encodings=tuple(sorted({*old.encodings, *now.encodings})),
+    )
+
+
+# ---------------------------------------------------------------- what is said
 
 
 def _accepted(old: Baseline | None, new: Baseline, path: Path) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from ..comparison.rows import NOTHING
 from ..model import Comparison, GateRule, Row, Verdict
 from ..text.wording import counted, exact
-from . import gate, judged_rows, losses_on, value_of, why_not
+from . import gate, judged_rows, losses_on, value_of, value_text, why_not
 
 
 def _problem(min: float | None = None, max: float | None = None) -> str | None:
@@ -16,7 +16,7 @@ def _problem(min: float | None = None, max: float | None = None) -> str | None:
         if not math.isfinite(limit or 0):  # every comparison with NaN is false, so it would always pass
             return f"{name} = {limit}: write a number"
     if min is not None and max is not None and min > max:
-        return f"min is above max ({min:g} > {max:g}): no value can pass"
+        return f"min is above max ({exact(min)} > {exact(max)}): no value can pass"
     return None
 
 
@@ -26,12 +26,15 @@ def limits(
 ) -> Verdict:
     """A fixed lower or upper limit on a metric, over all cases or on the worst one.
 
-    A strategy that raised on a case fails; a value that could not be measured is inconclusive. A failure names the worst case and what was
-    dropped there.
+    A value that is only a bound is judged by the worse end: `min` by the least it can be, `max` by the most. A strategy that raised on a
+    case fails; a value that could not be measured, or only in part, is inconclusive, unless what was measured is enough to fail. A
+    failure names the worst case and what was dropped there.
 
     Source: ISO/IEC 25040, "acceptance criteria"
     """
-    bounds = " and ".join([*([f"≥ {min:g}"] if min is not None else []), *([f"≤ {max:g}"] if max is not None else [])])
+    bounds = " and ".join(
+        [*([f"≥ {exact(min)}"] if min is not None else []), *([f"≤ {exact(max)}"] if max is not None else [])]
+    )
     name = f"{rule.metric} {bounds}" + (" (worst case)" if rule.over == "worst_case" else "")
 
     def verdict(outcome: str, sentence: str, row: Row | None = None, **losses: Any) -> Verdict:
@@ -40,34 +43,39 @@ def limits(
                        limit=min if min is not None else max, **losses)  # fmt: skip
 
     def slack(row: Row) -> float:
-        """How far a value is inside the limits; negative outside."""
-        value = row.value or 0.0
-        return _least(value - min if min is not None else math.inf, max - value if max is not None else math.inf)
+        """How far a value is inside the limits, whichever it is between its bounds; negative outside."""
+        below = (row.least or 0.0) - min if min is not None else math.inf
+        return _least(below, max - (row.most or 0.0) if max is not None else math.inf)
+
+    def decided(row: Row) -> bool:
+        """Whether a row can be judged: it was measured in full, or a share that must be whole (or nothing) is already not."""
+        if row.partly == 0 or row.unit != "fraction":
+            return row.partly == 0
+        return (min is not None and min >= 1 > (row.most or 0.0)) or (max is not None and max <= 0 < (row.least or 0.0))
 
     failed = comparison.failed(strategy)
     if failed:
         return verdict("fail", f"{strategy} raised on {failed[0]}: {failed[1]}")
     rows = judged_rows(rule, comparison, strategy)
-    unknown = [row for row in rows if value_of(row) is None]
-    measured = sorted((row for row in rows if value_of(row) is not None), key=slack)
+    unknown = [row for row in rows if value_of(row) is None or not decided(row)]
+    measured = sorted((row for row in rows if value_of(row) is not None and decided(row)), key=slack)
     if measured and slack(measured[0]) < 0:
         worst = measured[0]
         where = f" on {worst.case}" if worst.case else ""
-        low = min is not None and (worst.value or 0.0) < min
+        low = min is not None and (worst.least or 0.0) < min
         case, named = _worst_case(rule, comparison, strategy, worst, low)
-        said = f"{strategy}: {rule.metric} is {exact(worst.value or 0.0)}{where}, the limit is {bounds}{named}"
+        said = f"{strategy}: {rule.metric} is {value_text(worst)}{where}, the limit is {bounds}{named}"
         return verdict("fail", said, worst, **losses_on(comparison, strategy, rule.metric, case))
     if unknown and (rule.over == "all" or not measured or any(row.reason != NOTHING for row in unknown)):
         first = next((row for row in unknown if row.reason != NOTHING), unknown[0])
         where = f" on {first.case}" if first.case else ""
-        return verdict("inconclusive", f"{strategy}: {rule.metric} was not measured{where}: {why_not(first)}", first)
+        how = "measured only in part" if first.partly else "not measured"
+        return verdict("inconclusive", f"{strategy}: {rule.metric} was {how}{where}: {why_not(first)}", first)
     if not measured:
         return verdict("inconclusive", f"{strategy}: {rule.metric} has no value here")
     closest = measured[0]
     where = f" on {closest.case}" if closest.case else f" over {counted(len(comparison.cases), 'case')}"
-    return verdict(
-        "pass", f"{strategy}: {rule.metric} is {exact(closest.value or 0.0)}{where}, within {bounds}", closest
-    )
+    return verdict("pass", f"{strategy}: {rule.metric} is {value_text(closest)}{where}, within {bounds}", closest)
 
 
 def _least(one: float, other: float) -> float:
@@ -81,10 +89,12 @@ def _worst_case(
     if broken.case is not None:
         return broken.case, ""
     found = (comparison.row(strategy, rule.metric, case) for case in comparison.case_ids)
-    by_case = sorted(
-        (row for row in found if row is not None and value_of(row) is not None), key=lambda row: row.value or 0.0
-    )
+    by_case = [row for row in found if row is not None and value_of(row) is not None]
     if not by_case:
         return None, ""
-    worst = by_case[0] if low else by_case[-1]
-    return worst.case, f"; worst on {worst.case} ({exact(worst.value or 0.0)})"
+    worst = (
+        sorted(by_case, key=lambda row: row.least or 0.0)[0]
+        if low
+        else sorted(by_case, key=lambda row: row.most or 0.0)[-1]
+    )
+    return worst.case, f"; worst on {worst.case} ({value_text(worst)})"

@@ -3,25 +3,49 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..comparison.pairs import change
-from ..model import Comparison, Delta, GateRule, Row, Verdict
-from ..text.wording import counted, exact
-from . import gate, judged_rows, losses_on, value_of, why_not
+from ..comparison.rows import NOTHING, combine
+from ..comparison.shared import SharedCases, shared_cases
+from ..model import Comparison, GateRule, Row, Verdict
+from ..text.wording import counted, exact, interval, moved
+from . import gate, losses_on, value_of, why_not
 
 ROUNDING = 1e-9
 """Slack on a limit: a value equal to the limit passes whatever the last bit of a float says."""
 
 ACCEPT = "accept the change with --update-baseline"
+NEW_NAMED = 3
+"""How many new cases a verdict names."""
+
+
+@dataclass(frozen=True)
+class _Allowed:
+    """The change that a gate allows: which way it goes, how much, and whether that is a share of the accepted value."""
+
+    rising: bool
+    amount: float
+    relative: bool
+
+    @property
+    def text(self) -> str:
+        """The limit as it was declared."""
+        return f"{exact(self.amount * 100)}%" if self.relative else exact(self.amount)
+
+    @property
+    def word(self) -> str:
+        """What must not be too much."""
+        return "increase" if self.rising else "drop"
 
 
 @dataclass(frozen=True)
 class _Moved:
-    """One judged value against its baseline; `slack` is what is left of the allowed change, negative beyond it."""
+    """One judged value against its baseline, over all shared cases (`case` None) or on one; `slack` is what is left of the allowed change."""
 
-    row: Row
+    case: str | None
     now: float
     before: float
     limit: float
@@ -69,52 +93,54 @@ def regression(
 ) -> Verdict:
     """A limit on the change since the accepted baseline: `"2%"` of its value, or a bare number as an absolute difference.
 
-    No baseline at all: skipped. A stale baseline (made with another signature), a trace deleted, a case renamed or added, a strategy or
-    metric that only one side has: inconclusive, each told apart. A failure names the case that moved most and what was dropped there.
+    The cases that both sides have are judged, over all of them or on the worst one; a drop by the least that a value can be, an increase by
+    the most. A regression there fails, whatever else is to be said. A new case is named and not judged. A deleted, renamed or re-recorded
+    case, one that only one side measured, and one measured in part, are inconclusive; so are a stale baseline, and a strategy or metric that
+    only one side has. No baseline at all: skipped, or a failure where one is required. A failure names the case that moved most and what was
+    dropped there.
 
     Source: ISO/IEC 25040, "acceptance criteria"; regression testing against an accepted result
     """
-    rising = max_increase is not None
-    written = max_increase if rising else max_drop
-    amount, relative = relative_limit(written if written is not None else 0) or (0.0, False)
-    word = "increase" if rising else "drop"
-    shown = str(written) if relative else exact(amount)
-    name = f"{rule.metric} {word} ≤ {shown}" + (" (worst case)" if rule.over == "worst_case" else "")
+    written = max_increase if max_increase is not None else max_drop
+    allowed = _Allowed(
+        max_increase is not None, *(relative_limit(written if written is not None else 0) or (0.0, False))
+    )
+    name = f"{rule.metric} {allowed.word} ≤ {allowed.text}" + (" (worst case)" if rule.over == "worst_case" else "")
 
-    def verdict(outcome: str, sentence: str, moved: _Moved | None = None, **losses: Any) -> Verdict:
+    def verdict(outcome: str, sentence: str, found: _Moved | None = None, **losses: Any) -> Verdict:
         return Verdict(gate=name, metric=rule.metric, strategy=strategy, outcome=outcome, sentence=f"{strategy}: {sentence}",  # type: ignore[arg-type]
-                       case=moved.row.case if moved else None, value=moved.now if moved else None,
-                       limit=moved.limit if moved else None, **losses)  # fmt: skip
+                       case=found.case if found else None, value=found.now if found else None,
+                       limit=found.limit if found else None, **losses)  # fmt: skip
 
     failed = comparison.failed(strategy)
     if failed:
         return verdict("fail", f"raised on {failed[0]}: {failed[1]}")
-    if comparison.against.baseline is None and comparison.against.problem is None:
-        return verdict("skipped", f"no baseline yet for {rule.metric} — accept this run with --update-baseline")
+    against = comparison.against
+    if against.baseline is None and against.problem is None:
+        how = f"no baseline yet for {rule.metric} — accept this run with --update-baseline"
+        return verdict("fail", f"{how} (one is required)") if against.required else verdict("skipped", how)
     problem = _unpaired(rule, comparison, strategy)
     if problem:
         return verdict("inconclusive", problem)
-    judged = []
-    for row in judged_rows(rule, comparison, strategy):
-        now, before = value_of(row), _accepted(comparison, strategy, rule.metric).get(row.case or "")
-        if now is None and before is None:
-            continue
-        if now is None or before is None:
-            side = comparison.against.name if before is None else f"this run ({why_not(row)})"
-            where = f" on {row.case}" if row.case else ""
-            return verdict("inconclusive", f"{rule.metric} was not measured{where} in {side} — {ACCEPT}")
-        allowed = amount * abs(before) if relative else amount
-        slack = allowed + ROUNDING * max(1.0, abs(before)) - (now - before if rising else before - now)
-        judged.append(_Moved(row, now, before, before + allowed if rising else before - allowed, slack))
+    cases = shared_cases(comparison, _accepted(comparison, strategy, rule.metric))
+    sides = _Sides(rule, comparison, strategy, allowed.rising)
+    doubts = [*_doubts(cases, against.name), *sides.doubts(cases.shared)]
+    judged = list(_judged(sides, cases, allowed))
+    new = _new(cases.new, against.name)
     if not judged:
-        return verdict("inconclusive", f"{rule.metric} was not measured, neither now nor in {comparison.against.name}")
+        first = doubts[0] if doubts else new or f"{rule.metric} was not measured, neither now nor in {against.name}"
+        return verdict("inconclusive", f"{first} — {ACCEPT}")
     worst = min(judged, key=lambda item: item.slack)
-    said = f"{rule.metric} {_moved(worst)}{_change(rule, comparison, strategy, worst)}"
-    if worst.slack >= 0:
-        return verdict("pass", f"{said}, within an allowed {word} of {shown}", worst)
-    case, named = _worst_case(comparison, strategy, rule.metric, worst, rising)
-    said = f"{said}, an allowed {word} of {shown} ends at {exact(worst.limit)}{named}"
-    return verdict("fail", said, worst, **losses_on(comparison, strategy, rule.metric, case))
+    said = f"{rule.metric} {_went(worst)}{sides.change(worst, cases)}"
+    if worst.slack < 0:
+        case, named = sides.worst_case(worst, cases.shared)
+        said = f"{said}, an allowed {allowed.word} of {allowed.text} ends at {exact(worst.limit)}{named}"
+        said = "; ".join(filter(None, (said, new, *doubts[:1])))
+        return verdict("fail", said, worst, **losses_on(comparison, strategy, rule.metric, case))
+    if doubts:
+        return verdict("inconclusive", f"{doubts[0]} — {ACCEPT}; the cases that both have hold: {said}")
+    within = f"{said}, within an allowed {allowed.word} of {allowed.text}"
+    return verdict("pass", "; ".join(filter(None, (within, new))), worst)
 
 
 def _accepted(comparison: Comparison, strategy: str, metric: str) -> dict[str, float | None]:
@@ -123,87 +149,159 @@ def _accepted(comparison: Comparison, strategy: str, metric: str) -> dict[str, f
 
 
 def _unpaired(rule: GateRule, comparison: Comparison, strategy: str) -> str | None:
-    """Why the baseline cannot be compared with; None where it can."""
+    """Why the baseline cannot be compared with at all; None where it can."""
     name = comparison.against.name
     if comparison.against.problem:
         return f"{name} is stale and was refused: {comparison.against.problem} — look at why, then {ACCEPT}"
-    declared = comparison.everyone
-    if strategy not in declared:
+    if strategy not in comparison.everyone:
         return f"strategy of {name} that is no longer declared (renamed or deleted?) — declare it again, or {ACCEPT}"
-    accepted = _accepted(comparison, strategy, rule.metric)
-    if not accepted:
+    if not _accepted(comparison, strategy, rule.metric):
         has = comparison.against.baseline is not None and strategy in comparison.against.baseline.values
         return f"{name} has no {rule.metric}{'' if has else f': strategy {strategy} is new'} — {ACCEPT}"
-    known = set(accepted) - {""}
-    lost, new = sorted(known - set(comparison.case_ids)), sorted(set(comparison.case_ids) - known)
-    renamed = _renamed(comparison, lost, new)
-    if renamed:
-        return f"renamed case: {renamed[0]} of {name} is now {renamed[1]}, the same recording — rename it back, or {ACCEPT}"
-    if lost:
-        return f"deleted trace: {name} has case {lost[0]}, which was not replayed — put the trace back, or {ACCEPT}"
-    if new:
-        return f"new case: {name} has no case {new[0]} — {ACCEPT}"
     return None
 
 
-def _renamed(comparison: Comparison, lost: list[str], new: list[str]) -> tuple[str, str] | None:
-    """A case of the baseline that is here under another name: the same recording."""
-    signed = comparison.against.baseline.signature.traces if comparison.against.baseline else {}
-    for old in lost:
-        for case in new:
-            if signed.get(old) == comparison.signature.traces.get(case):
-                return old, case
-    return None
+def _doubts(cases: SharedCases, name: str) -> Iterator[str]:
+    """What became of cases that had been accepted, each told apart."""
+    for before, now in cases.renamed:
+        yield f"renamed case: {before} of {name} is now {now}, the same recording"
+    for case in cases.lost:
+        yield f"deleted trace: {name} has case {case}, which was not replayed"
+    for case, what in cases.other:
+        yield f"case {case} {what} as in {name}"
 
 
-def _moved(moved: _Moved) -> str:
-    where = f" on {moved.row.case}" if moved.row.case else ""
-    if moved.now == moved.before:
-        return f"stayed at {exact(moved.now)}{where}"
-    return f"went from {exact(moved.before)} to {exact(moved.now)}{where}"
+def _new(cases: Sequence[str], name: str) -> str:
+    """The clause that names new cases; `""` for none."""
+    if not cases:
+        return ""
+    more = f" and {len(cases) - NEW_NAMED} more" if len(cases) > NEW_NAMED else ""
+    word = "new case" if len(cases) == 1 else "new cases"
+    return f"{word}, not judged: {name} has no case {', '.join(cases[:NEW_NAMED])}{more}"
 
 
-def _change(rule: GateRule, comparison: Comparison, strategy: str, moved: _Moved) -> str:
-    """The change in brackets: relative, over how many cases, and its interval where there are several."""
-    relative = (
-        f"{(moved.now - moved.before) / abs(moved.before):+.1%}" if moved.before else f"{moved.now - moved.before:+g}"
-    )
-    if moved.row.case is not None:
-        return f" ({relative})" if moved.now != moved.before else ""
-    if moved.now == moved.before:
-        return f" ({counted(len(comparison.cases), 'case')})"
-    delta = _delta(rule, comparison, strategy)
-    if delta is None or delta.low is None or delta.high is None:
-        return f" ({relative}, {counted(len(comparison.cases), 'case')})"
-    low, high = exact(delta.low), exact(delta.high)
-    interval = f", 95% interval of the change {low} to {high}" if low != high else ""
-    return f" ({relative}, {counted(delta.n, 'case')}{interval})"
+@dataclass(frozen=True)
+class _Sides:
+    """The values of one metric of one strategy, now and as accepted. A rising limit judges the most that each can be, else the least."""
+
+    rule: GateRule
+    comparison: Comparison
+    strategy: str
+    rising: bool
+
+    def row(self, case: str | None) -> Row | None:
+        """The row of a case (None: over all cases)."""
+        return self.comparison.row(self.strategy, self.rule.metric, case)
+
+    def now(self, row: Row | None) -> float | None:
+        """What is judged of a row; None for what no limit can judge, or what was measured only in part."""
+        if row is None or value_of(row) is None or row.partly:
+            return None
+        return row.most if self.rising else row.least
+
+    def before(self, case: str) -> float | None:
+        """What is judged of an accepted value."""
+        baseline = self.comparison.against.baseline
+        if baseline is None:
+            return None
+        bounds = baseline.bounds_of(self.strategy, self.rule.metric).get(case)
+        if bounds is not None:
+            return bounds[1 if self.rising else 0]
+        return baseline.of(self.strategy, self.rule.metric).get(case)
+
+    def paired(self, shared: Sequence[str]) -> list[tuple[Row, float, float]]:
+        """The shared cases that both sides measured: the row, what is judged of it, and what is judged of the accepted value."""
+        found = []
+        for case in shared:
+            row, before = self.row(case), self.before(case)
+            now = self.now(row)
+            if row is not None and now is not None and before is not None:
+                found.append((row, now, before))
+        return found
+
+    def doubts(self, shared: Sequence[str]) -> Iterator[str]:
+        """Why some shared cases cannot be judged."""
+        metric, name = self.rule.metric, self.comparison.against.name
+        for case in shared:
+            row, before = self.row(case), self.before(case)
+            if row is None or (self.now(row) is None and before is None and not self._needed(row)):
+                continue
+            if row.partly:
+                yield f"{metric} was measured only in part on {case}: {row.partly} left out"
+            elif self.now(row) is None:
+                yield f"{metric} was not measured on {case} in this run ({why_not(row)})"
+            elif before is None:
+                yield f"{metric} was not measured on {case} in {name}"
+
+    def _needed(self, row: Row) -> bool:
+        """Whether a row that neither side measured leaves the whole unknown: there was something to measure, and it could not be."""
+        return self.rule.over == "all" and row.reason != NOTHING
+
+    def whole(self, cases: SharedCases) -> tuple[float, float] | None:
+        """What is judged over all shared cases: now and accepted; None where nothing was measured on both sides."""
+        info, paired = self.comparison.metrics.get(self.rule.metric), self.paired(cases.shared)
+        if info is None or not paired:
+            return None
+        summary, accepted = self.row(None), self.before("")
+        if cases.all_shared and len(paired) == len(cases.shared) and summary is not None and accepted is not None:
+            now = self.now(summary)
+            if now is not None:
+                return now, accepted
+        weights = self._weights()
+        now = combine(info, [(value, row.n) for row, value, _ in paired])
+        before = combine(info, [(value, weights.get(row.case or "", row.n)) for row, _, value in paired])
+        return None if now is None or before is None else (now, before)
+
+    def _weights(self) -> dict[str, float]:
+        baseline = self.comparison.against.baseline
+        return baseline.weights_of(self.strategy, self.rule.metric) if baseline is not None else {}
+
+    def change(self, found: _Moved, cases: SharedCases) -> str:
+        """The change in brackets: relative, over how many cases, and its interval where there is one."""
+        relative = moved(found.before, found.now)
+        if found.case is not None:
+            return f" ({relative})" if found.now != found.before else ""
+        rows = [row for row, _, _ in self.paired(cases.shared)]
+        over = counted(len(rows), "case")
+        if found.now == found.before:
+            return f" ({over})"
+        info = self.comparison.metrics[self.rule.metric]
+        accepted = _accepted(self.comparison, self.strategy, self.rule.metric)
+        seed, name = self.comparison.signature.seed, self.comparison.against.name
+        delta = change(info, rows, accepted, seed, name, self._weights())
+        ends = interval(delta.low, delta.high) if delta is not None else None
+        said = f", 95% interval of the change {ends[0]} to {ends[1]}" if ends is not None else ""
+        return f" ({relative}, {over}{said})"
+
+    def worst_case(self, found: _Moved, shared: Sequence[str]) -> tuple[str | None, str]:
+        """The case to blame, and the clause that names it where the value is one over all cases."""
+        if found.case is not None:
+            return found.case, ""
+        sign = 1 if self.rising else -1
+        paired = self.paired(shared)
+        if not paired:
+            return None, ""
+        row, now, before = max(paired, key=lambda item: (item[1] - item[2]) * sign)
+        return row.case, f"; most on {row.case} ({exact(before)} → {exact(now)})"
 
 
-def _delta(rule: GateRule, comparison: Comparison, strategy: str) -> Delta | None:
-    info = comparison.metrics.get(rule.metric)
-    if info is None:
-        return None
-    found = (comparison.row(strategy, rule.metric, case) for case in comparison.case_ids)
-    rows = [row for row in found if row is not None]
-    accepted = _accepted(comparison, strategy, rule.metric)
-    return change(info, rows, accepted, comparison.signature.seed, comparison.against.name)
+def _judged(sides: _Sides, cases: SharedCases, allowed: _Allowed) -> Iterator[_Moved]:
+    """What a gate looks at: the value over all shared cases, or that of each."""
+    values: list[tuple[str | None, float, float]]
+    if sides.rule.over == "all":
+        whole = sides.whole(cases)
+        values = [] if whole is None else [(None, *whole)]
+    else:
+        values = [(row.case, now, before) for row, now, before in sides.paired(cases.shared)]
+    for case, now, before in values:
+        room = allowed.amount * abs(before) if allowed.relative else allowed.amount
+        gone = now - before if allowed.rising else before - now
+        slack = room + ROUNDING * max(1.0, abs(before)) - gone
+        yield _Moved(case, now, before, before + room if allowed.rising else before - room, slack)
 
 
-def _worst_case(
-    comparison: Comparison, strategy: str, metric: str, moved: _Moved, rising: bool
-) -> tuple[str | None, str]:
-    """The case to blame, and the clause that names it where the value is one over all cases."""
-    if moved.row.case is not None:
-        return moved.row.case, ""
-    accepted = _accepted(comparison, strategy, metric)
-    changes = []
-    for case in comparison.case_ids:
-        row = comparison.row(strategy, metric, case)
-        now, before = value_of(row) if row is not None else None, accepted.get(case)
-        if now is not None and before is not None:
-            changes.append(((now - before) * (1 if rising else -1), case, before, now))
-    if not changes:
-        return None, ""
-    _, case, before, now = max(changes, key=lambda item: item[0])
-    return case, f"; most on {case} ({exact(before)} → {exact(now)})"
+def _went(found: _Moved) -> str:
+    where = f" on {found.case}" if found.case else ""
+    if found.now == found.before:
+        return f"stayed at {exact(found.now)}{where}"
+    return f"went from {exact(found.before)} to {exact(found.now)}{where}"

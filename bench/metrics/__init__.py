@@ -51,13 +51,16 @@ def metric(
     better: Literal["lower", "higher"],
     aggregate: Literal["sum", "max", "pooled"],
     when: Callable[..., bool] | None = None,
+    version: int = 1,
     **parameters: Sequence[str],
 ) -> Callable[[MetricFunction], MetricFunction]:
     """Decorator that registers a family of metrics. `unit` is what one value is counted in: tokens, usd, fraction, turns, results, …
 
-    Each of the `parameters` is an argument of the function and lists its values; `when` says which combinations exist (None: all).
+    Each of the `parameters` is an argument of the function and lists its values; `when` says which combinations exist (None: all). `version` goes up
+    whenever the family counts otherwise: values accepted by an earlier version are then not compared with.
     """
-    return register("metric", name, unit=unit, better=better, aggregate=aggregate, when=when, parameters={**parameters})
+    declared = {"unit": unit, "better": better, "aggregate": aggregate, "when": when, "version": version}
+    return register("metric", name, parameters={**parameters}, **declared)
 
 
 @dataclass(frozen=True)
@@ -71,10 +74,11 @@ class Metric:
     @property
     def info(self) -> MetricInfo:
         """What it declares; its title is the first line of the docstring, with the values of its parameters."""
-        declared = {key: self.entry.meta[key] for key in ("unit", "better", "aggregate")}
+        declared = {key: self.entry.meta[key] for key in ("unit", "better", "aggregate", "version")}
         first = self.entry.doc.splitlines()[0] if self.entry.doc else ""
         told = ", ".join(f"{name}: {value}" for name, value in self.arguments if value)
-        return MetricInfo(name=self.name, title=f"{first} ({told})" if told else first, **declared)
+        title = f"{first} ({told})" if told else first
+        return MetricInfo(name=self.name, family=self.entry.name, title=title, **declared)
 
     def samples(self, evidence: RunEvidence) -> tuple[Sample, ...]:
         """What it measures of one run."""

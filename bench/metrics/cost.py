@@ -3,31 +3,9 @@
 from __future__ import annotations
 
 from ..evidence.of_run import RunEvidence
+from ..evidence.pricing import Call
 from ..model import Sample, Told
-from ..tokens.counting import PROMPT_TOKENS
-from ..tokens.prices import provider_of, unit_prices
 from . import metric
-
-CACHE_FROM_TOKENS = 1024
-"""The shortest prefix that a provider's prompt cache keeps."""
-
-OPENAI_CACHE_STEP_TOKENS = 128
-"""OpenAI reads its cache in steps of this size."""
-
-
-def cached_tokens(provider: str | None, prefix_tokens: int) -> int | None:
-    """How much of an unchanged prefix a provider reads from its cache, in tokens; None for one whose rule is not known here.
-
-    >>> cached_tokens("openai", 1300), cached_tokens("anthropic", 1300), cached_tokens("openai", 1023), cached_tokens("azure", 1300)
-    (1280, 1300, 0, None)
-    """
-    if provider not in ("openai", "anthropic"):
-        return None
-    if prefix_tokens < CACHE_FROM_TOKENS:
-        return 0
-    return (
-        prefix_tokens // OPENAI_CACHE_STEP_TOKENS * OPENAI_CACHE_STEP_TOKENS if provider == "openai" else prefix_tokens
-    )
 
 
 @metric("cost.prompt_tokens", unit="tokens", better="lower", aggregate="sum")
@@ -57,34 +35,30 @@ def peak_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     >>> max(sample.numerator for sample in peak_prompt_tokens(example()))
     22.0
     """
-    return [*prompt_tokens(evidence)]
+    return list(prompt_tokens(evidence))
 
 
 @metric("cost.cached_prompt_tokens", unit="tokens", better="higher", aggregate="sum")
 def cached_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
-    """Prompt tokens that the provider's prefix cache would serve.
+    """Prompt tokens that the provider's prompt cache would serve.
 
-    Tool definitions and the whole messages that a prompt shares, from its start, with the one before in its thread; then the provider's rule:
-    OpenAI from 1,024 tokens up in steps of 128, Anthropic from 1,024. Nothing is shared by a thread's first prompt, after the tool
-    definitions changed, or with another model's prompt. Not measured for any other provider. That a cache expires is ignored.
+    Tool definitions and the whole messages that a prompt shares, from its start, with the one before in its thread; then the provider's rule
+    for that model (how long the start must be, in what steps it is read, how long it is kept where the trace has times), and the share of it
+    that was served when the trace was recorded, where its usage tells. Nothing is shared by a thread's first prompt, after the tool
+    definitions changed, or with another model's prompt. Not measured for a provider whose rule is not known here.
 
-    Source: OpenAI guide "Prompt caching"; Anthropic documentation "Prompt caching"
+    Source: for each provider the page that `bench.tokens.caching.cache_rule` names
 
     >>> from bench.metrics import example
     >>> [sample.numerator for sample in cached_prompt_tokens(example())]
     [0.0, 0.0]
     """
-    samples = []
-    run, models = evidence.run, evidence.of_trace.models
-    for prompt, kept in zip(run.prompts, evidence.prompts.kept_prefix_tokens, strict=True):
-        model = models.get(prompt.step, run.model)
-        cached = cached_tokens(provider_of(model), kept)
-        if cached is None:
-            reason = f"the cache rule of {_provider_text(model)} is not known; known are openai and anthropic"
-            samples.append(Sample(numerator=None, step=prompt.step, reason=reason))
-        else:
-            samples.append(Sample(numerator=float(cached), step=prompt.step))
-    return samples
+    return [
+        Sample(numerator=None, step=call.step, reason=f"the cache rule of {_provider_text(call)} is not known here")
+        if call.read is None
+        else Sample(numerator=float(call.read), step=call.step)
+        for call in evidence.calls
+    ]
 
 
 @metric("cost.writer_tokens", unit="tokens", better="lower", aggregate="sum")
@@ -132,42 +106,39 @@ def window_overflows(evidence: RunEvidence) -> list[Sample]:
 def cost_usd(evidence: RunEvidence) -> list[Sample]:
     """Dollars for all model calls at the prices of the recording's day: prompts, cache reads and writes, answers, summaries.
 
-    One sample a model call. Cache reads as in `cost.cached_prompt_tokens`; Anthropic charges what a prompt of 1,024 tokens or more adds to
-    the cache as a write. Where the provider's cache rule is not known no cache is assumed, and the sample says so. Answers cost what the
-    provider recorded (`usage.completion_tokens`), else text, tool calls and reasoning as counted here. A summary costs its writer's prompt and
-    answer on the same model, uncached. Not measured for a model without listed prices.
+    One sample a model call. Cache reads as in `cost.cached_prompt_tokens`; where the provider charges writes (Claude, gpt-5.6 and later), what a
+    prompt adds to the cache is one. Claude's cache counts as asked for unless the recorded usage shows that it was not. Where the provider's
+    cache rule is not known no cache is assumed, and the sample says so. Answers cost what the provider recorded (`usage.completion_tokens`),
+    else text, tool calls and reasoning as counted here. A summary costs its writer's prompt and answer on the same model, uncached. Not measured
+    for a model without listed prices.
 
-    Source: genai-prices 0.2, dated prices of a model; Anthropic documentation "Prompt caching", "Pricing"
+    Source: genai-prices 0.2, dated prices of a model; for each provider the page that `bench.tokens.caching.cache_rule` names
 
     >>> from bench.metrics import example
     >>> [f"{sample.numerator:.6f}" for sample in cost_usd(example())]
     ['0.000043', '0.000145']
     """
-    recorded_at_s = next((step.t for step in evidence.trace.steps if step.t is not None), None)
-    answers = evidence.of_trace.answer_tokens(evidence.count)
     writers: dict[int, list[tuple[int, int]]] = {}
-    for call in evidence.run.writer_calls:
-        writers.setdefault(call.step, []).append((call.consumed_tokens, call.produced_tokens))
+    for writer in evidence.run.writer_calls:
+        writers.setdefault(writer.step, []).append((writer.consumed_tokens, writer.produced_tokens))
     samples = []
-    run, models = evidence.run, evidence.of_trace.models
-    for prompt, kept in zip(run.prompts, evidence.prompts.kept_prefix_tokens, strict=True):
-        model = models.get(prompt.step, run.model)
-        prices = unit_prices(model, recorded_at_s)
-        if prices is None:
-            reason = f"no prices are listed for {model or 'an unnamed model'}"
-            samples.append(Sample(numerator=None, step=prompt.step, reason=reason))
+    for call in evidence.calls:
+        cost = call.usd
+        if cost is None or call.prices is None:
+            samples.append(Sample(numerator=None, step=call.step, reason=_unpriced(call)))
             continue
-        cached = cached_tokens(prices.provider, kept)
-        written = 0
-        if prices.provider == "anthropic" and prompt.tokens - PROMPT_TOKENS >= CACHE_FROM_TOKENS:
-            written = prompt.tokens - PROMPT_TOKENS - (cached or 0)
-        cost = prices.cost_usd(prompt.tokens, cached or 0, written, answers.get(prompt.step, 0))
-        for consumed, produced in writers.get(prompt.step, ()):
-            cost += prices.cost_usd(consumed, 0, 0, produced)
-        detail = None if cached is not None else Told(text=f"no cache assumed: no known rule for {prices.provider}")
-        samples.append(Sample(numerator=cost, step=prompt.step, detail=detail))
+        for consumed, produced in writers.get(call.step, ()):
+            cost += call.prices.cost_usd(consumed, 0, 0, produced)
+        detail = None if call.read is not None else Told(text=f"no cache assumed: no known rule for {call.provider}")
+        samples.append(Sample(numerator=cost, step=call.step, detail=detail))
     return samples
 
 
-def _provider_text(model: str | None) -> str:
-    return provider_of(model) or model or "an unnamed model"
+def _unpriced(call: Call) -> str:
+    if call.model is None:
+        return "the trace names no model — name one with --model"
+    return f"no prices are listed for {call.model}"
+
+
+def _provider_text(call: Call) -> str:
+    return call.provider or call.model or "an unnamed model"

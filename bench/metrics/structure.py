@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ..evidence.held import HeldLeaves
 from ..evidence.of_run import RunEvidence
 from ..model import ResultOutcome, Sample, ToolResult, as_text
-from ..text.leaf_tokens import match_tokens, tokens_in
+from ..text.labels import LabelsOf, with_labelled
 from ..text.leaves import Leaf, Leaves, Match, flatten, match, tokens_of
 from ..text.read_back import match_read
 from ..text.texts import Texts
@@ -23,9 +23,9 @@ def leaf_recall(evidence: RunEvidence, place: str) -> list[Sample]:
     """Share of a structured result's leaves (its scalar values, each at its path of keys) that are still held.
 
     0–1. Held is what the messages that show the result give when they are read back as JSON, a Python literal or tables in text, as far as
-    that goes; beside such tables, and where nothing can be read or no message shows it, values are looked for as whole tokens, in the latter
-    case in the whole prompt (an upper bound). A message with the untruncated text has lost nothing. `place`: `shown`, the first prompt after the
-    result; `end`, the last one of its thread; `stored`, what a later step can read back: a mapping or list as it is, a text as above.
+    that goes; and every value that stands beside its key on a line of any message of the prompt (an upper bound). A number printed without its
+    key is not held. A message with the untruncated text has lost nothing. `place`: `shown`, the first prompt after the result; `end`, the last
+    one of its thread; `stored`, what a later step can read back: a mapping or list as it is, a text as above.
     One sample a result with a mapping or list as its `data` (and a later prompt in its thread). No such result: no samples.
 
     Source: 004 §1.2: a structured result stored as `str(result)[:500]`
@@ -51,11 +51,10 @@ def _match_stored(leaves: Leaves, result: ToolResult, outcome: ResultOutcome, te
     if isinstance(value, dict | list):
         return match(leaves, flatten(value)), False
     text = "" if value is None else as_text(value)
-    read = match_read(leaves, [text], texts)
-    if read is not None:
-        return read.match, read.beside > 0
-    found = Counter(tokens_in([leaves], texts)(text))
-    return match_tokens(leaves, found.__getitem__), True
+    found, labelled = with_labelled(
+        match_read(leaves, [text])[0], leaves, Counter(LabelsOf([leaves], texts)(text)).__getitem__
+    )
+    return found, labelled > 0
 
 
 def _sample(result: ToolResult, found: Match, upper_bound: bool) -> Sample:
@@ -78,23 +77,6 @@ def _parts(evidence: RunEvidence, place: str, part: Callable[[HeldLeaves], tuple
             step, call_id = held.result.index, held.result.call_id
             samples.append(Sample(numerator=float(kept), denominator=float(total), step=step, call_id=call_id))
     return samples
-
-
-@metric("loss.labelled_recall", unit="fraction", better="higher", aggregate="pooled", place=PROMPTS)
-def labelled_recall(evidence: RunEvidence, place: str) -> list[Sample]:
-    """Share of a structured result's leaves that a prompt holds together with their key.
-
-    0–1. Where the messages that show the result can be read back, as `loss.leaf_recall`; where values can only be looked for as whole
-    tokens, the key must stand on the same line. So numbers printed without their labels count there and not here; a value written under its
-    key on a line of its own is missed. `place` and samples as there.
-
-    Source: 004 §3.3: extraction reads values by their keys
-
-    >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.denominator) for sample in labelled_recall(example(), "end")]
-    [(2, 1.0, 2.0)]
-    """
-    return _parts(evidence, place, lambda held: (held.labelled, held.match.total))
 
 
 @metric("loss.rows_kept", unit="fraction", better="higher", aggregate="pooled", place=PROMPTS)
@@ -134,9 +116,9 @@ def columns_kept(evidence: RunEvidence, place: str) -> list[Sample]:
 def values_changed(evidence: RunEvidence, place: str) -> list[Sample]:
     """Share of the cells of held rows that have another value than in the untruncated result.
 
-    0–1. Compared are the cells of rows that are held (as in `loss.rows_kept`) at paths that the row held has as well: what is missing counts as
-    rows or columns lost, not here. Type-strict: `1` that became `1.0` or `"1"` is changed. One sample a result with such cells. Nothing held: no
-    samples.
+    0–1. A cell is compared where its row is held (as in `loss.rows_kept`) and the held row has its column. A row or column that is missing counts
+    in `loss.rows_kept` and `loss.columns_kept`, not here. Type-strict: `1` that became `1.0` or `"1"` is changed. One sample a result with such
+    cells. Nothing held: no samples.
 
     Source: 004 Issue Analysis "incorrect scientific conclusions"
 

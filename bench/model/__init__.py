@@ -47,11 +47,13 @@ from .probe import (
     Probe as Probe,
 )
 from .run import (
+    Counting as Counting,
     Decision as Decision,
     Failure as Failure,
     Message as Message,
     Note as Note,
     Prompt as Prompt,
+    Reasoning as Reasoning,
     Record as Record,
     ReplyMade as ReplyMade,
     ResultOutcome as ResultOutcome,

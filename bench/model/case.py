@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .base import Value
-from .run import Failure
+from .run import Counting, Failure, Reasoning
 from .score import Row, Sample, Turned
 from .trace import Outcome
 
@@ -35,7 +35,7 @@ class Loss(Value, frozen=True, kw_only=True):
 
 
 class Losses(Value, frozen=True, kw_only=True):
-    """The worst losses that one metric found under one strategy, worst first, of `places` in all."""
+    """What one metric found lost under one strategy: the worst losses, worst first, and in how many `places` something was lost."""
 
     strategy: str
     metric: str
@@ -103,7 +103,8 @@ class ResultShown(Value, frozen=True, kw_only=True):
 class CallShown(Value, frozen=True, kw_only=True):
     """One model call of a run: its number from 1, its step, the tokens of its prompt, and what happened there.
 
-    `evicted` are the steps of results that left the prompt, `missed` facts that the turn needed and did not find.
+    `evicted` are the steps of results that left the prompt, `missed` facts that the turn needed and did not find. `invalid` says what a provider
+    would refuse in it, `task_missing` that no message holds the task any more.
     """
 
     number: int
@@ -112,11 +113,14 @@ class CallShown(Value, frozen=True, kw_only=True):
     compacted: bool = False
     evicted: tuple[int, ...] = ()
     missed: tuple[str, ...] = ()
+    invalid: str = ""
+    task_missing: bool = False
 
 
 class WindowShown(Value, frozen=True, kw_only=True):
     """The window of one run: how many calls, the largest prompt, how often it was compacted, results that left, prompts over the model's window
-    (None: not known). `curve` are calls enough to draw it: evenly spaced ones, and those where something happened.
+    (None: not known), prompts that are `invalid` and such that no longer hold the task. `curve` are calls enough to draw it: evenly spaced
+    ones, and those where something happened.
     """
 
     calls: int = 0
@@ -125,6 +129,8 @@ class WindowShown(Value, frozen=True, kw_only=True):
     compacted: int = 0
     evicted: int = 0
     over: int | None = None
+    invalid: int = 0
+    task_missing: int = 0
     curve: tuple[CallShown, ...] = ()
     over_budget: dict[int, int] = {}
     """Prompts above each budget that was set."""
@@ -249,8 +255,12 @@ class ResetShown(Value, frozen=True, kw_only=True):
 class RecordingShown(Value, frozen=True, kw_only=True):
     """What a recording says of itself, the same for every strategy.
 
-    `counted_tokens` and `reported_tokens` are ours and the provider's over all prompts that report usage, `error_tokens` the sum of the differences.
-    `fewest_tokens` are the fewest prompt tokens at which a verbatim selection reaches a share of dependencies.
+    `counted_tokens` and `reported_tokens` are ours and the provider's over all prompts that report usage, `error_tokens` the sum of the
+    differences; `error_tokens_uncalibrated` is that of the plain rule with the reasoning that was sent back, `error_tokens_plain` without.
+    `counting` is how tokens are counted, `not_calibrated` why no constants were fitted. `reasoning_errors` are the shares by which counting with
+    and without the reasoning misses. `stated_usd` is what the recording says that it cost, `usage_usd` what its usage costs at listed prices,
+    `our_usd` what its own strategy costs here. `fewest_tokens` are the fewest prompt tokens at which a verbatim selection reaches a share of
+    dependencies.
     """
 
     sha256: str
@@ -271,6 +281,15 @@ class RecordingShown(Value, frozen=True, kw_only=True):
     counted_tokens: int = 0
     reported_tokens: int = 0
     error_tokens: int = 0
+    error_tokens_plain: int = 0
+    error_tokens_uncalibrated: int = 0
+    counting: Counting = Counting()
+    reasoning: Reasoning = ""
+    reasoning_errors: tuple[float, ...] = ()
+    not_calibrated: str = ""
+    stated_usd: float | None = None
+    usage_usd: float | None = None
+    our_usd: float | None = None
     fewest_tokens: tuple[tuple[float, int], ...] = ()
 
 

@@ -21,6 +21,8 @@ SIGNED = (
     ("encodings", "token encodings"),
     ("facts_version", "fact pattern"),
     ("prices_date", "price tables"),
+    ("calibration", "calibration of token counts"),
+    ("model", "model of traces that name none"),
     ("seed", "seed"),
 )
 """The settings that make two sets of scores comparable, each with what it is called. Traces and strategies are told apart by name."""
@@ -29,7 +31,9 @@ SIGNED = (
 class Signature(Value, frozen=True, kw_only=True):
     """The settings that made a set of scores.
 
-    `traces` maps a case to the hash of its recording, `questions` to that of what the scenario asks of it.
+    By case, `traces` are the hashes of the recordings, `questions` those of what the scenario asks of them, `case_encodings` the encodings that
+    count their tokens. `metrics` are the versions of the families of metrics that gates judge. `calibration` is the version of how counts of tokens
+    are fitted on recorded usage, "off" where they are not; `model` is that of traces which name none (`""`: not given).
     """
 
     bench_version: str
@@ -41,6 +45,10 @@ class Signature(Value, frozen=True, kw_only=True):
     seed: int
     code: dict[str, str] = {}
     questions: dict[str, str] = {}
+    calibration: str = "off"
+    model: str = ""
+    case_encodings: dict[str, tuple[str, ...]] = {}
+    metrics: dict[str, int] = {}
 
     def differences(self, other: Signature) -> Iterator[tuple[str, str, str, str]]:
         """Each setting that differs from another signature's: its field, what it is called, and both values as text.
@@ -53,6 +61,9 @@ class Signature(Value, frozen=True, kw_only=True):
             mine, theirs = getattr(self, field), getattr(other, field)
             if mine != theirs:
                 yield field, word, _said(mine), _said(theirs)
+        for family in sorted(self.metrics.keys() & other.metrics.keys()):
+            if self.metrics[family] != other.metrics[family]:
+                yield "metrics", f"version of {family}", str(self.metrics[family]), str(other.metrics[family])
 
 
 def _said(value: Any) -> str:
@@ -106,33 +117,49 @@ class Moment(Value, frozen=True, kw_only=True):
 
 
 class Baseline(Value, frozen=True, kw_only=True):
-    """Accepted values, committed beside a scenario: per strategy, metric and case (`""`: over all cases)."""
+    """Accepted values, committed beside a scenario: per strategy, metric and case (`""`: over all cases).
+
+    `weights` has what a case weighs in a pooled value, `bounds` the least and the most that a value can be, where it is not exact.
+    """
 
     schema: int = SCHEMA_VERSION
     signature: Signature
     values: dict[str, dict[str, dict[str, float | None]]]
+    weights: dict[str, dict[str, dict[str, float]]] = {}
+    bounds: dict[str, dict[str, dict[str, tuple[float, float]]]] = {}
 
     def of(self, strategy: str, metric: str) -> dict[str, float | None]:
         """The values of one metric of one strategy by case; `{}` for none."""
         return self.values.get(strategy, {}).get(metric, {})
 
+    def weights_of(self, strategy: str, metric: str) -> dict[str, float]:
+        """What the cases weigh in one pooled metric of one strategy; `{}` for none."""
+        return self.weights.get(strategy, {}).get(metric, {})
+
+    def bounds_of(self, strategy: str, metric: str) -> dict[str, tuple[float, float]]:
+        """The least and the most of each value that is not exact, by case; `{}` for none."""
+        return self.bounds.get(strategy, {}).get(metric, {})
+
 
 class Against(Value, frozen=True, kw_only=True):
     """What a comparison is held against: a baseline (None: none yet), what it is called, and why it could not be used.
 
-    Where it is another revision of the code, `before` maps a strategy to the one here that is its earlier self.
+    `required`: that there is none yet is a failure. Where it is another revision of the code, `before` maps a strategy to the one here that is
+    its earlier self.
     """
 
     baseline: Baseline | None = None
     name: str = "the baseline"
     problem: str | None = None
+    required: bool = False
     before: dict[str, str] = {}
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything that gates and panels may see: the cases with their rows, the rows over all cases, and what is made of them.
 
-    `history` are earlier runs and this one, oldest first. `allow_inconclusive`: such a verdict does not fail the whole.
+    `history` are earlier runs and this one, oldest first. `allow_inconclusive`: such a verdict does not fail the whole. `keep` and `keep_far` are the
+    shares of what was needed, and of what was needed from far back, that a strategy has to keep to be recommended.
     """
 
     title: str
@@ -150,6 +177,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     budgets: tuple[int, ...] = ()
     history: tuple[Moment, ...] = ()
     allow_inconclusive: bool = False
+    keep: float = 0.95
+    keep_far: float = 0.8
     verdicts: tuple[Verdict, ...] = ()
 
     @property
@@ -181,9 +210,18 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         row = self.row(strategy, metric, case)
         return None if row is None else row.value
 
-    def delta(self, strategy: str, metric: str) -> Delta | None:
-        """The difference of a strategy against the reference; None where there is none."""
-        return next((item for item in self.deltas if (item.strategy, item.metric) == (strategy, metric)), None)
+    def delta(self, strategy: str, metric: str, reference: str | None = None) -> Delta | None:
+        """The difference of a strategy against a reference (None: the first it is held against); None where there is none."""
+        known = self.differences.get((strategy, metric), ())
+        return next((item for item in known if reference in (None, item.reference)), None)
+
+    @cached_property
+    def differences(self) -> dict[tuple[str, str], tuple[Delta, ...]]:
+        """Every difference by (strategy, metric), in the order of the references."""
+        found: dict[tuple[str, str], tuple[Delta, ...]] = {}
+        for item in self.deltas:
+            found[item.strategy, item.metric] = (*found.get((item.strategy, item.metric), ()), item)
+        return found
 
     def failed(self, strategy: str) -> tuple[str, str] | None:
         """The first case on which a strategy raised, with what it raised; None where it finished everywhere."""
@@ -195,13 +233,15 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def to_frame(self, what: Literal["rows", "summary", "verdicts"] = "rows") -> pd.DataFrame:
         """The comparison as a pandas frame: `rows`, one per strategy, metric and case (the default), `summary`, the same over all cases, or
-        `verdicts`, one per gate and strategy. A value that was not measured is NaN, with its `reason`. No rows: the columns alone.
-        Raises BenchError for any other table.
+        `verdicts`, one per gate and strategy. No rows: the columns alone. Raises BenchError for any other table.
+
+        `low` and `high` bound a value, and are the value itself where it is exact; all three are NaN where nothing was measured. `status` always
+        says what a value is: exact, bounds, partly measured, or why there is none. So no column is empty where a value stands.
 
         >>> empty = Signature(bench_version="1", traces={}, strategies={}, encodings=(), facts_version="1", prices_date="", seed=0)
         >>> nothing = Comparison(title="t", signature=empty, strategies=(), references=(), cases=(), rows=(), summary=(), metrics={})
         >>> list(nothing.to_frame().columns)
-        ['strategy', 'metric', 'case', 'value', 'unit', 'n', 'reason']
+        ['strategy', 'metric', 'case', 'value', 'low', 'high', 'unit', 'n', 'status']
         """
         import pandas as pd
 
@@ -210,7 +250,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             {
                 column: pd.Series(
                     [getattr(item, field) for item in items],
-                    dtype="float64" if column in ("value", "limit", "n") else "object",
+                    dtype="float64" if column in ("value", "low", "high", "limit", "n") else "object",
                 )
                 for column, field in columns.items()
             }
@@ -222,7 +262,9 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             judged = ("strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence")
             return self.verdicts, {field: field for field in judged}
         if what in ("rows", "summary"):
-            said = ("strategy", "metric", "case", "value", "unit", "n", "reason")
+            said = ("strategy", "metric", "case", "value", "low", "high", "unit", "n", "status")
             rows = self.rows if what == "rows" else self.summary
-            return rows, {field: {"value": "finite", "reason": "why"}.get(field, field) for field in said}
+            return rows, {
+                field: {"value": "finite", "low": "least", "high": "most"}.get(field, field) for field in said
+            }
         raise BenchError(f"to_frame({what!r}): no such table{nearest(what, ('rows', 'summary', 'verdicts'))}")

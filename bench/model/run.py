@@ -19,6 +19,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, eq=False, omit_defaults
 
     `kind` is system, user, model, result, or made (written by a strategy); `step` the index of the step it shows, None for
     a made one. A rewritten message (a placeholder for a result, say) keeps its `step`, so that loss is charged to the right result.
+    `reasoning_tokens` is the size of the reasoning that is sent back with a model turn; its text is not part of `text`, as providers hand
+    most of it over encrypted or not at all.
     """
 
     role: str
@@ -28,6 +30,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, eq=False, omit_defaults
     tool_calls: tuple[ToolCall, ...] = ()
     call_id: str | None = None
     non_text: int = 0
+    reasoning_tokens: int = 0
 
 
 class Splice(Value, frozen=True, kw_only=True):
@@ -159,11 +162,33 @@ class Failure(Value, frozen=True, kw_only=True):
     error: str
 
 
+Reasoning = Literal["", "resent", "not resent"]
+"""Whether a recording sent the reasoning of former turns back to its model; `""` where it does not tell."""
+
+
+class Counting(Value, frozen=True, kw_only=True):
+    """How the tokens of one trace are counted, and what its provider's prompt cache served. The defaults are the plain rule; with
+    `calibrated` they were fitted on the usage that this trace recorded.
+
+    A prompt costs `prompt_tokens` beyond its messages and tool definitions, a message `message_tokens` beyond its text, calls and reasoning.
+    `factor` turns tokens of the vocabulary counted with into the provider's. `cache_share` is the share of what the provider's cache rule
+    would serve that was served (1: all of it), `cache_used` False where the recording's usage shows no use of a cache at all.
+    """
+
+    prompt_tokens: int = 3
+    message_tokens: float = 3.0
+    factor: float = 1.0
+    cache_used: bool = True
+    cache_share: float = 1.0
+    calibrated: bool = False
+
+
 class Run(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One trace replayed through one strategy: everything a metric needs, so that scoring never replays.
 
-    `messages` holds each distinct message once, by content hash; `message_tokens` their cost, framing included. `decoded` gives, by the same
-    key, the untruncated text of each message that the bench itself decoded back into the very value it was made from.
+    `messages` holds each distinct message once, by content hash; `message_tokens` their cost, framing included: the tokens of a prompt are
+    `counting.prompt_tokens`, its tool definitions and those of its messages. `decoded` gives, by the same key, the untruncated text of each
+    message that the bench itself decoded back into the very value it was made from.
     """
 
     schema: int = SCHEMA_VERSION
@@ -173,6 +198,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     spec: str
     encoding: str
     encoding_assumed: bool = False
+    counting: Counting = Counting()
     model: str | None = None
     messages: dict[str, Message]
     message_tokens: dict[str, int]

@@ -65,7 +65,13 @@ Detail = Lost | Missed | Turned | Asked | Told
 class Sample(Value, frozen=True, kw_only=True):
     """One measurement: `numerator` alone, or over `denominator` for a pooled metric; `reason` says why there is no value.
 
-    `upper_bound`: the value can only be lower. `detail` is what it tells beyond the number.
+    Where `numerator` is only an upper bound, `least` is the part of it that is sure; where it is only a lower bound, `most` is what it can be at
+    most. `upper_bound` without `least`: nothing of it is sure. `detail` is what it tells beyond the number.
+
+    >>> Sample(numerator=3, denominator=4, least=1).low, Sample(numerator=3, denominator=4, least=1).high
+    (1, 3)
+    >>> Sample(numerator=3, denominator=4, upper_bound=True).low, Sample(numerator=3, denominator=4).low
+    (0.0, 3)
     """
 
     numerator: float | None
@@ -74,13 +80,28 @@ class Sample(Value, frozen=True, kw_only=True):
     call_id: str | None = None
     reason: str | None = None
     upper_bound: bool = False
+    least: float | None = None
+    most: float | None = None
     detail: Detail | None = None
+
+    @property
+    def low(self) -> float | None:
+        """The least that the numerator can be; None where it was not measured."""
+        if self.numerator is None or self.least is not None:
+            return self.least
+        return 0.0 if self.upper_bound else self.numerator
+
+    @property
+    def high(self) -> float | None:
+        """The most that the numerator can be; None where it was not measured."""
+        return self.numerator if self.most is None else self.most
 
 
 class Row(Value, frozen=True, kw_only=True):
     """One metric of one strategy on one case (`case` None: over all cases). `value` None means not measured, for `reason`.
 
-    `n` counts what was measured: denominators for pooled metrics, samples for the others.
+    `n` counts what was measured: denominators for pooled metrics, samples for the others. `low` and `high` bound a value that is not exact; both are
+    None where it is. `partly` counts samples that a pooled value leaves out because they could not be measured: it holds for the rest alone.
     """
 
     strategy: str
@@ -90,7 +111,20 @@ class Row(Value, frozen=True, kw_only=True):
     unit: str
     n: float
     reason: str | None = None
+    low: float | None = None
+    high: float | None = None
+    partly: int = 0
     marks: tuple[str, ...] = ()
+
+    @property
+    def least(self) -> float | None:
+        """The least that the value can be: what a lower limit judges. None where nothing was measured."""
+        return self.finite if self.low is None else self.low
+
+    @property
+    def most(self) -> float | None:
+        """The most that the value can be: what an upper limit judges. None where nothing was measured."""
+        return self.finite if self.high is None else self.high
 
     @property
     def finite(self) -> float | None:
@@ -107,19 +141,43 @@ class Row(Value, frozen=True, kw_only=True):
         """Why there is no finite value; None where there is one, or where nobody said."""
         return self.reason if self.value is None or self.finite is not None else f"{self.value} is no finite number"
 
+    @property
+    def exact(self) -> bool:
+        """Whether a value is no bound."""
+        return self.low is None and self.high is None
+
+    @property
+    def status(self) -> str:
+        """What the value is: `exact`, `bounds` (it lies between `low` and `high`), `partly measured: …`, or why there is none."""
+        if self.finite is None:
+            return self.why or "not measured"
+        if self.partly:
+            return f"partly measured: {self.partly} left out"
+        return "exact" if self.exact else "bounds"
+
 
 class MetricInfo(Value, frozen=True, kw_only=True):
-    """What a metric declares about itself: its unit, which way is better, and how samples add up."""
+    """What a metric declares about itself: its unit, which way is better, and how samples add up.
+
+    `family` and `version` say whose numbers these are: a family that counts otherwise than before has a new version.
+    """
 
     name: str
     unit: str
     better: Literal["lower", "higher"]
     aggregate: Literal["sum", "max", "pooled"]
     title: str = ""
+    family: str = ""
+    version: int = 1
 
 
 class Delta(Value, frozen=True, kw_only=True):
-    """One metric of one strategy against the reference, paired by case: `better` is None within the noise floor."""
+    """One metric of one strategy against a reference, paired by case, over `n` cases that both measured.
+
+    `better` is None where the difference is not sure, for `reason`. `p` is the share of all ways to swap the two within cases that give a
+    difference as large. `low` and `high` bound the difference, `relative_low` and `relative_high` its share of the reference; None where
+    there is no interval.
+    """
 
     strategy: str
     reference: str
@@ -132,4 +190,5 @@ class Delta(Value, frozen=True, kw_only=True):
     relative_high: float | None = None
     n: int
     better: bool | None
+    p: float | None = None
     reason: str | None = None

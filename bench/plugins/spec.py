@@ -69,12 +69,14 @@ def split_top(text: str, separator: str) -> list[str]:
         elif char == "]":
             depth -= 1
             if depth < 0:
-                raise SpecError(f"spec {text!r}: a closing bracket without an opening one")
+                raise SpecError(
+                    f"spec {text!r}: a closing bracket without an opening one — quote a value that holds one"
+                )
         elif char == separator and depth == 0:
             parts.append(text[start:position])
             start = position + 1
     if quoted or depth != 0:
-        raise SpecError(f"spec {text!r}: unclosed {'quote' if quoted else 'bracket'}")
+        raise SpecError(f"spec {text!r}: unclosed {'quote' if quoted else 'bracket'} — close it")
     return [*parts, text[start:]]
 
 
@@ -83,7 +85,7 @@ def _unquote(text: str, whole: str) -> str:
     if not text.startswith('"'):
         return text
     if len(text) < 2 or not text.endswith('"'):
-        raise SpecError(f"spec {whole!r}: text after a closing quote in {text!r}")
+        raise SpecError(f"spec {whole!r}: text after a closing quote in {text!r} — quote the whole value")
 
     def plain() -> Iterator[str]:
         escaped = False
@@ -92,7 +94,7 @@ def _unquote(text: str, whole: str) -> str:
                 escaped = True
                 continue
             if char == '"' and not escaped:
-                raise SpecError(f"spec {whole!r}: text after a closing quote in {text!r}")
+                raise SpecError(f"spec {whole!r}: text after a closing quote in {text!r} — quote the whole value")
             escaped = False
             yield char
 
@@ -104,7 +106,7 @@ def parse_value(text: str, whole: str) -> RawValue:
     text = text.strip()
     if text.startswith("["):
         if not text.endswith("]"):
-            raise SpecError(f"spec {whole!r}: text after a closing bracket in {text!r}")
+            raise SpecError(f"spec {whole!r}: text after a closing bracket in {text!r} — write one [list]")
         inner = text[1:-1].strip()
         return tuple(_unquote(item, whole) for item in split_top(inner, ",")) if inner else ()
     return _unquote(text, whole)
@@ -135,7 +137,7 @@ def parse_spec(text: str) -> Spec:
         key, equals, value = item.partition("=")
         key = key.strip()
         if not equals or not key.isidentifier():
-            raise SpecError(f"spec {text!r}: parameter {item!r} is not key=value")
+            raise SpecError(f"spec {text!r}: parameter {item!r} is not key=value — write name:key=value,key=value")
         if any(key == known for known, _ in params):
             raise SpecError(f"spec {text!r}: parameter {key} is given twice")
         params.append((key, parse_value(value, text)))

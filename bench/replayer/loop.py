@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ..errors import BenchError, StrategyError, one_line
+from ..evidence.calibration import calibrated
 from ..evidence.of_trace import TraceEvidence
 from ..model import (
     AnyStep,
@@ -45,14 +46,18 @@ from .prompts import BaseMessages, MessageTokens, ThreadHistory, View, fresh
 
 class Replayer:
     """Replays one trace through any number of strategies. What is the same for all of them is made once, and nothing that one is handed can
-    be changed by another.
+    be changed by another. Tokens are counted as the usage that the trace recorded says; without `calibrate`, by the plain rule.
     """
 
-    def __init__(self, evidence: TraceEvidence) -> None:
+    def __init__(self, evidence: TraceEvidence, *, calibrate: bool = True) -> None:
         self.evidence = evidence
-        self.encoding, self.encoding_assumed = encoding_for(evidence.trace.model)
-        self.counter = TokenCounter(self.encoding)
-        self.base = BaseMessages(self.counter)
+        self.encoding, self.encoding_assumed = encoding_for(evidence.model)
+        plain = TokenCounter(self.encoding)
+        self.calibration = calibrated(
+            evidence.trace, plain, evidence.model, assumed=self.encoding_assumed, fit=calibrate
+        )
+        self.counter = plain.calibrated(self.calibration.counting)
+        self.base = BaseMessages(self.counter, self.calibration.sizes)
         self.extractors = [(name, build("extractor", name).start()[1]) for name in entries("extractor")]
         self.extracted: dict[int, dict[str, Any] | None] = {}
         """What is extracted from each untruncated record, by step."""
@@ -97,7 +102,7 @@ class _Replay:
         self.replayer, self.strategy = replayer, strategy
         self.trace = replayer.evidence.trace
         self.tokens = MessageTokens(replayer.base)
-        self.window_tokens = window_tokens(self.trace.model)
+        self.window_tokens = window_tokens(replayer.evidence.model)
         self.threads: dict[str, ThreadHistory] = {}
         self.summarizer = self._start("summarizer")
         self.decode = next((plugin.attribute("decode") for plugin in strategy.plugins.get("summarizer", ())), None)
@@ -299,7 +304,7 @@ class _Replay:
             raise _Broken("compactor", error) from error
         if isinstance(edits, Edits):
             for written in edits.written:
-                consumed = sum(self.tokens.tokens(message) for message in written.read)
+                consumed = sum(self.tokens.tokens(message) - message.reasoning_tokens for message in written.read)
                 produced = self.tokens.counter.text(written.text)
                 self.writer_calls.append(
                     WriterCall(step=step.index, consumed_tokens=consumed, produced_tokens=produced)
@@ -370,7 +375,8 @@ class _Replay:
             spec=self.strategy.spec,
             encoding=self.replayer.encoding,
             encoding_assumed=self.replayer.encoding_assumed,
-            model=self.trace.model,
+            counting=self.replayer.counter.counting,
+            model=self.replayer.evidence.model,
             messages=self.tokens.messages,
             message_tokens=self.tokens.message_tokens,
             decoded=self.decoded,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar, overload
 
 import msgspec
@@ -25,13 +25,13 @@ from ..model import (
     text_of,
 )
 from ..strategies import Edits, Window
-from ..tokens.counting import DEFAULT_WINDOW_TOKENS, PROMPT_TOKENS, TokenCounter
+from ..tokens.counting import DEFAULT_WINDOW_TOKENS, TokenCounter
 
 _Item = TypeVar("_Item", Message, str)
 
 
-def base_message(step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Message:
-    """The message that shows a step as it is: a result untruncated, a model turn with its calls and without its reasoning.
+def base_message(step: SystemTurn | UserTurn | ModelTurn | ToolResult, reasoning_tokens: int = 0) -> Message:
+    """The message that shows a step as it is: a result untruncated, a model turn with its calls and the size of its reasoning.
 
     >>> base_message(UserTurn(index=0, content="hi")).role
     'user'
@@ -42,10 +42,14 @@ def base_message(step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Messag
         )
     text, parts = text_of(step.content), non_text_parts(step.content)
     if isinstance(step, ModelTurn):
-        if step.reasoning_resent and step.reasoning:
-            text = f"{step.reasoning}\n{text}" if text else step.reasoning
         return Message(
-            role="assistant", text=text, kind="model", step=step.index, tool_calls=step.tool_calls, non_text=parts
+            role="assistant",
+            text=text,
+            kind="model",
+            step=step.index,
+            tool_calls=step.tool_calls,
+            non_text=parts,
+            reasoning_tokens=reasoning_tokens,
         )
     kind: Literal["system", "user"] = "system" if isinstance(step, SystemTurn) else "user"
     return Message(role=kind, text=text, kind=kind, step=step.index, non_text=parts)
@@ -54,17 +58,22 @@ def base_message(step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Messag
 def message_key(message: Message) -> str:
     """The content hash of a message: 16 hex digits over all that it says and which step it shows."""
     calls = [(call.id, call.name, call.arguments) for call in message.tool_calls]
-    head = compact_json([message.role, message.kind, message.step, message.call_id, message.non_text, calls])
+    said = [message.role, message.kind, message.step, message.call_id, message.non_text, calls]
+    head = compact_json([*said, message.reasoning_tokens] if message.reasoning_tokens else said)
     digest = hashlib.blake2b(head.encode("utf-8", "surrogatepass"), digest_size=8)
     digest.update(message.text.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 
 class BaseMessages:
-    """The messages that show the steps of one trace as they are, each with its key and its tokens: the same in every replay, made once."""
+    """The messages that show the steps of one trace as they are, each with its key and its tokens: the same in every replay, made once.
 
-    def __init__(self, counter: TokenCounter) -> None:
+    `reasoning` is the size of the reasoning that was sent back with a model turn, in tokens by its step.
+    """
+
+    def __init__(self, counter: TokenCounter, reasoning: Mapping[int, int] | None = None) -> None:
         self.counter = counter
+        self.reasoning = reasoning or {}
         self.tokens: dict[str, int] = {}
         """Tokens of every message that any replay has shown, by key."""
 
@@ -74,7 +83,7 @@ class BaseMessages:
         """The message that shows a step as it is, and its key."""
         found = self._of_step.get(step.index)
         if found is None:
-            message = base_message(step)
+            message = base_message(step, self.reasoning.get(step.index, 0))
             found = self._of_step[step.index] = message, message_key(message)
         return found
 
@@ -191,11 +200,12 @@ class ThreadHistory:
         self.resets: list[ContextReset] = []
         self._recorded_summary: str | None = None
         self._prompted = 0  # how many of `messages` the last prompt already held
-        self._tokens = PROMPT_TOKENS
+        self._framing = ledger.counter.counting.prompt_tokens
+        self._tokens = self._framing
         self._tools_tokens = 0
         self._tools_changed = False
         self._full: list[Message] | None = [] if per_call else None  # what joined, never reworked
-        self._full_tokens = PROMPT_TOKENS
+        self._full_tokens = self._framing
         self._given = 0  # how many of those the last window already held
 
     def join(self, message: Message, recorded: Message | None = None) -> str:
@@ -258,7 +268,7 @@ class ThreadHistory:
         )
 
     def _apply(self, edits: Edits | None) -> tuple[tuple[Splice, ...], bool]:
-        """Make the answer the history; give the edits against the last prompt, and whether more than new turns changed."""
+        """Take the compactor's answer as the history. Gives the edits against the last prompt, and whether it changed more than new turns do."""
         if self._full is not None:
             return self._show(self._full if edits is None else _applied(edits, self._full))
         if edits is None or (edits.messages is None and not edits.replace and not edits.append):
@@ -269,7 +279,7 @@ class ThreadHistory:
         compacted = len(new) != len(old) or any(a is not b for a, b in zip(new, old, strict=True))
         splices = _splices(old[: self._prompted], new, self._key_of)
         self.messages = new
-        self._tokens = PROMPT_TOKENS + sum(self.ledger.message_tokens[self._key_of(item)] for item in new)
+        self._tokens = self._framing + sum(self.ledger.message_tokens[self._key_of(item)] for item in new)
         return splices, compacted
 
     def _show(self, new: list[Message]) -> tuple[tuple[Splice, ...], bool]:
@@ -277,7 +287,7 @@ class ThreadHistory:
         old_keys, new_keys = [self.ledger.key(item) for item in self.messages], [self._key_of(item) for item in new]
         splices = _changed(old_keys[: self._prompted], new_keys)
         self.messages = list(new)
-        self._tokens = PROMPT_TOKENS + sum(self.ledger.message_tokens[key] for key in new_keys)
+        self._tokens = self._framing + sum(self.ledger.message_tokens[key] for key in new_keys)
         return splices, old_keys != new_keys
 
     def _joined(self, at: int) -> tuple[Splice, ...]:

@@ -145,12 +145,17 @@ def render(comparisons: Sequence[Comparison], path: Path, panels: Sequence[str] 
 
     `panels`: only these; None for all.
     """
+    write_atomically(path, report_bytes(comparisons, path, panels))
+    return path
+
+
+def report_bytes(comparisons: Sequence[Comparison], path: Path, panels: Sequence[str] | None = None) -> bytes:
+    """What `render` would write to a path. Errors: BenchError."""
     found = require_renderer(path)
     if not comparisons:
         raise BenchError(f"{path}: nothing to report — no comparison was made")
     document = rendered(comparisons, found.name, panels)
-    write_atomically(path, document if isinstance(document, bytes) else document.encode("utf-8", "backslashreplace"))
-    return path
+    return document if isinstance(document, bytes) else document.encode("utf-8", "backslashreplace")
 
 
 def terminal_text(comparison: Comparison, panels: Sequence[str] = TERMINAL_PANELS) -> str:

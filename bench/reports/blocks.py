@@ -116,7 +116,7 @@ class SideBySide:
 
 
 def needs(kept: Kept) -> list[tuple[int | None, tuple[str, ...]]]:
-    """The later steps that needed what a strategy had lost, each with the facts; last a count of further ones (step None)."""
+    """The later steps that needed what a strategy had lost, each with the facts; in the order in which they needed them."""
     by_turn: dict[int, dict[str, None]] = {}
     for item in kept.needed_at:
         by_turn.setdefault(item.turn, {})[item.fact] = None
@@ -124,7 +124,11 @@ def needs(kept: Kept) -> list[tuple[int | None, tuple[str, ...]]]:
 
 
 def needed_text(step: int | None, facts: tuple[str, ...]) -> str:
-    """One need in words."""
+    """A later step and the facts that it needed, in words.
+
+    >>> needed_text(9, ("471", "a/b.csv"))
+    'step 9 needed 471, a/b.csv'
+    """
     return f"step {step} needed {', '.join(facts)}"
 
 
@@ -223,10 +227,25 @@ def _relative(value: float) -> str:
 
 
 def measured(row: Row | None) -> Cell:
-    """A row's value as a cell; one that was not measured says why in its note, and so does one that is an upper bound."""
+    """A row's value as a cell; one that was not measured says why in its note, and so does one that is a bound or was measured in part.
+
+    >>> bound = Row(strategy="a", metric="m", case=None, value=0.9, unit="fraction", n=2, low=0.4)
+    >>> measured(bound).text, measured(bound).note
+    ('≤ 90%', 'between 40% and 90%: some of it was looked for in ways that can only say so much')
+    """
     if row is None:
         return Cell(NOT_MEASURED, "muted", "this metric was not computed")
     if row.value is None:
         return Cell(NOT_MEASURED, "muted", row.reason or "")
-    bound = next((mark for mark in row.marks if mark.startswith("upper bound")), "")
-    return Cell(("≤ " if bound else "") + quantity(row.value, row.unit), note=bound)
+    shown = quantity(row.value, row.unit)
+    notes = []
+    if row.low is not None and row.least != row.value:
+        shown = f"≤ {shown}"
+    elif row.high is not None and row.most != row.value:
+        shown = f"≥ {shown}"
+    if row.least != row.most:
+        ends = f"between {quantity(row.least, row.unit)} and {quantity(row.most, row.unit)}"
+        notes.append(f"{ends}: some of it was looked for in ways that can only say so much")
+    if row.partly:
+        notes.append(f"measured in part: {counted(row.partly, 'sample')} left out")
+    return Cell(shown, note="; ".join(notes))

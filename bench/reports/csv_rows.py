@@ -9,7 +9,10 @@ from . import Section, renderer, scores_frame
 
 @renderer("csv", endings=(".csv",))
 def csv_rows(sections: Sequence[Section]) -> str:
-    """One line per metric, strategy and case, after a header line; an empty value is one that was not measured, for the reason given."""
+    """One line per metric, strategy and case, after a header line; `status` says what the value is.
+
+    `low` and `high` are the value itself where it is exact; all three are empty where nothing was measured, and `status` says why.
+    """
     text: str = scores_frame(sections).to_csv(index=False, lineterminator="\n", float_format=_number)
     return text
 

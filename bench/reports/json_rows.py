@@ -20,6 +20,7 @@ COUNTS = {"fraction", "usd"}
 def json_rows(sections: Sequence[Section]) -> str:
     """`rows` (strategy, metric, case, value, unit, n, reason), `summary` (the same over all cases), `signature`, `verdicts`, `deltas`.
 
+    A row whose value is not exact has `low` and `high` too, one that was measured in part `partly`, the number of samples left out.
     One row a line, keys always in one order, NaN impossible. With several comparisons every row also names its `scenario`, and
     `signature` maps scenario names to signatures.
     """
@@ -90,7 +91,7 @@ def row_fields(row: Row) -> dict[str, Any]:
     if value is not None and row.unit not in COUNTS and float(value).is_integer():
         value = int(value)
     n = int(row.n) if math.isfinite(row.n) and float(row.n).is_integer() else row.n
-    return {
+    fields = {
         "strategy": row.strategy,
         "metric": row.metric,
         "case": row.case,
@@ -99,6 +100,9 @@ def row_fields(row: Row) -> dict[str, Any]:
         "n": n if math.isfinite(n) else 0,
         "reason": row.why,
     }
+    if not row.exact and row.finite is not None:
+        fields |= {"low": row.least, "high": row.most}
+    return fields | ({"partly": row.partly} if row.partly else {})
 
 
 def _plain(item: msgspec.Struct) -> dict[str, Any]:

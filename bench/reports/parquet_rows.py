@@ -10,7 +10,9 @@ from . import Section, renderer, scores_frame
 
 @renderer("parquet", endings=(".parquet",), extra=("pyarrow", "parquet"))
 def parquet_rows(sections: Sequence[Section]) -> bytes:
-    """One row per metric, strategy and case: scenario, strategy, metric, case, value, unit, n, reason; a null value was not measured.
+    """One row per metric, strategy and case: scenario, strategy, metric, case, value, low, high, unit, n, status.
+
+    A null value was not measured, for the status given.
 
     The same rows give the same bytes with one version of pyarrow.
     """

@@ -108,7 +108,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the agent says after an execution: its text, which rule made it, the task state it leaves behind, and the next node."""
+    """What the agent says after an execution: its text, which rule made it (`path`), the task state it leaves behind, and where the run goes."""
 
     text: str
     path: str
@@ -295,7 +295,8 @@ def strategy_of(item: Any, name: str | None = None, base: Path | None = None) ->
     if isinstance(item, Strategy):
         return item if name is None else replace(item, name=name)
     if isinstance(item, str):
-        slots = name is not None and item.partition("=")[0].strip() in SLOTS
+        _, equals, rest = item.partition("=")
+        slots = name is not None and equals and rest.strip() and rest.partition("=")[0].strip() not in SLOTS
         found = parse_strategy(f"{name}={item}" if slots else item, base)
         return found if name is None or found.name == name else replace(found, name=name, reference=False)
     if callable(item):

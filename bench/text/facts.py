@@ -252,6 +252,25 @@ def is_number(fact: str) -> bool:
 _IS_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
+def token_around(plain: str, place: int) -> tuple[int, int]:
+    """Where the number or word begins and ends that a place in a text lies inside of; the place itself, twice, between two.
+
+    >>> token_around("a 1,250 b", 4), token_around("a 1,250 b", 2)
+    ((2, 7), (2, 2))
+    """
+    low = max(plain.rfind(white, max(0, place - _TOKEN_CHARS), place) for white in " \n\t") + 1
+    for match in _TOKEN.finditer(plain, max(low, place - _TOKEN_CHARS), place + _TOKEN_CHARS):
+        if match.start() >= place:
+            break
+        if match.end() > place:
+            return match.span()
+    return place, place
+
+
+_TOKEN = re.compile(rf"(?<![\w.]){_NUMBER_TEXT}(?!\w)|\w+")
+_TOKEN_CHARS = 300
+
+
 # ---------------------------------------------------------------- presence
 
 

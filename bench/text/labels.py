@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from .leaf_tokens import TokensOf
-from .leaves import JOINT, Leaves
+from .leaves import Leaf, Leaves, Match, tokens_of
 from .texts import Texts
 
 _WORD = re.compile(r"\w+")
+
+JOINT = "\0"
+"""What stands between key and value in a label."""
 
 
 class LabelsOf:
@@ -27,9 +31,9 @@ class LabelsOf:
         self._texts = texts or Texts()
         self._keys: dict[str, dict[str, None]] = {}  # by token: the keys that it stands under
         for leaves in parts:
-            for (path, _), tokens in leaves.tokens:
-                for token in tokens:
-                    self._keys.setdefault(token, {})[path[-1] if path else ""] = None
+            for path, value in leaves:
+                for token in tokens_of(value) if path and path[-1] else ():
+                    self._keys.setdefault(token, {})[path[-1]] = None
         self._tokens = TokensOf(self._keys, self._texts)
         self._known: dict[str, tuple[str, ...]] = {}
 
@@ -50,28 +54,44 @@ class LabelsOf:
                 if words is None:
                     words = frozenset(_WORD.findall(line))
                 for key in self._keys[token]:
-                    if not key or stands(key, line, words):
+                    if stands(key, line, words):
                         yield from (f"{key}{JOINT}{token}",) * count
 
 
-def count_labelled(leaves: Leaves, count_of: Callable[[str], int]) -> int:
-    """How many leaves stand with their key on a line, a pair counting at most as often as there are such lines.
+def with_labelled(found: Match, leaves: Leaves, count_of: Callable[[str], int]) -> tuple[Match, int]:
+    """A match with the leaves added that stand beside their key on a line, and how many these are.
+
+    Equal leaves count as often as they were read back, or as often as there are such lines, whichever is more: they may be the same places.
 
     >>> leaves = Leaves(others=[(("n",), (int, 1)), (("n",), (int, 1)), (("m",), (int, 1))])
-    >>> count_labelled(leaves, {"n\\0" + "1": 1, "m\\0" + "1": 0}.__getitem__)
+    >>> with_labelled(Match(0, 3, [*leaves]), leaves, {"n\\0" + "1": 1, "m\\0" + "1": 0}.__getitem__)[1]
     1
     """
-    left: dict[str, int] = {}
-    kept = 0
-    for pairs in leaves.labels:
-        for pair in pairs:
-            if pair not in left:
-                left[pair] = count_of(pair)
-            if left[pair]:
-                left[pair] -= 1
-                kept += 1
-                break
-    return kept
+    if not found.lost:
+        return found, 0
+    missing = Counter(found.lost)
+    sizes = Counter(leaf for leaf in leaves if leaf in missing)
+    more = {
+        leaf: min(size, sum(map(count_of, labels_of(leaf)))) - (size - missing[leaf]) for leaf, size in sizes.items()
+    }
+    lost = []
+    for leaf in found.lost:
+        if more[leaf] > 0:
+            more[leaf] -= 1
+        else:
+            lost.append(leaf)
+    added = len(found.lost) - len(lost)
+    return replace(found, kept=found.kept + added, lost=lost), added
+
+
+def labels_of(leaf: Leaf) -> tuple[str, ...]:
+    """The pairs of key and value as which a leaf may stand on a line; `()` for one under no key.
+
+    >>> labels_of((("row", "ok"), (bool, True)))
+    ('ok\\x00true', 'ok\\x00True')
+    """
+    path, value = leaf
+    return tuple([f"{path[-1]}{JOINT}{token}" for token in tokens_of(value)]) if path and path[-1] else ()
 
 
 def stands(key: str, line: str, words: frozenset[str]) -> bool:

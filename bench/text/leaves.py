@@ -19,9 +19,6 @@ from .equality import Typed, typed
 Path = tuple[str, ...]
 Leaf = tuple[Path, Typed]
 
-JOINT = "\0"
-"""What stands between key and value in a label."""
-
 CANDIDATES = 16
 """How many rows a changed row is compared with at most."""
 
@@ -37,19 +34,6 @@ class Leaves:
     def total(self) -> int:
         """How many leaves there are."""
         return len(self.others) + sum(map(len, self.rows))
-
-    @functools.cached_property
-    def tokens(self) -> list[tuple[Leaf, tuple[str, ...]]]:
-        """Every leaf with the ways in which it may stand in a text."""
-        return [(leaf, tokens_of(leaf[1])) for leaf in self]
-
-    @functools.cached_property
-    def labels(self) -> list[tuple[str, ...]]:
-        """For every leaf the pairs of key and value as which it may stand on a line, no key for a leaf under none."""
-        return [
-            tuple([f"{path[-1] if path else ''}{JOINT}{token}" for token in tokens])
-            for (path, _), tokens in self.tokens
-        ]
 
     def __iter__(self) -> Iterator[Leaf]:
         for row in self.rows:
@@ -323,7 +307,7 @@ def _whole_path(leaf: Leaf, keys: int) -> Any:
 def _serve(
     ours: list[Leaf], held: list[Leaf], our_key: Callable[[Leaf], Any], held_key: Callable[[Leaf], Any]
 ) -> tuple[list[Leaf], list[Leaf]]:
-    """Serve each of ours by one held leaf of the same key, in order; a key of None takes no part. Gives what is left of both."""
+    """Match our leaves, in order, with held ones of the same key, each used once. A key of None matches nothing. Gives what is left of both."""
     if not ours or not held:
         return ours, held
     pool: dict[Any, list[int]] = {}

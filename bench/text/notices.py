@@ -5,7 +5,9 @@ A notice is one of these, in the messages that show a result; where none shows i
 1. A marker: a word for leaving out (truncated, omitted, elided, left out, cut off, not shown, 5 more, first 5 of 36, showing, removed, masked,
    stored as, …), or an ellipsis at the end of a line, a cell or a bracket. It must be the strategy's own: one that the untruncated text has
    in the same place says nothing, and neither does one that denies it (`"truncated": false`, `0 omitted`, `not truncated`).
-2. A stated total larger than what is shown: `row_count`, `total`, `276 rows`, `5 of 276` and the like, where fewer rows or lines are shown.
+2. A stated total larger than what is shown: `row_count`, `total`, `276 rows`, `5 of 276` and the like, where fewer rows or lines are shown. A bare
+   `size`, `length` or `count` says nothing of rows.
+3. A placeholder: a short text in place of a result, that is no part of it and holds none of its facts, whatever its words.
 
 So 276 records cut to 164 and called "164 records" give no notice: 164 is no more than what is shown.
 """
@@ -41,7 +43,7 @@ _COUNT = r"(\d{1,3}(?:,\d{3})+|\d+)"
 _NOUN = r"(?:rows?|lines?|records?|items?|entries|entry|results?|matches|hits|elements?|observations|cells|genes|terms|walls|files?)"
 _TOTAL_KEY = re.compile(
     rf"(?:row_?count|line_?count|record_?count|item_?count|total(?:_?(?:rows|lines|count|records|items|results|significant))?"
-    rf"|n_?(?:rows|lines|records|items)|num_?(?:rows|lines|records|items)|count|length|size)[\"']?\s*[:=]\s*{_COUNT}(?![\w.])",
+    rf"|n_?(?:rows|lines|records|items)|num_?(?:rows|lines|records|items))[\"']?\s*[:=]\s*{_COUNT}(?![\w.])",
     re.IGNORECASE,
 )
 _N_OF_TOTAL = re.compile(rf"{_COUNT}\s+(?:out\s+)?of\s+(?:the\s+|a\s+total\s+of\s+)?{_COUNT}(?![\w.])", re.IGNORECASE)
@@ -59,11 +61,12 @@ _HINTS = (
 )  # fmt: skip
 """Every marker holds one of these."""
 
-_KEY_HINTS = ("count", "total", "length", "size", "n_", "num", "nrows", "nlines", "nrecords", "nitems")
+_KEY_HINTS = ("count", "total", "n_", "num", "nrows", "nlines", "nrecords", "nitems")
 _NOUN_HINTS = ("row", "line", "record", "item", "entr", "result", "matches", "hits", "element", "observation", "cells", "genes", "terms",
                "walls", "file")  # fmt: skip
 _LEFT_OUT_HINTS = (" more", "left out", "omitted", "elided", "not shown", "truncated", "remaining", "hidden", "skipped")
 _ENDS_CHARS = 4_000
+_PLACEHOLDER_CHARS = 200
 _AROUND = 12  # characters on either side by which a marker is found again in the untruncated text
 
 
@@ -173,13 +176,27 @@ def notice(shown: Iterable[str], untruncated: str, texts: Texts | None = None) -
     >>> notice([json.dumps({"total": 276, "records": records[:164]})], json.dumps(records))
     'states a total of 276'
     """
-    shown = list(shown)
+    shown, texts = list(shown), texts or Texts()
     for text in shown:
         found = marker(text, untruncated, texts=texts)
         if found:
             return f"says {found!r}"
+        if is_placeholder(text, untruncated, texts):
+            return f"shows {text.strip()!r} in its place"
     total = says_more(shown)
     return None if total is None else f"states a total of {total}"
+
+
+def is_placeholder(shown: str, untruncated: str, texts: Texts) -> bool:
+    """Whether a text only stands where a result stood: short, no part of it, and without any of its facts.
+
+    >>> is_placeholder("[gone]", "471 rows", Texts()), is_placeholder("471", "471 rows", Texts()), is_placeholder("", "471 rows", Texts())
+    (True, False, False)
+    """
+    text = shown.strip()
+    if not text or len(text) > _PLACEHOLDER_CHARS or text in untruncated:
+        return False
+    return len(texts.missing(text, texts.facts(untruncated))) == len(texts.facts(untruncated))
 
 
 def _number(text: str) -> int:

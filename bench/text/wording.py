@@ -30,6 +30,31 @@ def moved(before: float | None, after: float | None) -> str:
     return f"{(after - before) / abs(before):+.1%}" if before else f"{after - before:+g}"
 
 
+def to_width(low: float, high: float) -> tuple[float, float]:
+    """The ends of an interval with the digits that they deserve: two of its width, the same places for both.
+
+    >>> to_width(-0.12345, -0.05312), to_width(1234.5, 8765.4), to_width(2.0, 2.0)
+    ((-0.123, -0.053), (1200.0, 8800.0), (2.0, 2.0))
+    """
+    width = high - low
+    if not 0 < width < math.inf:
+        return low, high
+    places = 1 - math.floor(math.log10(width))
+    return round(low, places), round(high, places)
+
+
+def interval(low: float | None, high: float | None) -> tuple[str, str] | None:
+    """The ends of an interval as text; None where there is none, or no width to show.
+
+    >>> interval(-123.45, 56.78), interval(None, None), interval(3.0, 3.0)
+    (('-120', '60'), None, None)
+    """
+    if low is None or high is None:
+        return None
+    one, other = (exact(end) for end in to_width(low, high))
+    return None if one == other else (one, other)
+
+
 def quantity(value: float | None, unit: str) -> str:
     """A value with its unit as people read it: fractions as percent, dollars, counts with narrow spaces; None is "not measured".
 

@@ -4,7 +4,7 @@ tiktoken ships no vocabulary and would fetch one. The two that current models us
 user's cache folder, and are proven by the sha256 that tiktoken itself demands.
 
 Framing: each message costs 3 tokens beyond its text, each prompt 3 more; a tool call costs its name and its compact-JSON arguments;
-tool definitions cost their compact JSON once a prompt.
+tool definitions cost their compact JSON once a prompt. Where a trace recorded what its provider counted, these constants are fitted on it.
 """
 
 from __future__ import annotations
@@ -16,17 +16,22 @@ import os
 import re
 import tempfile
 from base64 import b64encode
+from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..model import Message, ModelTurn, compact_json, text_of
+from ..model import Counting, Message, ToolCall, compact_json
 
 if TYPE_CHECKING:
     import tiktoken
 
-MESSAGE_TOKENS = 3
-PROMPT_TOKENS = 3
+MESSAGE_TOKENS = int(Counting().message_tokens)
+"""What a message costs beyond what it says, where nothing was fitted."""
+
+PROMPT_TOKENS = Counting().prompt_tokens
+"""What a prompt costs beyond its messages and tool definitions, where nothing was fitted: the start of the answer."""
+
 DEFAULT_ENCODING = "o200k_base"
 DEFAULT_WINDOW_TOKENS = 128_000
 
@@ -70,14 +75,25 @@ def encoding_for(model: str | None) -> tuple[str, bool]:
 class TokenCounter:
     """Counts tokens under one encoding, `o200k_base` or `cl100k_base`, remembering every text it has counted: one lives as long as one trace.
 
+    `counting` says how a provider's numbers follow from those of the encoding.
+
     >>> TokenCounter().text("hello world"), TokenCounter("cl100k_base").text("")
     (2, 0)
+    >>> TokenCounter(counting=Counting(factor=1.5)).text("hello world")
+    3
     """
 
-    def __init__(self, encoding: str = DEFAULT_ENCODING) -> None:
+    def __init__(self, encoding: str = DEFAULT_ENCODING, counting: Counting | None = None) -> None:
         self.encoding = encoding
+        self.counting = counting or Counting()
         self._encode = _encoding(encoding).encode_ordinary
         self._memo: dict[str, int] = {"": 0}
+
+    def calibrated(self, counting: Counting) -> TokenCounter:
+        """A counter of the same encoding that counts in another way; what one of the two has encoded, the other need not encode again."""
+        other = TokenCounter(self.encoding, counting)
+        other._memo = self._memo
+        return other
 
     def text(self, text: str) -> int:
         """Tokens of a text, special tokens read as ordinary text; 0 for `""`.
@@ -85,37 +101,43 @@ class TokenCounter:
         A run of more than 500,000 equal blanks is counted in pieces of that length (tiktoken fails on it), which can differ from the
         exact count by a token a piece. A lone surrogate counts as the replacement character.
         """
+        return self._scaled(self.encoded(text))
+
+    def encoded(self, text: str) -> int:
+        """Tokens of a text in the encoding itself."""
         known = self._memo.get(text)
         if known is None:
             known = self._memo[text] = self._count(text)
         return known
+
+    def _scaled(self, tokens: int) -> int:
+        return tokens if self.counting.factor == 1.0 else round(self.counting.factor * tokens)
 
     def _count(self, text: str) -> int:
         if len(text) > _BLANK_RUN_CHARS and _BLANK_RUN.search(text):
             return sum(self._count(piece) for piece in _split_blank_runs(text))
         paragraphs = _PARAGRAPH.split(text) if len(text) > _LONG_CHARS and "\n\n" in text else []
         if len(paragraphs) > 1:
-            return sum(map(self.text, paragraphs))
+            return sum(map(self.encoded, paragraphs))
         try:
             return len(self._encode(text))
         except UnicodeEncodeError:
             return len(self._encode(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")))
 
     def message(self, message: Message) -> int:
-        """Tokens of one message: framing, text, and the tool calls that are not already written in the text."""
-        calls = sum(
-            self.text(call.name) + self.text(compact_json(call.arguments))
-            for call in message.tool_calls
-            if not call.in_text
-        )
-        return MESSAGE_TOKENS + self.text(message.text) + calls
+        """Tokens of one message: framing, text, the tool calls that are not already written in the text, and the reasoning sent back with it."""
+        return self.framed(self.said(message.text, message.tool_calls)) + message.reasoning_tokens
 
-    def turn(self, turn: ModelTurn) -> int:
-        """Tokens of a model turn as a message: its text and calls, and its reasoning where it was sent back."""
-        sent = turn.reasoning if turn.reasoning_resent and turn.reasoning else ""
-        text = text_of(turn.content)
-        shown = "\n".join(filter(None, (sent, text)))
-        return self.message(Message(role="assistant", text=shown, kind="model", tool_calls=turn.tool_calls))
+    def framed(self, said: int) -> int:
+        """Tokens of a message that says so many tokens of the encoding."""
+        return round(self.counting.factor * said + self.counting.message_tokens)
+
+    def said(self, text: str, calls: Iterable[ToolCall]) -> int:
+        """Tokens, in the encoding itself, of a text and of the tool calls that are not already written in it."""
+        made = [
+            self.encoded(call.name) + self.encoded(compact_json(call.arguments)) for call in calls if not call.in_text
+        ]
+        return self.encoded(text) + sum(made)
 
     def tools(self, tools: tuple[Any, ...]) -> int:
         """Tokens of the tool definitions of one prompt; 0 for none."""

@@ -248,6 +248,12 @@ def _read(chosen: _Chosen, document: Document, named: bool) -> Iterator[Trace]:
         yield trace if trace.id else msgspec.structs.replace(trace, id=own)
 
 
+def files_of(text: str, base: Path) -> tuple[tuple[Path, ...], bool]:
+    """Every file that a path given as traces stands for, and whether it names one file (else a folder or a pattern). Errors: those of `load`."""
+    given = given_files(text, base)
+    return tuple(file.path for file in given.files), given.named
+
+
 def case_id(path: str) -> str:
     """The case id a path gives: the path without the endings of trace formats and compression.
 

@@ -18,7 +18,7 @@ class Bfcl:
     JSON Lines of `{id, question, function, expected}`; `question` is a list of turns, each a list of messages. Where several functions are
     expected the label is their list; without `expected` there is no label.
 
-    Source: traces/README.md "bfcl"
+    Source: Berkeley Function Calling Leaderboard (gorilla.cs.berkeley.edu), PyPI `bfcl-eval`
     """
 
     def sniff(self, document: Document) -> Confidence:

@@ -24,7 +24,7 @@ class Rap:
     JSON too. Keys that were not recorded are left out; without `is_success` a result counts as a success. What the model saw was not
     recorded (`seen` is None). The manifest is in `meta`.
 
-    Source: 000 Steps 1–2, 003 §3; strategies.md "A raw script result"
+    Source: 000 Steps 1–2, 003 §3
     """
 
     def sniff(self, document: Document) -> Confidence:

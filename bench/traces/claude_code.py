@@ -118,9 +118,9 @@ class _Run:
             self._result(line)
         elif kind == "system" and line["subtype"].value == "compact_boundary":
             self.history.boundary = line
-        elif kind == "system" and line["subtype"].value not in _NOTES:
+        elif kind == "system" and str(line["subtype"].value) not in _NOTES:
             self.steps.unread.kind("system line", line["subtype"].value)
-        elif kind != "system" and kind not in _UNSENT:
+        elif kind != "system" and str(kind) not in _UNSENT:
             self.steps.unread.kind("line", kind)
 
     def _user(self, line: Node, thread: str, agent: str) -> None:

@@ -50,7 +50,7 @@ class Codex:
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for lines of `{timestamp, type, payload}` of Codex' types, or a first line with a session's id and then Responses items."""
         lines = records(document)
-        typed = [line for line in lines if line.get("type") in _LINES and isinstance(line.get("payload"), dict)]
+        typed = [line for line in lines if str(line.get("type")) in _LINES and isinstance(line.get("payload"), dict)]
         early = lines[:1] if lines and {"id", "timestamp", "instructions"} <= lines[0].keys() else []
         return by_marks(
             {
@@ -146,7 +146,7 @@ class _Run:
             self._taken_back(event["num_turns"].count() or 0, t)
         elif kind == "error":
             self.meta.setdefault("errors", []).append(event["message"].value)
-        elif kind not in _MIRRORS and kind not in ENDS:
+        elif str(kind) not in _MIRRORS and kind not in ENDS:
             self.steps.unread.kind("event", kind)
 
     def _count(self, info: Node) -> None:
@@ -185,6 +185,8 @@ class _Run:
                 for group in said_of_items(mark["replacement_history"].items(), self.steps.unread)
                 for said in group
             ]
+            for said in told:
+                self.steps.unread.parts(said.content)
             places = {
                 text_of(step.content): step.index
                 for step in self.steps.steps

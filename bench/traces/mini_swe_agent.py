@@ -27,7 +27,7 @@ class MiniSweAgent:
     where that was cut, `full` is the same envelope with the whole output in it. `data` stays None: the envelope wraps text.
     Exit status, submission and the recorder's statistics go to `meta`.
 
-    Source: traces/README.md "mini-swe-agent as text", "mini-swe-agent 1.1"; issue 1 "Readers"
+    Source: github.com/SWE-agent/mini-swe-agent, docs "Trajectory files" (trajectory_format mini-swe-agent-1.1)
     """
 
     def sniff(self, document: Document) -> Confidence:

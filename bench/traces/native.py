@@ -47,7 +47,7 @@ class Native:
 
     Errors name the line and the path in it; another schema version is refused. Written by `write_trace`.
 
-    Source: design §2 "Native format"
+    Source: docs/formats.md "Native traces"
     """
 
     def sniff(self, document: Document) -> Confidence:

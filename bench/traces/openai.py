@@ -26,7 +26,8 @@ _READ = _SAYS | {
     "finish_reason",
     "model",
 }
-_MESSAGE = _READ | {"audio", "annotations", "id"}
+_KNOWN = _READ | {"id", "index"}
+_MESSAGE = _KNOWN | {"audio", "annotations"}
 _CONVERSATION = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls", "model", "id", "metadata", "usage",
                  "temperature", "top_p", "max_tokens", "max_completion_tokens", "response_format", "seed"}  # fmt: skip
 _CALL = {"id", "type", "index", "function", "custom"}
@@ -104,7 +105,7 @@ def _add(
 ) -> list[ToolCall]:
     """Add one message; gives the commands, written in text, that still wait for their output."""
     role = message["role"].text()
-    chat.unread.keys(message, _READ | {"id"}, "a message")
+    chat.unread.keys(message, _KNOWN, "a message")
     if role in ("system", "developer"):
         chat.system(message)
     elif role == "user":

@@ -24,15 +24,11 @@ TIERS = (
 KINDS = ("number", "measure", "name", "path", "url", "quoted", "error", "exit_code")
 STRUCTURE = (
     ("loss.leaf_recall.end", "values"),
-    ("loss.labelled_recall.end", "values with their key"),
     ("loss.rows_kept.end", "rows"),
     ("loss.columns_kept.end", "columns"),
     ("loss.values_changed.end", "cells changed"),
     ("loss.schema_kept.end", "keys"),
 )
-UNLABELLED = 0.05
-"""From this share of values on that stand without their key, a strategy is named."""
-
 LIMITS = (
     "Facts of results, looked for in the last prompt of their thread. Presence in the prompt is an upper bound of what a model can use, and a "
     "handle helps only an agent that resolves it. Rows, columns and keys are what can be read back; prose about a row is no row."
@@ -81,14 +77,6 @@ def _worst(comparison: Comparison, found: list[tuple[str, ResultShown]]) -> Iter
 
 def _seen_through(comparison: Comparison, strategy: str) -> Iterator[str]:
     """What looks well by one metric and is shown up by another."""
-    values, labelled = (
-        comparison.value(strategy, metric) for metric in ("loss.leaf_recall.end", "loss.labelled_recall.end")
-    )
-    if values is not None and labelled is not None and values - labelled > UNLABELLED:
-        yield (
-            f"{strategy} shows {quantity(values, 'fraction')} of the values of structured results, but only "
-            f"{quantity(labelled, 'fraction')} together with their key."
-        )
     false = comparison.value(strategy, "loss.false_notices")
     if false:
         yield f"{strategy} says that something was left out of {counted(false, 'result')} that lost nothing."

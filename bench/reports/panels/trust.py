@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ...model import Comparison
+from ...model import Comparison, RecordingShown
 from ...text.wording import counted, listed, quantity
 from .. import REPLAY_LIMIT, panel
 from ..blocks import Block, Cell, Column, Fold, Prose, Table
@@ -53,18 +53,17 @@ def _warnings(comparison: Comparison) -> Iterator[str]:
     recordings = [case.recording for case in comparison.cases]
     if comparison.against.problem:
         yield f"The baseline was not used: {comparison.against.problem}."
-    assumed = sum(any(run.encoding_assumed for run in case.runs.values()) for case in comparison.cases)
+    yield from _counts(recordings)
+    yield from _dollars(recordings)
+    assumed = sum(
+        any(run.encoding_assumed for run in case.runs.values())
+        for case in comparison.cases
+        if not case.recording.counting.calibrated
+    )
     if assumed:
         yield (
             f"The encoding is assumed ({listed(comparison.signature.encodings)}) in {counted(assumed, 'case')}, "
-            "whose model names no encoding that is known here: tokens compare well, their totals may be off."
-        )
-    reported = sum(item.reported_tokens for item in recordings)
-    if reported:
-        error = sum(item.error_tokens for item in recordings) / reported
-        yield (
-            f"Against the {quantity(reported, 'tokens')} prompt tokens that providers reported, "
-            f"our counts are off by {quantity(error, 'fraction')}."
+            "whose model names no encoding that is known here, and nothing was fitted: tokens compare well, their totals may be off."
         )
     cut = sum(item.cut_at_source for item in recordings)
     if cut:
@@ -78,6 +77,45 @@ def _warnings(comparison: Comparison) -> Iterator[str]:
         left_out.update(item.left_out)
     for what, count in left_out.most_common(MAX_LISTED):
         yield f"{counted(count, what)} of the files were left out: the reader does not know what they mean."
+
+
+def _counts(recordings: Sequence[RecordingShown]) -> Iterator[str]:
+    """How our counts of tokens agree with those that the recordings hold, and what was taken from these."""
+    reported = sum(item.reported_tokens for item in recordings)
+    if not reported:
+        return
+    told = [item for item in recordings if item.reported_tokens]
+    plain = sum(item.error_tokens_plain for item in told) / reported
+    error = sum(item.error_tokens for item in told) / reported
+    yield (
+        f"Against the {quantity(reported, 'tokens')} prompt tokens that providers reported, our counts are off by "
+        f"{quantity(error, 'fraction')}; before anything was fitted on them, by {quantity(plain, 'fraction')}."
+    )
+    resent, dropped = (sum(item.reasoning == word for item in told) for word in ("resent", "not resent"))
+    if resent or dropped:
+        yield (
+            f"Reasoning was sent back to the model in {counted(resent, 'case')} and not in {dropped}, "
+            "as recorded prompt tokens show; it is counted accordingly."
+        )
+    plainly = Counter(item.not_calibrated for item in told if item.not_calibrated)
+    for problem, count in plainly.most_common(MAX_LISTED):
+        yield f"Token counts of {counted(count, 'case')} are not fitted on recorded usage: {problem}."
+
+
+def _dollars(recordings: Sequence[RecordingShown]) -> Iterator[str]:
+    """What the recordings say that they cost, against what the strategy that they ran under costs here."""
+    both = [
+        (item.stated_usd, item.our_usd)
+        for item in recordings
+        if item.stated_usd is not None and item.our_usd is not None
+    ]
+    if both:
+        stated, ours = sum(stated for stated, _ in both), sum(ours for _, ours in both)
+        ratios = sorted(ours / stated for stated, ours in both)
+        yield (
+            f"{counted(len(both), 'recording')} state what they cost: {quantity(stated, 'usd')}. The strategy `recorded` costs "
+            f"{quantity(ours, 'usd')} here, {quantity(ratios[0], 'fraction')} to {quantity(ratios[-1], 'fraction')} of it by case."
+        )
 
 
 def _skipped(comparison: Comparison) -> list[Block]:
@@ -98,6 +136,8 @@ def _signature(comparison: Comparison) -> Block:
         ("token encodings", ", ".join(signed.encodings)),
         ("fact pattern", signed.facts_version),
         ("price tables", signed.prices_date),
+        ("calibration of token counts", signed.calibration),
+        *((("model of traces that name none", signed.model),) if signed.model else ()),
         ("seed of intervals", str(signed.seed)),
         *((f"strategy {name}", spec) for name, spec in signed.strategies.items()),
         *((f"code of {spec}", f"sha256 {sha}") for spec, sha in sorted(signed.code.items())),

@@ -121,28 +121,6 @@ def middle_cut(text: str, max_bytes: int, marker: Callable[[int, int], str]) -> 
     return f"{head}{marker(len(data) - max_bytes, len(left_out))}{tail}"
 
 
-def paired(messages: Sequence[Message]) -> list[Message]:
-    """Without calls that have no result and results that have no call; a model's message left with neither text nor call goes too.
-
-    >>> call = ToolCall(id="c", name="read")
-    >>> paired([Message(role="assistant", text="", kind="model", tool_calls=(call,))])
-    []
-    """
-    made = {call.id for message in messages for call in message.tool_calls}
-    given = {message.call_id for message in messages if message.kind == "result"}
-    kept: list[Message] = []
-    for message in messages:
-        if message.kind == "result":
-            kept.extend([message] if message.call_id in made else [])
-            continue
-        calls = tuple(call for call in message.tool_calls if call.id in given)
-        if len(calls) == len(message.tool_calls):
-            kept.append(message)
-        elif calls or message.text:
-            kept.append(msgspec.structs.replace(message, tool_calls=calls))
-    return kept
-
-
 # ---------------------------------------------------------------- counting and trimming as langchain-core does
 
 

@@ -1,4 +1,4 @@
-"""Summarizer `compact_json`, and the way back."""
+"""Summarizer `compact_json`, and how what it writes is read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Summarizer `csv_table`, and the way back."""
+"""Summarizer `csv_table`, and how what it writes is read back."""
 
 from __future__ import annotations
 

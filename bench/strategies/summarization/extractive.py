@@ -58,7 +58,11 @@ def _candidates(
 
 
 def _by_worth(candidates: Sequence[tuple[str, list[str], bool]]) -> Iterable[int]:
-    """Positions, the most informative line first: new facts for the length, what opens a message before what follows, later before earlier."""
+    """The positions of the candidates, the most informative line first.
+
+    A line is worth the more, the rarer its facts are and the shorter it is. The first line of a message counts more than its others; of equals the
+    later one comes first.
+    """
     frequency: dict[str, int] = {}
     for _, facts, _ in candidates:
         for fact in facts:

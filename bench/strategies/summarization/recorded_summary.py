@@ -26,5 +26,5 @@ def recorded_summary(messages: Sequence[Message], window: Window | None = None) 
         return window.recorded_summary
     where = "the trace" if window is None else f"thread {window.thread!r} up to step {window.step}"
     raise StrategyError(
-        f"writer 'recorded': {where} holds no recorded summary — use another writer, extractive for one"
+        f"writer 'recorded': {where} holds no recorded summary — use another writer, for example extractive"
     )

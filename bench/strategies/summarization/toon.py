@@ -1,4 +1,4 @@
-"""Summarizer `toon`, and the way back."""
+"""Summarizer `toon`, and how what it writes is read back."""
 
 from __future__ import annotations
 

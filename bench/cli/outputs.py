@@ -1,0 +1,58 @@
+"""What a command is about to write, held against what it reads: an output never takes the place of an input."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import BenchError
+
+if TYPE_CHECKING:
+    from ..scenario import Scenario
+
+
+def require_apart(outputs: Iterable[Path], inputs: Iterable[tuple[Path, str]]) -> None:
+    """Raise BenchError where a file to be written is one that is read, by whatever name (links are followed). `inputs` are paths and what each is.
+
+    >>> require_apart([Path("a.json")], [(Path("./a.json"), "a trace of this run")])
+    Traceback (most recent call last):
+    bench.errors.BenchError: a.json: is a trace of this run, which writing it would destroy — give another file
+    """
+    known = {os.path.realpath(path): what for path, what in inputs}
+    for output in outputs:
+        what = known.get(os.path.realpath(output))
+        if what is not None:
+            raise BenchError(f"{output}: is {what}, which writing it would destroy — give another file")
+
+
+def inputs_of(plans: Sequence[Scenario], outputs: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """The files that scenarios are made of: themselves, their baselines, their traces.
+
+    A file inside a folder of traces counts where it is a recording, or may be a damaged one: a report written there before is none.
+    """
+    from ..traces import files_of
+
+    places = {os.path.realpath(output) for output in outputs}
+    for plan in plans:
+        if plan.path is not None:
+            yield plan.path, "a scenario of this run"
+        if plan.baseline_path is not None:
+            yield plan.baseline_path, "a baseline of this run"
+        for text in plan.traces:
+            files, named = files_of(text, plan.base)
+            for file in files:
+                if os.path.realpath(file) in places and (named or _is_recording(file)):
+                    yield file, "a trace of this run"
+
+
+def _is_recording(path: Path) -> bool:
+    from ..errors import TraceError
+    from ..files.documents import Document
+    from ..traces import load
+
+    try:
+        return bool(load([str(path.absolute())]).traces)
+    except TraceError:
+        return Document(path).is_broken_json

@@ -1,0 +1,206 @@
+"""How sure a difference is: an exact permutation test over cases, and the interval of the differences that it does not reject.
+
+If two strategies do not differ, it does not matter which of a case's two values belongs to which of them. So the two are swapped, case by
+case, in every possible way, and the difference counts as sure when at most 5 % of these give one as large. Nothing is assumed about how
+values are spread. Up to 12 cases every swap is tried; above that 2,000 seeded ones are. Below six cases no result could be sure (five
+have 16 different swaps, and one in 16 is more than 5 %), so nothing is said.
+
+The interval is the test turned round: the differences that, taken out of each case, leave nothing that the test would call sure. So it leaves
+out zero exactly where the difference is sure. Of a sum the difference is taken out in proportion to the reference (a strategy saves a share of each
+case), of a pooled share evenly. A maximum rests on one case and has no interval.
+
+What the test cannot see: if values are spread differently at both sides without differing on average, few and very skewed cases can be called sure
+more often than 5 %.
+
+Source: Fisher, The Design of Experiments (1935), section 21; Good, Permutation, Parametric and Bootstrap Tests of Hypotheses (2005), chapter 3;
+Hartigan, Using subsample values as typical values (1969), for the interval
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+
+FEWEST = 6
+"""Below so many cases nothing is called sure."""
+
+EXACT_UP_TO = 12
+"""Up to so many cases every swap is tried."""
+
+DRAWN = 2_000
+"""How many swaps are tried above that, the one that swaps nothing among them."""
+
+ONE_IN = 20
+"""At most one in so many swaps may give as large a difference: 5 %."""
+
+ROUNDING = 1e-12
+"""A sum this small beside its parts is zero."""
+
+AT_ONCE = 1_000_000
+"""How many values are added up at once, so that many cases take little memory."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One case: the value of a strategy and that of its reference, each with what it weighs in a pooled value."""
+
+    ours: float
+    theirs: float
+    our_weight: float = 1.0
+    their_weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """What a test says: `p` is the share of swaps with a difference as large; None for too few cases.
+
+    `low` and `high` bound the difference, `relative_low` and `relative_high` its share of the reference; None where there is no interval.
+    """
+
+    sure: bool = False
+    p: float | None = None
+    low: float | None = None
+    high: float | None = None
+    relative_low: float | None = None
+    relative_high: float | None = None
+
+
+class Swaps:
+    """The swaps of any number of cases, drawn once each: one row a swap, true where a case's two values change sides."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+        self._drawn: dict[int, NDArray[np.bool_]] = {}
+
+    def of(self, cases: int) -> NDArray[np.bool_]:
+        """The swaps of so many cases; the first swaps nothing. A swap and its opposite give the same difference: one of the two is here.
+
+        >>> [Swaps().of(cases).shape for cases in (6, 12, 13)]
+        [(32, 6), (2048, 12), (2000, 13)]
+        """
+        import numpy as np
+
+        if cases not in self._drawn:
+            if cases <= EXACT_UP_TO:
+                numbers = np.arange(2 ** max(cases - 1, 0))[:, None]
+                swapped = (numbers >> np.arange(cases)) % 2 == 1
+            else:
+                swapped = np.random.default_rng(self.seed).integers(0, 2, size=(DRAWN, cases)) == 1
+                swapped[0] = False
+            self._drawn[cases] = swapped
+        return self._drawn[cases]
+
+
+def certainty(pairs: Sequence[Pair], aggregate: Literal["sum", "max", "pooled"], swaps: Swaps) -> Certainty:
+    """How sure the difference of some cases is, added up as a metric does. Fewer than six cases: nothing is sure.
+
+    >>> saved = [Pair(90.0 + case, 100.0) for case in range(6)]
+    >>> found = certainty(saved, "sum", Swaps())
+    >>> found.sure, round(found.relative_low, 3), round(found.relative_high, 3)
+    (True, -0.1, -0.05)
+    >>> certainty(saved[:5], "sum", Swaps()).sure
+    False
+    """
+    import numpy as np
+
+    if len(pairs) < FEWEST:
+        return Certainty()
+    ours, theirs = (np.array([getattr(pair, side) for pair in pairs], dtype=float) for side in ("ours", "theirs"))
+    swapped = swaps.of(len(pairs))
+    if aggregate == "max":
+        return _of_maximum(ours, theirs, swapped)
+    if aggregate == "sum":
+        return _of_sum(ours, theirs, swapped)
+    ours_weigh = np.array([pair.our_weight for pair in pairs], dtype=float)
+    theirs_weigh = np.array([pair.their_weight for pair in pairs], dtype=float)
+    return _of_shares(ours, theirs, (ours_weigh, theirs_weigh), swapped)
+
+
+def _of_sum(ours: Numbers, theirs: Numbers, swapped: NDArray[np.bool_]) -> Certainty:
+    """A difference in proportion to the reference; an even one where the reference has nothing to be in proportion to."""
+    import numpy as np
+
+    total = float(theirs.sum())
+    in_proportion = bool((theirs >= 0).all()) and total > 0
+    weights = theirs if in_proportion else np.ones_like(theirs)
+    p, low, high = _limits(ours - theirs, weights, swapped)
+    whole = float(weights.sum())
+    relative = (low, high) if in_proportion else (None, None)
+    return Certainty(_sure(p), p, _finite(low * whole), _finite(high * whole), *map(_finite, relative))
+
+
+def _of_shares(ours: Numbers, theirs: Numbers, weigh: tuple[Numbers, Numbers], swapped: NDArray[np.bool_]) -> Certainty:
+    """The difference of two pooled shares. What a case adds to it is measured from the share of both sides together, which no swap changes."""
+    our_weight, their_weight = weigh
+    all_ours, all_theirs = float(our_weight.sum()), float(their_weight.sum())
+    together = all_ours + all_theirs
+    if not all_ours or not all_theirs:
+        return Certainty()
+    pooled = float((ours * our_weight).sum() + (theirs * their_weight).sum()) / together
+    parts = our_weight * (ours - pooled) - their_weight * (theirs - pooled)
+    weights = (our_weight * all_theirs + their_weight * all_ours) / together
+    p, low, high = _limits(parts, weights, swapped)
+    reference = abs(float((theirs * their_weight).sum()) / all_theirs)
+    relative = (low / reference, high / reference) if reference else (None, None)
+    return Certainty(_sure(p), p, _finite(low), _finite(high), *map(_finite, relative))
+
+
+def _of_maximum(ours: Numbers, theirs: Numbers, swapped: NDArray[np.bool_]) -> Certainty:
+    import numpy as np
+
+    sizes = [
+        np.abs(np.where(rows, theirs, ours).max(axis=1) - np.where(rows, ours, theirs).max(axis=1))
+        for rows in _blocks(swapped)
+    ]
+    size = np.concatenate(sizes)
+    as_large = size >= size[0] - ROUNDING * max(float(np.abs(ours).max()), float(np.abs(theirs).max()))
+    p = float(as_large.sum()) / len(size)
+    return Certainty(_sure(p), p)
+
+
+def _limits(parts: Numbers, weights: Numbers, swapped: NDArray[np.bool_]) -> tuple[float, float, float]:
+    """The p-value of Σ parts / Σ weights, and the ends of the interval.
+
+    A swap gives a difference as large as none does exactly where the weighted means of the swapped and of the other cases lie on both sides
+    of zero (or on it). So each swap has a range between its two means, and a difference is rejected where at most one in 20 ranges holds it.
+    """
+    import numpy as np
+
+    small = ROUNDING * float(np.abs(parts).sum())
+    both = np.stack([parts, weights], axis=1)
+    lows, highs = [], []
+    for rows in _blocks(swapped):
+        inside, its_weight = (rows @ both).T
+        outside, other_weight = parts.sum() - inside, weights.sum() - its_weight
+        inside[np.abs(inside) <= small] = 0.0
+        outside[np.abs(outside) <= small] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            one, other = inside / its_weight, outside / other_weight
+        lows.append(np.nan_to_num(np.minimum(one, other), nan=-np.inf, posinf=np.inf, neginf=-np.inf))
+        highs.append(np.nan_to_num(np.maximum(one, other), nan=np.inf, posinf=np.inf, neginf=-np.inf))
+    low, high = np.concatenate(lows), np.concatenate(highs)
+    place = len(low) // ONE_IN
+    p = float(((low <= 0) & (high >= 0)).sum()) / len(low)
+    return p, float(np.partition(low, place)[place]), float(-np.partition(-high, place)[place])
+
+
+def _blocks(swapped: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
+    rows = max(1, AT_ONCE // swapped.shape[1])
+    return [swapped[start : start + rows] for start in range(0, len(swapped), rows)]
+
+
+def _sure(p: float) -> bool:
+    return p * ONE_IN <= 1 + ROUNDING
+
+
+def _finite(value: float | None) -> float | None:
+    import math
+
+    return value if value is not None and math.isfinite(value) else None

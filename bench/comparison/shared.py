@@ -1,0 +1,119 @@
+"""Which cases a comparison shares with what it is held against, and why accepted values no longer compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ..model import Baseline, Comparison, MetricInfo, Row, Signature
+
+
+@dataclass(frozen=True)
+class SharedCases:
+    """The cases of a comparison beside those that have accepted values, each list sorted.
+
+    `shared` are judged. `new` ones have no accepted value, `lost` ones were not replayed, `renamed` ones are the same recording under another name
+    (before, now), `other` ones have the name and not the recording or the questions of then, each with what differs.
+    """
+
+    shared: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    other: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def all_shared(self) -> bool:
+        """Whether both sides have the same cases."""
+        return not (self.new or self.lost or self.renamed or self.other)
+
+
+def shared_cases(comparison: Comparison, accepted: Iterable[str]) -> SharedCases:
+    """The cases of a comparison beside those of its baseline that have accepted values (`""`, over all cases, is none)."""
+    ours, known = set(comparison.case_ids), set(accepted) - {""}
+    now = comparison.signature
+    then = comparison.against.baseline.signature if comparison.against.baseline is not None else now
+    other = [(case, what) for case in sorted(ours & known) if (what := _what_differs(now, then, case))]
+    lost, new = sorted(known - ours), sorted(ours - known)
+    renamed = []
+    for before in lost:
+        same = next((case for case in new if then.traces.get(before) == now.traces.get(case)), None)
+        if same is not None and before in then.traces:
+            renamed.append((before, same))
+    return SharedCases(
+        shared=tuple(sorted((ours & known) - {case for case, _ in other})),
+        new=tuple(case for case in new if case not in {after for _, after in renamed}),
+        lost=tuple(case for case in lost if case not in {before for before, _ in renamed}),
+        renamed=tuple(renamed),
+        other=tuple(other),
+    )
+
+
+def _what_differs(now: Signature, then: Signature, case: str) -> str:
+    if case in then.traces and now.traces.get(case) != then.traces[case]:
+        return "is another recording under the same name"
+    if now.questions.get(case) != then.questions.get(case):
+        return "is asked other questions (labels or probes)"
+    return ""
+
+
+def why_stale(now: Signature, then: Baseline, infos: Mapping[str, MetricInfo]) -> str | None:
+    """Why accepted values no longer compare: what made their numbers has changed. None where it has not.
+
+    That is the pattern of facts, the encodings that tokens were counted with, the tables of prices where dollars were accepted, and the
+    versions of the families of metrics. A new release alone, or another seed, changes no value.
+    """
+    accepted = {metric for by_metric in then.values.values() for metric in by_metric}
+    judged = [infos[metric] for metric in sorted(accepted) if metric in infos]
+    before = then.signature
+    if now.facts_version != before.facts_version:
+        return _differs("the pattern of facts", now.facts_version, before.facts_version)
+    encodings = _encodings(now, before)
+    if encodings is not None:
+        return _differs("the token encoding", *encodings)
+    if any(info.unit == "usd" for info in judged) and now.prices_date != before.prices_date:
+        return _differs("the table of prices", now.prices_date, before.prices_date)
+    for info in judged:
+        version = before.metrics.get(info.family, 1)  # what was accepted before families had versions
+        if version != info.version:
+            return _differs(
+                f"how {info.family or info.name} is counted", f"version {info.version}", f"version {version}"
+            )
+    return None
+
+
+def _differs(what: str, now: str, then: str) -> str:
+    return f"{what} changed ({then or 'not said'} then, {now or 'not said'} now)"
+
+
+def _encodings(now: Signature, then: Signature) -> tuple[str, str] | None:
+    """The encodings of now and then, where a case that both have was counted otherwise."""
+    both = now.case_encodings.keys() & then.case_encodings.keys()
+    for case in sorted(both):
+        ours, theirs = now.case_encodings[case], then.case_encodings[case]
+        if ours != theirs:
+            return f"{', '.join(ours)} for {case}", ", ".join(theirs)
+    if not both and now.traces.keys() == then.traces.keys() and now.encodings != then.encodings:
+        return ", ".join(now.encodings), ", ".join(then.encodings)
+    return None
+
+
+def accepted_from(
+    rows: Iterable[Row], signature: Signature, infos: Mapping[str, MetricInfo], names: Mapping[str, str]
+) -> Baseline:
+    """Rows as accepted values; `names` maps the strategies to take to what each is called there. Its signature has only the families it holds."""
+    values: dict[str, dict[str, dict[str, float | None]]] = {}
+    weights: dict[str, dict[str, dict[str, float]]] = {}
+    bounds: dict[str, dict[str, dict[str, tuple[float, float]]]] = {}
+    for row in rows:
+        name = names.get(row.strategy)
+        if name is None:
+            continue
+        case = row.case or ""
+        values.setdefault(name, {}).setdefault(row.metric, {})[case] = row.value
+        info = infos.get(row.metric)
+        if row.case is not None and row.value is not None and info is not None and info.aggregate == "pooled":
+            weights.setdefault(name, {}).setdefault(row.metric, {})[case] = row.n
+        if not row.exact and row.least is not None and row.most is not None:
+            bounds.setdefault(name, {}).setdefault(row.metric, {})[case] = (row.least, row.most)
+    return Baseline(signature=signature, values=values, weights=weights, bounds=bounds)

@@ -1,0 +1,56 @@
+"""Whether the prompts that a strategy makes could be sent at all."""
+
+from __future__ import annotations
+
+from ..evidence.of_run import RunEvidence
+from ..model import Sample, Told
+from . import metric
+
+
+@metric("prompt.invalid", unit="prompts", better="lower", aggregate="sum")
+def invalid(evidence: RunEvidence) -> list[Sample]:
+    """Prompts that a provider would refuse, or whose messages stand in another order than they were said.
+
+    One sample a model call, 1 or 0. Wrong are: a tool result without its call right before it (other results of the same message may stand
+    between), a call without its result before the next turn, steps out of their recorded order, no message of a user at all. What the recording
+    itself broke counts for nobody. Commands that an agent writes as text, and results handed back as user messages, need no pairs. The detail
+    says what is wrong. No model calls: no samples.
+
+    Source: OpenAI API reference, "Create chat completion" (messages with `tool_calls`, tool messages); Anthropic documentation "Handle tool calls"
+
+    >>> from bench.metrics import example
+    >>> [sample.numerator for sample in invalid(example())]
+    [0.0, 0.0]
+    """
+    return [
+        Sample(
+            numerator=float(bool(checked.invalid)),
+            step=checked.step,
+            detail=Told(text=checked.invalid) if checked.invalid else None,
+        )
+        for checked in evidence.prompts.checked
+    ]
+
+
+@metric("prompt.task_missing", unit="prompts", better="lower", aggregate="sum")
+def task_missing(evidence: RunEvidence) -> list[Sample]:
+    """Prompts in which no message holds the task: the first user turn of the thread.
+
+    It is held by the turn itself, by a message that contains its whole text, or by a summary that keeps four of five of its facts (of its words,
+    where it has no facts). One sample a model call after that turn, 1 or 0; not where the recorded harness had dropped the task itself. No model
+    calls: no samples.
+
+    Source: 002 Current Behavior: the initial request is kept when the conversation is compacted
+
+    >>> from bench.metrics import example
+    >>> [sample.numerator for sample in task_missing(example())]
+    [0.0, 0.0]
+    """
+    return [
+        Sample(
+            numerator=float(checked.task_missing),
+            step=checked.step,
+            detail=Told(text="no message holds the task") if checked.task_missing else None,
+        )
+        for checked in evidence.prompts.checked
+    ]

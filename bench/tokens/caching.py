@@ -1,0 +1,121 @@
+"""What a provider's prompt cache reads again of a prompt that starts like the one before it.
+
+Every provider here reuses an unchanged start of the prompt, the *prefix*; they differ in how long it must be, in what steps it is read, how long
+it is kept, and whether the caller has to ask for it. What is written here is what their own pages say, and where these are silent or wrong what
+the usage of recorded runs shows.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MINUTE_S = 60.0
+HOUR_S = 3600.0
+
+
+@dataclass(frozen=True)
+class CacheRule:
+    """How one provider's cache reads a model's prompts.
+
+    A prefix of fewer than `minimum` tokens is not kept; a longer one is read in whole steps of `step` tokens. After `lifetime_s` seconds without
+    use nothing is left (None: the provider names no time). `on_request`: only where the caller asks for it. `writes`: what is put into the
+    cache is charged at a price of its own. `answers`: the answer to the prompt before is part of the prefix too. `source` is where this stands.
+    """
+
+    minimum: int
+    source: str
+    step: int = 1
+    lifetime_s: float | None = None
+    on_request: bool = False
+    writes: bool = False
+    answers: bool = False
+
+    def read(self, prefix_tokens: int, idle_s: float | None = None) -> int:
+        """Tokens read of a prefix that was last used `idle_s` seconds ago (None: not known, taken for recent).
+
+        >>> CacheRule(1024, "", step=128, lifetime_s=600).read(1300), CacheRule(1024, "", lifetime_s=600).read(1300, 601.0)
+        (1280, 0)
+        """
+        if prefix_tokens < self.minimum or self._expired(idle_s):
+            return 0
+        return prefix_tokens // self.step * self.step
+
+    def _expired(self, idle_s: float | None) -> bool:
+        return self.lifetime_s is not None and idle_s is not None and idle_s > self.lifetime_s
+
+
+_OPENAI = "https://developers.openai.com/api/docs/guides/prompt-caching"
+_AZURE = "https://learn.microsoft.com/azure/foundry/openai/how-to/prompt-caching"
+_ANTHROPIC = "https://platform.claude.com/docs/en/build-with-claude/prompt-caching"
+_BEDROCK = "https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html"
+_GOOGLE = "https://ai.google.dev/gemini-api/docs/caching"
+_XAI = "https://docs.x.ai/developers/advanced-api-usage/prompt-caching"
+_DEEPSEEK = "https://api-docs.deepseek.com/guides/kv_cache"
+_GROQ = "https://console.groq.com/docs/prompt-caching"
+
+_GPT = re.compile(r"gpt-(\d)(?:\.(\d+))?(?!\d)")
+_BEFORE_CACHING = re.compile(r"gpt-3|gpt-4(?![o.\d])")
+_NEVER = 2**62
+
+# The first that a model's name matches counts. Sonnet 4.6: the page says 1,024, but prefixes below 2,048 are not kept
+# (github.com/anthropics/anthropic-sdk-python/issues/1194, and so in recorded runs).
+_CLAUDE_MINIMUM = (
+    (re.compile(r"(opus|fable|mythos)-5"), 512),
+    (re.compile(r"opus-4-[56]|haiku-4-5"), 4096),
+    (re.compile(r"opus-4-7|sonnet-4-6"), 2048),
+    (re.compile(r"3-5-haiku|haiku-3|3-haiku"), 2048),
+    (re.compile(r""), 1024),
+)
+_GEMINI_MINIMUM = ((re.compile(r"gemini-2\.5"), 2048), (re.compile(r""), 4096))
+
+
+def cache_rule(provider: str | None, model: str | None) -> CacheRule | None:
+    """The cache rule of a model at a provider, by the provider's id in the price tables; None where it is not known here.
+
+    OpenAI and Azure, gpt-4o and newer: from 1,024 tokens in steps of 128, kept for 10 minutes; gpt-5 to gpt-5.4 read the answer before too,
+    gpt-5.5 reads in steps of 512 (both as recorded usage shows) and keeps a day; from gpt-5.6 on whole messages, for 30 minutes, and writes are
+    charged. Claude, at Anthropic, Bedrock or Google: on request, from 512 to 4,096 tokens by model, for 5 minutes, writes are charged. Gemini:
+    from 2,048 or 4,096. xAI: blocks of 64 (recorded usage), no minimum. DeepSeek: units of 64, the answer before too. Groq: from 1,024, for 2
+    hours. Gemini, xAI and Groq promise no hit. Not modelled: that Claude looks back no more than 20 blocks for what it has kept. Each rule
+    names its page.
+
+    >>> rule = cache_rule("openai", "gpt-4o")
+    >>> rule.read(1300), rule.read(1023), rule.source
+    (1280, 0, 'https://developers.openai.com/api/docs/guides/prompt-caching')
+    >>> cache_rule("anthropic", "claude-opus-4-5").minimum, cache_rule("cohere", "command-r") is None
+    (4096, True)
+    """
+    name = (model or "").lower()
+    if provider in ("openai", "azure"):
+        return _openai(name, _OPENAI if provider == "openai" else _AZURE)
+    if "claude" in name and provider in ("anthropic", "aws", "google"):
+        name = name.replace(".", "-")
+        source = _BEDROCK if provider == "aws" else _ANTHROPIC
+        minimum = 4096 if provider == "aws" and "opus-4-7" in name else _first(_CLAUDE_MINIMUM, name)
+        return CacheRule(minimum, source, lifetime_s=5 * MINUTE_S, on_request=True, writes=True)
+    if provider == "google" and "gemini" in name:
+        return CacheRule(_first(_GEMINI_MINIMUM, name), _GOOGLE)
+    if provider == "x-ai":
+        return CacheRule(1, _XAI, step=64)
+    if provider == "deepseek":
+        return CacheRule(64, _DEEPSEEK, step=64, answers=True)
+    if provider == "groq":
+        return CacheRule(1024, _GROQ, lifetime_s=2 * HOUR_S)
+    return None
+
+
+def _openai(name: str, source: str) -> CacheRule:
+    if _BEFORE_CACHING.search(name):
+        return CacheRule(_NEVER, source)
+    found = _GPT.search(name)
+    version = (int(found.group(1)), int(found.group(2) or 0)) if found else (0, 0)
+    if version >= (5, 6):
+        return CacheRule(1024, source, lifetime_s=HOUR_S / 2, writes=True)
+    if version == (5, 5):
+        return CacheRule(1024, source, step=512, lifetime_s=24 * HOUR_S)
+    return CacheRule(1024, source, step=128, lifetime_s=10 * MINUTE_S, answers=version >= (5, 0))
+
+
+def _first(minimums: tuple[tuple[re.Pattern[str], int], ...], name: str) -> int:
+    return next(tokens for pattern, tokens in minimums if pattern.search(name))

@@ -1,0 +1,107 @@
+"""Comparisons of a few numbers, put together by hand: for tests of gates, bounds and the decision. Nothing is replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from bench.comparison.rows import NOTHING, summarized
+from bench.gates import check, parse_rule
+from bench.gates.baselines import baseline_of
+from bench.model import Against, Case, Comparison, Failure, MetricInfo, RecordingShown, Row, RunShown, Signature
+
+INFOS = {
+    name: MetricInfo(name=name, unit=unit, better=better, aggregate=aggregate, family=name)
+    for name, unit, better, aggregate in (
+        ("cost.with_refetches_usd", "usd", "lower", "sum"),
+        ("cost.with_refetches_tokens", "tokens", "lower", "sum"),
+        ("cost.cost_usd", "usd", "lower", "sum"),
+        ("cost.prompt_tokens", "tokens", "lower", "sum"),
+        ("cost.window_overflows", "prompts", "lower", "sum"),
+        ("prompt.invalid", "prompts", "lower", "sum"),
+        ("prompt.task_missing", "prompts", "lower", "sum"),
+        ("needed.recall", "fraction", "higher", "pooled"),
+        ("needed.recall.far", "fraction", "higher", "pooled"),
+        ("probes.recall", "fraction", "higher", "pooled"),
+    )
+}  # fmt: skip
+REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
+UNMEASURED = "unmeasured"
+"""In place of a value: it could not be measured. None: there was nothing to measure."""
+
+Given = float | str | None | tuple[Any, ...] | Row
+"""A value; or (value, n); or a Row to take the rest from."""
+
+
+def row(strategy: str, metric: str, case: str, given: Given, info: MetricInfo) -> Row:
+    """One row of what a test gives for a case."""
+    plain = Row(strategy=strategy, metric=metric, case=case, value=None, unit=info.unit, n=0.0, reason=NOTHING)
+    if isinstance(given, Row):
+        return msgspec.structs.replace(given, strategy=strategy, metric=metric, case=case, unit=info.unit)
+    if given is None:
+        return plain
+    if isinstance(given, str):
+        return msgspec.structs.replace(plain, reason="no price")
+    value, n = given if isinstance(given, tuple) else (given, 100.0 if info.aggregate == "pooled" else 1.0)
+    return msgspec.structs.replace(plain, value=float(value), n=float(n), reason=None)
+
+
+def comparison(
+    values: Mapping[str, Mapping[str, Mapping[str, Given]]],
+    *rules: Mapping[str, Any],
+    failed: Sequence[tuple[str, str]] = (),
+    traces: Mapping[str, str] | None = None,
+    infos: Mapping[str, MetricInfo] = INFOS,
+    specs: Mapping[str, str] | None = None,
+    **fields: Any,
+) -> Comparison:
+    """Per strategy, metric and case a value. Strategies with the name of a reference are references. Gates are judged.
+
+    `failed` are (strategy, case) that raised, `traces` what recording a case is (its name), where a test needs two to differ or be the same.
+    """
+    metrics = dict.fromkeys(metric for by_metric in values.values() for metric in by_metric)
+    cases = sorted({case for of in values.values() for by_case in of.values() for case in by_case})
+    rows = tuple(
+        row(strategy, metric, case, given, infos[metric])
+        for strategy, by_metric in values.items()
+        for metric, by_case in by_metric.items()
+        for case, given in by_case.items()
+    )
+    failure = Failure(step=3, slot="store", error="ValueError: no")
+    signature = Signature(
+        bench_version="0", traces={case: (traces or {}).get(case, case) for case in cases},
+        strategies={name: (specs or {}).get(name, name) for name in values}, encodings=("o200k_base",), facts_version="1",
+        prices_date="2026-01-01", seed=0,
+    )  # fmt: skip
+    built = Comparison(
+        title="",
+        signature=fields.pop("signature", signature),
+        strategies=tuple(name for name in values if name not in REFERENCES),
+        references=tuple(name for name in values if name in REFERENCES),
+        cases=tuple(
+            Case(
+                id=case,
+                recording=RecordingShown(sha256=case),
+                runs={name: RunShown(failure=failure if (name, case) in failed else None) for name in values},
+            )
+            for case in cases
+        ),
+        rows=rows,
+        summary=summarized(rows, infos),
+        metrics={name: infos[name] for name in metrics},
+        rules=tuple(parse_rule(table, f"gates[{number}]", number) for number, table in enumerate(rules, 1)),
+        **fields,
+    )
+    return msgspec.structs.replace(built, verdicts=check(built))
+
+
+def only(metric: str, **by_strategy: Mapping[str, Given]) -> dict[str, dict[str, Mapping[str, Given]]]:
+    """Values of one metric: per strategy, per case."""
+    return {strategy: {metric: by_case} for strategy, by_case in by_strategy.items()}
+
+
+def against(before: Comparison, **fields: Any) -> Against:
+    """An earlier comparison as the accepted baseline."""
+    return Against(baseline=baseline_of(before), **fields)

@@ -1,0 +1,133 @@
+"""What all policies of the field promise, and what they share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from field import histories, prompts, said
+from handmade import SMALL, prompts_of, run_of
+from hypothesis import given, strategies as st
+
+from bench.errors import SpecError
+from bench.model import Message
+from bench.plugins.registry import build, entries, packages
+from bench.replayer.loop import replay
+from bench.strategies import compose
+from bench.strategies.field import Rewritten, middle_cut
+
+POLICIES = {
+    "compactor": [
+        "agent_framework.context_window", "agent_framework.selective", "agent_framework.sliding_window",
+        "agent_framework.summarization", "agent_framework.tool_result", "agent_framework.truncation", "aider",
+        "autogen.head_and_tail", "clear_tool_uses", "codex", "complexity_trap.hybrid", "deepagents", "gemini.compress",
+        "gemini.mask", "inspect.edit", "inspect.summary", "inspect.trim", "langchain.clear_tool_uses",
+        "langchain.summarize", "langchain.trim", "langmem.summarize", "opencode", "openhands.amortized", "openhands.mask",
+        "openhands.recent", "openhands.summarize", "pichay", "pydantic_ai.clear", "pydantic_ai.sliding",
+        "pydantic_ai.summarize", "qwen.auto", "swe_agent.last_n",
+    ],
+    "summarizer": ["codex.output", "deepagents.output", "mini_swe_agent.output"],
+}  # fmt: skip
+
+VIEWS = [
+    "autogen.head_and_tail", "clear_tool_uses", "complexity_trap.hybrid", "langchain.clear_tool_uses", "langchain.trim",
+    "langmem.summarize", "openhands.mask", "openhands.recent", "pichay", "swe_agent.last_n",
+]  # fmt: skip
+
+SUMMARISING = [
+    name for name, entry in entries("compactor").items() if any(item.name == "writer" for item in entry.parameters)
+]
+ACTING = {
+    "agent_framework.summarization": "agent_framework.summarization",
+    "complexity_trap.hybrid": "complexity_trap.hybrid:n=2,keep_last_m_turns=2",
+    "deepagents": "deepagents:threshold=0.005,keep=0.002",
+    "langchain.summarize": "langchain.summarize:trigger_messages=9,keep_messages=2,trim_tokens=null",
+    "langmem.summarize": "langmem.summarize:max_tokens=900,max_tokens_before_summary=500",
+    "openhands.summarize": "openhands.summarize:max_size=12,keep_first=1",
+    "opencode": "opencode:max_output_tokens=10,max_tokens=900",
+    "pydantic_ai.summarize": "pydantic_ai.summarize:max_messages=9,keep_messages=2",
+    "qwen.auto": "qwen.auto:reserve=0,max_tokens=900",
+}
+"""How a policy acts on the long shell session; the others need `max_tokens` alone. One request is too few for aider and for gemini."""
+
+
+def test_every_policy_is_registered_by_its_name() -> None:
+    for kind, names in POLICIES.items():
+        assert "bench.strategies.field" in packages(kind)
+        assert set(names) <= set(entries(kind))
+        for name in names:
+            assert compose("s", {kind: name}).spec == f"{kind}={name}"
+
+
+def test_views_and_histories_say_which_they_are() -> None:
+    views = [name for name in entries("compactor") if build("compactor", name).attribute("mode") == "per_call"]
+    assert views == VIEWS
+
+
+def test_a_private_file_declares_its_mode_too(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def f(window):\n    return window.messages[-1:]\nf.mode = 'sometimes'\n")
+    with pytest.raises(SpecError, match=r"compactor mine\.py:f: its `mode` must be one of history, per_call"):
+        compose("s", {"compactor": "mine.py:f"}, tmp_path)
+    (tmp_path / "view.py").write_text("def f(window):\n    return window.messages[::9]\nf.mode = 'per_call'\n")
+    run = replay(SMALL["long"], compose("s", {"compactor": "view.py:f"}, tmp_path))
+    whole = prompts_of(run_of(SMALL["long"], "keep_all"))
+    assert [[m.step for m in prompt] for prompt in prompts_of(run)] == [
+        [m.step for m in prompt[::9]] for prompt in whole
+    ]
+
+
+@pytest.mark.parametrize("name", SUMMARISING)
+def test_the_empty_writer_works_for_every_strategy_that_summarises(name: str) -> None:
+    base = ACTING.get(name, f"{name}:max_tokens=900")
+    joined = f"{base},writer=empty" if ":" in base else f"{base}:writer=empty"
+    for recording in SMALL.values():
+        run_of(recording, f"s=compactor={joined}")
+    run = run_of(SMALL["long"], f"s=compactor={joined}")
+    if name not in ("aider", "gemini.compress"):
+        assert run.writer_calls
+        assert all(call.produced_tokens == 0 for call in run.writer_calls)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in VIEWS if name not in ("swe_agent.last_n", "langmem.summarize", "complexity_trap.hybrid")]
+)
+@given(told=histories(max_turns=6))
+def test_every_one_is_todays_rule_and_more_moves_less_often(name: str, told: list[Message]) -> None:
+    tight = {"autogen.head_and_tail": "head=1,tail=2", "openhands.mask": "window=2", "openhands.recent": "max_events=3",
+             "pichay": "age=1,min_bytes=1", "langchain.trim": "max_tokens=60"}.get(name, "trigger=1,keep=1")  # fmt: skip
+    plain, batched = prompts(f"{name}:{tight}", told), prompts(f"{name}:{tight},every=3", told)
+    assert [said(prompt) for prompt in prompts(f"{name}:{tight},every=1", told)] == [said(prompt) for prompt in plain]
+    for number in range(len(plain)):
+        if (number + 1) % 3 and number:
+            before = batched[number - 1]
+            assert said(batched[number])[: len(before)] == said(before)  # the prefix holds
+        elif (number + 1) % 3 == 0 and name != "pichay":  # which remembers what it saw when it moved
+            assert said(batched[number]) == said(plain[number])
+
+
+def test_what_stands_for_a_message_is_the_same_message_each_time() -> None:
+    told = [Message(role="tool", kind="result", text=str(n), step=n) for n in range(3)]
+    rewritten = Rewritten()
+    assert rewritten(told[0], "x") is rewritten(told[0], "x")
+    assert rewritten(told[0], "x") is not rewritten(told[1], "x")
+
+
+@given(st.text(max_size=60), st.integers(0, 80))
+def test_a_middle_cut_leaves_whole_characters_and_no_more_bytes(text: str, limit: int) -> None:
+    marks: list[tuple[int, int]] = []
+
+    def marker(size: int, chars: int) -> str:
+        marks.append((size, chars))
+        return "|"
+
+    cut = middle_cut(text, limit, marker)
+    data = text.encode()
+    if len(data) <= limit:
+        assert (cut, marks) == (text, [])
+        return
+    head, tail = cut[: cut.rindex("|")], cut[cut.rindex("|") + 1 :]
+    if "|" not in text:
+        assert text.startswith(head)
+        assert text.endswith(tail)
+        assert len((head + tail).encode()) <= limit
+        assert marks == [(len(data) - limit, len(text) - len(head) - len(tail))]

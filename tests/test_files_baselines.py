@@ -1,0 +1,111 @@
+"""Baselines on disk: what they hold, read back as they were, and never ignored where they cannot be read."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+from compared import comparison
+
+from bench.errors import ResultsError
+from bench.files.baselines import read_baseline, write_baseline
+from bench.gates import parse_rule
+from bench.gates.baselines import accept, baseline_of, require_acceptable
+from bench.model import Baseline
+
+
+def rule(metric, **settings):
+    return parse_rule({"metric": metric, **settings}, "x.toml: gates[1]")
+
+
+RULES = (
+    rule("cost.prompt_tokens", max_increase="2%"),
+    rule("needed.recall", strategy="keep_all", max_drop=0.01),
+    rule("loss.fact_recall.end", min=0.5),
+)
+
+
+def with_rules(*rules):
+    return msgspec.structs.replace(comparison(), rules=rules)
+
+
+def test_a_baseline_holds_what_relative_gates_need_and_no_more():
+    compared = with_rules(*RULES)
+    accepted = baseline_of(compared)
+    assert accepted.signature == compared.signature
+    assert set(compared.strategies) <= set(accepted.values)
+    assert {metric for metrics in accepted.values.values() for metric in metrics} == {
+        "cost.prompt_tokens",
+        "needed.recall",
+    }
+    cases = accepted.values["cut"]["cost.prompt_tokens"]
+    assert cases == {"": 1500.0, "case cut": 600.0, "case two": 900.0}
+
+
+def test_without_relative_gates_there_is_nothing_to_accept():
+    assert baseline_of(with_rules(*RULES[2:])).values == {}
+    assert baseline_of(with_rules()).values == {}
+
+
+def test_nothing_to_accept_writes_nothing(tmp_path):
+    path = tmp_path / "one.baseline.json"
+    accepted, lines = accept(with_rules(*RULES[2:]), path)
+    assert accepted is None
+    assert lines == (f"{path}: no gate compares with a baseline, nothing to accept",)
+    assert not path.exists()
+
+
+def test_what_is_accepted_is_written_and_told(tmp_path):
+    path = tmp_path / "one.baseline.json"
+    accepted, lines = accept(with_rules(*RULES), path)
+    assert read_baseline(path) == accepted == baseline_of(with_rules(*RULES))
+    assert lines[0] == f"accepted {path}, the first baseline:"
+    assert "  cut cost.prompt_tokens: 1500 over 2 cases (new)" in lines
+
+
+def test_a_value_that_gates_need_and_nobody_measured_cannot_be_accepted(tmp_path):
+    unpriced = with_rules(rule("cost.cost_usd", max_increase="2%"))
+    with pytest.raises(
+        ResultsError, match=r"baseline not accepted: cut measured no cost\.cost_usd: no prices for model"
+    ):
+        require_acceptable(unpriced, tmp_path / "one.baseline.json")
+
+
+def test_a_baseline_is_read_back_as_it_was_and_is_readable(tmp_path):
+    accepted = baseline_of(with_rules(*RULES))
+    path = tmp_path / "one.baseline.json"
+    write_baseline(accepted, path)
+    assert read_baseline(path) == accepted
+    text = path.read_text()
+    assert text == json.dumps(json.loads(text), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def test_no_file_is_no_baseline(tmp_path):
+    assert read_baseline(tmp_path / "none.baseline.json") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "Input data was truncated"),
+        ("{", "Input data was truncated"),
+        ("[]", "Expected `object`, got `array`"),
+        ('{"schema": 2}', "schema 2, this bench reads 1"),
+        ('{"schema": 1}', "missing required field `signature`"),
+        ('{"schema": 1, "values": {"s": 3}}', "accept a new one with --update-baseline"),
+    ],
+)
+def test_a_baseline_that_cannot_be_read_is_no_baseline_to_be_ignored(tmp_path, text, says):
+    path = tmp_path / "one.baseline.json"
+    path.write_text(text)
+    with pytest.raises(ResultsError) as caught:
+        read_baseline(path)
+    assert str(caught.value).startswith(str(path))
+    assert says in str(caught.value)
+
+
+def test_an_unmeasured_value_is_kept_as_such(tmp_path):
+    accepted = Baseline(signature=comparison().signature, values={"s": {"m": {"": None, "a": 1.0}}})
+    write_baseline(accepted, tmp_path / "b.json")
+    assert read_baseline(tmp_path / "b.json").values["s"]["m"] == {"": None, "a": 1.0}

@@ -1,0 +1,302 @@
+"""Cases that come and go beside a baseline: what both sides have is judged, what is new is named, and nothing hides a regression."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from decided import INFOS, UNMEASURED, against, comparison, only
+from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench, relative, verdicts
+
+from bench.errors import ResultsError
+from bench.files.baselines import read_baseline, write_baseline
+from bench.gates import conclude
+from bench.gates.baselines import accept, accepted
+from bench.model import Against, Row
+
+DROP = {"metric": "needed.recall", "max_drop": 0.1}
+WORST = {**DROP, "over": "worst_case"}
+GROW = {"metric": "cost.prompt_tokens", "max_increase": "10%"}
+
+
+def held(before, now, rule, *, metric=None, **fields):
+    """The verdict of one gate on strategy `s`: its cases before and now."""
+    metric = metric or rule["metric"]
+    then = comparison(only(metric, s=before), rule, **fields)
+    after = comparison(only(metric, s=now), rule, against=against(then), **fields)
+    (verdict,) = after.verdicts
+    return verdict, after
+
+
+# ---------------------------------------------------------------- which cases are judged
+
+
+@pytest.mark.parametrize(
+    ("rule", "before", "now", "outcome", "code"),
+    [
+        (DROP, {"a": 0.9}, {"a": 0.9, "b": 0.1}, "pass", 0),  # a new case has nothing to be worse than
+        (DROP, {"a": 0.9}, {"a": 0.5, "b": 1.0}, "fail", 1),  # and does not make up for a known one
+        (WORST, {"a": 0.9}, {"a": 0.5, "b": 1.0}, "fail", 1),
+        (DROP, {"a": 0.9, "b": 0.9}, {"a": 0.9}, "inconclusive", 3),
+        (DROP, {"a": 0.9, "b": 0.9}, {"a": 0.5}, "fail", 1),  # 1 beats 3
+        (WORST, {"a": 0.9, "b": 0.9}, {"a": 0.5}, "fail", 1),
+        (DROP, {"a": 0.9, "b": 0.9}, {"a": 0.5, "c": 1.0}, "fail", 1),
+        (DROP, {"a": 0.9, "b": 0.9}, {"a": 0.9, "c": 1.0}, "inconclusive", 3),
+        (DROP, {"a": 0.9}, {"b": 0.9}, "inconclusive", 3),  # nothing is shared
+        (GROW, {"a": 100}, {"a": 100, "b": 5000}, "pass", 0),  # a sum over more cases is no increase
+        (GROW, {"a": 100, "b": 5000}, {"a": 120}, "fail", 1),  # and one over fewer no saving
+        (DROP, {"a": 0.9, "b": 0.9}, {"a": 0.5, "b": UNMEASURED}, "fail", 1),
+        (DROP, {"a": 0.9, "b": 0.9}, {"a": 0.9, "b": UNMEASURED}, "inconclusive", 3),
+        (WORST, {"a": 0.9, "b": 0.9}, {"a": 0.9, "b": None}, "inconclusive", 3),
+        (DROP, {"a": 0.9, "b": None}, {"a": 0.9, "b": None}, "pass", 0),
+        (DROP, {"a": 0.9, "b": UNMEASURED}, {"a": 0.9, "b": UNMEASURED}, "inconclusive", 3),
+    ],
+)
+def test_what_is_judged(rule, before, now, outcome, code):
+    verdict, after = held(before, now, rule)
+    assert (verdict.outcome, conclude([after]).exit_code) == (outcome, code)
+
+
+def test_a_verdict_names_what_is_new_and_what_is_gone():
+    assert (
+        "new case, not judged: the baseline has no case b" in held({"a": 0.9}, {"a": 0.9, "b": 0.1}, DROP)[0].sentence
+    )
+    several, _ = held({"a": 0.9}, dict.fromkeys("abcdef", 0.9), DROP)
+    assert "new cases, not judged: the baseline has no case b, c, d and 2 more" in several.sentence
+    failing, _ = held({"a": 0.9, "b": 0.9}, {"a": 0.5, "c": 1.0}, DROP)
+    for part in ("went from 0.9 to 0.5", "new case, not judged", "deleted trace: the baseline has case b"):
+        assert part in failing.sentence
+    gone, _ = held({"a": 0.9, "b": 0.9}, {"a": 0.9}, DROP)
+    assert "the cases that both have hold: needed.recall stayed at 0.9 (1 case)" in gone.sentence
+
+
+def test_shared_cases_are_pooled_by_what_each_weighs_at_its_own_side():
+    """Of what a strategy itself removed there may be more now than then: 9 of 10 and 1 of 90, then 8 of 80."""
+    verdict, _ = held({"a": (0.9, 10), "b": (0.1, 10)}, {"a": (0.9, 90), "b": (0.1, 10), "new": (0.0, 500)}, DROP)
+    assert verdict.value == pytest.approx(0.82)
+    assert verdict.limit == pytest.approx(0.5 - 0.1)
+
+
+def test_a_renamed_case_is_told_and_does_not_hide_the_others():
+    traces = {"old": "same", "new": "same"}
+    verdict, _ = held({"old": 0.9, "a": 0.9}, {"new": 0.9, "a": 0.9}, DROP, traces=traces)
+    assert verdict.outcome == "inconclusive"
+    assert "renamed case: old of the baseline is now new, the same recording" in verdict.sentence
+    assert held({"old": 0.9, "a": 0.9}, {"new": 0.9, "a": 0.5}, DROP, traces=traces)[0].outcome == "fail"
+
+
+def test_a_case_that_was_recorded_again_is_not_compared_and_does_not_hide_the_others():
+    then = comparison(only("needed.recall", s={"a": 0.9, "b": 0.9}), DROP, traces={"b": "first"})
+    for value, outcome in ((0.9, "inconclusive"), (0.5, "fail")):
+        values = only("needed.recall", s={"a": value, "b": 0.1})
+        now = comparison(values, DROP, traces={"b": "second"}, against=against(then))
+        assert now.verdicts[0].outcome == outcome
+        assert "case b is another recording under the same name" in now.verdicts[0].sentence
+
+
+def test_a_drop_judges_the_least_and_an_increase_the_most_that_a_value_can_be():
+    bound = Row(strategy="", metric="", case="", value=0.9, unit="", n=100, low=0.2)
+    assert held({"a": 0.9}, {"a": bound}, DROP)[0].outcome == "fail"
+    assert held({"a": bound}, {"a": bound}, DROP)[0].outcome == "pass"
+    assert held({"a": bound}, {"a": 0.9}, DROP)[0].outcome == "pass"
+    rising = Row(strategy="", metric="", case="", value=100, unit="", n=1, high=150)
+    assert held({"a": 100}, {"a": rising}, GROW)[0].outcome == "fail"
+    gap = Row(strategy="", metric="", case="", value=0.9, unit="", n=100, partly=2)
+    assert held({"a": 0.9}, {"a": gap}, DROP)[0].outcome == "inconclusive"
+    assert held({"a": 0.9, "b": 0.9}, {"a": gap, "b": 0.1}, DROP)[0].outcome == "fail"
+
+
+# ---------------------------------------------------------------- a required baseline
+
+
+def test_a_missing_baseline_is_a_failure_where_one_is_required():
+    now = comparison(only("needed.recall", s={"a": 0.9}), DROP, against=Against(required=True))
+    assert (now.verdicts[0].outcome, conclude([now]).exit_code) == ("fail", 1)
+    limits = {"metric": "needed.recall", "min": 0.5}
+    unaffected = comparison(only("needed.recall", s={"a": 0.9}), limits, against=Against(required=True))
+    assert conclude([unaffected]).exit_code == 0
+
+
+# ---------------------------------------------------------------- accepting
+
+
+def accepting(tmp_path, before, now, rule=DROP, **fields):
+    path = tmp_path / "x.baseline.json"
+    then = comparison(only(rule["metric"], s=before), rule, **fields)
+    accept(then, path)
+    known = Against(baseline=read_baseline(path))
+    return comparison(only(rule["metric"], s=now), rule, against=known, **fields), path
+
+
+def test_a_regression_is_not_accepted_together_with_new_cases(tmp_path):
+    now, path = accepting(tmp_path, {"a": 0.9}, {"a": 0.5, "b": 1.0})
+    with pytest.raises(
+        ResultsError, match=r"1 new case \(b\) beside a regression of known ones .* --accept-new"
+    ) as caught:
+        accepted(now, path)
+    assert "\n" not in str(caught.value)
+    fine, path = accepting(tmp_path, {"a": 0.9}, {"a": 0.9, "b": 1.0})
+    assert accepted(fine, path)[0].of("s", "needed.recall")["b"] == 1.0
+    alone, path = accepting(tmp_path, {"a": 0.9}, {"a": 0.5})
+    assert accepted(alone, path)[0].of("s", "needed.recall")["a"] == 0.5, "a regression alone may be accepted"
+
+
+def test_accepting_new_cases_leaves_the_others_as_they_were(tmp_path):
+    now, path = accepting(tmp_path, {"a": (0.9, 10), "gone": (0.7, 10)}, {"a": (0.3, 10), "b": (1.0, 20)})
+    found, lines = accepted(now, path, only_new=True)
+    assert found.of("s", "needed.recall") == {"a": 0.9, "gone": 0.7, "b": 1.0, "": pytest.approx((9 + 7 + 20) / 40)}
+    assert set(found.signature.traces) == {"a", "b", "gone"}
+    assert any("cases in: b" in line for line in lines)
+    write_baseline(found, path)
+    again = comparison(only("needed.recall", s={"a": (0.3, 10), "b": (1.0, 20), "gone": (0.7, 10)}), DROP,
+                       against=Against(baseline=read_baseline(path)))  # fmt: skip
+    assert again.verdicts[0].outcome == "fail", "the regression is still one"
+    assert "new" not in again.verdicts[0].sentence
+
+
+def test_accepting_new_cases_makes_sums_and_bounds_over_all_again(tmp_path):
+    bound = Row(strategy="", metric="", case="", value=1.0, unit="", n=20, low=0.5)
+    now, path = accepting(tmp_path, {"a": (0.9, 10)}, {"a": (0.9, 10), "b": bound})
+    found, _ = accepted(now, path, only_new=True)
+    assert found.bounds_of("s", "needed.recall")["b"] == (0.5, 1.0)
+    assert found.bounds_of("s", "needed.recall")[""] == (pytest.approx(19 / 30), pytest.approx(29 / 30))
+    now, path = accepting(tmp_path, {"a": 100}, {"a": 100, "b": 50, "c": None}, GROW)
+    found, _ = accepted(now, path, only_new=True)
+    assert found.of("s", "cost.prompt_tokens") == {"": 150.0, "a": 100.0, "b": 50.0, "c": None}
+    assert found.weights == {}
+    now, path = accepting(tmp_path, {"a": 100}, {"a": 100, "b": UNMEASURED}, GROW)
+    assert accepted(now, path, only_new=True)[0].of("s", "cost.prompt_tokens")[""] is None
+
+
+def test_new_cases_need_a_baseline_to_be_added_to(tmp_path):
+    now, path = accepting(tmp_path, {"a": 0.9}, {"a": 0.9, "b": 0.9})
+    with pytest.raises(ResultsError, match="there is no baseline yet — accept the whole run with --update-baseline"):
+        accepted(msgspec.structs.replace(now, against=Against()), path, only_new=True)
+    stale = msgspec.structs.replace(now.against, problem="the pattern of facts changed")
+    with pytest.raises(ResultsError, match="the baseline is stale"):
+        accepted(msgspec.structs.replace(now, against=stale), path, only_new=True)
+    none, path = accepting(tmp_path, {"a": 0.9}, {"a": 0.9})
+    assert accepted(none, path, only_new=True) == (None, (f"{path}: no new case, nothing to accept",))
+
+
+# ---------------------------------------------------------------- in a repository
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch, capsys):
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert bench("init") == 0
+    capsys.readouterr()
+    return tmp_path
+
+
+def another(name="more"):
+    text = (TRACES / "survey.jsonl").read_text()
+    (TRACES / f"{name}.jsonl").write_text(
+        text.replace('"id":"survey"', f'"id":"{name}"', 1).replace("How", "And how", 1)
+    )
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_new_trace_leaves_a_red_gate_red():
+    another()
+    assert bench("run", SCENARIO, "--require-baseline") == 0
+    assert all(
+        "new case, not judged: the baseline has no case more" in item["sentence"] for item in relative(verdicts())
+    )
+    SUMMARIZERS.write_text(WORSE)
+    assert bench("run", SCENARIO) == 1
+    assert bench("run", SCENARIO, "--allow-inconclusive") == 1
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_regression_hidden_behind_a_new_trace_is_not_accepted(capsys):
+    another()
+    SUMMARIZERS.write_text(WORSE)
+    kept = BASELINE.read_bytes()
+    assert bench("run", SCENARIO, "--update-baseline", "-o", "x.json") == 2
+    assert "1 new case (more) beside a regression of known ones" in capsys.readouterr().err
+    assert BASELINE.read_bytes() == kept
+    assert not Path("x.json").exists(), "all effects or none"
+    assert bench("run", SCENARIO, "--accept-new") == 1, "the regression stays red"
+    assert "more" in json.loads(BASELINE.read_text())["signature"]["traces"]
+    assert bench("run", SCENARIO, "--update-baseline") == 1, (
+        "the limit of the worst case has nothing to do with a baseline"
+    )
+    assert {item["outcome"] for item in relative(verdicts())} == {"pass"}
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_deleted_baseline_is_a_failure_in_ci(capsys):
+    assert "--require-baseline" in Path(".github/workflows/bench.yml").read_text()
+    BASELINE.unlink()
+    assert bench("run", SCENARIO) == 0
+    assert bench("run", SCENARIO, "--require-baseline") == 1
+    assert bench("run", "--traces", str(TRACES), "--strategy", "keep_all", "--require-baseline") == 2
+    assert "needs a scenario" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- stale
+
+
+@pytest.mark.usefixtures("repository")
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("bench_version", "0.0.9", None),
+        ("seed", 7, None),
+        ("prices_date", "1999-01-01", None),  # no gate judges dollars
+        ("something_new", 1, None),
+        ("facts_version", "0", "the pattern of facts changed (0 then, "),
+        ("case_encodings", {"survey": ["p50k_base"]}, "the token encoding changed (p50k_base then, "),
+        ("metrics", {"needed.recall": 99}, "how needed.recall is counted changed (version 99 then, "),
+        ("metrics", {}, None),  # what an earlier bench wrote
+    ],
+)
+def test_only_what_makes_the_numbers_makes_a_baseline_stale(field, value, said):
+    kept = json.loads(BASELINE.read_text())
+    kept["signature"][field] = value
+    BASELINE.write_text(json.dumps(kept))
+    code = bench("run", SCENARIO)
+    found = relative(verdicts())
+    assert (code, {item["outcome"] for item in found}) == ((0, {"pass"}) if said is None else (3, {"inconclusive"}))
+    assert said is None or all("stale" in item["sentence"] and said in item["sentence"] for item in found)
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_baseline_of_the_first_schema_is_read():
+    kept = json.loads(BASELINE.read_text())
+    signature = kept["signature"]
+    signature["atoms_version"] = signature.pop("facts_version")
+    del signature["case_encodings"], signature["metrics"], kept["weights"]
+    signature["bench_version"] = "0.1.0"
+    BASELINE.write_text(json.dumps({**kept, "schema": 1}))
+    assert bench("run", SCENARIO) == 0
+    assert {item["outcome"] for item in relative(verdicts())} == {"pass"}
+    signature["atoms_version"] = "0"
+    BASELINE.write_text(json.dumps({**kept, "schema": 1}))
+    assert bench("run", SCENARIO) == 3
+    assert all("the pattern of facts changed (0 then" in item["sentence"] for item in relative(verdicts()))
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_new_case_of_another_model_leaves_the_baseline_fresh():
+    another()
+    trace = TRACES / "more.jsonl"
+    trace.write_text(trace.read_text().replace("gpt-4o", "gpt-3.5-turbo"))
+    assert bench("run", SCENARIO) == 0
+    assert {item["outcome"] for item in relative(verdicts())} == {"pass"}
+
+
+def test_dollars_are_stale_with_other_prices(tmp_path):
+    rule = {"metric": "cost.cost_usd", "max_increase": "10%"}
+    now, _ = accepting(tmp_path, {"a": 1.0}, {"a": 1.0}, rule)
+    from bench.comparison.shared import why_stale
+
+    other = msgspec.structs.replace(now.signature, prices_date="2027-01-01")
+    assert "the table of prices changed" in why_stale(other, now.against.baseline, INFOS)
+    assert why_stale(now.signature, now.against.baseline, INFOS) is None

@@ -1,0 +1,114 @@
+"""Results of Revit tools without a model: snippets that the recorder cut, and tables in CSV files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reread import checked, document, read, sure, sure_of
+
+from bench.errors import TraceError
+from bench.traces import Confidence, load
+
+RESULTS: list[dict[str, Any]] = [
+    {"tool": "say_hello", "status": "OK", "ms": 82, "snippet": '{"result":{"message":"Hello"}}'},
+    {"tool": "get_walls", "status": "OK", "ms": 1500, "snippet": ('{"result":[' + '{"id":1},' * 40)[:300]},
+    {"tool": "delete", "status": "ERROR", "ms": None, "note": "not allowed", "snippet": "", "cost": 1},
+]
+HEADER = "categoryName,kind,familyName,typeName,typeId,paramName,value"
+TABLE = f'\ufeff{HEADER}\r\n構造柱,column,RC,1C1,110231,D_hoop,D13\r\n構造柱,column,RC,1C1,110231,Lx,"1,5"\r\n'
+
+
+def test_snippets(tmp_path: Path) -> None:
+    (trace,) = read("revit_results", tmp_path, RESULTS)
+    hello, walls, failed = checked(trace, tmp_path).results
+    assert (hello.data, hello.truncated_at_source, hello.duration_s, hello.function) == (
+        {"result": {"message": "Hello"}},
+        False,
+        0.082,
+        "say_hello",
+    )
+    assert (walls.data, walls.truncated_at_source, len(walls.text)) == (None, True, 300)
+    assert (failed.success, failed.error, failed.duration_s) == (False, "not allowed", None)
+    assert trace.left_out == {"'cost' of a result": 1}
+
+
+def test_a_table(tmp_path: Path) -> None:
+    (trace,) = read("csv_table", tmp_path, TABLE, "x.csv")
+    (result,) = checked(trace, tmp_path).results
+    assert result.full == TABLE.removeprefix("\ufeff")
+    assert result.data == [
+        {
+            "categoryName": "構造柱",
+            "kind": "column",
+            "familyName": "RC",
+            "typeName": "1C1",
+            "typeId": 110231,
+            "paramName": name,
+            "value": value,
+        }
+        for name, value in (("D_hoop", "D13"), ("Lx", "1,5"))
+    ]
+    given = document(tmp_path, "a,b\n1,x\n", "other.csv")
+    (other,) = load([f"csv_table:{given.path}"]).traces
+    assert other.results[0].data == [{"a": 1, "b": "x"}]
+
+
+def test_how_sure_of_both(tmp_path: Path) -> None:
+    assert sure_of(document(tmp_path, RESULTS)) == ["revit_results"]
+    assert sure_of(document(tmp_path, TABLE)) == ["csv_table"]
+    for other in ([], [5], [{"tool": "x", "status": "OK"}], "a,b\n1,2\n", "", b"\xff,\xfe"):
+        for reader in ("revit_results", "csv_table"):
+            assert sure(reader, document(tmp_path, other)) is Confidence.NO
+
+
+@pytest.mark.parametrize(
+    ("reader", "value", "message"),
+    [
+        ("revit_results", [], "run.json $: expected results, got none"),
+        ("revit_results", [{"tool": 5, "status": "OK"}], "$[0].tool: expected string, got number"),
+        ("revit_results", [{"tool": "x", "status": "OK", "ms": "slow"}], "$[0].ms: expected number, got string"),
+        ("revit_results", {"a": 1}, "$: expected array, got object"),
+        (
+            "csv_table",
+            "a,b\n1,2,3\n",
+            "run.json: no table of comma-separated values: row 2 has 3 cells, the header 2 names",
+        ),
+        ("csv_table", "a,a\n1,2\n", "expected a header of two names or more, each once"),
+        ("csv_table", 'a,b\n"1,2\n', "no table of comma-separated values: unexpected end of data"),
+        ("csv_table", b"a,b\n\xff,1\n", "is not UTF-8 (byte 4)"),
+    ],
+)
+def test_bad_files_are_one_clear_line(tmp_path: Path, reader: str, value: Any, message: str) -> None:
+    with pytest.raises(TraceError) as caught:
+        read(reader, tmp_path, value)
+    assert message in str(caught.value)
+
+
+def test_recorded_results(shared_traces: Path, tmp_path: Path) -> None:
+    recorded = json.loads((shared_traces / "revitcortex/scripts/bulk2-readonly-results.json").read_text())
+    (trace,) = load(["revitcortex"], shared_traces).traces
+    checked(trace, tmp_path)
+    assert [(result.function, result.text) for result in trace.results] == [
+        (item["tool"], item["snippet"]) for item in recorded
+    ]
+    whole = [len(item["snippet"]) < 300 for item in recorded]
+    assert [not result.truncated_at_source for result in trace.results] == whole
+    assert [result.data is not None for result in trace.results] == whole
+    assert sum(result.duration_s or 0 for result in trace.results) == pytest.approx(
+        sum(item["ms"] for item in recorded) / 1000
+    )
+
+
+def test_recorded_tables(shared_traces: Path, tmp_path: Path) -> None:
+    traces = load(["revit-mcp-toolkit/**/*.csv"], shared_traces).traces
+    paths = sorted((shared_traces / "revit-mcp-toolkit").rglob("*.csv"))
+    assert len(traces) == len(paths) == 2
+    for trace, path in zip(traces, paths, strict=True):
+        checked(trace, tmp_path)
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert [{name: str(value) for name, value in row.items()} for row in trace.results[0].data] == rows
