@@ -65,15 +65,9 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
     sha256 = trace.sha256
     if labels:
         trace = msgspec.structs.replace(trace, labels={**trace.labels, **labels})
-<<<<<<< HEAD
-    of_trace = TraceEvidence(trace)
-    replayer = Replayer(of_trace)
-    oracle = OracleCosts(replayer)
-=======
     of_trace = TraceEvidence(trace, measuring.model)
     replayer = Replayer(of_trace, calibrate=measuring.calibrate)
-    oracle = functools.cache(functools.partial(oracle_tokens, replayer))
->>>>>>> main
+    oracle = OracleCosts(replayer)
     shared: dict[Any, PromptEvidence] = {}
     evidence: dict[str, RunEvidence] = {}
     samples: dict[str, Scored] = {}
