@@ -60,7 +60,9 @@ def _repair(
 ) -> Refetch:
     fetched: dict[int, int] = {}
     beyond: list[str] = []
-    for wanted, behind in sorted(wants, key=lambda item: not item[1]):  # what a handle gives first: it may give the others too
+    for wanted, behind in sorted(
+        wants, key=lambda item: not item[1]
+    ):  # what a handle gives first: it may give the others too
         if behind:
             stored = evidence.outcomes[wanted.origin_step].stored
             fetched[wanted.origin_step] = evidence.count.text(as_text(stored))

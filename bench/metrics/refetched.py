@@ -54,7 +54,9 @@ def with_refetches_usd(evidence: RunEvidence) -> list[Sample]:
             samples.append(sample)
             continue
         more = call.again_usd(repair.new_tokens, repair.answer_tokens)
-        samples.append(Sample(numerator=sample.numerator + (more or 0.0), step=step, detail=_told(repair) or sample.detail))
+        samples.append(
+            Sample(numerator=sample.numerator + (more or 0.0), step=step, detail=_told(repair) or sample.detail)
+        )
     return samples
 
 
