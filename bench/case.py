@@ -23,7 +23,7 @@ from .replayer.loop import Replayer
 from .reports.loss.finding_changes import finding_changes
 from .reports.loss.side_by_side import damages, worst_results
 from .reports.prompt_data import prompt_data
-from .strategies import Strategy, parse_strategy
+from .strategies import Strategy, parse_strategy, with_empty_writer
 
 RECORDED = "recorded"
 """The reference strategy that is what the recorded system itself did."""
@@ -74,7 +74,8 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
     for strategy in measuring.strategies:
         run = replayer.run(strategy)
         prompts = shared.setdefault(same_prompts(run), PromptEvidence(of_trace, run))
-        found = evidence[strategy.name] = RunEvidence(of_trace, run, prompts, oracle, replayer.counter)
+        silent = functools.partial(_silent, strategy, replayer) if run.writer_calls else None
+        found = evidence[strategy.name] = RunEvidence(of_trace, run, prompts, oracle, replayer.counter, silent)
         samples[strategy.name] = scored(found, measuring.metrics)
     shown = {name: samples[name] for name in samples if name in measuring.shown}
     damaged = damages(shown, of_trace.results)
@@ -122,6 +123,11 @@ class OracleCosts:
             run = self._replayer.run(parse_strategy(f"{reference}_at=compactor={reference}:recall={recall!r}"))
             self._known[reference, recall] = sum(prompt.tokens for prompt in run.prompts)
         return self._known[reference, recall]
+
+
+def _silent(strategy: Strategy, replayer: Replayer) -> RunEvidence:
+    """A strategy that summarised, replayed with a writer that says nothing."""
+    return RunEvidence(replayer.evidence, replayer.run(with_empty_writer(strategy)), count=replayer.counter)
 
 
 def scored(evidence: RunEvidence, chosen: Iterable[Metric]) -> dict[str, tuple[Sample, ...]]:

@@ -52,9 +52,10 @@ Asked = Iterable[tuple[Trace, Mapping[str, Any]]]
 # ---------------------------------------------------------------- the verbs
 
 
-def load(paths: Sequence[str], base: Path | None = None) -> Loaded:
-    """The traces of some paths (`format:path`, or a path whose format is detected) and what was skipped. Errors: TraceError."""
-    return read_traces(paths, base or Path())
+def load(paths: str | Path | Sequence[str | Path], base: Path | None = None) -> Loaded:
+    """The traces of a path or several (`format:path`, or a path whose format is detected) and what was skipped. Errors: TraceError."""
+    several = [paths] if isinstance(paths, str | Path) else paths
+    return read_traces([str(path) for path in several], base or Path())
 
 
 def replay(trace: Trace, strategy: Any) -> Run:
@@ -146,11 +147,12 @@ def run_scenario(
     where = str(plan.path or plan.title)
     declared = [_declared(name, slots, plan.base) for name, slots in plan.strategies.items()]
     rules = tuple(parse_rule(table, f"{where}: gates[{number}]", number) for number, table in enumerate(plan.gates, 1))
-    require_known(rules, [item.name for item in declared] + list(REFERENCES), where)
+    everyone = at_budgets(declared, plan.budgets, plan.base)
+    require_known(rules, [item.name for item in (*declared, *everyone)] + list(REFERENCES), where)
     asked = _Asked(plan, where)
     made = _Plan(
         title=plan.title,
-        declared=list(at_budgets(declared, plan.budgets, plan.base)),
+        declared=list(everyone),
         rules=rules_at_budgets(rules, {item.name: has_window(item) for item in declared}, plan.budgets),
         seed=plan.seed,
         budgets=plan.budgets,

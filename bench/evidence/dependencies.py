@@ -108,6 +108,20 @@ def _values(arguments: Any) -> Iterator[str]:
 # ---------------------------------------------------------------- finding
 
 
+DISTANCES = {"near": (0, 1), "mid": (2, 5), "far": (6, None)}
+"""How many model turns since the fact was last said: from, to (None: and more)."""
+
+
+def within(turns: int, distance: str) -> bool:
+    """Whether a distance in model turns is `near`, `mid` or `far`.
+
+    >>> within(1, "near"), within(6, "mid"), within(600, "far")
+    (True, False, True)
+    """
+    low, high = DISTANCES[distance]
+    return low <= turns and (high is None or turns <= high)
+
+
 class DependencyFinder:
     """Finds the dependencies of one trace. `universe` is what has to be looked for in messages to tell them: facts, ends of paths, copied spans."""
 

@@ -33,6 +33,9 @@ from ..plugins.registry import Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
 
 SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers", "consumer")
+WRITER = "writer"
+"""The parameter of a compactor that names what writes its summaries."""
+
 MODES = ("history", "per_call")
 """What a compactor's answer is: the history from then on, or this prompt alone."""
 
@@ -246,6 +249,24 @@ def compose(name: str, slots: Mapping[str, str | Sequence[str]], base: Path | No
         if compactor.attribute("mode", "history") not in MODES:
             raise SpecError(f"compactor {compactor.spec}: its `mode` must be one of {', '.join(MODES)}")
     return Strategy(name, {slot: plugins[slot] for slot in SLOTS if slot in plugins})
+
+
+def with_empty_writer(strategy: Strategy) -> Strategy:
+    """The same strategy, its compactor's writer told to say nothing: beside it one sees what the words of a summary are worth.
+
+    >>> with_empty_writer(parse_strategy("s=compactor=summarize_old:max_tokens=900,writer=extractive")).spec
+    'compactor=summarize_old:max_tokens=900,writer=empty'
+    >>> with_empty_writer(parse_strategy("c=summarizer=truncate")).spec
+    'summarizer=truncate'
+    """
+    return replace(strategy, plugins={slot: tuple(map(_silenced, found)) for slot, found in strategy.plugins.items()})
+
+
+def _silenced(plugin: Plugin) -> Plugin:
+    if plugin.entry.kind != "compactor" or all(parameter.name != WRITER for parameter in plugin.entry.parameters):
+        return plugin
+    others = tuple((key, value) for key, value in plugin.spec.params if key != WRITER)
+    return build("compactor", replace(plugin.spec, params=(*others, (WRITER, "empty"))), plugin.base)
 
 
 def _spec(name: str, slot: str, text: object) -> Spec:

@@ -170,15 +170,16 @@ def _others(state: Node) -> dict[str, Any]:
 
 def _interrupts(state: Node) -> int:
     """How many interrupts a state waits at; a task is an object, or the list of its fields, of which the fifth are its interrupts."""
+    tasks = state["tasks"].value
     asked = [
         task.get("interrupts") if isinstance(task, dict) else task[4:5]
-        for task in state["tasks"].value or []
+        for task in (tasks if isinstance(tasks, list) else ())
         if isinstance(task, dict | list)
     ]
     counted = [
         item
         for found in [*asked, state["interrupts"].value]
-        for item in ([found] if isinstance(found, dict) else found or [])
+        for item in (found if isinstance(found, list) else [found])
         if item
     ]
     return len(counted)
