@@ -171,13 +171,13 @@ def test_state_lives_for_one_case_only(tmp_path):
 def test_the_future_is_given_only_to_who_declares_it(tmp_path):
     (tmp_path / "peeks.py").write_text(
         "def peeks(window):\n    raise ValueError(str(window.future))\n\n\n"
-        "def declares(window):\n    raise ValueError(window.future.trace.id)\n\n\ndeclares.needs_future = True\n"
+        "def declares(window):\n    raise ValueError(len(window.future.needs))\n\n\ndeclares.needs_future = True\n"
     )
     recorded = opened([])
     blind = replay(recorded, compose("s", {"compactor": "peeks.py:peeks"}, tmp_path))
     sees = replay(recorded, compose("s", {"compactor": "peeks.py:declares"}, tmp_path))
     assert blind.failure.error == "ValueError: None"
-    assert sees.failure.error == "ValueError: t"
+    assert sees.failure.error == "ValueError: 0"
 
 
 # ---------------------------------------------------------------- strategies that break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from functools import cached_property
+from types import MappingProxyType
 
 from ..model import ModelTurn, Prompt, ResultOutcome, Run, ToolResult, Trace, as_text, compact_json, text_of
 from ..text.fact_kinds import exit_codes, kinds_of
@@ -13,7 +14,7 @@ from ..tokens.counting import TokenCounter
 from .compactions import joined_before, told_by_results
 from .dependencies import Dependency, DependencyFinder, spoken
 from .held import StructuredResults
-from .oracle import Need, find_needs
+from .oracle import Future, Need, find_needs
 from .presence import FactsHeld, ItemsOf, MessageTexts, Shown, sightings
 from .recorded_cut import Cut, Reset, find_cuts, find_resets
 from .repeats import Repeat, find_repeats
@@ -140,6 +141,11 @@ class TraceEvidence:
     def needs(self) -> tuple[Need, ...]:
         """What a selector that reads the future would keep, in the order in which it arose."""
         return find_needs(self.trace, self.dependencies)
+
+    @cached_property
+    def future(self) -> Future:
+        """What a strategy that reads the future is given: nothing of it can be changed."""
+        return Future(self.needs, MappingProxyType({step: result.text for step, result in self.results.items()}))
 
     @cached_property
     def repeats(self) -> tuple[Repeat, ...]:

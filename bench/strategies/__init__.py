@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import SpecError, nearest
-from ..evidence.of_trace import TraceEvidence
+from ..evidence.oracle import Future
 from ..model import AnyStep, ContextReset, Message, Record, ToolResult
 from ..plugins.registry import Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
@@ -137,7 +137,7 @@ class Window:
     max_tokens: int
     count: Callable[[Message | str], int]
     resets: Sequence[ContextReset] = ()
-    future: TraceEvidence | None = None
+    future: Future | None = None
     recorded_summary: str | None = None
 
 
