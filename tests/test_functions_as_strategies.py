@@ -95,6 +95,14 @@ def test_keys_stay_spelled_as_they_were_recorded():
     assert seen[0][2]
 
 
+CLASS = """
+class f:
+    def __init__(self, chars=2):
+        self.chars = chars
+
+    def summarize(self, text: str):
+        return text[: self.chars]
+"""
 ASKS = {
     "def f(result):\n    return result.function": "run_script",
     "def f(text):\n    return text[:3]": "a,b",
@@ -108,7 +116,7 @@ ASKS = {
     "def f(result, chars=300):\n    return result.text[:chars]": "a,b,c",
     "async def f(text):\n    return text[:1]": "a",
     "import asyncio\nasync def f(text):\n    await asyncio.sleep(0)\n    return text[:1]": "a",
-    "class f:\n    def __init__(self, chars=2):\n        self.chars = chars\n    def summarize(self, text: str):\n        return text[:self.chars]": "a,",
+    CLASS: "a,",
     "from typing import Any, TypedDict\nclass Raw(TypedDict):\n    output: str\ndef f(x: Raw):\n    return x['output'][:1]": "a",
 }  # fmt: skip
 

@@ -54,11 +54,7 @@ class Process:
         watch.daemon = True
         watch.start()
         try:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write(line)
-            process.stdin.flush()
-            answer = process.stdout.readline(MAX_LINE_BYTES)
+            answer = _exchanged(process, line)
         except OSError:  # it no longer reads
             answer = b""
         finally:
@@ -145,6 +141,14 @@ class Process:
         self._process, self._said, self._close, self._late = None, None, None, False
 
 
+def _exchanged(process: subprocess.Popen[bytes], line: bytes) -> bytes:
+    if process.stdin is None or process.stdout is None:
+        return b""
+    process.stdin.write(line)
+    process.stdin.flush()
+    return process.stdout.readline(MAX_LINE_BYTES)
+
+
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """End a process and those that it started."""
     try:
@@ -168,7 +172,8 @@ def _end(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
 
 
 def process_class(line: str, base: Path, method: str) -> tuple[type[Process], list[str]]:
-    """The class of a command line's processes, its work under the name that a slot's method has, and the files that the line names.
+    """The class of a command line's processes, its work under the name that a slot's method has, and the files
+    that the line names.
 
     Raises SpecError for a line that cannot be split, and for a program that is not there.
     """
@@ -182,6 +187,6 @@ def process_class(line: str, base: Path, method: str) -> tuple[type[Process], li
     program = str(beside.resolve()) if os.sep in argv[0] and beside.is_file() else shutil.which(argv[0])
     if program is None:
         raise SpecError(f"command {line!r}: there is no program {argv[0]!r} — install it, or give its path")
-    files = [item for item in argv if (base / item).is_file()]
+    files = [item for item in argv if not os.path.isabs(item) and (base / item).is_file()]
     made = type("Process", (Process,), {"argv": (program, *argv[1:]), "cwd": base.resolve(), method: Process.ask})
     return made, files

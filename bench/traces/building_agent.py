@@ -21,8 +21,8 @@ class Rap:
     """One session: chat messages whose tool messages hold the raw execution result, `{source, manifest, messages}` around them.
 
     A raw result becomes the result's `data`, its keys spelled as recorded (`structuredOutput` or `structured_output`), and every `\\r\\n` is
-    `\\n`, inside a table's JSON too. Keys that were not recorded are left out; without `is_success` a result counts as a success. What the model saw was not
-    recorded (`seen` is None). The manifest is in `meta`.
+    `\\n`, inside a table's JSON too. Keys that were not recorded are left out; without `is_success` a result counts as a success. What the
+    model saw was not recorded (`seen` is None). The manifest is in `meta`.
 
     Source: 000 Steps 1–2, 003 §3
     """
