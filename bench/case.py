@@ -68,7 +68,7 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
         trace = msgspec.structs.replace(trace, labels={**trace.labels, **labels})
     of_trace = TraceEvidence(trace, measuring.model)
     replayer = Replayer(of_trace, calibrate=measuring.calibrate)
-    oracle = functools.cache(functools.partial(oracle_tokens, replayer))
+    oracle = OracleCosts(replayer)
     shared: dict[Any, PromptEvidence] = {}
     evidence: dict[str, RunEvidence] = {}
     samples: dict[str, Scored] = {}
@@ -112,10 +112,18 @@ def unmeasured(case: str, measuring: Measuring, sha256: str, problem: str) -> Ca
     )
 
 
-def oracle_tokens(replayer: Replayer, reference: str, recall: float) -> int:
-    """Prompt tokens of a reference that reads the future, told to reach a share of dependencies."""
-    run = replayer.run(parse_strategy(f"{reference}_at=compactor={reference}:recall={recall!r}"))
-    return sum(prompt.tokens for prompt in run.prompts)
+class OracleCosts:
+    """What a reference that reads the future costs on one trace: prompt tokens, told to reach a share of dependencies. Each is replayed once."""
+
+    def __init__(self, replayer: Replayer) -> None:
+        self._replayer = replayer
+        self._known: dict[tuple[str, float], int] = {}
+
+    def __call__(self, reference: str, recall: float) -> int:
+        if (reference, recall) not in self._known:
+            run = self._replayer.run(parse_strategy(f"{reference}_at=compactor={reference}:recall={recall!r}"))
+            self._known[reference, recall] = sum(prompt.tokens for prompt in run.prompts)
+        return self._known[reference, recall]
 
 
 def _silent(strategy: Strategy, replayer: Replayer) -> RunEvidence:

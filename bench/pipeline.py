@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -11,8 +10,7 @@ from typing import Any
 
 import msgspec
 
-from . import __version__
-from .case import Measuring, measure, oracle_tokens, scored
+from .case import Measuring, OracleCosts, measure, scored
 from .comparison.pairs import deltas
 from .comparison.rows import ordered, summarized
 from .comparison.shared import accepted_from, why_stale
@@ -34,6 +32,7 @@ from .strategies.earlier import Earlier, strategies_at
 from .text.facts import FACTS_VERSION
 from .tokens.prices import prices_date
 from .traces import Loaded, load as read_traces
+from .version import VERSION
 from .workers import measured_in_processes
 
 REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
@@ -53,9 +52,10 @@ Asked = Iterable[tuple[Trace, Mapping[str, Any]]]
 # ---------------------------------------------------------------- the verbs
 
 
-def load(paths: Sequence[str], base: Path | None = None) -> Loaded:
-    """The traces of some paths (`format:path`, or a path whose format is detected) and what was skipped. Errors: TraceError."""
-    return read_traces(paths, base or Path())
+def load(paths: str | Path | Sequence[str | Path], base: Path | None = None) -> Loaded:
+    """The traces of a path or several (`format:path`, or a path whose format is detected) and what was skipped. Errors: TraceError."""
+    several = [paths] if isinstance(paths, str | Path) else paths
+    return read_traces([str(path) for path in several], base or Path())
 
 
 def replay(trace: Trace, strategy: Any) -> Run:
@@ -66,7 +66,7 @@ def replay(trace: Trace, strategy: Any) -> Run:
 def score(trace: Trace, run: Run) -> dict[str, tuple[Sample, ...]]:
     """Every metric of one run, as samples by name; an old Run is scored without replaying its strategy."""
     of_trace = TraceEvidence(trace, run.model)
-    oracle = functools.partial(oracle_tokens, Replayer(of_trace, calibrate=run.counting.calibrated))
+    oracle = OracleCosts(Replayer(of_trace, calibrate=run.counting.calibrated))
     return scored(RunEvidence(of_trace, run, oracle_tokens=oracle), metrics().values())
 
 
@@ -278,7 +278,7 @@ def _signature(
 ) -> Signature:
     counted = {case.id: sorted({run.encoding for run in case.runs.values() if run.encoding}) for case in cases}
     return Signature(
-        bench_version=__version__,
+        bench_version=VERSION,
         traces={case.id: case.recording.sha256 for case in cases},
         questions={case.id: case.questions_sha256 for case in cases if case.questions_sha256},
         strategies={item.name: str(item) for item in strategies},

@@ -9,7 +9,8 @@ from measured import evidence_of, replayer_of
 from reference import rebuilt
 
 from bench.evidence.of_run import same_prompts
-from bench.evidence.presence import FactsHeld, message_texts
+from bench.evidence.presence import FactsHeld
+from bench.evidence.spoken import message_texts
 from bench.model import Message, ModelTurn, ToolCall, ToolResult, Trace
 from bench.text.texts import Texts
 

@@ -64,8 +64,8 @@ def _repair(
         wants, key=lambda item: not item[1]
     ):  # what a handle gives first: it may give the others too
         if behind:
-            stored = evidence.outcomes[wanted.origin_step].stored
-            fetched[wanted.origin_step] = evidence.count.text(as_text(stored))
+            stored = as_text(evidence.outcomes[wanted.origin_step].stored)
+            fetched[wanted.origin_step] = evidence.count.text(stored)
             continue
         choices = [choice for choice in holders.get((wanted.thread, wanted.fact), ()) if choice[1] < turn]
         if not choices:
