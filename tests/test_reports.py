@@ -17,11 +17,13 @@ import pytest
 from compared import HALF, HOSTILE, LOG, TABLE, comparison, hostile, recording, unmeasured
 from hypothesis import given, strategies as st
 
+from bench.comparison.decision import decide
 from bench.errors import BenchError
 from bench.model import Comparison, Delta
 from bench.plugins.registry import entries
 from bench.reports import REPLAY_LIMIT, build_blocks, render, rendered, require_renderer, terminal_text
-from bench.reports.blocks import Cell, Chart, Column, Fold, Point, Prose, SideBySide, Table, change
+from bench.reports.blocks import Beside, Cell, Chart, Column, Fold, Point, Prose, SideBySide, Table, change
+from bench.reports.decision_sentence import decision_sentence
 from bench.reports.loss.excerpts import excerpt
 from bench.reports.page.charts import styles, svg
 from bench.reports.steps import step_lines
@@ -166,38 +168,22 @@ def _sentence(compared: Comparison, panel: str) -> str:
     return block.text
 
 
-def test_winner_is_the_cheapest_that_passes_and_keeps_enough() -> None:
-    assert _sentence(comparison(), "ranking").startswith(
-        "mask wins: 1\u202f500 prompt tokens, −50% [−55%, −40%] against keep_all"
-    )
-
-
-def test_no_winner_where_a_gate_fails_everywhere() -> None:
+def test_the_ranking_opens_with_the_decision() -> None:
     compared = comparison()
-    failing = tuple(msgspec.structs.replace(verdict, outcome="fail") for verdict in compared.verdicts)
-    said = _sentence(msgspec.structs.replace(compared, verdicts=failing), "ranking")
-    assert said.startswith("No winner: mask keeps most, 100%, for −50% tokens against keep_all; cut and mask failed.")
+    assert _sentence(compared, "ranking") == decision_sentence(decide(compared))
+    assert _sentence(compared, "ranking").startswith("Ship mask: 750 tokens a run")
 
 
-def test_no_winner_where_nothing_is_cheaper_than_keep_all() -> None:
-    compared = comparison()
-    dearer = tuple(msgspec.structs.replace(delta, delta=5.0, relative=0.01) for delta in compared.deltas)
-    assert "cheaper than keep_all" in _sentence(msgspec.structs.replace(compared, deltas=dearer), "ranking")
-
-
-def test_a_declared_reference_never_wins_and_is_no_contender() -> None:
-    compared = msgspec.structs.replace(comparison(), strategies=("keep_all", "cut"), references=("mask", "floor"))
-    assert _sentence(compared, "ranking").startswith(
-        "No winner: cut keeps most, 75%, for −50% tokens against keep_all; cut failed."
-    )
-
-
-def test_an_unsure_win_says_so() -> None:
-    compared = comparison()
-    unsure = tuple(msgspec.structs.replace(d, better=None, reason="the interval holds zero") for d in compared.deltas)
-    assert "not certain: the interval holds zero" in _sentence(
-        msgspec.structs.replace(compared, deltas=unsure), "ranking"
-    )
+def test_the_ranking_marks_who_is_on_the_front_whose_gates_fail_and_who_is_a_reference() -> None:
+    blocks = build_blocks(comparison(), ["ranking"])[0].blocks
+    (beside,) = (block for block in blocks if isinstance(block, Beside))
+    (table,) = (block for block in beside.blocks if isinstance(block, Table))
+    cells = {row[0].text: row for row in table.rows}
+    assert [cells[name][0].detail for name in ("cut", "mask")] == ["", "Pareto front"]
+    assert [cells[name][0].note for name in ("mask", "keep_all", "floor")] == ["", "reference", "reference"]
+    gates = [column.title for column in table.columns].index("gates")
+    assert [cells[name][gates].text for name in ("cut", "mask")] == ["✗ 1 of 2", "✓ 1 pass, 1 skipped"]
+    assert [cells[name][gates].tone for name in ("cut", "mask")] == ["bad", "good"]
 
 
 def test_nothing_lost_and_nothing_measured_are_two_things() -> None:
