@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from bench.evidence.uses import Use, turn_text, uses
 from generated import traces
 from handmade import SMALL, opened, result, trace
 from hypothesis import given
 from measured import dependencies_of
 
-from bench.evidence.uses import Use, turn_text, uses
 from bench.model import ModelTurn, SystemTurn, ToolCall, ToolResult, UserTurn, text_of
 from bench.text.decode import decoded
 from bench.text.facts import find_facts, occurs
