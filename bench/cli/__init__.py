@@ -12,9 +12,11 @@ from .. import __version__
 from ..errors import BenchError, one_line
 from .compare import compare
 from .history import history
+from .importing import import_
 from .init import init
-from .listing import list_, show
+from .listing import list_
 from .run import run
+from .show import show
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -23,7 +25,7 @@ def cli() -> None:
     """Replay recorded agent runs through alternative memory strategies; measure cost, loss and routing; gate changes."""
 
 
-for command in (run, compare, init, history, list_, show):
+for command in (run, compare, init, history, list_, import_, show):
     cli.add_command(command)
 
 
