@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from ..errors import BenchError
 if TYPE_CHECKING:
     from ..importing.found import Found
     from ..model import Trace
-    from ..traces import TraceSource
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
@@ -22,10 +22,20 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 @click.argument("sources", metavar="[FORMAT:]SRC…", nargs=-1, required=True)
 @click.option("-o", "--output", "output", required=True, type=click.Path(path_type=Path), metavar="FILE|DIR",
               help="One file for all (.jsonl, .jsonl.gz, .jsonl.zst), or a folder with a file for each trace.")  # fmt: skip
+@click.option(
+    "--no-redact",
+    is_flag=True,
+    help="Keep secrets (keys, tokens, passwords in URLs, cookies); they are removed otherwise.",
+)
+@click.option("--redact-emails", is_flag=True, help="Remove e-mail addresses too.")
+@click.option("--redact-homes", is_flag=True, help="Remove the user's name in home paths too.")
 @click.option("--strict", is_flag=True, help="A damaged file in a folder is an error, not left out.")
-def import_(sources: tuple[str, ...], output: Path, strict: bool) -> None:
+def import_(
+    sources: tuple[str, ...], output: Path, no_redact: bool, redact_emails: bool, redact_homes: bool, strict: bool
+) -> None:
     """Convert the runs of files, folders or patterns into native traces, and say what was found in each and what was left out."""
     from ..importing.found import Found
+    from ..redaction import redacted
     from ..text.wording import counted, visible
     from ..traces import iter_traces
     from ..traces.native import write_traces
@@ -33,12 +43,17 @@ def import_(sources: tuple[str, ...], output: Path, strict: bool) -> None:
 
     one_file = output.name.endswith(ENDINGS)
     _require_place(output, one_file)
+    if no_redact and (redact_emails or redact_homes):
+        raise BenchError(
+            "--no-redact keeps everything, --redact-emails and --redact-homes remove more — give one of them"
+        )
     source, total = iter_traces(sources, strict=strict), Found()
+    clean = (lambda trace: trace) if no_redact else partial(redacted, emails=redact_emails, homes=redact_homes)
     if one_file:
         require_apart([output], _inputs(sources))
-        write_traces(_told(source, total), output)
+        write_traces(_told(map(clean, source), total), output)
     else:
-        for trace in _told(source, total):
+        for trace in _told(map(clean, source), total):
             target = output / f"{_file_name(trace.id)}.jsonl.gz"
             require_apart([target], _inputs(sources))
             write_traces([trace], target)
@@ -46,15 +61,17 @@ def import_(sources: tuple[str, ...], output: Path, strict: bool) -> None:
         click.echo(f"left out {visible(file)}: {visible(reason)}")
     if total.traces > 1:
         click.echo(f"{counted(total.traces, 'trace')}: {total.sentence()}")
+    if no_redact:
+        click.echo("secrets were kept, as --no-redact says")
     click.echo(f"wrote {output}")
 
 
-def _told(source: TraceSource, total: Found) -> Iterator[Trace]:
+def _told(traces: Iterable[Trace], total: Found) -> Iterator[Trace]:
     """The traces one by one, each with its line as it comes."""
     from ..importing.found import found_in
     from ..text.wording import visible
 
-    for trace in source:
+    for trace in traces:
         found = found_in(trace)
         total.add(found)
         click.echo(f"{visible(trace.id)} ({trace.source.format}): {found.sentence()}")

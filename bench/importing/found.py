@@ -38,6 +38,7 @@ class Found:
     tools: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    removed: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Found) -> None:
         """Add what another holds."""
@@ -68,6 +69,9 @@ class Found:
             yield "outcome " + listed(
                 [f"{name} ×{count}" if self.traces > 1 else name for name, count in sorted(self.outcomes.items())]
             )
+        if self.removed:
+            kinds = listed([f"{what.replace('_', ' ')} ×{count}" for what, count in sorted(self.removed.items())])
+            yield f"secrets removed: {kinds}"
         if self.left_out:
             yield "left out: " + listed([f"{count} {visible(what)}" for what, count in sorted(self.left_out.items())])
 
@@ -76,6 +80,7 @@ def found_in(trace: Trace) -> Found:
     """What one trace holds. Tokens are those of the text of its steps, each step once, by the encoding of its model."""
     count = TokenCounter(encoding_for(trace.model)[0]).text
     outcome = trace.outcome
+    removed = trace.meta.get("redacted")
     ended = "" if outcome is None else {True: "success", False: "failure", None: "scored"}[outcome.success]
     return Found(
         traces=1,
@@ -91,6 +96,7 @@ def found_in(trace: Trace) -> Found:
         tools=Counter(result.function for result in trace.results),
         outcomes=Counter([ended] if ended else []),
         left_out=Counter(trace.left_out),
+        removed=Counter(removed if isinstance(removed, dict) else {}),
     )
 
 
