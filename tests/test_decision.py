@@ -179,6 +179,21 @@ def test_how_many_cases_agree_and_which_do_not():
     ]
 
 
+def test_a_case_that_saves_nothing_does_not_agree():
+    decision = decided(a=strategy([0.5] * 6 + [1.0] * 2))
+    assert [item.why for item in decision.disagreeing] == ["costs_as_much"] * 2
+    today = decided(a=strategy([1.5] * 6 + [1.0] * 2))
+    assert (today.winner, today.agreeing) == ("recorded", 8), "what is run today need not be cheaper to stay"
+
+
+def test_where_nothing_is_far_that_part_does_not_apply():
+    values = {"recorded": strategy(1.0, far=None), "keep_all": strategy(2.0, far=None), "a": strategy(0.5, far=None)}
+    decision = decide(comparison(values))
+    assert (decision.winner, decision.unchecked) == ("a", ("nothing_far",))
+    said = "Nothing was needed from far back, so that part of the rule does not apply."
+    assert said in list(decision_notes(decision))
+
+
 def test_one_case_that_decides_alone_is_named():
     decision = decided(a=strategy([0.95] + [1.0 + 1e-3] * 7), b=strategy([0.2] + [1.05] * 7))
     assert decision.winner == "b"

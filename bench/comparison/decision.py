@@ -23,6 +23,10 @@ RECALL, FAR = "needed.recall", "needed.recall.far"
 OVERFLOWS = "cost.window_overflows"
 
 
+Unchecked = Literal["prompts", "window", "far", "nothing_far"]
+"""What the rule could not look at; `nothing_far`: there was nothing from far back to look at."""
+
+
 @dataclass(frozen=True)
 class Standing:
     """One candidate: its price over all runs and for one, what it keeps, the case on which it keeps least, and why it does not qualify.
@@ -48,10 +52,10 @@ class Standing:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A case on which the winner would not be chosen over its rival: it costs more there, or keeps too little."""
+    """A case on which the winner would not be chosen over its rival: it costs more there, or no less than what is run today, or keeps too little."""
 
     case: str
-    why: Literal["costs_more", "keeps_less"]
+    why: Literal["costs_more", "costs_as_much", "keeps_less"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class Decision:
     agreeing: int = 0
     disagreeing: tuple[Disagreement, ...] = ()
     dominating: tuple[tuple[str, str | None], ...] = ()
-    unchecked: tuple[Literal["prompts", "window", "far"], ...] = ()
+    unchecked: tuple[Unchecked, ...] = ()
     impossible: int = 0
 
     @property
@@ -245,8 +249,10 @@ class _Rule:
             kept = self.on(winner, RECALL, case)
             if ours is None or theirs is None:
                 continue
-            if ours > theirs:
+            if ours - theirs > NOISE_FLOOR * abs(theirs):
                 others.append(Disagreement(case, "costs_more"))
+            elif winner != RUN_TODAY and theirs - ours <= NOISE_FLOOR * abs(theirs):
+                others.append(Disagreement(case, "costs_as_much"))
             elif kept is not None and kept < self.keep:
                 others.append(Disagreement(case, "keeps_less"))
             else:
@@ -262,15 +268,17 @@ class _Rule:
             if other != winner:
                 yield case, other
 
-    def unchecked(self) -> Iterator[Literal["prompts", "window", "far"]]:
+    def unchecked(self) -> Iterator[Unchecked]:
         """What could not be looked at, and was held against nobody."""
         known = self.comparison.metrics
         if "prompt.invalid" not in known or "prompt.task_missing" not in known:
             yield "prompts"
         if any(self.totals.missing(name, OVERFLOWS) or OVERFLOWS not in known for name in self.candidates):
             yield "window"
-        if all(self.totals.least(name, FAR) is None for name in self.candidates):
+        if FAR not in known:
             yield "far"
+        elif not any(self.totals.cases(name, FAR) or self.totals.missing(name, FAR) for name in self.candidates):
+            yield "nothing_far"
 
 
 def unqualified(decision: Decision) -> Sequence[Standing]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..comparison.decision import KEEPS_ALL, RUN_TODAY, Decision, Standing, unqualified
+from ..comparison.intervals import FEWEST
 from ..comparison.shippable import Obstacle
 from ..model import Delta
 from ..text.wording import counted, listed, percent, quantity
@@ -65,7 +66,8 @@ def decision_notes(decision: Decision) -> Iterator[str]:
     said = {
         "window": "Whether every prompt fits is not known: no window is known for some model.",
         "prompts": "Whether providers would accept the prompts was not checked.",
-        "far": "Nothing was needed from far back, so that part of the rule does not apply.",
+        "far": "What was needed from far back was not measured.",
+        "nothing_far": "Nothing was needed from far back, so that part of the rule does not apply.",
     }
     yield from (said[what] for what in decision.unchecked)
 
@@ -105,6 +107,8 @@ def _against_today(decision: Decision) -> str:
 def _sure(found: Delta) -> str:
     if found.better is not None:
         return f" (sure over {counted(found.n, 'case')})"
+    if found.n < FEWEST:
+        return f" (not sure: {counted(found.n, 'case')} {'is' if found.n == 1 else 'are'} too few)"
     return f" (not sure: {found.reason})" if found.reason else ""
 
 
@@ -139,10 +143,12 @@ def _cases(decision: Decision) -> Iterator[str]:
     if judged < 2:
         return
     if not others:
-        yield f"all {judged} cases agree"
+        yield "both cases agree" if judged == 2 else f"all {judged} cases agree"
         return
-    yield f"{decision.agreeing} of {judged} cases agree"
-    words = {"costs_more": "costs more there", "keeps_less": "keeps too little there"}
+    yield f"{decision.agreeing} of {judged} cases {'agrees' if decision.agreeing == 1 else 'agree'}"
+    words = {
+        "costs_more": "costs more there", "costs_as_much": "costs as much there", "keeps_less": "keeps too little there",
+    }  # fmt: skip
     named = [f"{item.case} ({words[item.why]})" for item in others[:NAMED]]
     if len(others) > NAMED:
         named.append(f"{len(others) - NAMED} more")
