@@ -269,9 +269,25 @@ def test_the_order_of_strategies_changes_nothing(order):
 def test_the_sentence_of_a_winner():
     decision = decided(mask10=strategy([0.5] * 6 + [1.5, 0.5], [1.0] * 7 + [0.88]), cut=strategy(0.1, 0.2), keep=0.95)
     assert decision_sentence(decision) == (
-        "Ship mask10: $0.62 a run with refetches, 37.5% less than what you run today (not sure: 8 cases do not tell it from chance); "
+        "Ship mask10: $0.62 a run with refetches, 37.5% less than what you run today (not sure: 8 cases do not tell it from chance, "
+        "so nothing here surely beats it); "
         "the worst case loses 12% of what was needed (case 8); 6 of 8 cases agree; "
         "2 do not: case 7 (costs more there) and case 8 (keeps too little there)."
+    )
+
+
+def test_who_is_surely_cheaper_is_named_where_the_winner_is_not():
+    decision = decided(wild=strategy([0.2] * 6 + [2.0, 1.2]), steady=strategy(0.95))
+    assert (decision.winner, decision.surely_cheaper) == ("wild", ("steady",))
+    assert "(not sure: 8 cases do not tell it from chance; surely cheaper, but by less: steady)" in decision_sentence(
+        decision
+    )
+
+
+def test_many_cases_that_do_not_agree_are_counted_by_why():
+    decision = decided(a=strategy([0.2] * 3 + [1.0, 1.0, 1.5, 0.5, 0.5], [1.0] * 7 + [0.8]))
+    assert "4 of 8 cases agree; 4 do not: on 1 it costs more, on 2 it costs as much and on 1 it keeps too little" in (
+        decision_sentence(decision)
     )
 
 
