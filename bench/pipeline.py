@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from . import __version__
 from .case import Measuring, measure, oracle_tokens, scored
 from .comparison.pairs import deltas
 from .comparison.rows import ordered, summarized
@@ -34,6 +33,7 @@ from .strategies.earlier import Earlier, strategies_at
 from .text.facts import FACTS_VERSION
 from .tokens.prices import prices_date
 from .traces import Loaded, load as read_traces
+from .version import __version__
 from .workers import measured_in_processes
 
 REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")

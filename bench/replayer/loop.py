@@ -41,6 +41,7 @@ from ..strategies.routing import state_left, state_of
 from ..text.lossless import gives_back
 from ..tokens.counting import TokenCounter, encoding_for
 from ..tokens.prices import window_tokens
+from .ownership import Side, as_in_trace, own_record, own_result
 from .prompts import BaseMessages, MessageTokens, ThreadHistory, View, fresh
 
 
@@ -112,7 +113,7 @@ class _Replay:
         self.store: Any = None
         if store:
             self.store_instance, self.store = store[0].start()
-        self.stored_side, self.full_side = _Side(self._start("evaluator")), _Side(self._start("evaluator"))
+        self.stored_side, self.full_side = Side(self._start("evaluator")), Side(self._start("evaluator"))
         self.recorded_points = {(step.at, step.router) for step in self.trace.steps if isinstance(step, RouteDecision)}
         self.routers = [
             (plugin.entry.name, plugin.attribute("at"), plugin.start()[1], plugin.start()[1])
@@ -172,7 +173,7 @@ class _Replay:
     # ------------------------------------------------------------ results
 
     def _result(self, step: ToolResult, thread: ThreadHistory) -> None:
-        base, own = self.tokens.base(step), _own(step)
+        base, own = self.tokens.base(step), own_result(step)
         handed_out = own is not step and any((self.summarizer, self.store, self.consumer))
         before = compact_json([own.data, own.arguments]) if handed_out else ""
         full = untruncated_record(own)
@@ -196,7 +197,7 @@ class _Replay:
                 step=step.index,
                 call_id=step.call_id,
                 shown=key,
-                record=_of_trace(record, own, step),
+                record=as_in_trace(record, own, step),
                 stored=step.data if stored is own.data else stored,
                 evaluation=evaluation,
                 evaluation_untruncated=evaluation_untruncated,
@@ -264,14 +265,14 @@ class _Replay:
         except Exception as error:
             raise _Broken("consumer", error) from error
 
-    def _evaluate(self, side: _Side, record: Record) -> dict[str, Any] | None:
+    def _evaluate(self, side: Side, record: Record) -> dict[str, Any] | None:
         side.results += 1
         if self.routers:  # who alone are shown them
-            side.records.append(_own_record(record))
+            side.records.append(own_record(record))
         if side.evaluate is None:
             return None
         try:
-            answer = side.evaluate(_own_record(record), tuple(side.evaluations))
+            answer = side.evaluate(own_record(record), tuple(side.evaluations))
             if answer is None:
                 return None
             found: dict[str, Any] = dict(answer)
@@ -290,7 +291,7 @@ class _Replay:
 
     def _extract(self, record: Record) -> dict[str, Any] | None:
         try:
-            found = {name: extract(_own_record(record)) for name, extract in self.replayer.extractors}
+            found = {name: extract(own_record(record)) for name, extract in self.replayer.extractors}
         except Exception as error:
             raise _Broken("extractor", error) from error
         return {name: value for name, value in found.items() if value is not None} or None
@@ -344,7 +345,7 @@ class _Replay:
                 )
             )
 
-    def _seen(self, side: _Side, step: AnyStep | None) -> Seen:
+    def _seen(self, side: Side, step: AnyStep | None) -> Seen:
         """What one side knows at a decision point."""
         thread = None if step is None else self.threads.get(step.thread)
         history = [] if thread is None else thread.recording if side is self.full_side else thread.messages
@@ -389,39 +390,6 @@ class _Replay:
             final_state=left,
             failure=failure,
         )
-
-
-class _Side:
-    """One of the two sides that are judged alike: the stored records and the untruncated ones."""
-
-    def __init__(self, evaluate: Any) -> None:
-        self.evaluate = evaluate
-        self.results = 0
-        self.records: list[Record] = []
-        self.evaluations: list[dict[str, Any]] = []
-
-
-def _own(step: ToolResult) -> ToolResult:
-    """A result whose mutable parts belong to one replay."""
-    if not isinstance(step.data, dict | list) and not isinstance(step.arguments, dict | list):
-        return step
-    return msgspec.structs.replace(step, data=fresh(step.data), arguments=fresh(step.arguments))
-
-
-def _own_record(record: Record) -> Record:
-    """A record for one plug-in alone: what it does to it, nobody else sees."""
-    parts = {"value": record.value, "arguments": record.arguments, "metadata": record.metadata}
-    mutable = {name: fresh(part) for name, part in parts.items() if isinstance(part, dict | list)}
-    return msgspec.structs.replace(record, **mutable) if mutable else record
-
-
-def _of_trace(record: Record, own: ToolResult, step: ToolResult) -> Record:
-    """A record with the trace's own data in place of the copy that the strategy was handed: many runs then hold it once."""
-    if own is step:
-        return record
-    value = step.data if record.value is own.data else record.value
-    arguments = step.arguments if record.arguments is own.arguments else record.arguments
-    return msgspec.structs.replace(record, value=value, arguments=arguments)
 
 
 def _route(answer: str | Sequence[Any]) -> tuple[str, dict[str, Any]]:

@@ -1,0 +1,3 @@
+"""The version of this package: part of every signature."""
+
+__version__ = "0.2.0"
