@@ -28,7 +28,9 @@ RECALLS = (
 def cut(run: Run, length: int, *, front: bool) -> Run:
     """The run with every result shown only up to a length, or only its last so many characters."""
     messages = {
-        key: msgspec.structs.replace(message, text=message.text[:length] if front else message.text[max(0, len(message.text) - length) :])
+        key: msgspec.structs.replace(
+            message, text=message.text[:length] if front else message.text[max(0, len(message.text) - length) :]
+        )
         if message.kind == "result"
         else message
         for key, message in run.messages.items()

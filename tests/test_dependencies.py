@@ -119,7 +119,9 @@ def test_a_run_of_words_is_a_copied_span() -> None:
         result("They found it at the bottom of the marianas trench in spring", index=0),
         said(1, "it lay at the Bottom of the Marianas  trench"),
     )
-    assert "at the bottom of the marianas trench" in [item.fact for item in dependencies_of(recording) if item.kind == "span"]
+    assert "at the bottom of the marianas trench" in [
+        item.fact for item in dependencies_of(recording) if item.kind == "span"
+    ]
 
 
 @pytest.mark.parametrize("turn", ["it is in the of", "marianas trench", "trench marianas the of bottom"])

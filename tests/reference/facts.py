@@ -221,14 +221,12 @@ def _path(text: str, at: int) -> int:
 def _number(text: str, at: int) -> int:
     """Where a number ends that stands there whole: no word and no further fraction follows."""
     ends = [
-        end
-        for end in _number_ends(text, at)
-        if not (text[end : end + 1] == "." and text[end + 1 : end + 2].isdecimal())
+        end for end in number_ends(text, at) if not (text[end : end + 1] == "." and text[end + 1 : end + 2].isdecimal())
     ]
     return next(iter(ends), 0)
 
 
-def _number_ends(text: str, at: int) -> list[int]:
+def number_ends(text: str, at: int) -> list[int]:
     """Where a number that begins here may end, the best first: none within a word."""
     found = []
     whole = _run(text, at, str.isdecimal)

@@ -38,7 +38,11 @@ def lower_of(trace: Trace) -> frozenset[str]:
     found: set[str] = set()
     for step in trace.steps:
         for text in said_by(step):
-            found |= {word for word in "".join(char if is_word(char) else " " for char in decoded(text)).split() if word.islower()}
+            found |= {
+                word
+                for word in "".join(char if is_word(char) else " " for char in decoded(text)).split()
+                if word.islower()
+            }
     return frozenset(found)
 
 

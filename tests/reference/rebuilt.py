@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bench.model import Message, Prompt, Run, ToolCall, ToolResult, Trace
 
-from .facts import numbers_in
+from .facts import number_ends, numbers_in
 from .reading import decoded, is_word, plain
 
 
@@ -41,9 +41,52 @@ def places(trace: Trace, run: Run) -> Iterator[tuple[str, ToolResult, list[Messa
             yield "end", result, after[-1]
 
 
-def texts(messages: list[Message]) -> list[str]:
-    """Every text of a prompt: messages, and the arguments of their tool calls."""
-    return [text for item in messages for text in (item.text, *map(call_text, item.tool_calls))]
+def texts(messages: list[Message], trace: Trace | None = None) -> list[str]:
+    """Every text of a prompt: messages, and the arguments of their tool calls; with the trace, cut results without half a word at the cut."""
+    return [text for item in messages for text in (said(item, trace), *map(call_text, item.tool_calls))]
+
+
+def shown(messages: list[Message], result: ToolResult, trace: Trace) -> list[str]:
+    """The texts that show a result, without half a word at the cut."""
+    return [said(item, trace) for item in messages if item.step == result.index]
+
+
+def said(message: Message, trace: Trace | None) -> str:
+    own = [result.text for result in trace.results if result.index == message.step] if trace else []
+    return without_halves(message.text, own[0]) if own and own[0] != message.text else message.text
+
+
+def without_halves(text: str, untruncated: str) -> str:
+    """A text without the half word or number that a cut left at the end of its beginning, and at the beginning of its end."""
+    front = 0
+    while front < min(len(text), len(untruncated)) and text[front] == untruncated[front]:
+        front += 1
+    if 0 < front < len(untruncated) and not is_word(text[front : front + 1]):
+        start = next((low for low, high in tokens(untruncated) if low < front < high), front)
+        text = text[:start] + text[front:]
+    back = 0
+    while back < min(len(text), len(untruncated)) and text[-1 - back] == untruncated[-1 - back]:
+        back += 1
+    if 0 < back < len(untruncated) and not is_word(text[len(text) - back - 1 : len(text) - back]):
+        place = len(untruncated) - back
+        end = next((high for low, high in tokens(untruncated) if low < place < high), place)
+        text = text[: len(text) - back] + text[len(text) - (len(untruncated) - end) :]
+    return text
+
+
+def tokens(plain: str) -> list[tuple[int, int]]:
+    """Where the numbers and words of a text stand, one after the other."""
+    found, at = [], 0
+    while at < len(plain):
+        before = plain[at - 1] if at else ""
+        ends = [] if is_word(before) or before == "." else number_ends(plain, at)
+        end = ends[0] if ends else at
+        while not ends and end < len(plain) and is_word(plain[end]):
+            end += 1
+        if end > at:
+            found.append((at, end))
+        at = max(end, at + 1)
+    return found
 
 
 def call_text(call: ToolCall) -> str:
