@@ -272,7 +272,9 @@ class _Replay:
         try:
             reply = self.consumer(Execution(step, summary))
             if not isinstance(reply, Reply):
-                raise StrategyError(f"a consumer gives a Reply, got {type(reply).__name__}")
+                raise StrategyError(
+                    f"a consumer gives a Reply, got {type(reply).__name__} — or return a mapping with text, state and route"
+                )
             compact_json(reply.state)
             return ReplyMade(text=reply.text, path=reply.path, state=fresh(dict(reply.state)), route=reply.route)
         except Exception as error:
