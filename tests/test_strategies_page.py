@@ -13,7 +13,7 @@ from bench.replayer.loop import replay
 from bench.strategies import DECISION_POINTS, parse_strategy, slot_in
 from bench.strategies.asking import RESULT, WINDOW
 
-PAGE = (Path(__file__).parents[1] / "docs" / "strategies.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs/strategies.md").read_text(encoding="utf-8")
 SLOTS = {"summarizer": "A summarizer", "compactor": "A compactor", "store": "A store", "evaluator": "An evaluator",
          "routers": "A router", "consumer": "A consumer"}  # fmt: skip
 WANTED = {
