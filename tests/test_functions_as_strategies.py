@@ -300,3 +300,24 @@ def test_slots_may_hold_functions(tmp_path):
     made = strategy_of({"summarizer": lambda text: text[:1], "store": "truncate"}, "both")
     assert shown(replay(opened([result("xyz", index=2)]), made)) == ["x"]
     assert trace().steps == ()
+
+
+# ---------------------------------------------------------------- what is not the same twice
+
+
+def test_a_random_function_is_found_and_no_gate_judges_it():
+    import random
+
+    given = iter(range(1000))
+    functions = {
+        "random": lambda text: text[:2] + str(random.random()),
+        "steady": lambda text: text[:2],
+        "counts": lambda messages: [*messages[:1], {"role": "user", "content": str(next(given))}],
+    }
+    gates = [{"metric": "cost.prompt_tokens", "max": 10_000, "strategy": name} for name in functions]
+    found = bench.compare([opened([result("abcdef", index=2)])], functions, gates=gates)
+    (case,) = found.cases
+    assert {name: case.runs[name].unstable_at for name in functions} == {"random": 2, "steady": None, "counts": 3}
+    assert [verdict.outcome for verdict in found.verdicts] == ["inconclusive", "pass", "inconclusive"]
+    assert found.verdicts[0].sentence.startswith("random is unstable: replayed again, it gave something else on t")
+    assert found.value("random", "cost.prompt_tokens") > 0, "marked, and shown"

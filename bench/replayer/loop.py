@@ -59,8 +59,8 @@ class Replayer:
         self.extracted: dict[int, dict[str, Any] | None] = {}
         """What is extracted from each untruncated record, by step."""
 
-    def run(self, strategy: Strategy) -> Run:
-        """One replay. Deterministic; a strategy that raises gives a Run with a `failure`, not an exception.
+    def run(self, strategy: Strategy, steps: int | None = None) -> Run:
+        """One replay, of all steps or of the first so many. A strategy that raises gives a Run with a `failure`, not an exception.
 
         A trace without model turns gives a Run without prompts: nothing to cost, though its results are still stored and judged.
         """
@@ -68,9 +68,10 @@ class Replayer:
         failure: Failure | None = None
         step: AnyStep | None = None
         try:
-            for step in self.evidence.trace.steps:
+            for step in self.evidence.trace.steps[:steps]:
                 state.take(step)
-            state.route_at("end", step)
+            if steps is None:
+                state.route_at("end", step)
         except (
             _Broken,
             SystemExit,

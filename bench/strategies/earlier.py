@@ -76,7 +76,9 @@ def _plugin_at(plugin: Plugin, sha: str, base: Path, folder: Path) -> Plugin:
     written.parent.mkdir(parents=True, exist_ok=True)
     written.write_bytes(code)
     for name in plugin.files:
-        if name.endswith(".py"):  # what it imported from beside it; one that did not exist then, it cannot have imported
+        if name.endswith(
+            ".py"
+        ):  # what it imported from beside it; one that did not exist then, it cannot have imported
             beside, text = file_at(sha, base / name)
             if text is not None:
                 (folder / beside).parent.mkdir(parents=True, exist_ok=True)
