@@ -80,7 +80,8 @@ def compare(
 
     `traces`: a path or several, what `load` gives, one Trace, or any number of them. `strategies`: a list of spec strings, functions (each in
     the slot that its parameters speak of) or Strategies, or a mapping of name → one of these, or of slots → specs or
-    functions. `gates` are tables as a scenario has them; their verdicts are in the comparison. `jobs` is how many processes work on cases; the result is the same. `progress` is called with (cases done, of how many).
+    functions. `gates` are tables as a scenario has them; their verdicts are in the comparison.
+    `jobs` is how many processes work on cases; the result is the same. `progress` is called with (cases done, of how many).
     Raises SpecError for two strategies of one name, BenchError for no traces at all.
     """
     if isinstance(strategies, Mapping):
