@@ -64,8 +64,8 @@ class Replayer:
         self.extracted: dict[int, dict[str, Any] | None] = {}
         """What is extracted from each untruncated record, by step."""
 
-    def run(self, strategy: Strategy) -> Run:
-        """One replay. Deterministic; a strategy that raises gives a Run with a `failure`, not an exception.
+    def run(self, strategy: Strategy, steps: int | None = None) -> Run:
+        """One replay, of all steps or of the first so many. A strategy that raises gives a Run with a `failure`, not an exception.
 
         A trace without model turns gives a Run without prompts: nothing to cost, though its results are still stored and judged.
         """
@@ -73,9 +73,10 @@ class Replayer:
         failure: Failure | None = None
         step: AnyStep | None = None
         try:
-            for step in self.evidence.trace.steps:
+            for step in self.evidence.trace.steps[:steps]:
                 state.take(step)
-            state.route_at("end", step)
+            if steps is None:
+                state.route_at("end", step)
         except (_Broken, SystemExit) as error:  # a strategy that exits must not end the bench with its exit code
             broken = error if isinstance(error, _Broken) else _Broken("strategy", StrategyError(f"exited with {error}"))
             failure = Failure(step=-1 if step is None else step.index, slot=broken.slot, error=broken.text)
@@ -274,7 +275,9 @@ class _Replay:
         try:
             reply = self.consumer(Execution(step, summary))
             if not isinstance(reply, Reply):
-                raise StrategyError(f"a consumer gives a Reply, got {type(reply).__name__}")
+                raise StrategyError(
+                    f"a consumer gives a Reply, got {type(reply).__name__} — or return a mapping with text, state and route"
+                )
             compact_json(reply.state)
             return ReplyMade(text=reply.text, path=reply.path, state=fresh(dict(reply.state)), route=reply.route)
         except Exception as error:
