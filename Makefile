@@ -34,6 +34,7 @@ accept-gold: .venv/.installed-dev ## Take the reports as they are now as the gol
 
 docs: .venv/.installed-dev ## Write the generated pages again: docs/cli.md, docs/plugins.md, docs/metrics.md.
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/draw_imports.py
 
 record: .venv/.installed-dev ## Record the shipped traces again; the commands and computations really run.
 	@set -e; for recorder in traces/record_*.py; do echo "$(BIN)/python $$recorder"; $(BIN)/python $$recorder; done

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .version import __version__ as __version__
+from .version import VERSION
 
 if TYPE_CHECKING:
     from .case import measure as measure
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         score as score,
     )
 
+__version__ = VERSION
 __all__ = ["check", "compare", "load", "measure", "render", "replay", "run_scenario", "score"]
 
 

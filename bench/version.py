@@ -1,3 +1,6 @@
-"""The version of this package: part of every signature."""
+"""Which bench this is."""
 
-__version__ = "0.2.0"
+from __future__ import annotations
+
+VERSION = "0.2.0"
+"""Part of every signature; the same as in pyproject.toml."""

@@ -77,10 +77,10 @@ def test_a_renamed_case():
 
 def test_a_new_case():
     (TRACES / "more.jsonl").write_text((TRACES / "survey.jsonl").read_text().replace('"id":"survey"', '"id":"more"', 1))
-    assert bench("run", SCENARIO) == 3
+    assert bench("run", SCENARIO) == 0
     outcome, sentences = why(verdicts())
-    assert outcome == "inconclusive"
-    assert all("new case: the baseline has no case more" in text for text in sentences)
+    assert outcome == "pass", "what is new has nothing to be worse than"
+    assert all("new case, not judged: the baseline has no case more" in text for text in sentences)
 
 
 def test_an_empty_folder(capsys):
@@ -92,18 +92,14 @@ def test_an_empty_folder(capsys):
     assert said.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "said"),
-    [("bench_version", "0.0.9", "bench version"), ("facts_version", "0", "fact pattern"), ("seed", 7, "seed")],
-)
-def test_a_stale_baseline(field, value, said):
+def test_a_stale_baseline():
     baseline = json.loads(BASELINE.read_text())
-    baseline["signature"][field] = value
+    baseline["signature"]["facts_version"] = "0"
     BASELINE.write_text(json.dumps(baseline))
     assert bench("run", SCENARIO) == 3
     outcome, sentences = why(verdicts())
     assert outcome == "inconclusive"
-    assert all("the baseline is stale and was refused" in text and said in text for text in sentences)
+    assert all("the baseline is stale and was refused" in text and "the pattern of facts changed" in text for text in sentences)
 
 
 def test_a_case_that_was_recorded_again_under_its_name_makes_the_baseline_stale():

@@ -1,4 +1,4 @@
-"""The prompts of a case as a page shows them: unpacked, and what happened at each call in words."""
+"""What is kept of the prompts of a case, read again and put into words: all that a page and its panels see of them."""
 
 from __future__ import annotations
 

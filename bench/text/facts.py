@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from .decode import decoded
 
@@ -215,13 +215,15 @@ def number_value(text: str) -> str:
 
     >>> number_value("1,250.50"), number_value("1e-09"), number_value("007")
     ('1250.5', '1e-9', '7')
+    >>> number_value("12e9999999999999999999")
+    '12e9999999999999999999'
     """
     plain = text.replace(",", "").lstrip("+-$€£")
     if len(plain) > _SIGNIFICANT_CHARS:
         return plain
     try:
         value = Decimal(plain).normalize()
-    except InvalidOperation:
+    except ArithmeticError:  # an exponent that no number has, as in a hash: 12e9999999999
         return plain
     exponent = value.as_tuple().exponent
     if isinstance(exponent, int) and -7 < exponent < 16 and abs(value.adjusted()) < 16:
@@ -253,7 +255,7 @@ _IS_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
 def token_around(plain: str, place: int) -> tuple[int, int]:
-    """Where the number or word begins and ends that a place in a text lies inside of; the place itself, twice, between two.
+    """Where the number, word or escape of JSON begins and ends that a place in a text lies inside of; the place itself, twice, between two.
 
     >>> token_around("a 1,250 b", 4), token_around("a 1,250 b", 2)
     ((2, 7), (2, 2))
@@ -267,7 +269,7 @@ def token_around(plain: str, place: int) -> tuple[int, int]:
     return place, place
 
 
-_TOKEN = re.compile(rf"(?<![\w.]){_NUMBER_TEXT}(?!\w)|\w+")
+_TOKEN = re.compile(rf"\\u[0-9a-fA-F]{{4}}|\\.|(?<![\w.]){_NUMBER_TEXT}(?!\w)|\w+")
 _TOKEN_CHARS = 300
 
 
