@@ -48,9 +48,7 @@ from .prompts import BaseMessages, MessageTokens, ThreadHistory, View
 
 
 class Replayer:
-    """Replays one trace through any number of strategies. What is the same for all of them is made once, and nothing that one is handed can
-    be changed by another. Tokens are counted as the usage that the trace recorded says; without `calibrate`, by the plain rule.
-    """
+    """Replays one trace through any number of strategies; none sees what another changed. Without `calibrate` tokens follow the plain rule."""
 
     def __init__(self, evidence: TraceEvidence, *, calibrate: bool = True) -> None:
         self.evidence = evidence
