@@ -13,9 +13,11 @@ from .. import __version__
 from ..errors import DEBUG, BenchError, debugged, one_line
 from .compare import compare
 from .history import history
+from .importing import import_
 from .init import init
-from .listing import list_, show
+from .listing import list_
 from .run import run
+from .show import show
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -29,7 +31,7 @@ def _debug(context: click.Context, parameter: click.Parameter, value: bool) -> N
         os.environ[DEBUG] = "1"  # for the processes that measure cases too
 
 
-for command in (run, compare, init, history, list_, show):
+for command in (run, compare, init, history, list_, import_, show):
     command.params.append(click.Option(["--debug"], is_flag=True, expose_value=False, is_eager=True, callback=_debug,
                                        help="Show the traceback of errors, those of strategies too."))  # fmt: skip
     cli.add_command(command)
