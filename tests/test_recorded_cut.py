@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from bench.evidence.uses import turn_text
 from generated import traces
 from handmade import opened, result, shell, trace
 from hypothesis import given, settings
 
 import bench
-from bench.evidence.recorded_cut import cuts, resets
+from bench.evidence.recorded_cut import Cut, Reset, find_cuts, find_resets
+from bench.evidence.spoken import turn_text
 from bench.model import ContextReset, ModelTurn, Trace, UserTurn, text_of
 from bench.reports import rendered
 from bench.text.facts import facts_of, holds
+from bench.text.texts import Texts
 
 HAND = trace(
     UserTurn(index=0, content="Look at run_7."),
@@ -21,6 +22,14 @@ HAND = trace(
     result("level_13", index=4),
     ModelTurn(index=5, content="Done."),
 )
+
+
+def cuts(recording: Trace) -> tuple[Cut, ...]:
+    return find_cuts(recording, Texts())
+
+
+def resets(recording: Trace) -> tuple[Reset, ...]:
+    return find_resets(recording, Texts())
 
 
 def test_by_hand() -> None:
