@@ -19,7 +19,7 @@ LEVELS = (
     ("errors", "version"),
     ("model",),
     ("text", "tokens", "plugins", "files"),
-    ("traces", "evidence"),
+    ("traces", "evidence", "redaction"),
     ("strategies", "scenario"),
     ("replayer", "comparison"),
     ("metrics",),
@@ -29,7 +29,7 @@ LEVELS = (
     ("workers",),
     ("pipeline",),
     ("bench",),
-    ("starter",),
+    ("starter", "importing", "shape"),
     ("cli", "pytest_plugin"),
     ("__main__",),
 )
