@@ -22,9 +22,10 @@ if TYPE_CHECKING:
         run_scenario as run_scenario,
         score as score,
     )
+    from .recording import record as record
 
 __version__ = "0.2.0"
-__all__ = ["check", "compare", "load", "measure", "render", "replay", "run_scenario", "score"]
+__all__ = ["check", "compare", "load", "measure", "record", "render", "replay", "run_scenario", "score"]
 
 
 def __getattr__(name: str) -> Any:
@@ -32,6 +33,10 @@ def __getattr__(name: str) -> Any:
         from .case import measure
 
         return measure
+    if name == "record":
+        from .recording import record
+
+        return record
     if name in __all__:
         from . import pipeline
 

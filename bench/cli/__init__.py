@@ -15,6 +15,7 @@ from .history import history
 from .importing import import_
 from .init import init
 from .listing import list_
+from .record import record
 from .run import run
 from .show import show
 
@@ -25,7 +26,7 @@ def cli() -> None:
     """Replay recorded agent runs through alternative memory strategies; measure cost, loss and routing; gate changes."""
 
 
-for command in (run, compare, init, history, list_, import_, show):
+for command in (run, compare, init, history, list_, import_, show, record):
     cli.add_command(command)
 
 
