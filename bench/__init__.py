@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .version import VERSION
+
 if TYPE_CHECKING:
     from .case import measure as measure
     from .pipeline import (
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     )
     from .recording import record as record
 
-__version__ = "0.2.0"
+__version__ = VERSION
 __all__ = ["check", "compare", "load", "measure", "record", "render", "replay", "run_scenario", "score"]
 
 
