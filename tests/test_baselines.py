@@ -99,7 +99,9 @@ def test_a_stale_baseline():
     assert bench("run", SCENARIO) == 3
     outcome, sentences = why(verdicts())
     assert outcome == "inconclusive"
-    assert all("the baseline is stale and was refused" in text and "the pattern of facts changed" in text for text in sentences)
+    assert all(
+        "the baseline is stale and was refused" in text and "the pattern of facts changed" in text for text in sentences
+    )
 
 
 def test_a_case_that_was_recorded_again_under_its_name_makes_the_baseline_stale():

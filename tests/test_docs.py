@@ -88,7 +88,9 @@ def test_named_make_targets_exist(page):
 
 def test_nothing_points_at_what_a_user_does_not_have():
     """Sources are things that a user can look up: no page of ours alone, no issue by number, no folder beside the project."""
-    ours = re.compile(r"\bissue \d|design " + r"§|(?<!docs/)(?<!\()strategies" + r"\.md|packages" + r"\.md|\bshared" + r"/")
+    ours = re.compile(
+        r"\bissue \d|design " + r"§|(?<!docs/)(?<!\()strategies" + r"\.md|packages" + r"\.md|\bshared" + r"/"
+    )
     folders = ("bench", "docs", "scenarios", "tests", "benchmarks")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*")] + [*ROOT.glob("*")]
     texts = [path for path in files if path.suffix in (".py", ".md", ".toml", ".yml", ".js", ".css", ".j2", ".txt")]
