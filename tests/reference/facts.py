@@ -12,20 +12,6 @@ ERROR_WORDS = ("Error", "Exception", "Warning", "error", "fatal")
 NO_URL = "\"'<>`|\\^{}"
 TRAILING = ".,;:!?"
 ASCII_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    "Step",
-    "Figure",
-    "Option",
-    "Note",
-    "Part",
-    "Line",
-    "Task",
-    "Phase",
-    "Section",
-    "Round",
-    "Table",
-    "Question",
-    "Answer",
-]
 
 
 @functools.lru_cache(maxsize=5000)

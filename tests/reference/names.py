@@ -9,7 +9,21 @@ from bench.text.facts import _OPENERS as OPENERS  # a list of words, and nothing
 from .reading import is_word
 
 JOINING = ("of", "the", "de", "van", "von", "and", "for", "&")
-REPORTED = [
+REPORTED = (
+    "Step",
+    "Figure",
+    "Option",
+    "Note",
+    "Part",
+    "Line",
+    "Task",
+    "Phase",
+    "Section",
+    "Round",
+    "Table",
+    "Question",
+    "Answer",
+)
 
 
 def run(text: str, at: int, allowed: object) -> int:
