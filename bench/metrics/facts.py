@@ -16,6 +16,7 @@ KINDS = ("number", "name", "path", "url", "quoted", "error", "measure", "exit_co
     unit="fraction",
     better="higher",
     aggregate="pooled",
+    recall=True,
     kind=("", *KINDS),
     place=PLACES,
     when=lambda kind, place: not kind or place == "end",
