@@ -23,9 +23,9 @@ from ..model import (
 )
 from ..strategies import Edits, Window
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS, TokenCounter
+from .handed import own_message
 
 _Item = TypeVar("_Item", Message, str)
-from .handed import own_message
 
 
 def base_message(step: SystemTurn | UserTurn | ModelTurn | ToolResult, reasoning_tokens: int = 0) -> Message:
