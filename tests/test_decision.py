@@ -179,6 +179,21 @@ def test_how_many_cases_agree_and_which_do_not():
     ]
 
 
+def test_a_case_that_saves_nothing_does_not_agree():
+    decision = decided(a=strategy([0.5] * 6 + [1.0] * 2))
+    assert [item.why for item in decision.disagreeing] == ["costs_as_much"] * 2
+    today = decided(a=strategy([1.5] * 6 + [1.0] * 2))
+    assert (today.winner, today.agreeing) == ("recorded", 8), "what is run today need not be cheaper to stay"
+
+
+def test_where_nothing_is_far_that_part_does_not_apply():
+    values = {"recorded": strategy(1.0, far=None), "keep_all": strategy(2.0, far=None), "a": strategy(0.5, far=None)}
+    decision = decide(comparison(values))
+    assert (decision.winner, decision.unchecked) == ("a", ("nothing_far",))
+    said = "Nothing was needed from far back, so that part of the rule does not apply."
+    assert said in list(decision_notes(decision))
+
+
 def test_one_case_that_decides_alone_is_named():
     decision = decided(a=strategy([0.95] + [1.0 + 1e-3] * 7), b=strategy([0.2] + [1.05] * 7))
     assert decision.winner == "b"
@@ -254,9 +269,25 @@ def test_the_order_of_strategies_changes_nothing(order):
 def test_the_sentence_of_a_winner():
     decision = decided(mask10=strategy([0.5] * 6 + [1.5, 0.5], [1.0] * 7 + [0.88]), cut=strategy(0.1, 0.2), keep=0.95)
     assert decision_sentence(decision) == (
-        "Ship mask10: $0.62 a run with refetches, 37.5% less than what you run today (not sure: 8 cases do not tell it from chance); "
+        "Ship mask10: $0.62 a run with refetches, 37.5% less than what you run today (not sure: 8 cases do not tell it from chance, "
+        "so nothing here surely beats it); "
         "the worst case loses 12% of what was needed (case 8); 6 of 8 cases agree; "
         "2 do not: case 7 (costs more there) and case 8 (keeps too little there)."
+    )
+
+
+def test_who_is_surely_cheaper_is_named_where_the_winner_is_not():
+    decision = decided(wild=strategy([0.2] * 6 + [2.0, 1.2]), steady=strategy(0.95))
+    assert (decision.winner, decision.surely_cheaper) == ("wild", ("steady",))
+    assert "(not sure: 8 cases do not tell it from chance; surely cheaper, but by less: steady)" in decision_sentence(
+        decision
+    )
+
+
+def test_many_cases_that_do_not_agree_are_counted_by_why():
+    decision = decided(a=strategy([0.2] * 3 + [1.0, 1.0, 1.5, 0.5, 0.5], [1.0] * 7 + [0.8]))
+    assert "4 of 8 cases agree; 4 do not: on 1 it costs more, on 2 it costs as much and on 1 it keeps too little" in (
+        decision_sentence(decision)
     )
 
 

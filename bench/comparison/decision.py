@@ -23,6 +23,11 @@ RECALL, FAR = "needed.recall", "needed.recall.far"
 OVERFLOWS = "cost.window_overflows"
 
 
+Why = Literal["costs_more", "costs_as_much", "keeps_less"]
+Unchecked = Literal["prompts", "window", "far", "nothing_far"]
+"""What the rule could not look at; `nothing_far`: there was nothing from far back to look at."""
+
+
 @dataclass(frozen=True)
 class Standing:
     """One candidate: its price over all runs and for one, what it keeps, the case on which it keeps least, and why it does not qualify.
@@ -48,10 +53,10 @@ class Standing:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A case on which the winner would not be chosen over its rival: it costs more there, or keeps too little."""
+    """A case on which the winner would not be chosen over its rival: it costs more there, or no less than what is run today, or keeps too little."""
 
     case: str
-    why: Literal["costs_more", "keeps_less"]
+    why: Why
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,8 @@ class Decision:
     `outcome` is `ship` (the winner), `keep_what_you_run` (the recorded system wins) or `nobody` (`winner` None). `standings` are the
     candidates, those that qualify first, cheapest first. `rival` is what the winner was held against case by case: the recorded system, or
     where that wins the cheapest other one. `against_today` is the difference in price to the recorded system, of the winner, or where that is the
-    recorded system of the rival; None where there is no such difference. `dominating` are the cases of which leaving one out changes the
+    recorded system of the rival; None where there is no such difference. `surely_cheaper` are those that qualify and surely cost less than
+    what is run today. `dominating` are the cases of which leaving one out changes the
     winner, each with who would win then (None: nobody). `unchecked` names what the rule could not look at and did not hold against anybody.
     `impossible` counts the prompts with which keeping everything would overflow the window.
     """
@@ -76,10 +82,11 @@ class Decision:
     keep_far: float
     rival: str | None = None
     against_today: Delta | None = None
+    surely_cheaper: tuple[str, ...] = ()
     agreeing: int = 0
     disagreeing: tuple[Disagreement, ...] = ()
     dominating: tuple[tuple[str, str | None], ...] = ()
-    unchecked: tuple[Literal["prompts", "window", "far"], ...] = ()
+    unchecked: tuple[Unchecked, ...] = ()
     impossible: int = 0
 
     @property
@@ -124,7 +131,10 @@ def decide(comparison: Comparison, *, keep: float = KEEP, keep_far: float = KEEP
         keep=keep,
         keep_far=keep_far,
         rival=rival,
-        against_today=rule.against_today(winner, rival),
+        against_today=rule.against_today(rival if winner == RUN_TODAY else winner),
+        surely_cheaper=tuple(
+            item.strategy for item in standings if item.qualifies and rule.surely_cheaper(item.strategy)
+        ),
         agreeing=agreeing,
         disagreeing=disagreeing,
         dominating=tuple(rule.dominating(winner)),
@@ -218,9 +228,8 @@ class _Rule:
         ]
         return min(others)[1] if others else None
 
-    def against_today(self, winner: str | None, rival: str | None) -> Delta | None:
-        """How sure the difference in price to what is run today is."""
-        other = rival if winner == RUN_TODAY else winner
+    def against_today(self, other: str | None) -> Delta | None:
+        """The difference in price to what is run today, and how sure it is."""
         if other is None or RUN_TODAY not in self.candidates or self.metric not in self.comparison.metrics:
             return None
         rows = (
@@ -235,6 +244,11 @@ class _Rule:
         info, seed = self.comparison.metrics[self.metric], self.comparison.signature.seed
         return difference(info, (other, RUN_TODAY), pairs, Swaps(seed))
 
+    def surely_cheaper(self, name: str) -> bool:
+        """Whether a strategy surely costs less than what is run today."""
+        found = None if name == RUN_TODAY else self.against_today(name)
+        return found is not None and found.better is True
+
     def case_by_case(self, winner: str | None, rival: str | None) -> tuple[int, tuple[Disagreement, ...]]:
         """How many cases would choose the winner over its rival, and those that would not."""
         if winner is None or rival is None:
@@ -245,8 +259,10 @@ class _Rule:
             kept = self.on(winner, RECALL, case)
             if ours is None or theirs is None:
                 continue
-            if ours > theirs:
+            if ours - theirs > NOISE_FLOOR * abs(theirs):
                 others.append(Disagreement(case, "costs_more"))
+            elif winner != RUN_TODAY and theirs - ours <= NOISE_FLOOR * abs(theirs):
+                others.append(Disagreement(case, "costs_as_much"))
             elif kept is not None and kept < self.keep:
                 others.append(Disagreement(case, "keeps_less"))
             else:
@@ -262,15 +278,17 @@ class _Rule:
             if other != winner:
                 yield case, other
 
-    def unchecked(self) -> Iterator[Literal["prompts", "window", "far"]]:
+    def unchecked(self) -> Iterator[Unchecked]:
         """What could not be looked at, and was held against nobody."""
         known = self.comparison.metrics
         if "prompt.invalid" not in known or "prompt.task_missing" not in known:
             yield "prompts"
         if any(self.totals.missing(name, OVERFLOWS) or OVERFLOWS not in known for name in self.candidates):
             yield "window"
-        if all(self.totals.least(name, FAR) is None for name in self.candidates):
+        if FAR not in known:
             yield "far"
+        elif not any(self.totals.cases(name, FAR) or self.totals.missing(name, FAR) for name in self.candidates):
+            yield "nothing_far"
 
 
 def unqualified(decision: Decision) -> Sequence[Standing]:

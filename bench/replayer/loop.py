@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ..errors import BenchError, StrategyError, one_line
+from ..errors import BenchError, StrategyError, debugged, one_line
 from ..evidence.calibration import calibrated
 from ..evidence.of_trace import TraceEvidence
 from ..model import (
@@ -34,8 +34,10 @@ from ..model import (
     as_text,
     compact_json,
 )
+from ..plugins.command import Process
 from ..plugins.registry import Plugin, build, entries
-from ..strategies import Edits, Execution, Reply, Seen, Strategy, Summary, untruncated_record
+from ..strategies import AT_DEFAULT, Edits, Execution, Reply, Seen, Strategy, Summary, untruncated_record
+from ..strategies.functions import started, told_of
 from ..strategies.routing import route_of, state_left, state_of
 from ..text.lossless import gives_back
 from ..tokens.counting import TokenCounter, encoding_for
@@ -68,7 +70,8 @@ class Replayer:
         A trace without model turns gives a Run without prompts: nothing to cost, though its results are still stored and judged.
         """
         state = _Replay(self, strategy)
-        failure, step = None, None
+        failure: Failure | None = None
+        step: AnyStep | None = None
         try:
             for step in self.evidence.trace.steps:
                 state.take(step)
@@ -76,6 +79,8 @@ class Replayer:
         except (_Broken, SystemExit) as error:  # a strategy that exits must not end the bench with its exit code
             broken = error if isinstance(error, _Broken) else _Broken("strategy", StrategyError(f"exited with {error}"))
             failure = Failure(step=-1 if step is None else step.index, slot=broken.slot, error=broken.text)
+        finally:
+            state.close()
         return state.run(failure)
 
 
@@ -89,7 +94,8 @@ class _Broken(Exception):
 
     def __init__(self, slot: str, error: Exception) -> None:
         self.slot = slot
-        self.text = one_line(error) if isinstance(error, BenchError) else f"{type(error).__name__}: {one_line(error)}"
+        self.text = one_line(error) if isinstance(error, BenchError) else told_of(error)
+        debugged(error)
 
 
 class _Replay:
@@ -101,6 +107,7 @@ class _Replay:
         self.tokens = MessageTokens(replayer.base)
         self.window_tokens = window_tokens(replayer.evidence.model)
         self.threads: dict[str, ThreadHistory] = {}
+        self.processes: list[Process] = []
         self.summarizer = self._start("summarizer")
         self.decode = next((plugin.attribute("decode") for plugin in strategy.plugins.get("summarizer", ())), None)
         self.decoded: dict[str, str] = {}
@@ -108,11 +115,11 @@ class _Replay:
         self.store_instance: Any = None
         self.store: Any = None
         if store:
-            self.store_instance, self.store = store[0].start()
+            self.store_instance, self.store = self._started(store[0])
         self.stored_side, self.full_side = _Side(self._start("evaluator")), _Side(self._start("evaluator"))
         self.recorded_points = {(step.at, step.router) for step in self.trace.steps if isinstance(step, RouteDecision)}
         self.routers = [
-            (plugin.entry.name, plugin.attribute("at"), plugin.start()[1], plugin.start()[1])
+            (plugin.entry.name, plugin.attribute("at", AT_DEFAULT), self._started(plugin)[1], self._started(plugin)[1])
             for plugin in strategy.plugins.get("routers", ())
         ]
         self.consumer = self._start("consumer")
@@ -127,13 +134,25 @@ class _Replay:
 
     def _start(self, slot: str) -> Any:
         plugins = self.strategy.plugins.get(slot)
-        return plugins[0].start()[1] if plugins else None
+        return self._started(plugins[0])[1] if plugins else None
+
+    def _started(self, plugin: Plugin) -> tuple[Any, Any]:
+        """A fresh instance for this replay, and what does its work. A process is ended with the replay."""
+        instance, call = started(plugin)
+        if isinstance(instance, Process):
+            self.processes.append(instance)
+        return instance, call
+
+    def close(self) -> None:
+        """End what runs beside the replay."""
+        for process in self.processes:
+            process.close()
 
     def thread(self, step: AnyStep) -> ThreadHistory:
         if step.thread not in self.threads:
             plugins: tuple[Plugin, ...] = self.strategy.plugins.get("compactor", ())
             future = self.replayer.evidence.future if plugins and plugins[0].attribute("needs_future", False) else None
-            compact = plugins[0].start()[1] if plugins else None
+            compact = self._started(plugins[0])[1] if plugins else None
             per_call = bool(plugins) and plugins[0].attribute("mode", "history") == "per_call"
             self.threads[step.thread] = ThreadHistory(
                 step.thread, self.tokens, compact, self.window_tokens, future, per_call=per_call

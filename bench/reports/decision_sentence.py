@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ..comparison.decision import KEEPS_ALL, RUN_TODAY, Decision, Standing, unqualified
+from ..comparison.decision import KEEPS_ALL, RUN_TODAY, Decision, Standing, Why, unqualified
+from ..comparison.intervals import FEWEST
 from ..comparison.shippable import Obstacle
 from ..model import Delta
 from ..text.wording import counted, listed, percent, quantity
@@ -24,6 +26,12 @@ MEASURED_AS = {
     "prompt.task_missing": "whether its prompts hold the task",
 }
 """What a metric of the rule is called in a sentence; any other is a price."""
+
+DISAGREES: dict[Why, str] = {
+    "costs_more": "costs more",
+    "costs_as_much": "costs as much",
+    "keeps_less": "keeps too little",
+}
 
 NAMES = {RUN_TODAY: TODAY, KEEPS_ALL: "keeping everything"}
 
@@ -65,7 +73,8 @@ def decision_notes(decision: Decision) -> Iterator[str]:
     said = {
         "window": "Whether every prompt fits is not known: no window is known for some model.",
         "prompts": "Whether providers would accept the prompts was not checked.",
-        "far": "Nothing was needed from far back, so that part of the rule does not apply.",
+        "far": "What was needed from far back was not measured.",
+        "nothing_far": "Nothing was needed from far back, so that part of the rule does not apply.",
     }
     yield from (said[what] for what in decision.unchecked)
 
@@ -99,13 +108,18 @@ def _against_today(decision: Decision) -> str:
         return ""
     today = next((item for item in decision.standings if item.strategy == RUN_TODAY), None)
     unfit = f", which does not qualify itself ({_why(today)})" if today is not None and not today.qualifies else ""
-    return f", {_change(found.relative)} {TODAY}{unfit}{_sure(found)}"
+    return f", {_change(found.relative)} {TODAY}{unfit}{_sure(found, decision.surely_cheaper)}"
 
 
-def _sure(found: Delta) -> str:
+def _sure(found: Delta, surely_cheaper: Sequence[str]) -> str:
     if found.better is not None:
         return f" (sure over {counted(found.n, 'case')})"
-    return f" (not sure: {found.reason})" if found.reason else ""
+    if found.n < FEWEST:
+        return f" (not sure: {counted(found.n, 'case')} {'is' if found.n == 1 else 'are'} too few)"
+    if surely_cheaper:
+        others = listed([_name(item) for item in surely_cheaper[:NAMED]])
+        return f" (not sure: {found.reason}; surely cheaper, but by less: {others})"
+    return f" (not sure: {found.reason}, so nothing here surely beats it)" if found.reason else ""
 
 
 def _no_better(decision: Decision) -> str:
@@ -139,15 +153,15 @@ def _cases(decision: Decision) -> Iterator[str]:
     if judged < 2:
         return
     if not others:
-        yield f"all {judged} cases agree"
+        yield "both cases agree" if judged == 2 else f"all {judged} cases agree"
         return
-    yield f"{decision.agreeing} of {judged} cases agree"
-    words = {"costs_more": "costs more there", "keeps_less": "keeps too little there"}
-    named = [f"{item.case} ({words[item.why]})" for item in others[:NAMED]]
-    if len(others) > NAMED:
-        named.append(f"{len(others) - NAMED} more")
+    yield f"{decision.agreeing} of {judged} cases {'agrees' if decision.agreeing == 1 else 'agree'}"
     verb = "does" if len(others) == 1 else "do"
-    yield f"{len(others)} {verb} not: {listed(named)}"
+    if len(others) <= NAMED:
+        yield f"{len(others)} {verb} not: {listed([f'{item.case} ({DISAGREES[item.why]} there)' for item in others])}"
+        return
+    counts = Counter(item.why for item in others)
+    yield f"{len(others)} {verb} not: {listed([f'on {counts[why]} it {said}' for why, said in DISAGREES.items() if counts[why]])}"
 
 
 def _dominating(decision: Decision) -> str:

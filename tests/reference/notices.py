@@ -172,7 +172,7 @@ def _denied_before(before: str) -> bool:
         for word in ("not", "nothing", "no", "never", "none", "isn't", "wasn't", "without"):
             if rest.endswith(word) and not is_word(rest[-len(word) - 1 : -len(word)]):
                 return True
-        if rest.endswith("0") and rest[-2:-1] not in tuple("0123456789.,") or rest == "0":
+        if (rest.endswith("0") and rest[-2:-1] not in tuple("0123456789.,")) or rest == "0":
             return True
     return False
 

@@ -10,8 +10,8 @@ import jmespath
 from bench.model import Run, ToolResult, Trace, as_text
 
 from . import rebuilt
+from .needs import turn_text
 from .reading import Nothing, inside, some
-from .uses import turn_text
 
 
 def found(trace: Trace, run: Run, probe: dict[str, Any]) -> str | None:

@@ -29,7 +29,7 @@ def clipped(text: str, limit: int, folder: str | None = None, prefix: str = "") 
     """A text that is longer than the limit without its middle; with a folder, the notice names the file that the SDK saved the whole in.
 
     >>> text = clipped("a" * 100 + "b" * 100, 150)
-    >>> len(text), text[:18], text[-19:]
+    >>> len(text), text[:18], text[-18:]
     (150, 'aaaaaaaaaaaaaaaaaa', 'bbbbbbbbbbbbbbbbbb')
     """
     if len(text) <= limit:
