@@ -76,7 +76,7 @@ def _warnings(comparison: Comparison) -> Iterator[str]:
     for item in recordings:
         left_out.update(item.left_out)
     for what, count in left_out.most_common(MAX_LISTED):
-        yield f"Left out of the files, because the reader does not know what it means: {what} ({counted(count, "time")})."
+        yield f"Left out of the files, because the reader does not know what it means: {what} ({counted(count, 'time')})."
 
 
 def _counts(recordings: Sequence[RecordingShown]) -> Iterator[str]:
