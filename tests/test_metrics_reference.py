@@ -9,12 +9,13 @@ import pytest
 from generated import traces
 from handmade import SMALL, run_of
 from hypothesis import given, settings, strategies as st
-from measured import evidence_of, measured, value
+from measured import dependencies_of, measured, value
 from reference import cost, loss
 
-from bench.evidence.recording import count_error
+from bench.evidence.calibration import count_error
 from bench.metrics import metrics
 from bench.model import ContextReset, Run, Sample, Trace
+from bench.tokens.counting import TokenCounter
 
 STRATEGIES = (
     "keep_all",
@@ -74,7 +75,7 @@ def check_cost(trace: Trace, run: Run) -> None:
             for turn in trace.model_turns
             if turn.usage is not None
         ]
-        assert count_error(evidence_of(trace, run).of_trace, evidence_of(trace, run).count) == counted
+        assert count_error(trace, TokenCounter(run.encoding), {}) == counted
 
 
 def check_loss(trace: Trace, run: Run) -> None:
@@ -86,7 +87,7 @@ def check_loss(trace: Trace, run: Run) -> None:
 
 
 def check_needs(trace: Trace, run: Run) -> None:
-    wanted = loss.needs(trace, run)
+    wanted = loss.needs(trace, run, dependencies_of(trace))
     assert by_step(measured("needed.recall", trace, run)) == wanted
     assert values(measured("needed.faults", trace, run)) == {turn: kept < of for turn, (kept, of) in wanted.items()}
     missed = sum(kept < of for kept, of in wanted.values())
