@@ -35,7 +35,9 @@ class _Handler(BaseHTTPRequestHandler):
         done = any(_is_result(message) for message in request["messages"])
         anthropic = self.path.endswith("/messages")
         answer = (_anthropic if anthropic else _chat)(request, done)
-        self.server.log.append((self.path, {name.lower(): value for name, value in self.headers.items()}, request, answer))
+        self.server.log.append(
+            (self.path, {name.lower(): value for name, value in self.headers.items()}, request, answer)
+        )
         if request.get("model") == "broken":
             return self._send(500, b'{"error": {"message": "broken"}}')
         if not request.get("stream"):

@@ -10,7 +10,7 @@ import pytest
 from generated import traces
 from handmade import SMALL, run_of
 from hypothesis import given, settings, strategies as st
-from measured import measured, value
+from measured import dependencies_of, measured, value
 from reference import cost, loss
 
 from bench.evidence.calibration import count_error
@@ -81,7 +81,7 @@ def check_loss(trace: Trace, run: Run) -> None:
 
 
 def check_needs(trace: Trace, run: Run) -> None:
-    wanted = loss.needs(trace, run)
+    wanted = loss.needs(trace, run, dependencies_of(trace))
     assert by_step(measured("needed.recall", trace, run)) == wanted
     assert values(measured("needed.faults", trace, run)) == {turn: kept < of for turn, (kept, of) in wanted.items()}
     missed = sum(kept < of for kept, of in wanted.values())
