@@ -9,10 +9,10 @@ import pytest
 from generated import traces
 from handmade import SMALL, run_of
 from hypothesis import given, settings, strategies as st
-from measured import evidence_of, measured, value
+from measured import evidence_of, measured, replayer_of, value
 from reference import cost, loss
 
-from bench.evidence.recording import count_error
+from bench.evidence.calibration import count_error
 from bench.metrics import metrics
 from bench.model import ContextReset, Run, Sample, Trace
 
@@ -57,7 +57,7 @@ def check_cost(trace: Trace, run: Run) -> None:
     assert values(measured("cost.peak_prompt_tokens", trace, run)) == tokens
     models = {turn.index: turn.model or run.model for turn in trace.model_turns}
     shared = cost.shared_tokens(trace, run)
-    cached = {step: cost.cached(models[step], kept) for step, kept in shared.items()}
+    cached = {step: cost.cached(trace, run, models[step], shared, step) for step in shared}
     assert values(measured("cost.cached_prompt_tokens", trace, run)) == cached
     dollars = cost.cost_usd(trace, run)
     ours = values(measured("cost.cost_usd", trace, run))
@@ -69,12 +69,13 @@ def check_cost(trace: Trace, run: Run) -> None:
     written = sum(call.consumed_tokens + call.produced_tokens for call in run.writer_calls)
     assert sum(sample.numerator for sample in measured("cost.writer_tokens", trace, run)) == written
     if not any(isinstance(step, ContextReset) for step in trace.steps):
+        sizes = replayer_of(trace).calibration.sizes
         counted = [
-            (turn.index, cost.recorded_prompt_tokens(trace, run.encoding, turn), turn.usage.prompt_tokens)
+            (turn.index, cost.recorded_prompt_tokens(trace, run, turn, sizes), turn.usage.prompt_tokens)
             for turn in trace.model_turns
-            if turn.usage is not None
+            if turn.usage is not None and turn.usage.prompt_tokens
         ]
-        assert count_error(evidence_of(trace, run).of_trace, evidence_of(trace, run).count) == counted
+        assert count_error(trace, evidence_of(trace, run).count, sizes) == counted
 
 
 def check_loss(trace: Trace, run: Run) -> None:
