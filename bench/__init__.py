@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .version import VERSION
+
 if TYPE_CHECKING:
     from .case import measure as measure
     from .pipeline import (
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
         score as score,
     )
 
-__version__ = "0.2.0"
+__version__ = VERSION
 __all__ = ["check", "compare", "load", "measure", "render", "replay", "run_scenario", "score"]
 
 

@@ -21,10 +21,11 @@ from .evidence.shown import compactions_shown, judgements_shown, notes_shown, ro
 from .metrics import Metric
 from .model import Case, Failure, Losses, RecordingShown, RunShown, Sample, Trace, compact_json
 from .replayer.loop import Replayer
+from .replayer.stability import unstable_at
 from .reports.loss.finding_changes import finding_changes
 from .reports.loss.side_by_side import damages, worst_results
 from .reports.prompt_data import prompt_data
-from .strategies import Strategy, parse_strategy
+from .strategies import Strategy, parse_strategy, with_empty_writer
 
 RECORDED = "recorded"
 """The reference strategy that is what the recorded system itself did."""
@@ -68,14 +69,17 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
         trace = msgspec.structs.replace(trace, labels={**trace.labels, **labels})
     of_trace = TraceEvidence(trace, measuring.model)
     replayer = Replayer(of_trace, calibrate=measuring.calibrate)
-    oracle = functools.cache(functools.partial(oracle_tokens, replayer))
+    oracle = OracleCosts(replayer)
     shared: dict[Any, PromptEvidence] = {}
     evidence: dict[str, RunEvidence] = {}
     samples: dict[str, Scored] = {}
+    unstable: dict[str, int | None] = {}
     for strategy in measuring.strategies:
         run = replayer.run(strategy)
+        unstable[strategy.name] = unstable_at(replayer, strategy, run)
         prompts = shared.setdefault(same_prompts(run), PromptEvidence(of_trace, run))
-        found = evidence[strategy.name] = RunEvidence(of_trace, run, prompts, oracle, replayer.counter)
+        silent = functools.partial(_silent, strategy, replayer) if run.writer_calls else None
+        found = evidence[strategy.name] = RunEvidence(of_trace, run, prompts, oracle, replayer.counter, silent)
         samples[strategy.name] = scored(found, measuring.metrics)
     shown = {name: samples[name] for name in samples if name in measuring.shown}
     damaged = damages(shown, of_trace.results)
@@ -88,7 +92,12 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
             for name, found in evidence.items()
             for item in measuring.metrics
         ),
-        runs={name: _run_shown(found, samples[name], measuring.budgets) for name, found in evidence.items()},
+        runs={
+            name: msgspec.structs.replace(
+                _run_shown(found, samples[name], measuring.budgets), unstable_at=unstable[name]
+            )
+            for name, found in evidence.items()
+        },
         losses=tuple(_losses(trace, samples, measuring)),
         results=worst_results(damaged, evidence, measuring.results_shown),
         results_damaged=len(damaged),
@@ -111,10 +120,23 @@ def unmeasured(case: str, measuring: Measuring, sha256: str, problem: str) -> Ca
     )
 
 
-def oracle_tokens(replayer: Replayer, reference: str, recall: float) -> int:
-    """Prompt tokens of a reference that reads the future, told to reach a share of dependencies."""
-    run = replayer.run(parse_strategy(f"{reference}_at=compactor={reference}:recall={recall!r}"))
-    return sum(prompt.tokens for prompt in run.prompts)
+class OracleCosts:
+    """What a reference that reads the future costs on one trace: prompt tokens, told to reach a share of dependencies. Each is replayed once."""
+
+    def __init__(self, replayer: Replayer) -> None:
+        self._replayer = replayer
+        self._known: dict[tuple[str, float], int] = {}
+
+    def __call__(self, reference: str, recall: float) -> int:
+        if (reference, recall) not in self._known:
+            run = self._replayer.run(parse_strategy(f"{reference}_at=compactor={reference}:recall={recall!r}"))
+            self._known[reference, recall] = sum(prompt.tokens for prompt in run.prompts)
+        return self._known[reference, recall]
+
+
+def _silent(strategy: Strategy, replayer: Replayer) -> RunEvidence:
+    """A strategy that summarised, replayed with a writer that says nothing."""
+    return RunEvidence(replayer.evidence, replayer.run(with_empty_writer(strategy)), count=replayer.counter)
 
 
 def scored(evidence: RunEvidence, chosen: Iterable[Metric]) -> dict[str, tuple[Sample, ...]]:

@@ -6,7 +6,11 @@ The command line prints the message as one line and exits with `exit_code`; a tr
 from __future__ import annotations
 
 import difflib
+import os
+import sys
+import traceback
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class BenchError(Exception):
@@ -60,3 +64,36 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if close:
         return f" — did you mean {' or '.join(close)}?"
     return f" — known: {', '.join(names)}" if names else ""
+
+
+DEBUG = "BENCH_DEBUG"
+"""The environment variable that `--debug` sets: tracebacks of strategies and of errors go to standard error, from every process."""
+
+_PACKAGE = str(Path(__file__).parent) + os.sep
+_STDLIB = str(Path(os.__file__).parent) + os.sep
+
+
+def raised_at(error: BaseException) -> str:
+    """Where in somebody's own code an error was raised, as `file.py:12`: the innermost place outside the bench and outside packages; `""` if none.
+
+    >>> try:
+    ...     one_line(1 / 0)
+    ... except ZeroDivisionError as error:
+    ...     raised_at(error).endswith(":2")
+    True
+    """
+    places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    outside = [(file, line) for file, line in places if not file.startswith((_PACKAGE, "<frozen"))]
+    own = [place for place in outside if not place[0].startswith(_STDLIB) and "site-packages" not in place[0]]
+    if not own:
+        return ""
+    file, line = own[-1]
+    path = Path(file)
+    shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else Path(path.name)
+    return f"{shown.as_posix()}:{line}"
+
+
+def debugged(error: BaseException) -> None:
+    """Print the traceback of an error to standard error where `--debug` asks for it; else nothing."""
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error, file=sys.stderr)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -11,8 +10,7 @@ from typing import Any
 
 import msgspec
 
-from . import __version__
-from .case import Measuring, measure, oracle_tokens, scored
+from .case import Measuring, OracleCosts, measure, scored
 from .comparison.pairs import deltas
 from .comparison.rows import ordered, summarized
 from .comparison.shared import accepted_from, why_stale
@@ -34,6 +32,7 @@ from .strategies.earlier import Earlier, strategies_at
 from .text.facts import FACTS_VERSION
 from .tokens.prices import prices_date
 from .traces import Loaded, load as read_traces
+from .version import VERSION
 from .workers import measured_in_processes
 
 REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
@@ -53,9 +52,10 @@ Asked = Iterable[tuple[Trace, Mapping[str, Any]]]
 # ---------------------------------------------------------------- the verbs
 
 
-def load(paths: Sequence[str], base: Path | None = None) -> Loaded:
-    """The traces of some paths (`format:path`, or a path whose format is detected) and what was skipped. Errors: TraceError."""
-    return read_traces(paths, base or Path())
+def load(paths: str | Path | Sequence[str | Path], base: Path | None = None) -> Loaded:
+    """The traces of a path or several (`format:path`, or a path whose format is detected) and what was skipped. Errors: TraceError."""
+    several = [paths] if isinstance(paths, str | Path) else paths
+    return read_traces([str(path) for path in several], base or Path())
 
 
 def replay(trace: Trace, strategy: Any) -> Run:
@@ -66,7 +66,7 @@ def replay(trace: Trace, strategy: Any) -> Run:
 def score(trace: Trace, run: Run) -> dict[str, tuple[Sample, ...]]:
     """Every metric of one run, as samples by name; an old Run is scored without replaying its strategy."""
     of_trace = TraceEvidence(trace, run.model)
-    oracle = functools.partial(oracle_tokens, Replayer(of_trace, calibrate=run.counting.calibrated))
+    oracle = OracleCosts(Replayer(of_trace, calibrate=run.counting.calibrated))
     return scored(RunEvidence(of_trace, run, oracle_tokens=oracle), metrics().values())
 
 
@@ -85,11 +85,12 @@ def compare(
 ) -> Comparison:
     """Replay and score every trace under every strategy, the references added, and pair the results by case.
 
-    `traces`: a path or several, what `load` gives, one Trace, or any number of them. `strategies`: a list of spec strings, functions (taken as
-    summarizers) or Strategies, or a mapping of name → one of these. `gates` are tables as a scenario has them; their verdicts are in the
-    comparison. `jobs` is how many processes work on cases; the result is the same. `progress` is called with (cases done, of how many).
-    With `calibrate` tokens are counted as the usage that a trace recorded says, else by the plain rule; `model` is that of traces which name
-    none, for their prices and encoding. Raises SpecError for two strategies of one name, BenchError for no traces or no strategies at all.
+    `traces`: a path or several, what `load` gives, one Trace, or any number of them. `strategies`: a list of spec strings, functions (each in
+    the slot that its parameters speak of) or Strategies, or a mapping of name → one of these, or of slots → specs or functions. `gates` are tables
+    as a scenario has them; their verdicts are in the comparison. `jobs` is how many processes work on cases; the result is the same. `progress`
+    is called with (cases done, of how many). With `calibrate` tokens are counted as the usage that a trace recorded says, else by the plain rule;
+    `model` is that of traces which name none, for their prices and encoding. Raises SpecError for two strategies of one name, BenchError for no
+    traces or no strategies at all.
     """
     if isinstance(strategies, Mapping):
         declared = [strategy_of(item, name, base) for name, item in strategies.items()]
@@ -147,11 +148,12 @@ def run_scenario(
     where = str(plan.path or plan.title)
     declared = [_declared(name, slots, plan.base) for name, slots in plan.strategies.items()]
     rules = tuple(parse_rule(table, f"{where}: gates[{number}]", number) for number, table in enumerate(plan.gates, 1))
-    require_known(rules, [item.name for item in declared] + list(REFERENCES), where)
+    everyone = at_budgets(declared, plan.budgets, plan.base)
+    require_known(rules, [item.name for item in (*declared, *everyone)] + list(REFERENCES), where)
     asked = _Asked(plan, where)
     made = _Plan(
         title=plan.title,
-        declared=list(at_budgets(declared, plan.budgets, plan.base)),
+        declared=list(everyone),
         rules=rules_at_budgets(rules, {item.name: has_window(item) for item in declared}, plan.budgets),
         seed=plan.seed,
         budgets=plan.budgets,
@@ -277,7 +279,7 @@ def _signature(
 ) -> Signature:
     counted = {case.id: sorted({run.encoding for run in case.runs.values() if run.encoding}) for case in cases}
     return Signature(
-        bench_version=__version__,
+        bench_version=VERSION,
         traces={case.id: case.recording.sha256 for case in cases},
         questions={case.id: case.questions_sha256 for case in cases if case.questions_sha256},
         strategies={item.name: str(item) for item in strategies},

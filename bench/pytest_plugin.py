@@ -126,19 +126,21 @@ class ScenarioFile(pytest.File):
 
 
 def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str]]]:
-    """One test a gate and strategy, in the order declared, with the number of the gate and the strategy; one that names no strategy of the
-    scenario keeps its name, to be told.
+    """One test a gate and strategy, in the order declared, with the number of the gate and the strategy. One that names no strategy of the
+    scenario means references; one that names nobody keeps its name, to be told.
     """
     from fnmatch import fnmatchcase
 
     from .gates import parse_rule
+    from .pipeline import REFERENCES
 
     for number, table in enumerate(scenario.gates, 1):
         rule = parse_rule(table, f"{where}: gates[{number}]")
-        limits = " ".join(f"{name}={value}" for name, value in rule.settings.items())
+        limits = " ".join(f"{name}={table[name]}" for name in rule.settings)
         limit = f"{rule.metric} {limits}" + (" worst_case" if rule.over == "worst_case" else "")
         matching = [name for name in scenario.strategies if fnmatchcase(name, rule.strategy)]
-        for strategy in matching or [rule.strategy]:
+        around = [name for name in REFERENCES if fnmatchcase(name, rule.strategy)]
+        for strategy in matching or around or [rule.strategy]:
             yield f"{strategy}[{limit}]", (number, strategy)
 
 
@@ -235,7 +237,7 @@ class Bench:
     """The bench in a test of one's own. Paths of traces and strategies are relative to pytest's root folder.
 
     A trace is a path (`openai:runs/a.jsonl`; a folder stands for all of its traces) or a Trace; a strategy is a spec string
-    (`keep_all`, `mine=summarizer=summarizers.py:summarize`), a Strategy, or a function of one's own, which is taken as its summarizer.
+    (`keep_all`, `mine=summarizer=summarizers.py:summarize`), a Strategy, or a function of one's own, in the slot that its parameters speak of.
     """
 
     def __init__(self, base: Path, timer: Callable[[], Any]) -> None:

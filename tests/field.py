@@ -102,7 +102,9 @@ def prompts(spec: str, messages: Sequence[Message], max_tokens: int = 128_000) -
     """The prompts of a compactor when a model is called at each of its own messages, and once at the end."""
     plugin = build("compactor", spec)
     per_call = plugin.attribute("mode", "history") == "per_call"
-    history = ThreadHistory("main", MessageTokens(BaseMessages(COUNTER)), plugin.start()[1], max_tokens, None, per_call=per_call)
+    history = ThreadHistory(
+        "main", MessageTokens(BaseMessages(COUNTER)), plugin.start()[1], max_tokens, None, per_call=per_call
+    )
     found: list[list[Message]] = []
     for message in [*messages, None]:
         if message is None or message.kind == "model":

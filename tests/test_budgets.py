@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from handmade import opened, shell
 from hypothesis import given, strategies as st
 
 import bench
-from bench.comparison.budgets import at_budgets, has_window, parse_budgets, rules_at_budgets, standings
+from bench.comparison.budgets import standings
 from bench.errors import ScenarioError, SpecError
+from bench.gates import parse_rule, rules_at_budgets
 from bench.model import GateRule
 from bench.reports import rendered
 from bench.scenario import Scenario, read_scenario
-from bench.strategies import parse_strategy
+from bench.strategies import Strategy, parse_strategy
+from bench.strategies.budgets import at_budgets, has_window, parse_budgets
 from bench.traces.native import encode_trace
 
 OLD = "old=compactor=summarize_old:keep_last=2,max_tokens=32000+store=truncate"
@@ -22,11 +25,19 @@ MASK = "mask=compactor=mask_observations:keep_last=1"
 EVERYONE = (OLD, MASK, "separate=compactor=separate_commands", "cut=summarizer=truncate", "keep_all")
 
 
-def scenario(folder: Path, budgets: tuple[int, ...], gates: tuple[GateRule, ...] = ()) -> Scenario:
+def scenario(folder: Path, budgets: tuple[int, ...], gates: tuple[dict[str, Any], ...] = ()) -> Scenario:
     path = folder / "long.jsonl"
     path.write_bytes(encode_trace(opened(shell(30, start=2), id="long")))
     names = {text.partition("=")[0]: text for text in EVERYONE}
     return Scenario(title="t", traces=(str(path),), strategies=names, budgets=budgets, gates=gates)
+
+
+def rule(**table: Any) -> GateRule:
+    return parse_rule(table, "x.toml: gates[1]")
+
+
+def windows(declared: list[Strategy]) -> dict[str, bool]:
+    return {item.name: has_window(item) for item in declared}
 
 
 def test_only_windows_are_set_and_everything_else_stays() -> None:
@@ -46,9 +57,9 @@ def test_only_windows_are_set_and_everything_else_stays() -> None:
 
 def test_no_budget_changes_nothing() -> None:
     declared = [parse_strategy(text) for text in EVERYONE]
-    rules = [GateRule(metric="needed.recall", strategy="old", min=0.5)]
+    rules = [rule(metric="needed.recall", strategy="old", min=0.5)]
     assert at_budgets(declared, []) == tuple(declared)
-    assert rules_at_budgets(rules, declared, []) == tuple(rules)
+    assert rules_at_budgets(rules, windows(declared), []) == tuple(rules)
 
 
 def test_a_users_own_compactor_has_a_window_too(tmp_path: Path) -> None:
@@ -78,8 +89,8 @@ def test_gates_apply_at_every_budget() -> None:
     declared = [parse_strategy(text) for text in EVERYONE]
 
     def expanded(pattern: str) -> list[str]:
-        rules = rules_at_budgets([GateRule(metric="m", strategy=pattern, min=0)], declared, [1000, 4000])
-        return [rule.strategy for rule in rules]
+        rules = rules_at_budgets([rule(metric="m", strategy=pattern, min=0)], windows(declared), [1000, 4000])
+        return [item.strategy for item in rules]
 
     assert expanded("old") == ["old@1000", "old@4000"]
     assert expanded("*") == ["*"]
@@ -97,7 +108,7 @@ def test_ranked_within_a_budget_and_marked_above_it(tmp_path: Path) -> None:
     tight = {item.strategy: item for item in found[1000]}
     assert set(tight) == {"old@1000", "separate@1000", "mask", "cut", "keep_all"}
     for name, item in tight.items():
-        sizes = [prompt.tokens for prompt in compared.runs[name, "long"].prompts]
+        sizes = [call.tokens for call in compared.cases[0].runs[name].window.curve]
         assert (item.over, item.prompts, item.largest_tokens) == (sum(n > 1000 for n in sizes), len(sizes), max(sizes))
         assert (item.rank is None) == (item.over > 0)
     assert tight["keep_all"].rank is None
@@ -131,8 +142,8 @@ def test_without_budgets_the_panel_says_how_to_set_them(tmp_path: Path) -> None:
 
 
 def test_a_gate_on_a_strategy_is_judged_at_every_budget(tmp_path: Path) -> None:
-    rule = GateRule(metric="cost.peak_prompt_tokens", strategy="old", max=4000)
-    verdicts = bench.run_scenario(scenario(tmp_path, (2000, 100_000), (rule,))).verdicts
+    gate = {"metric": "cost.peak_prompt_tokens", "strategy": "old", "max": 4000}
+    verdicts = bench.run_scenario(scenario(tmp_path, (2000, 100_000), (gate,))).verdicts
     assert [(verdict.strategy, verdict.outcome) for verdict in verdicts] == [
         ("old@2000", "pass"),
         ("old@100000", "fail"),

@@ -253,6 +253,8 @@ def test_a_deleted_baseline_is_a_failure_in_ci(capsys):
         ("something_new", 1, None),
         ("facts_version", "0", "the pattern of facts changed (0 then, "),
         ("case_encodings", {"survey": ["p50k_base"]}, "the token encoding changed (p50k_base then, "),
+        ("calibration", "0", "how counts of tokens are fitted changed (0 then, "),
+        ("model", "gpt-4o", "the model of traces that name none changed (gpt-4o then, not said now)"),
         ("metrics", {"needed.recall": 99}, "how needed.recall is counted changed (version 99 then, "),
         ("metrics", {}, None),  # what an earlier bench wrote
     ],

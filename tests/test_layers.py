@@ -1,14 +1,20 @@
-"""The shape of the code: imports point one way, siblings do not know each other, files stay small, importing costs nothing."""
+"""The shape of the code: rooms import one way, plug-in files do not know each other, nothing is kept where nobody looks, files stay small."""
 
 from __future__ import annotations
 
 import ast
+import importlib.util
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+from bench.plugins.registry import KINDS, entries
 
 ROOT = Path(__file__).parents[1]
 LINES = 400
@@ -16,120 +22,125 @@ GRAB_BAGS = {"utils", "util", "helpers", "helper", "common", "misc", "stuff"}
 HEAVY = {"pandas", "numpy", "deepdiff", "altair", "vl_convert", "genai_prices", "jinja2", "tiktoken", "rich.progress",
          "rich", "sqlite3", "pyarrow", "pytest"}  # fmt: skip
 
-CORE = ("bench.facts", "bench.reading", "bench.drawing")  # shared by plug-in files, which do not know each other
-JUDGING = {"bench.scenario", "bench.results", "bench.scores", "bench.comparison"}
-RUNNING = {"bench.budgets", "bench.prompts", "bench.replayer", "bench.baselines", "bench.earlier"}
-COMMAND_LINE = {"bench.cli", "bench.pytest_plugin", "bench.__main__", "bench.starter"}
+PROCESS_WIDE = {
+    "bench.model.base._defaults",  # the fields of a type
+    "bench.plugins.registry._load_file",
+    "bench.plugins.registry._scan",
+    "bench.plugins.registry._scan_entry_points",
+    "bench.reports.html._environment",
+    "bench.reports.page.page_data.chart_library",
+    "bench.tokens.counting._encoding",
+    "bench.tokens.prices._find",
+    "bench.tokens.prices.unit_prices",
+}
+"""What a process computes once, because it belongs to no trace: vocabularies, price tables, templates, the chart library, what is registered."""
 
 
-def name_of(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+def _drawing() -> ModuleType:
+    """The script that draws the imports knows them: there is one reading of them."""
+    spec = importlib.util.spec_from_file_location("draw_imports", ROOT / "docs" / "draw_imports.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-SOURCES = {name_of(path): path for path in sorted((ROOT / "bench").rglob("*.py")) if "templates" not in path.parts}
-PACKAGES = {name for name, path in SOURCES.items() if path.name == "__init__.py"}
+draw = _drawing()
+SOURCES: dict[str, Path] = draw.SOURCES
+ROOMS = [room for level in draw.LEVELS for room in level]
+LEVEL = {room: number for number, level in enumerate(draw.LEVELS) for room in level}
+IMPORTS: dict[str, set[str]] = {module: draw.imports_of(module) for module in SOURCES}
+IMPORTS_OR_NAMES: dict[str, set[str]] = {module: draw.imports_of(module, checker=True) for module in SOURCES}
+"""With what is imported for the type checker alone."""
 
-
-def parent(module: str) -> str:
-    return module.rpartition(".")[0]
-
-
-def imports_of(module: str) -> set[str]:
-    """Every module of the bench that a module imports, at its top or inside its functions; not those for the type checker alone."""
-    found: set[str] = set()
-    package = module if module in PACKAGES else parent(module)
-    tree = ast.parse(SOURCES[module].read_text(encoding="utf-8"))
-    checker_only = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        if id(node) in checker_only:
-            continue
-        if isinstance(node, ast.ImportFrom):
-            start = package.split(".")
-            base = ".".join(start[: len(start) - node.level + 1]) if node.level else ""
-            source = ".".join(filter(None, (base, node.module)))
-            found |= {f"{source}.{item.name}" if f"{source}.{item.name}" in SOURCES else source for item in node.names}
-        elif isinstance(node, ast.Import):
-            found |= {item.name for item in node.names}
-    return {item for item in found if item in SOURCES} - {module}
-
-
-IMPORTS = {module: imports_of(module) for module in SOURCES}
+PLUGINS = {entry.target.__module__ for kind in KINDS for entry in entries(kind).values()} & SOURCES.keys()
+"""Every file that registers something."""
 
 
 def below(module: str, *packages: str) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in packages)
 
 
-def layer(module: str) -> int:
-    """How far down the flow a module stands; imports go from a higher layer to a lower one, or stay in theirs."""
-    if module == "bench.errors":
-        return 0
-    if below(module, "bench.model"):
-        return 1
-    if below(module, *CORE):
-        return 2
-    if module == "bench":
-        return 7
-    if any(module == name or module.startswith(f"{name}.") for name in COMMAND_LINE):
-        return 8
-    if module in RUNNING:
-        return 5
-    if module in PACKAGES:
-        return 4
-    if parent(module) != "bench":
-        return 6  # a plug-in file
-    return 3 if module in JUDGING else 2
+# ---------------------------------------------------------------- imports
 
 
-PLUGINS = sorted(module for module in SOURCES if layer(module) == 6)
+def test_the_imports_are_found() -> None:
+    assert {"bench.errors", "bench.plugins.spec"} <= IMPORTS["bench.plugins.registry"]
+    assert "bench.strategies" in IMPORTS["bench.replayer.loop"]
+    assert "bench.pipeline" in IMPORTS["bench"], "imports inside functions count"
+    assert (
+        "bench.evidence.of_trace"
+        in IMPORTS_OR_NAMES["bench.evidence.prompt_scan"] - IMPORTS["bench.evidence.prompt_scan"]
+    )
+    assert len(PLUGINS) > 60
 
 
-def test_the_imports_are_found():
-    assert {"bench.errors", "bench.spec"} <= IMPORTS["bench.plugins.registry"]
-    assert "bench.strategies" in IMPORTS["bench.replayer"]
-    assert "bench.replayer" in IMPORTS["bench"], "imports inside functions count"
-    assert len(PLUGINS) > 30
+def test_every_room_has_its_level() -> None:
+    assert {draw.room_of(module) for module in SOURCES} == set(ROOMS)
 
 
-@pytest.mark.parametrize("module", sorted(SOURCES))
-def test_imports_point_one_way(module):
-    wrong = sorted(other for other in IMPORTS[module] if layer(other) > layer(module))
-    assert wrong == [], f"{module} is below what it imports"
+@pytest.mark.parametrize("room", ROOMS)
+def test_imports_point_one_way(room: str) -> None:
+    wrong = {
+        f"{module} imports {other}"
+        for module in SOURCES
+        if draw.room_of(module) == room
+        for other in IMPORTS_OR_NAMES[module]
+        if draw.room_of(other) != room and LEVEL[draw.room_of(other)] >= LEVEL[room]
+    }
+    assert wrong == set()
 
 
-def test_no_imports_go_in_a_circle():
+def test_an_import_that_points_up_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(IMPORTS_OR_NAMES, "bench.text.facts", {"bench.evidence.of_trace"})
+    with pytest.raises(AssertionError):
+        test_imports_point_one_way("text")
+    monkeypatch.setitem(IMPORTS_OR_NAMES, "bench.text.facts", {"bench.tokens.counting"})
+    with pytest.raises(AssertionError):
+        test_imports_point_one_way("text")
+
+
+def test_no_imports_go_in_a_circle() -> None:
     TopologicalSorter(IMPORTS).prepare()
 
 
-@pytest.mark.parametrize("module", PLUGINS)
-def test_siblings_do_not_know_each_other(module):
-    siblings = {other for other in IMPORTS[module] if parent(other) == parent(module) and other not in PACKAGES}
-    assert siblings == set(), f"what two files of {parent(module)} share belongs into its __init__"
+def test_plugin_files_do_not_know_each_other() -> None:
+    known = {module: sorted(IMPORTS_OR_NAMES[module] & PLUGINS) for module in PLUGINS}
+    assert {module: others for module, others in known.items() if others} == {}, (
+        "what two plug-in files share belongs into the __init__ of their package"
+    )
 
 
-@pytest.mark.parametrize("module", PLUGINS)
-def test_plugins_of_one_kind_do_not_know_plugins_of_another(module):
-    assert [other for other in IMPORTS[module] if other in PLUGINS] == []
+def seen_by(modules: list[str], *within: str) -> dict[str, set[str]]:
+    """What modules import, directly or through other modules of these rooms, by the module that imports it."""
+    found: dict[str, set[str]] = {}
+    waiting, done = list(modules), set(modules)
+    while waiting:
+        module = waiting.pop()
+        found[module] = IMPORTS_OR_NAMES[module]
+        more = {other for other in IMPORTS_OR_NAMES[module] if draw.room_of(other) in within} - done
+        waiting += more
+        done |= more
+    return found
 
 
-@pytest.mark.parametrize("module", [name for name in SOURCES if below(name, "bench.metrics")])
-def test_metrics_cannot_see_strategies(module):
-    assert [
-        other for other in IMPORTS[module] if below(other, "bench.strategies", "bench.replayer", "bench.traces")
-    ] == []
+def rooms_seen(modules: list[str], *within: str) -> set[str]:
+    return {draw.room_of(other) for others in seen_by(modules, *within).values() for other in others}
 
 
-@pytest.mark.parametrize("module", [name for name in SOURCES if below(name, "bench.gates", "bench.reports")])
-def test_gates_and_reports_see_only_a_comparison(module):
-    hidden = ("bench.strategies", "bench.traces", "bench.replayer", "bench.prompts")
-    plugins = [other for other in IMPORTS[module] if below(other, "bench.metrics") and other not in PACKAGES]
-    assert [other for other in IMPORTS[module] if below(other, *hidden)] + plugins == []
+def test_metrics_cannot_see_strategies() -> None:
+    metrics = [module for module in SOURCES if below(module, "bench.metrics")]
+    assert rooms_seen(metrics) & {"strategies", "replayer", "traces", "files", "scenario"} == set()
+
+
+def test_gates_and_panels_see_only_a_comparison() -> None:
+    hidden = {"evidence", "traces", "strategies", "replayer", "scenario", "case"}
+    gates = [module for module in SOURCES if below(module, "bench.gates")]
+    panels = [module for module in SOURCES if below(module, "bench.reports.panels")]
+    renderers = sorted({entry.target.__module__ for entry in entries("renderer").values()} & SOURCES.keys())
+    for modules in (gates, panels, renderers):
+        assert rooms_seen(modules, "gates", "reports") & hidden == set()
 
 
 def outside(module: str) -> list[str]:
@@ -143,10 +154,98 @@ def outside(module: str) -> list[str]:
     return [name.partition(".")[0] for name in names]
 
 
-@pytest.mark.parametrize(("package", "owner"), [("tiktoken", "bench.tokens"), ("genai_prices", "bench.prices")])
-def test_one_module_counts_tokens_and_one_knows_prices(package, owner):
+@pytest.mark.parametrize(
+    ("package", "owner"), [("tiktoken", "bench.tokens.counting"), ("genai_prices", "bench.tokens.prices")]
+)
+def test_one_module_counts_tokens_and_one_knows_prices(package: str, owner: str) -> None:
     assert [module for module in SOURCES if package in outside(module)] == [owner]
 
+
+def test_nothing_opens_connections() -> None:
+    online = {"socket", "urllib", "http", "requests", "httpx", "aiohttp"}
+    assert [module for module in SOURCES if online & set(outside(module))] == []
+
+
+@pytest.mark.parametrize("module", ["bench", "bench.cli"])
+def test_importing_costs_nothing(module: str) -> None:
+    code = f"import sys, {module}; print(*sorted(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(result.stdout.split())
+    assert module in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_the_drawing_is_that_of_today() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert draw.drawn(page) == page, "python docs/draw_imports.py"
+    graph = draw.rooms()
+    arrows = {tuple(line.split(" --> ")) for line in draw.drawing().splitlines() if "-->" in line}
+    reached: dict[str, set[str]] = {}
+    for room in ROOMS:  # those that import nothing first
+        name = room.strip("_")
+        near = {other.strip() for one, other in arrows if one.strip() == name}
+        reached[room] = near.union(*(reached[other] for other in near))
+        assert reached[room] >= graph[room], "every import has an arrow, or a way of arrows"
+
+
+# ---------------------------------------------------------------- nothing is kept where nobody looks
+
+
+def caches() -> Iterator[str]:
+    """Every use of functools.cache and functools.lru_cache, by the module-level function that it is on; elsewhere, by module and line."""
+    for module, path in SOURCES.items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        inside = {
+            id(part): f"{module}.{node.name}"
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef)
+            for mark in node.decorator_list
+            for part in ast.walk(mark)
+        }
+        for node in ast.walk(tree):
+            name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+            if name in ("cache", "lru_cache"):
+                yield inside.get(id(node), f"{module}:{getattr(node, 'lineno', 0)}")
+
+
+def test_only_what_belongs_to_the_process_is_cached_for_it() -> None:
+    assert set(caches()) == PROCESS_WIDE
+
+
+def test_no_value_keeps_anything_behind_its_fields() -> None:
+    marks = ("__dict__", "object.__setattr__", "force_setattr", "setattr(")
+    found = [
+        f"{module}: {mark}"
+        for module, path in SOURCES.items()
+        for mark in marks
+        if mark in path.read_text(encoding="utf-8")
+    ]
+    assert found == []
+
+
+def test_references_share_no_code_with_what_they_check() -> None:
+    """They import values of the model, and each other; nothing else of the bench, and nothing of the tests that use them."""
+    folder = ROOT / "tests" / "reference"
+    own = {path.stem for path in (ROOT / "tests").glob("*.py")}
+    checked = 0
+    for path in sorted(folder.glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [item.name for item in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module or ""]
+            elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+                names = ["dynamic"]
+            for name in names:
+                assert name != "dynamic", f"{path.name}: imports by name"
+                assert name.partition(".")[0] not in own, f"{path.name} imports {name}"
+                assert not name.startswith("bench") or name == "bench.model", f"{path.name} imports {name}"
+                checked += name == "bench.model"
+    assert checked > 5
+
+
+# ---------------------------------------------------------------- files
 
 PYTHON_FILES = sorted(
     path
@@ -156,17 +255,17 @@ PYTHON_FILES = sorted(
 )
 
 
-def test_no_file_is_long():
+def test_no_file_is_long() -> None:
     counted = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in PYTHON_FILES}
     assert {str(path.relative_to(ROOT)): lines for path, lines in counted.items() if lines > LINES} == {}
 
 
-def test_no_file_or_folder_is_a_grab_bag():
+def test_no_file_or_folder_is_a_grab_bag() -> None:
     names = {part for path in PYTHON_FILES for part in path.relative_to(ROOT).with_suffix("").parts}
     assert names & GRAB_BAGS == set()
 
 
-def test_nothing_is_left_for_later():
+def test_nothing_is_left_for_later() -> None:
     marks = ["TO" + "DO", "FIX" + "ME", "NotImplemented" + "Error", "mark." + "skip", "mark." + "xfail"]
     found = [
         f"{path.relative_to(ROOT)}: {mark}"
@@ -177,15 +276,8 @@ def test_nothing_is_left_for_later():
     assert found == []
 
 
-@pytest.mark.parametrize("module", ["bench", "bench.cli"])
-def test_importing_costs_nothing(module):
-    code = f"import sys, {module}; print(*sorted(sys.modules))"
-    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    loaded = set(result.stdout.split())
-    assert module in loaded
-    assert loaded & HEAVY == set()
+def test_the_package_and_its_metadata_have_one_version() -> None:
+    import bench
 
-
-def test_nothing_opens_connections():
-    online = {"socket", "urllib", "http", "requests", "httpx", "aiohttp"}
-    assert [module for module in SOURCES if online & set(outside(module))] == []
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == bench.__version__

@@ -87,12 +87,12 @@ def check_loss(trace: Trace, run: Run) -> None:
 
 
 def check_needs(trace: Trace, run: Run) -> None:
-    first, again = loss.needs(trace, run, True), loss.needs(trace, run, False)
-    assert by_step(measured("needed.recall", trace, run)) == first
-    assert by_step(measured("needed.reuse_recall", trace, run)) == again
-    turns = first.keys() | again.keys()
-    gone = {turn: any(kept < of for kept, of in (x.get(turn, (0, 0)) for x in (first, again))) for turn in turns}
-    assert values(measured("needed.dangling_steps", trace, run)) == gone
+    wanted = loss.needs(trace, run)
+    assert by_step(measured("needed.recall", trace, run)) == wanted
+    assert values(measured("needed.faults", trace, run)) == {turn: kept < of for turn, (kept, of) in wanted.items()}
+    missed = sum(kept < of for kept, of in wanted.values())
+    rate = [(float(missed), float(len(run.prompts)))] if run.prompts else []
+    assert [(s.numerator, s.denominator) for s in measured("needed.fault_rate", trace, run)] == rate
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -118,7 +118,7 @@ def test_keep_all_loses_nothing_and_drop_all_keeps_least(trace: Trace) -> None:
         (best, n), (least, dropped_n) = value(name, trace, kept), value(name, trace, dropped)
         assert n == dropped_n
         assert best is None or (best == 1.0 and least is not None and least <= best)
-    assert sum(s.numerator for s in measured("needed.dangling_steps", trace, kept)) == 0
+    assert sum(s.numerator for s in measured("needed.faults", trace, kept)) == 0
 
 
 @given(trace=traces(), strategy=st.sampled_from(STRATEGIES[1:]))

@@ -239,8 +239,8 @@ def test_leaf_recall_without_structure_is_an_upper_bound() -> None:
     recording = opened([result(None, index=2, data=LOST_TABLE), ModelTurn(index=3, content="Level a, two of id 1.")])
     run = run_of(recording, "mask=compactor=mask_observations:keep_last=0")
     (sample,) = measured("loss.leaf_recall.end", recording, run)
-    # 1, a and two stand in the model's text; 2 and b nowhere (the placeholder says "66 characters, 1 lines": a second 1, not needed)
-    assert (sample.numerator, sample.denominator, sample.upper_bound) == (3, 5, True)
+    # `id` and `1` stand on one line of the model's; `a` and `two` without their keys, 2 and b nowhere
+    assert (sample.numerator, sample.denominator, sample.upper_bound) == (1, 5, True)
 
 
 def test_text_results_have_no_leaves() -> None:
@@ -252,8 +252,8 @@ def test_text_results_have_no_leaves() -> None:
 
 
 def test_needed() -> None:
-    # turn 3 uses run_7.csv for the first time, right after its result: age 0. Turn 5 uses it again, and 4711 for the first time, a turn
-    # later: age 1. Level_12 was the harness's own: it is not in the untruncated result, so no strategy is to blame
+    # turn 3 depends on run_7.csv, said since the turn before. Turn 5 depends on it again, said by turn 3, and on 4711, a turn ago.
+    # Level_12 was the harness's own: it is not in the untruncated result, so no strategy is to blame
     recording = opened(
         [
             result("found run_7.csv and 4711\n", index=2),
@@ -263,16 +263,20 @@ def test_needed() -> None:
         ]
     )
     kept = run_of(recording, "keep_all")
-    assert value("needed.recall", recording, kept) == (1.0, 2)
-    assert value("needed.reuse_recall", recording, kept) == (1.0, 1)
-    assert value("needed.dangling_steps", recording, kept) == (0, 2)
+    assert value("needed.recall", recording, kept) == (1.0, 3)
+    assert value("needed.faults", recording, kept) == (0, 2)
     masked = run_of(recording, "mask=compactor=mask_observations:keep_last=1")
     # at turn 5 the first result is masked: 4711 is gone; run_7.csv stands in the model's own turn
-    assert value("needed.recall", recording, masked) == (0.5, 2)
-    assert value("needed.reuse_recall", recording, masked) == (1.0, 1)
-    assert value("needed.dangling_steps", recording, masked) == (1, 2)
+    assert value("needed.recall", recording, masked) == (pytest.approx(2 / 3), 3)
+    assert value("needed.recall.near", recording, masked) == (pytest.approx(2 / 3), 3)
+    assert value("needed.recall.far", recording, masked) == (None, 0)
+    assert value("needed.faults", recording, masked) == (1, 2)
+    assert value("needed.fault_rate", recording, masked) == (
+        pytest.approx(1 / 3),
+        3,
+    )  # of three turns, the closing one too
     missed = [s.detail for s in measured("needed.recall", recording, masked) if not s.numerator]
-    assert missed == [Missed(fact="4711", kind="number", source=2, age=1)]
+    assert missed == [Missed(fact="4711", kind="number", source=2, origin="result", distance=1)]
 
 
 # ---------------------------------------------------------------- findings and routes

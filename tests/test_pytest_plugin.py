@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -93,6 +94,99 @@ def test_what_cannot_be_judged_is_never_green_unless_allowed():
     code, said = run("scenarios", "--bench-allow-inconclusive")
     assert code == 0
     assert "3 skipped" in said
+
+
+BUDGETS = """
+title = "Windows"
+traces = ["traces/*.jsonl"]
+budgets = [3000, 1000000]
+
+[strategies]
+old = { compactor = "summarize_old" }
+mine = { summarizer = "summarizers.py:summarize" }
+
+[[gates]]
+metric = "cost.peak_prompt_tokens"
+max = 3500
+strategy = "old"
+
+[[gates]]
+metric = "cost.peak_prompt_tokens"
+max = 3500
+strategy = "old@3000"
+
+[[gates]]
+metric = "cost.peak_prompt_tokens"
+max = 1000000
+
+[[gates]]
+metric = "needed.recall"
+min = 1
+strategy = "keep*"
+
+[[gates]]
+metric = "needed.recall"
+max_drop = 0
+"""
+
+
+def worst(verdicts):
+    """Item by item what the command line says: a strategy's verdicts at its budgets together."""
+    found = {}
+    for item in verdicts:
+        found.setdefault((item["gate"], item["strategy"].partition("@")[0]), []).append(item["outcome"])
+    order = ("fail", "inconclusive", "skipped", "pass")
+    return [min(outcomes, key=order.index) for outcomes in found.values()]
+
+
+def test_gates_of_a_scenario_with_budgets_are_the_verdicts_of_the_command_line():
+    SCENARIO.write_text(BUDGETS)
+    BASELINE.unlink()
+    code, said = run("scenarios", "-rA", "--junit-xml=x.xml")
+    assert "no strategy is called" not in said
+    assert code == 1
+    items = list(ET.parse("x.xml").iter("testcase"))
+    assert [item.get("name") for item in items] == [
+        "measured something",
+        "old[cost.peak_prompt_tokens max=3500]",
+        "old@3000[cost.peak_prompt_tokens max=3500]",
+        "old[cost.peak_prompt_tokens max=1000000]",
+        "mine[cost.peak_prompt_tokens max=1000000]",
+        "keep_all[needed.recall min=1]",
+        "old[needed.recall max_drop=0]",
+        "mine[needed.recall max_drop=0]",
+    ]
+    outcomes = [next((child.tag for child in item if child.tag in ("failure", "skipped")), "pass") for item in items]
+    assert outcomes == ["pass", "failure", "pass", "pass", "pass", "pass", "skipped", "skipped"]
+    assert "fail: old@1000000: cost.peak_prompt_tokens is" in said
+    assert bench("run", SCENARIO, "-o", "x.json") == 1
+    verdicts = json.loads(Path("x.json").read_text())["verdicts"]
+    assert len(verdicts) == 10, "at every budget, where the items are one a strategy"
+    assert {item["strategy"] for item in verdicts} == {"old@3000", "old@1000000", "mine", "keep_all"}
+    code, said = run("scenarios", "--bench-update-baseline")
+    assert "old@3000 needed.recall: " in said
+    code, said = run("scenarios", "-rA")
+    assert "PASSED scenarios/summaries.toml::old[needed.recall max_drop=0]" in said
+
+
+@pytest.mark.parametrize("budgets", ["", "budgets = [3000, 1000000]\n"])
+def test_the_items_say_what_the_command_line_says(budgets):
+    SUMMARIZERS.write_text(WORSE)
+    SCENARIO.write_text(budgets + SCENARIO.read_text())
+    run("scenarios", "--junit-xml=x.xml")
+    items = list(ET.parse("x.xml").iter("testcase"))[1:]
+    bench("run", SCENARIO, "-o", "x.json")
+    expected = worst(json.loads(Path("x.json").read_text())["verdicts"])
+    tags = [next((child.tag for child in item if child.tag in ("failure", "skipped")), "pass") for item in items]
+    assert tags == [{"fail": "failure", "inconclusive": "failure"}.get(outcome, outcome) for outcome in expected]
+    assert "failure" in tags
+
+
+def test_a_gate_on_nobody_is_told_with_the_nearest_name():
+    SCENARIO.write_text(SCENARIO.read_text().replace('strategy = "mine"', 'strategy = "mien"', 1))
+    code, said = run("scenarios")
+    assert code == 1
+    assert "gates[1]: no strategy is called 'mien' — did you mean mine?" in said
 
 
 def test_a_broken_scenario_is_an_error_and_bad_input_one_line_an_item():

@@ -174,10 +174,7 @@ def test_an_end_without_an_answer_is_no_model_turn(tmp_path: Path) -> None:
 
 
 def test_other_output_may_stand_on_both_sides_of_the_ledger(tmp_path: Path) -> None:
-    noisy = (
-        ledger().replace("Updated Ledger:\n", "Updated Ledger:\n{not json}\n{}\nWarning: {x}\n")
-        + "\n{}\ntrailing"
-    )
+    noisy = ledger().replace("Updated Ledger:\n", "Updated Ledger:\n{not json}\n{}\nWarning: {x}\n") + "\n{}\ntrailing"
     trace = read(tmp_path, run_of([("human", "x"), (THOUGHT, noisy)]))
     assert isinstance(trace.steps[1], RouteDecision)
     assert trace.steps[1].state["ledger"]["is_in_loop"]["answer"] is False

@@ -52,10 +52,10 @@ def test_a_raw_result_is_normalised_and_nothing_invented(tmp_path: Path) -> None
     trace = read(tmp_path, session(raw))
     (result,) = trace.results
     assert result.data["output"] == "one\ntwo C:\\r\\n"  # console text is no JSON: a backslash in it is a backslash
-    assert list(result.data) == ["structured_output", "output"]
-    rows = json.loads(result.data["structured_output"][0]["data"])
+    assert list(result.data) == ["structuredOutput", "output"]
+    rows = json.loads(result.data["structuredOutput"][0]["data"])
     assert rows == [{"Name": "a\nb", "Path": "C:\\run\\new"}]
-    assert "\r" not in result.data["structured_output"][0]["data"]
+    assert "\r" not in result.data["structuredOutput"][0]["data"]
     assert (result.success, result.seen, result.full, result.error) == (True, None, None, None)
     assert result.arguments == {"script_name": "A.cs", "is_final_approval": True}
     assert trace.meta == {"source": {"repo": "x"}, "manifest": [{"id": "A.cs"}]}
@@ -100,7 +100,7 @@ def test_the_recorded_session(shared_traces: Path) -> None:
     (trace,) = load(["rap"], shared_traces).traces
     wall, parameters = trace.results
     assert "✅ Wall created." in wall.data["output"]
-    (item,) = parameters.data["structured_output"]
+    (item,) = parameters.data["structuredOutput"]
     assert len(json.loads(item["data"])) == 36
     assert "\r" not in json.dumps(parameters.data).replace("\\\\r", "")
     assert "\\r" not in item["data"]

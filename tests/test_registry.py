@@ -276,8 +276,8 @@ def test_a_private_function_of_a_module(monkeypatch):
     [
         (None, "none.py:f", "none.py: No such file or directory — paths are relative to"),
         ("def f(:\n", "bad.py:f", "bad.py:1: cannot be imported: SyntaxError"),
-        ("import nothing_like_it\n", "bad.py:f", "bad.py: cannot be imported: ModuleNotFoundError"),
-        ("raise SystemExit(9)\n", "bad.py:f", "bad.py: cannot be imported: SystemExit"),
+        ("import nothing_like_it\n", "bad.py:f", "bad.py:1: cannot be imported: ModuleNotFoundError"),
+        ("raise SystemExit(9)\n", "bad.py:f", "bad.py:1: cannot be imported: SystemExit"),
         ("def f(r): ...\n", "bad.py", "name the function after a colon — known: f"),
         ("", "no_such_module_anywhere:f", "module 'no_such_module_anywhere' cannot be imported: ModuleNotFoundError"),
     ],

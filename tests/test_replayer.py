@@ -172,13 +172,13 @@ def test_state_lives_for_one_case_only(tmp_path):
 def test_the_future_is_given_only_to_who_declares_it(tmp_path):
     (tmp_path / "peeks.py").write_text(
         "def peeks(window):\n    raise ValueError(str(window.future))\n\n\n"
-        "def declares(window):\n    raise ValueError(window.future.trace.id)\n\n\ndeclares.needs_future = True\n"
+        "def declares(window):\n    raise ValueError(len(window.future.needs))\n\n\ndeclares.needs_future = True\n"
     )
     recorded = opened([])
     blind = replay(recorded, compose("s", {"compactor": "peeks.py:peeks"}, tmp_path))
     sees = replay(recorded, compose("s", {"compactor": "peeks.py:declares"}, tmp_path))
-    assert blind.failure.error == "ValueError: None"
-    assert sees.failure.error == "ValueError: t"
+    assert blind.failure.error == "peeks.py:2: ValueError: None"
+    assert sees.failure.error == "peeks.py:6: ValueError: 0"
 
 
 # ---------------------------------------------------------------- strategies that break
@@ -245,14 +245,14 @@ def test_a_strategy_that_breaks_is_the_failure_of_its_case(tmp_path, slot, funct
 def test_a_router_that_breaks_at_the_end_is_a_failure_too(tmp_path):
     (tmp_path / "mine.py").write_text("def end(state):\n    raise ValueError('no')\n\n\nend.at = 'end'\n")
     run = replay(opened([]), compose("s", {"routers": "mine.py:end"}, tmp_path))
-    assert (run.failure.slot, run.failure.error) == ("router mine.py:end", "ValueError: no")
+    assert (run.failure.slot, run.failure.error) == ("router mine.py:end", "mine.py:2: ValueError: no")
     assert len(run.prompts) == 1, "what was replayed before is kept"
 
 
 def test_a_router_that_breaks_on_an_empty_trace_is_a_failure_too(tmp_path):
     (tmp_path / "mine.py").write_text("def end(state):\n    raise ValueError('no')\n\n\nend.at = 'end'\n")
     run = replay(trace(), compose("s", {"routers": "mine.py:end"}, tmp_path))
-    assert run.failure.error == "ValueError: no"
+    assert run.failure.error == "mine.py:2: ValueError: no"
 
 
 # ---------------------------------------------------------------- the rest of a run

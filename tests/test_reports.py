@@ -21,7 +21,7 @@ from bench.errors import BenchError
 from bench.model import Comparison, Delta
 from bench.plugins.registry import entries
 from bench.reports import REPLAY_LIMIT, build_blocks, render, rendered, require_renderer, terminal_text
-from bench.reports.blocks import Cell, Chart, Column, Fold, Point, Prose, SideBySide, Table, change
+from bench.reports.blocks import Beside, Cell, Chart, Column, Fold, Point, Prose, SideBySide, Table, change
 from bench.reports.loss.excerpts import excerpt
 from bench.reports.page.charts import styles, svg
 from bench.reports.steps import step_lines
@@ -166,38 +166,31 @@ def _sentence(compared: Comparison, panel: str) -> str:
     return block.text
 
 
-def test_winner_is_the_cheapest_that_passes_and_keeps_enough() -> None:
-    assert _sentence(comparison(), "ranking").startswith(
-        "mask wins: 1\u202f500 prompt tokens, −50% [−55%, −40%] against keep_all"
+def test_the_first_sentence_says_what_to_ship() -> None:
+    assert (
+        _sentence(comparison(), "ranking") == "Ship mask: 750 tokens a run; no case loses anything of what was needed."
     )
 
 
-def test_no_winner_where_a_gate_fails_everywhere() -> None:
+def test_nobody_is_shipped_where_a_gate_fails_everywhere() -> None:
     compared = comparison()
     failing = tuple(msgspec.structs.replace(verdict, outcome="fail") for verdict in compared.verdicts)
-    said = _sentence(msgspec.structs.replace(compared, verdicts=failing), "ranking")
-    assert said.startswith("No winner: mask keeps most, 100%, for −50% tokens against keep_all; cut and mask failed.")
-
-
-def test_no_winner_where_nothing_is_cheaper_than_keep_all() -> None:
-    compared = comparison()
-    dearer = tuple(msgspec.structs.replace(delta, delta=5.0, relative=0.01) for delta in compared.deltas)
-    assert "cheaper than keep_all" in _sentence(msgspec.structs.replace(compared, deltas=dearer), "ranking")
+    alone = msgspec.structs.replace(compared, verdicts=failing, references=("floor",))
+    assert _sentence(alone, "ranking").startswith("Nobody qualifies, because: cut: 2 gates failed and keeps 75% of")
 
 
 def test_a_declared_reference_never_wins_and_is_no_contender() -> None:
-    compared = msgspec.structs.replace(comparison(), strategies=("keep_all", "cut"), references=("mask", "floor"))
-    assert _sentence(compared, "ranking").startswith(
-        "No winner: cut keeps most, 75%, for −50% tokens against keep_all; cut failed."
-    )
+    compared = msgspec.structs.replace(comparison(), strategies=("floor", "cut"), references=("mask",))
+    assert _sentence(compared, "ranking").startswith("Nobody qualifies, because: cut: 1 gate failed")
 
 
-def test_an_unsure_win_says_so() -> None:
-    compared = comparison()
-    unsure = tuple(msgspec.structs.replace(d, better=None, reason="the interval holds zero") for d in compared.deltas)
-    assert "not certain: the interval holds zero" in _sentence(
-        msgspec.structs.replace(compared, deltas=unsure), "ranking"
-    )
+def test_no_table_has_two_columns_of_one_name(compared: Comparison) -> None:
+    for panel in build_blocks(compared):
+        for block in panel.blocks:
+            for table in block.blocks if isinstance(block, Fold | Beside) else (block,):
+                if isinstance(table, Table) and panel.name != "cases":
+                    titles = [column.title for column in table.columns]
+                    assert len(titles) == len(set(titles)), panel.name
 
 
 def test_nothing_lost_and_nothing_measured_are_two_things() -> None:

@@ -166,7 +166,7 @@ def test_a_slot_of_the_wrong_type_is_named():
         compose("m", {"store": [3]})
 
 
-def test_a_router_without_a_decision_point_is_refused(tmp_path):
+def test_a_router_with_a_wrong_decision_point_is_refused(tmp_path):
     (tmp_path / "mine.py").write_text("def go(state):\n    return 'x'\n")
     with pytest.raises(SpecError, match=r"its `at` must be one of user_turn, .*, end"):
-        compose("m", {"routers": "mine.py:go"}, tmp_path)
+        compose("m", {"routers": "mine.py:go:at=some_time"}, tmp_path)

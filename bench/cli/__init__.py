@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,12 +10,14 @@ from pathlib import Path
 import click
 
 from .. import __version__
-from ..errors import BenchError, one_line
+from ..errors import DEBUG, BenchError, debugged, one_line
 from .compare import compare
 from .history import history
+from .importing import import_
 from .init import init
-from .listing import list_, show
+from .listing import list_
 from .run import run
+from .show import show
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -23,7 +26,14 @@ def cli() -> None:
     """Replay recorded agent runs through alternative memory strategies; measure cost, loss and routing; gate changes."""
 
 
-for command in (run, compare, init, history, list_, show):
+def _debug(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        os.environ[DEBUG] = "1"  # for the processes that measure cases too
+
+
+for command in (run, compare, init, history, list_, import_, show):
+    command.params.append(click.Option(["--debug"], is_flag=True, expose_value=False, is_eager=True, callback=_debug,
+                                       help="Show the traceback of errors, those of strategies too."))  # fmt: skip
     cli.add_command(command)
 
 
@@ -32,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         cli.main(None if arguments is None else list(arguments), prog_name="bench", standalone_mode=False)
     except BenchError as error:
+        debugged(error)
         _fail(one_line(error), error.exit_code)
     except click.exceptions.Exit as done:
         raise SystemExit(done.exit_code) from None
@@ -47,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (MemoryError, OSError) as error:
         _fail(f"{type(error).__name__}: {one_line(error)}", 2)
     except Exception as error:
+        debugged(error)
         last = error.__traceback__
         while last is not None and last.tb_next is not None:
             last = last.tb_next

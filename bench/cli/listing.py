@@ -1,4 +1,4 @@
-"""`bench list` and `bench show`: what is registered, and what a trace holds."""
+"""`bench list`: what is registered."""
 
 from __future__ import annotations
 
@@ -95,15 +95,3 @@ def _declared(entry: Any) -> str:
         return f"  {entry.meta['unit']}, {entry.meta['better']} is better, {entry.meta['aggregate']}{values}"
     at = entry.meta.get("at", getattr(entry.target, "at", None))
     return f"  at {at}" if at else ""
-
-
-@click.command()
-@click.argument("trace", metavar="[FORMAT:]PATH")
-def show(trace: str) -> None:
-    """Print the steps of a trace (or of every trace of a folder) with their tokens."""
-    from .. import load
-    from ..reports.steps import step_lines
-
-    for item in load([trace]).traces:
-        for line in step_lines(item):
-            click.echo(line)

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from ..model import Baseline, Comparison, MetricInfo, Row, Signature
 
+COUNTED = {"tokens", "usd", "prompts"}
+"""Units of values that depend on how tokens are counted."""
+
 
 @dataclass(frozen=True)
 class SharedCases:
@@ -60,18 +63,24 @@ def _what_differs(now: Signature, then: Signature, case: str) -> str:
 def why_stale(now: Signature, then: Baseline, infos: Mapping[str, MetricInfo]) -> str | None:
     """Why accepted values no longer compare: what made their numbers has changed. None where it has not.
 
-    That is the pattern of facts, the encodings that tokens were counted with, the tables of prices where dollars were accepted, and the
-    versions of the families of metrics. A new release alone, or another seed, changes no value.
+    That is the pattern of facts, the versions of the families of metrics, and where tokens or dollars were accepted, the encodings, how counts are
+    fitted, the model given to traces that name none, and for dollars the tables of prices. A new release alone, or another seed, changes no value.
     """
     accepted = {metric for by_metric in then.values.values() for metric in by_metric}
     judged = [infos[metric] for metric in sorted(accepted) if metric in infos]
     before = then.signature
     if now.facts_version != before.facts_version:
         return _differs("the pattern of facts", now.facts_version, before.facts_version)
-    encodings = _encodings(now, before)
-    if encodings is not None:
-        return _differs("the token encoding", *encodings)
-    if any(info.unit == "usd" for info in judged) and now.prices_date != before.prices_date:
+    units = {info.unit for info in judged}
+    if units & COUNTED:
+        encodings = _encodings(now, before)
+        if encodings is not None:
+            return _differs("the token encoding", *encodings)
+        if now.calibration != before.calibration:
+            return _differs("how counts of tokens are fitted", now.calibration, before.calibration)
+        if now.model != before.model:
+            return _differs("the model of traces that name none", now.model, before.model)
+    if "usd" in units and now.prices_date != before.prices_date:
         return _differs("the table of prices", now.prices_date, before.prices_date)
     for info in judged:
         version = before.metrics.get(info.family, 1)  # what was accepted before families had versions

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from ..model import AnyStep, ModelTurn, SystemTurn, ToolResult, ToolsChanged, Trace, UserTurn, text_of
 from ..text.common_words import COMMON_WORDS
 from ..text.decode import plain_lines
+from ..text.facts import flat
 from ..text.texts import Texts
 from .spoken import call_text
 
@@ -107,6 +108,20 @@ def _values(arguments: Any) -> Iterator[str]:
 # ---------------------------------------------------------------- finding
 
 
+DISTANCES = {"near": (0, 1), "mid": (2, 5), "far": (6, None)}
+"""How many model turns since the fact was last said: from, to (None: and more)."""
+
+
+def within(turns: int, distance: str) -> bool:
+    """Whether a distance in model turns is `near`, `mid` or `far`.
+
+    >>> within(1, "near"), within(6, "mid"), within(600, "far")
+    (True, False, True)
+    """
+    low, high = DISTANCES[distance]
+    return low <= turns and (high is None or turns <= high)
+
+
 class DependencyFinder:
     """Finds the dependencies of one trace. `universe` is what has to be looked for in messages to tell them: facts, ends of paths, copied spans."""
 
@@ -184,9 +199,14 @@ class DependencyFinder:
                     seen.add(fact)
                     yield self._made(item.fact, fact, item.kind, form, turn, told)
                 break
+        facts = [flat(fact) for fact in seen]
         for span in self._spans.of(turn.index):
+            if any(f" {span} " in fact for fact in facts):  # the words of a path or name are said with it
+                continue
             if span in told.first and span not in seen and (turn.thread, span) not in self._habits:
                 if told.first[span][0] == "model":  # an agent's own turns of phrase
+                    continue
+                if any(f" {span} " in self._texts.flat(fact) for fact in seen):  # the words of a path are one fact
                     continue
                 seen.add(span)
                 yield self._made(span, span, "span", "verbatim", turn, told)

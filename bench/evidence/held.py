@@ -22,13 +22,13 @@ from .presence import Shown
 class HeldLeaves:
     """How much of one structured result is still held in one prompt.
 
-    `upper_bound`: some leaves were not read back, but stand beside their key.
+    `labelled` counts those of the kept leaves that were not read back, but stand beside their key: an upper bound.
     `rows`, `columns` (distinct paths within rows) and `paths` (of all leaves but those under no key): kept, of how many.
     """
 
     result: ToolResult
     match: Match
-    upper_bound: bool
+    labelled: int
     rows: tuple[int, int]
     columns: tuple[int, int]
     paths: tuple[int, int]
@@ -78,7 +78,7 @@ class StructuredResults:
         if shown.whole(result):
             everything = Match(leaves.total, leaves.total, [], rows, sum(map(len, leaves.rows)))
             all_columns, all_paths = (len(columns),) * 2, (len(paths),) * 2
-            return HeldLeaves(result, everything, False, (rows, rows), all_columns, all_paths)
+            return HeldLeaves(result, everything, 0, (rows, rows), all_columns, all_paths)
         key = result.index, tuple(shown.texts_of(result.index))
         if key not in self._known:
             self._known[key] = match_read(leaves, key[1])
@@ -88,7 +88,7 @@ class StructuredResults:
         return HeldLeaves(
             result,
             found,
-            upper_bound=labelled > 0,
+            labelled=labelled,
             rows=(read.rows_kept, rows),
             columns=(len(columns & in_rows), len(columns)),
             paths=(_count_paths(paths, {path for path, _ in held if path}), len(paths)),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Container, Hashable
 from functools import cached_property
 
-from ..model import ResultOutcome, Run, Trace, as_text
+from ..model import ResultOutcome, Run, ToolResult, Trace
 from ..text.texts import Texts
 from ..tokens.counting import TokenCounter
 from .dependencies import Dependency
@@ -13,6 +13,7 @@ from .held import HeldLeaves
 from .of_trace import TraceEvidence
 from .pricing import Call, Kept, calls_of, kept_prefixes
 from .prompt_scan import PromptScan, Standing, scan_prompts
+from .refetch import Refetch, refetches_of
 from .tiers import Handles, HandlesOf, Tiered, handles_of, tiered
 from .validity import Checked, check_prompts
 
@@ -80,7 +81,8 @@ def same_prompts(run: Run) -> Hashable:
 class RunEvidence:
     """One run of a trace, and everything that metrics, gates and panels ask of it.
 
-    `prompts` is what its prompts hold, `count` counts tokens in its encoding. `oracle_tokens` says what a reference that reads the future costs
+    `prompts` is what its prompts hold, `count` counts tokens in its encoding. `silent` is the same strategy with a writer that says nothing (None: it
+    writes no summaries). `oracle_tokens` says what a reference that reads the future costs
     (None: nobody can say, because nothing may be replayed).
 
     >>> from bench.metrics import example
@@ -96,11 +98,12 @@ class RunEvidence:
         prompts: PromptEvidence | None = None,
         oracle_tokens: OracleTokens | None = None,
         count: TokenCounter | None = None,
+        silent: Callable[[], RunEvidence] | None = None,
     ) -> None:
         self.of_trace, self.run = of_trace, run
         self.prompts = prompts or PromptEvidence(of_trace, run)
         self.oracle_tokens = oracle_tokens
-        self._count = count
+        self._count, self._silent = count, silent
 
     @property
     def trace(self) -> Trace:
@@ -113,6 +116,11 @@ class RunEvidence:
         return self.of_trace.texts
 
     @cached_property
+    def silent(self) -> RunEvidence | None:
+        """The same strategy with empty summaries, replayed when it is first asked for."""
+        return None if self._silent is None else self._silent()
+
+    @cached_property
     def count(self) -> TokenCounter:
         """Counts tokens in the run's encoding."""
         return self._count or TokenCounter(self.run.encoding, self.run.counting)
@@ -121,6 +129,11 @@ class RunEvidence:
     def calls(self) -> list[Call]:
         """Every model call with what it costs."""
         return calls_of(self)
+
+    @cached_property
+    def refetches(self) -> dict[int, Refetch]:
+        """The repair of every turn that lacked what it needed, by its step."""
+        return refetches_of(self)
 
     @cached_property
     def outcomes(self) -> dict[int, ResultOutcome]:
@@ -146,29 +159,30 @@ class RunEvidence:
     @cached_property
     def tiers(self) -> dict[str, list[Tiered]]:
         """By place ("shown", "end") what is not in context there of each result, by tier."""
-        scan, texts = self.prompts.scan, self.texts
-        found: dict[str, list[Tiered]] = {}
-        for place in ("shown", "end"):
-            reachable = self.handles.of_results[place]
-            found[place] = [
-                tiered(standing, self.outcomes.get(standing.result.index), standing.result.index in reachable, texts)
-                for standing in scan.standings[place]
+        return {
+            place: [
+                tiered(standing, self._behind(standing.result, self.handles.of_results[place]), self.texts)
+                for standing in self.prompts.scan.standings[place]
                 if standing.gone
             ]
-        return found
+            for place in ("shown", "end")
+        }
+
+    def _behind(self, result: ToolResult, reachable: Container[int]) -> str:
+        """What the handle of a result resolves to, as a text; `""` where no prompt shows it."""
+        outcome = self.outcomes.get(result.index)
+        return "" if outcome is None or result.index not in reachable else self.of_trace.stored_text(result, outcome)
 
     @cached_property
     def missed(self) -> list[tuple[Dependency, bool]]:
         """Every dependency that its turn's prompt did not hold, with whether a handle that it shows resolves to the fact."""
+        results = {result.index: result for result in self.trace.results}
         found = []
         for item in self.prompts.scan.judged:
             if not item.present:
                 wanted = item.dependency
-                outcome = self.outcomes.get(wanted.origin_step) if wanted.origin == "result" else None
-                handle = outcome.record.handle if outcome else None
-                visible = handle is not None and handle in self.handles.of_prompts.get(wanted.turn, ())
-                stored = (
-                    as_text(outcome.stored) if visible and outcome is not None and outcome.stored is not None else ""
-                )
-                found.append((wanted, bool(stored) and self.texts.holds(stored, wanted.fact)))
+                outcome = self.outcomes.get(wanted.origin_step)
+                shown = outcome is not None and outcome.record.handle in self.handles.of_prompts.get(wanted.turn, ())
+                behind = self._behind(results[wanted.origin_step], (wanted.origin_step,)) if shown else ""
+                found.append((wanted, bool(behind) and self.texts.holds(behind, wanted.fact)))
         return found

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from functools import cached_property
+from types import MappingProxyType
 
-from ..model import ModelTurn, Prompt, Run, ToolResult, Trace, compact_json, text_of
+from ..model import ModelTurn, Prompt, ResultOutcome, Run, ToolResult, Trace, as_text, compact_json, text_of
 from ..text.fact_kinds import exit_codes, kinds_of
 from ..text.notices import notice
 from ..text.texts import Texts
@@ -13,7 +14,7 @@ from ..tokens.counting import TokenCounter
 from .compactions import joined_before, told_by_results
 from .dependencies import Dependency, DependencyFinder, spoken
 from .held import StructuredResults
-from .oracle import Need, find_needs
+from .oracle import Future, Need, find_needs
 from .presence import FactsHeld, ItemsOf, MessageTexts, Shown, sightings
 from .recorded_cut import Cut, Reset, find_cuts, find_resets
 from .repeats import Repeat, find_repeats
@@ -36,7 +37,7 @@ class TraceEvidence:
         self.texts = Texts()
         words = (self.texts.words(text) for step in trace.steps for text in spoken(step))
         self.texts.lower = frozenset(word for of_text in words for word in of_text if word.islower())
-        self._message_texts = MessageTexts({result.index: result.text for result in trace.results})
+        self._message_texts = MessageTexts(trace.results)
         self._notices: dict[tuple[int, tuple[str, ...]], str | None] = {}
         self._told: dict[str, list[tuple[int, dict[str, int]]]] = {}
         self._answers: dict[str, dict[int, int]] = {}
@@ -142,6 +143,11 @@ class TraceEvidence:
         return find_needs(self.trace, self.dependencies)
 
     @cached_property
+    def future(self) -> Future:
+        """What a strategy that reads the future is given: nothing of it can be changed."""
+        return Future(self.needs, MappingProxyType({step: result.text for step, result in self.results.items()}))
+
+    @cached_property
     def repeats(self) -> tuple[Repeat, ...]:
         """Every repeated call that was told a fact again."""
         return find_repeats(self.trace, self.texts)
@@ -189,6 +195,15 @@ class TraceEvidence:
     ) -> Iterator[tuple[str, ToolResult | Prompt, Shown]]:
         """Each prompt of a run with what it holds, and each result at its first and last prompt: see `bench.evidence.presence.sightings`."""
         return sightings(self.trace, run, self._message_texts, items_of, own)
+
+    def stored_text(self, result: ToolResult, outcome: ResultOutcome) -> str:
+        """What was stored of a result, as a text: its own where all of it was; `""` for nothing."""
+        if outcome.stored is None:
+            return ""
+        if outcome.stored is result.value:
+            return result.text
+        text = as_text(outcome.stored)
+        return result.text if text == as_text(result.value) else self._message_texts.part(result.index, text)
 
     def notice(self, step: int, shown: tuple[str, ...]) -> str | None:
         """What says in the shown texts that something of a result was left out; None where nothing does."""

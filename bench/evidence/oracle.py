@@ -7,7 +7,7 @@ replayed. Here is the choice behind it, which `clairvoyant:recall=…` makes too
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -47,6 +47,14 @@ class Need:
     def key(self) -> Fact:
         """What names it in a trace."""
         return self.thread, self.fact
+
+
+@dataclass(frozen=True)
+class Future:
+    """What a strategy that reads the future is given of a trace: every need, and what each tool result says untruncated, by its step."""
+
+    needs: tuple[Need, ...]
+    results: Mapping[int, str]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator
 
 from ..model import Message, Prompt, Run, ToolCall, ToolResult, Trace
 from ..text.cut import without_halves
@@ -101,18 +101,24 @@ def _paragraphs(text: str) -> list[str]:
 class MessageTexts:
     """The texts of messages, the arguments of a call written out once for all runs of a trace.
 
-    `untruncated` are the texts of the tool results, by step: a message that shows a part of one says nothing with half a word at the cut.
+    A message that shows a part of one of the `results` says nothing with half a word at the cut, of its text or of its value as Python writes it.
     """
 
-    def __init__(self, untruncated: Mapping[int, str]) -> None:
-        self._untruncated = untruncated
+    def __init__(self, results: Iterable[ToolResult] = ()) -> None:
+        self._untruncated = {result.index: tuple(dict.fromkeys((result.text, str(result.value)))) for result in results}
         # by identity: the runs share the calls of the trace's turns, and arguments cannot be hashed; kept, so that no other gets the same id
         self._calls: dict[int, tuple[tuple[ToolCall, ...], tuple[str, ...]]] = {}
 
     def shown(self, message: Message) -> str:
         """The text of a message, without half a word where a result was cut."""
-        whole = self._untruncated.get(-1 if message.step is None else message.step)
-        return message.text if whole is None or message.text == whole else without_halves(message.text, whole)
+        return message.text if message.step is None else self.part(message.step, message.text)
+
+    def part(self, step: int, text: str) -> str:
+        """What was kept of the result of a step, without half a word at a cut."""
+        for whole in self._untruncated.get(step, ()):
+            if text != whole:
+                text = without_halves(text, whole)
+        return text
 
     def __call__(self, message: Message) -> tuple[str, ...]:
         text, calls = self.shown(message), message.tool_calls

@@ -29,7 +29,8 @@ class Kept(NamedTuple):
 @dataclass(frozen=True)
 class Call:
     """One model call: its prompt, what of it the cache reads (None: the provider's rule is not known here) and writes, and its answer, in
-    tokens; the model, its provider, and its prices (None: none are listed).
+    tokens; the model, its provider, and its prices (None: none are listed). `reread` is what a call right after it would read of this prompt, and
+    `writes` whether what that call adds would be charged as written.
     """
 
     step: int
@@ -40,6 +41,8 @@ class Call:
     model: str | None = None
     provider: str | None = None
     prices: UnitPrices | None = None
+    reread: int = 0
+    writes: bool = False
 
     @property
     def usd(self) -> float | None:
@@ -47,6 +50,14 @@ class Call:
         if self.prices is None:
             return None
         return self.prices.cost_usd(self.prompt_tokens, self.read or 0, self.written, self.answer_tokens)
+
+    def again_usd(self, new_tokens: int, answer_tokens: int) -> float | None:
+        """What a call right after it costs that sends its prompt again with new tokens behind; None without prices."""
+        if self.prices is None:
+            return None
+        prompt_tokens = self.prompt_tokens + new_tokens
+        written = prompt_tokens - self.reread if self.writes else 0
+        return self.prices.cost_usd(prompt_tokens, self.reread, written, answer_tokens)
 
 
 def kept_prefixes(of_trace: TraceEvidence, run: Run) -> list[Kept]:
@@ -106,11 +117,21 @@ def calls_of(evidence: RunEvidence) -> list[Call]:
         provider = prices.provider if prices is not None else provider_of(model)
         rule = cache_rule(provider, model)
         read = None if rule is None else _read(rule, kept, run)
-        written = 0
-        if rule is not None and rule.writes and run.counting.cache_used and prompt.tokens >= rule.minimum:
-            written = prompt.tokens - _at_end(run) - (read or 0)
-        answer = answers.get(prompt.step, 0)
-        found.append(Call(prompt.step, prompt.tokens, read, written, answer, model, provider, prices))
+        writes = rule is not None and rule.writes and run.counting.cache_used and prompt.tokens >= rule.minimum
+        found.append(
+            Call(
+                step=prompt.step,
+                prompt_tokens=prompt.tokens,
+                read=read,
+                written=prompt.tokens - _at_end(run) - (read or 0) if writes else 0,
+                answer_tokens=answers.get(prompt.step, 0),
+                model=model,
+                provider=provider,
+                prices=prices,
+                reread=0 if rule is None else _read(rule, Kept(prompt.tokens - _at_end(run), 0, 0.0), run),
+                writes=writes,
+            )
+        )
     return found
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ..model import ResultOutcome, Run, as_text
+from ..model import Run
 from ..text.texts import Texts
 from .prompt_scan import Standing
 
@@ -31,34 +31,20 @@ class Tiered:
         return self.retrievable if tier == "retrievable" else self.lost
 
 
-def tiered(standing: Standing, outcome: ResultOutcome | None, reachable: bool, texts: Texts) -> Tiered:
-    """The tiers of what is gone of a result; `reachable` says whether the prompt shows its handle.
+def tiered(standing: Standing, behind_handle: str, texts: Texts) -> Tiered:
+    """The tiers of what is gone of a result; `behind_handle` is the text that the handle which its prompt shows resolves to (`""`: none, or nothing).
 
     >>> from bench.model import ToolResult
     >>> cut = Standing(ToolResult(index=0, call_id="a", function="f", seen="471 36.5"), False, ("471", "36.5"))
-    >>> tiered(cut, None, False, Texts()).lost
-    ('471', '36.5')
+    >>> tiered(cut, "", Texts()).lost, tiered(cut, "total 471", Texts()).retrievable
+    (('471', '36.5'), ('471',))
     """
-    behind = (
-        set(retrievable(standing, outcome, texts)) if reachable and outcome is not None and standing.gone else set()
-    )
+    lost = frozenset(texts.missing(behind_handle, standing.gone)) if behind_handle else frozenset(standing.gone)
     return Tiered(
         standing,
-        tuple(fact for fact in standing.gone if fact in behind),
-        tuple(fact for fact in standing.gone if fact not in behind),
+        tuple(fact for fact in standing.gone if fact not in lost),
+        tuple(fact for fact in standing.gone if fact in lost),
     )
-
-
-def retrievable(standing: Standing, outcome: ResultOutcome, texts: Texts) -> list[str]:
-    """Those of the facts that are gone which what was stored holds, the handle resolved; `[]` where it resolved to nothing."""
-    stored, result = outcome.stored, standing.result
-    if stored is None:
-        return []
-    text = as_text(stored)
-    if stored is result.value or text in (result.text, as_text(result.value)):
-        return list(standing.gone)
-    missing = set(texts.missing(text, standing.gone))
-    return [fact for fact in standing.gone if fact not in missing]
 
 
 @dataclass(frozen=True)

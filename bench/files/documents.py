@@ -139,22 +139,26 @@ class Document:
     @functools.cached_property
     def is_json_lines(self) -> bool:
         """Whether the file is JSON Lines: the first line is a whole value and more lines follow."""
+        return bool(self._first_line)
+
+    @functools.cached_property
+    def _first_line(self) -> tuple[Any, ...]:
+        """The value of the first line, where it is one and more lines follow; `()` where not."""
         found = self.lines()
         number, first = next(found)
         if next(found, None) is None:
-            return False
+            return ()
         try:
-            self.__dict__["head"] = self.decode(first, number)
+            return (self.decode(first, number),)
         except TraceError:
-            return False
-        return True
+            return ()
 
     @functools.cached_property
     def head(self) -> Any:
         """What a reader sniffs at: the first line's value of a JSON Lines file, else the whole value; None where it is not JSON."""
         if self.problem is not None:
             return None
-        return self.__dict__["head"] if self.is_json_lines else self.json
+        return self._first_line[0] if self._first_line else self.json
 
     @functools.cached_property
     def problem(self) -> TraceError | None:

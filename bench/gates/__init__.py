@@ -13,15 +13,15 @@ from typing import Any
 
 import msgspec
 
-from ..errors import ScenarioError, nearest, one_line
+from ..errors import ScenarioError, SpecError, nearest, one_line
 from ..metrics import metrics
 from ..model import Comparison, GateRule, Loss, Row, Verdict
 from ..plugins.registry import Entry, entries, register
-from ..text.wording import counted, exact
+from ..text.wording import counted, exact, listed
 
 GateFunction = Callable[..., Verdict]
-SHARED = ("metric", "strategy", "over")
-"""What every gate has beside its own settings."""
+SHARED = ("metric", "strategy", "over", "gate")
+"""What every gate has beside its own settings. `gate` names the gate meant, where the settings alone leave that open."""
 
 LISTED = 10
 """How many losses a verdict names."""
@@ -31,7 +31,15 @@ def gate(
     name: str, *, needs_baseline: bool = False, problem: Callable[..., str | None] | None = None
 ) -> Callable[[GateFunction], GateFunction]:
     """Decorator that registers a gate. `problem` is called with its settings and says what is wrong with them (None: nothing)."""
-    return register("gate", name, needs_baseline=needs_baseline, problem=problem)
+    add = register("gate", name, needs_baseline=needs_baseline, problem=problem)
+
+    def checked(function: GateFunction) -> GateFunction:
+        taken = sorted({item.name for item in Entry("gate", name, function).parameters} & {*SHARED})
+        if taken:
+            raise SpecError(f"gate {name!r}: {taken[0]!r} is what every gate has — give its own setting another name")
+        return add(function)
+
+    return checked
 
 
 # ---------------------------------------------------------------- rules as they are written
@@ -48,19 +56,10 @@ def parse_rule(table: Mapping[str, Any], where: str, number: int = 0) -> GateRul
     if not isinstance(metric, str):
         raise ScenarioError(f"{where}: `metric` is missing — say which number is judged")
     where = f"{where} ({metric})"
-    known = entries("gate")
     own = {key: value for key, value in table.items() if key not in SHARED}
-    if not own:
-        raise ScenarioError(f"{where}: no limit — set {_choices(known)}")
-    taking = [entry for entry in known.values() if own.keys() & {item.name for item in entry.parameters}]
-    if len(taking) != 1 or own.keys() - {item.name for item in taking[0].parameters}:
-        names = {item.name for entry in known.values() for item in entry.parameters}
-        for key in own:
-            if key not in names:
-                raise ScenarioError(f"{where}: unknown key {key!r}{nearest(key, [*names, *SHARED])}")
-        raise ScenarioError(f"{where}: {' and '.join(own)} in one gate — write one gate for each")
-    settings = _settings(taking[0], own, where)
-    check = taking[0].meta.get("problem")
+    meant = _meant(own, table.get("gate"), where)
+    settings = _settings(meant, own, where)
+    check = meant.meta.get("problem")
     said = check(**settings) if check is not None else None
     if said:
         raise ScenarioError(f"{where}: {said}")
@@ -68,11 +67,40 @@ def parse_rule(table: Mapping[str, Any], where: str, number: int = 0) -> GateRul
         shared = msgspec.convert({key: table[key] for key in SHARED if key in table}, GateRule)
     except msgspec.ValidationError as error:
         raise ScenarioError(f"{where}: {one_line(error)}") from None
-    return msgspec.structs.replace(shared, gate=taking[0].name, settings=settings, number=number)
+    return msgspec.structs.replace(shared, gate=meant.name, settings=settings, number=number)
 
 
-def _choices(known: Mapping[str, Entry]) -> str:
-    return " or ".join(", ".join(item.name for item in entry.parameters) for entry in known.values())
+def _meant(own: Mapping[str, Any], named: Any, where: str) -> Entry:
+    """The one gate that takes these settings and needs no others."""
+    known = entries("gate")
+    if named is not None:
+        if not isinstance(named, str) or named not in known:
+            raise ScenarioError(f"{where}: unknown gate {named!r}{nearest(str(named), known)}")
+        known = {named: known[named]}
+    elif not own:
+        raise ScenarioError(f"{where}: no limit — set {' or '.join(map(_names, known.values()))}")
+    taking = [entry for entry in known.values() if own.keys() <= {item.name for item in entry.parameters}]
+    able = [entry for entry in taking if not _missing(entry, own)]
+    if len(able) == 1:
+        return able[0]
+    if able:
+        which = f"gates {listed([entry.name for entry in able])} each take {listed(list(own))}"
+        raise ScenarioError(f"{where}: {which} — write `gate = {able[0].name!r}` beside it, or the other")
+    names = [item.name for entry in known.values() for item in entry.parameters]
+    for key in own:
+        if key not in names:
+            raise ScenarioError(f"{where}: unknown key {key!r}{nearest(key, [*names, *SHARED])}")
+    if taking:
+        raise ScenarioError(f"{where}: gate {taking[0].name!r} also needs {listed(_missing(taking[0], own))}")
+    raise ScenarioError(f"{where}: {listed(list(own))} in one gate — write one gate for each")
+
+
+def _names(entry: Entry) -> str:
+    return ", ".join(item.name for item in entry.parameters)
+
+
+def _missing(entry: Entry, own: Mapping[str, Any]) -> list[str]:
+    return [item.name for item in entry.parameters if item.required and item.name not in own]
 
 
 def _settings(entry: Entry, own: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -83,6 +111,9 @@ def _settings(entry: Entry, own: Mapping[str, Any], where: str) -> dict[str, Any
             settings[key] = msgspec.convert(value, types[key])
         except msgspec.ValidationError as error:
             raise ScenarioError(f"{where}: {key} = {value!r}: {one_line(error)}") from None
+        except TypeError:
+            unread = f"gate {entry.name!r} setting {key} has an annotation that cannot be read: {types[key]!r}"
+            raise ScenarioError(f"{where}: {unread} — use int, float, str, bool or a list of them") from None
     return settings
 
 
@@ -145,7 +176,14 @@ def judged(rule: GateRule, comparison: Comparison) -> list[str]:
 def judge(rule: GateRule, comparison: Comparison, strategy: str) -> Verdict:
     """What one rule says of one strategy."""
     function: GateFunction = entries("gate")[rule.gate].target
-    return function(rule, comparison, strategy, **rule.settings)
+    verdict = function(rule, comparison, strategy, **rule.settings)
+    unstable = [
+        case.id for case in comparison.cases if strategy in case.runs and case.runs[strategy].unstable_at is not None
+    ]
+    if not unstable or verdict.outcome not in ("pass", "fail"):
+        return verdict
+    sentence = f"{strategy} is unstable: replayed again, it gave something else on {unstable[0]}"
+    return msgspec.structs.replace(verdict, outcome="inconclusive", sentence=f"{sentence} ({verdict.sentence})")
 
 
 def needs_baseline(rule: GateRule) -> bool:

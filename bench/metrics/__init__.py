@@ -129,7 +129,7 @@ def missed(item: Dependency) -> Missed:
     return Missed(fact=item.fact, kind=item.kind, source=item.origin_step, origin=item.origin, distance=item.distance)
 
 
-def of_result(result: ToolResult, kept: float, total: float, lost: Sequence[str] = (), **fields: bool) -> Sample:
+def of_result(result: ToolResult, kept: float, total: float, lost: Sequence[str] = ()) -> Sample:
     """A share of one result as a sample, with up to 20 of the facts that were lost.
 
     >>> of_result(ToolResult(index=4, call_id="c", function="f"), 1, 2, ["471"]).detail
@@ -143,7 +143,6 @@ def of_result(result: ToolResult, kept: float, total: float, lost: Sequence[str]
         step=result.index,
         call_id=result.call_id,
         detail=detail,
-        upper_bound=fields.get("upper_bound", False),
     )
 
 

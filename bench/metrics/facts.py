@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..evidence.of_run import RunEvidence
-from ..model import ResultOutcome, Sample, ToolResult, as_text
+from ..model import ResultOutcome, Sample, ToolResult
 from ..text.fact_kinds import states
 from . import metric, of_result, with_rest
 
 PLACES = ("shown", "end", "stored")
-KINDS = ("number", "name", "path", "url", "quoted", "error", "measure", "exit_code")
+KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error", "measure", "exit_code")
 
 
 @metric(
@@ -65,10 +65,8 @@ def _stored(evidence: RunEvidence) -> list[Sample]:
 def _lost_in_store(evidence: RunEvidence, result: ToolResult, outcome: ResultOutcome) -> list[str]:
     if outcome.stored is result.value:
         return []
-    text = as_text(outcome.stored)
-    if text in (result.text, as_text(result.value)):
-        return []
-    return evidence.texts.missing(text, evidence.texts.facts(result.text))
+    text = evidence.of_trace.stored_text(result, outcome)
+    return [] if text == result.text else evidence.texts.missing(text, evidence.texts.facts(result.text))
 
 
 def _of_kind(evidence: RunEvidence, kind: str, place: str) -> list[Sample]:

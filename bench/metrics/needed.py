@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from ..evidence.dependencies import Dependency
+from ..evidence.dependencies import DISTANCES, Dependency, within
 from ..evidence.of_run import RunEvidence
 from ..model import Lost, Missed, Sample
 from . import LISTED, metric, missed
 
 ORIGINS = ("user", "model", "result")
-DISTANCES = {"near": (0, 1), "mid": (2, 5), "far": (6, None)}
-"""How many model turns since the fact was last said: from, to (None: and more)."""
 
 
 @metric(
@@ -41,7 +39,7 @@ def recall(evidence: RunEvidence, origin: str, distance: str) -> list[Sample]:
     gone: list[Dependency] = []
     for item in evidence.prompts.scan.judged:
         wanted = item.dependency
-        if (origin and wanted.origin != origin) or (distance and not _within(wanted.distance, distance)):
+        if (origin and wanted.origin != origin) or (distance and not within(wanted.distance, distance)):
             continue
         held.setdefault(wanted.turn, 0)
         if item.present:
@@ -53,11 +51,6 @@ def recall(evidence: RunEvidence, origin: str, distance: str) -> list[Sample]:
     ]
     samples += [Sample(numerator=0.0, denominator=1.0, step=item.turn, detail=missed(item)) for item in gone]
     return sorted(samples, key=lambda sample: sample.step or 0)
-
-
-def _within(turns: int, distance: str) -> bool:
-    low, high = DISTANCES[distance]
-    return low <= turns and (high is None or turns <= high)
 
 
 @metric("needed.faults", unit="turns", better="lower", aggregate="sum")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from ..evidence.held import HeldLeaves
 from ..evidence.of_run import RunEvidence
-from ..model import ResultOutcome, Sample, ToolResult, as_text
+from ..model import ResultOutcome, Sample, ToolResult
 from ..text.labels import LabelsOf, with_labelled
 from ..text.leaves import Leaf, Leaves, Match, flatten, match, tokens_of
 from ..text.read_back import match_read
-from ..text.texts import Texts
 from . import LISTED, metric, of_result
 
 PROMPTS = ("shown", "end")
@@ -31,35 +32,32 @@ def leaf_recall(evidence: RunEvidence, place: str) -> list[Sample]:
     Source: 004 §1.2: a structured result stored as `str(result)[:500]`
 
     >>> from bench.metrics import example
-    >>> [(sample.numerator, sample.denominator, sample.detail.facts, sample.upper_bound) for sample in leaf_recall(example(), "shown")]
-    [(1.0, 2.0, ('file: a/b.csv',), True)]
+    >>> [(sample.numerator, sample.denominator, sample.detail.facts, sample.low) for sample in leaf_recall(example(), "shown")]
+    [(1.0, 2.0, ('file: a/b.csv',), 0.0)]
     """
     if place != "stored":
-        return [_sample(held.result, held.match, held.upper_bound) for held in evidence.prompts.leaves[place]]
-    leaves = evidence.of_trace.structured.leaves
+        return [_sample(held.result, held.match, held.labelled) for held in evidence.prompts.leaves[place]]
     return [
-        _sample(result, *_match_stored(leaves[result.index], result, evidence.outcomes[result.index], evidence.texts))
+        _stored(evidence, result, leaves, evidence.outcomes[result.index])
         for result in evidence.trace.results
-        if result.index in leaves and result.index in evidence.outcomes
+        if (leaves := evidence.of_trace.structured.leaves.get(result.index)) and result.index in evidence.outcomes
     ]
 
 
-def _match_stored(leaves: Leaves, result: ToolResult, outcome: ResultOutcome, texts: Texts) -> tuple[Match, bool]:
-    value = outcome.stored
-    if value is result.data or (isinstance(value, str) and value == result.text):
-        return Match(leaves.total, leaves.total, []), False
-    if isinstance(value, dict | list):
-        return match(leaves, flatten(value)), False
-    text = "" if value is None else as_text(value)
-    found, labelled = with_labelled(
-        match_read(leaves, [text])[0], leaves, Counter(LabelsOf([leaves], texts)(text)).__getitem__
-    )
-    return found, labelled > 0
+def _stored(evidence: RunEvidence, result: ToolResult, leaves: Leaves, outcome: ResultOutcome) -> Sample:
+    if outcome.stored is result.data or outcome.stored == result.text:
+        return _sample(result, Match(leaves.total, leaves.total, []), 0)
+    if isinstance(outcome.stored, dict | list):
+        return _sample(result, match(leaves, flatten(outcome.stored)), 0)
+    text = evidence.of_trace.stored_text(result, outcome)
+    labels = Counter(LabelsOf([leaves], evidence.texts)(text))
+    return _sample(result, *with_labelled(match_read(leaves, [text])[0], leaves, labels.__getitem__))
 
 
-def _sample(result: ToolResult, found: Match, upper_bound: bool) -> Sample:
-    lost = [_text(leaf) for leaf in found.lost[:LISTED]]
-    return of_result(result, found.kept, found.total, lost, upper_bound=upper_bound)
+def _sample(result: ToolResult, found: Match, labelled: int) -> Sample:
+    """What was found, with the part of it that was read back where some was only seen beside its key."""
+    sample = of_result(result, found.kept, found.total, [_text(leaf) for leaf in found.lost[:LISTED]])
+    return replace(sample, upper_bound=True, least=float(found.kept - labelled)) if labelled else sample
 
 
 def _text(leaf: Leaf) -> str:

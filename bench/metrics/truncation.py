@@ -102,7 +102,7 @@ def _all_there(standing: Standing, held: HeldLeaves | None, texts: Texts) -> boo
     text = standing.result.text.strip()
     if any(text in shown for shown in standing.texts):
         return True
-    if held is not None and not held.upper_bound:
+    if held is not None and not held.labelled:
         return not held.match.lost
     shown = "\n".join(map(texts.plain, standing.texts))
     return all(line.strip() in shown for line in lines_of(texts.plain(standing.result.text)))

@@ -9,19 +9,20 @@ import functools
 import hashlib
 import importlib
 import importlib.metadata
-import importlib.util
 import inspect
 import pkgutil
-import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 import msgspec
 
 from ..errors import BenchError, SpecError, nearest, one_line
+from .beside import Beside, load_file
+from .command import TARGET, process_class
 from .spec import Spec, parse_spec
 
 _Target = TypeVar("_Target")
@@ -45,6 +46,9 @@ KINDS: dict[str, tuple[str | tuple[str, ...], str | None]] = {
 }
 """Every kind of plug-in. The entry point group of a kind is `bench.<kind>s`."""
 
+SETTABLE: dict[str, tuple[str, ...]] = {"compactor": ("mode", "dialect"), "router": ("at",)}
+"""What a spec may declare about somebody's own function, unless the function has a parameter of that name: `:mode=per_call`."""
+
 # Slots of one strategy that share a folder share its scan; a name is unique within its kind.
 _entries: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
 
@@ -61,12 +65,19 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Entry:
-    """One registered plug-in: its target (a function or a class) and what it declared."""
+    """One plug-in: its target (a function or a class) and what it declared.
+
+    `own`: somebody's own function, which is not registered; `beside` is then the folder of its file, where it has one, and `reads` the files
+    that its command line names.
+    """
 
     kind: str
     name: str
     target: Any
     meta: dict[str, Any] = field(default_factory=dict)
+    own: bool = False
+    beside: Beside | None = None
+    reads: tuple[str, ...] = ()
 
     @property
     def doc(self) -> str:
@@ -81,13 +92,18 @@ class Entry:
 
     @functools.cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The settings: keyword-only parameters, of the function or of the class's constructor."""
-        return _parameters(self.target)
+        """The settings: keyword-only parameters, of the function or of the class's constructor; of somebody's own, all with a default too."""
+        return _parameters(self.target, self.own)
 
 
-def _parameters(target: Any) -> tuple[Parameter, ...]:
+def _parameters(target: Any, own: bool) -> tuple[Parameter, ...]:
     if inspect.isclass(target) and target.__init__ is object.__init__:
         return ()
+    try:
+        signature = inspect.signature(target)
+    except ValueError:  # a function of C code that does not say what it takes
+        return ()
+    first = None if inspect.isclass(target) else next(iter(signature.parameters), None)  # what the function is given
     scope = getattr(target.__init__ if inspect.isclass(target) else inspect.unwrap(target), "__globals__", {})
     return tuple(
         Parameter(
@@ -96,8 +112,9 @@ def _parameters(target: Any) -> tuple[Parameter, ...]:
             None if item.default is inspect.Parameter.empty else item.default,
             item.default is inspect.Parameter.empty,
         )
-        for item in inspect.signature(target).parameters.values()
-        if item.kind is inspect.Parameter.KEYWORD_ONLY
+        for item in signature.parameters.values()
+        if item.kind is item.KEYWORD_ONLY
+        or (own and item.kind is item.POSITIONAL_OR_KEYWORD and item.default is not item.empty and item.name != first)
     )
 
 
@@ -193,15 +210,18 @@ class Plugin:
 
     def start(self) -> tuple[Any, Callable[..., Any]]:
         """A new instance (or the function itself) and the callable that does its work."""
-        method = KINDS[self.entry.kind][1]
+        method, beside = KINDS[self.entry.kind][1], self.entry.beside
         if inspect.isclass(self.entry.target):
             outer = _STARTING.set(self)
             try:
-                instance: Any = self.entry.target(**self.arguments)
+                with beside or nullcontext():
+                    instance: Any = self.entry.target(**self.arguments)
             finally:
                 _STARTING.reset(outer)
-            return instance, getattr(instance, method) if method else instance
-        return self.entry.target, functools.partial(self.entry.target, **self.arguments)
+            call = getattr(instance, method) if method else instance
+        else:
+            instance, call = self.entry.target, functools.partial(self.entry.target, **self.arguments)
+        return instance, call if beside is None else beside.around(call)
 
     def attribute(self, name: str, default: Any = None) -> Any:
         """Something declared about the plug-in: at registration, or as an attribute of the function or class."""
@@ -239,6 +259,9 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
     known = {parameter.name: parameter for parameter in found.parameters}
     arguments: dict[str, Any] = {}
     for key, raw in parsed.params:
+        if key not in known and found.own and key in SETTABLE.get(kind, ()):
+            found = replace(found, meta={**found.meta, key: raw})
+            continue
         if key not in known:
             takes = nearest(key, known) if known else " — it takes none"
             raise SpecError(f"{kind} {found.name!r} has no parameter {key!r}{takes}")
@@ -253,7 +276,11 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
     missing = [name for name, item in known.items() if item.required and name not in arguments]
     if missing:
         raise SpecError(f"{kind} {found.name!r} needs parameter {', '.join(missing)}")
-    plugin = Plugin(parsed, found, arguments, code, base)
+    folder = PurePosixPath(parsed.target).parent
+    siblings = {} if found.beside is None else found.beside.files()
+    files = {str(folder / name): sha for name, sha in siblings.items()}
+    files |= {name: hashlib.sha256((base / name).read_bytes()).hexdigest() for name in found.reads}
+    plugin = Plugin(parsed, found, arguments, code, base, files)
     if inspect.isclass(found.target):
         _construct_once(plugin)
     if outer is not None:
@@ -272,10 +299,13 @@ def _construct_once(plugin: Plugin) -> None:
 
 
 def _resolve(kind: str, spec: Spec, base: Path) -> tuple[Entry, str | None]:
+    if spec.target == TARGET:
+        made, named = process_class(spec.attribute or "", base, KINDS[kind][1] or "ask")
+        return Entry(kind, f"{TARGET}:{spec.attribute}", made, own=True, reads=tuple(named)), None
     if spec.target.endswith(".py"):
-        module, code = _load_file(str((base / spec.target).resolve()), spec.target)
+        module, code, beside = load_file(str((base / spec.target).resolve()), spec.target)
     elif spec.attribute is not None:
-        module, code = _load_module(spec.target), None
+        module, code, beside = _load_module(spec.target), None, None
     else:
         return entry(kind, spec.target), None
     offered = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
@@ -284,31 +314,7 @@ def _resolve(kind: str, spec: Spec, base: Path) -> tuple[Entry, str | None]:
     target = getattr(module, spec.attribute, None)
     if not callable(target):
         raise SpecError(f"{spec.target} has no function {spec.attribute!r}{nearest(spec.attribute, offered)}")
-    return Entry(kind, f"{spec.target}:{spec.attribute}", target), code
-
-
-@functools.cache
-def _load_file(path: str, shown: str) -> tuple[Any, str]:
-    try:
-        code = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError as error:
-        raise SpecError(
-            f"{shown}: {error.strerror or error} — paths are relative to the scenario, else to this folder"
-        ) from None
-    name = f"bench_user_{hashlib.sha256(path.encode()).hexdigest()[:16]}"
-    module_spec = importlib.util.spec_from_file_location(name, path)
-    if module_spec is None or module_spec.loader is None:
-        raise SpecError(f"{shown}: not a Python file")
-    module = importlib.util.module_from_spec(module_spec)
-    sys.modules[name] = module
-    try:
-        module_spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        del sys.modules[name]
-        line = getattr(error, "lineno", None)
-        where = f"{shown}:{line}" if line else shown
-        raise SpecError(f"{where}: cannot be imported: {type(error).__name__}: {one_line(error)}") from error
-    return module, code
+    return Entry(kind, f"{spec.target}:{spec.attribute}", target, own=True, beside=beside), code
 
 
 def _load_module(name: str) -> Any:

@@ -1,6 +1,7 @@
 """Spec strings: how a plug-in and its parameters are written, `name:key=value,key=value`, and how they print back.
 
-`SPEC` is `name`, `path/to/file.py:function` or `package.module:name`, each with optional parameters after a further colon.
+`SPEC` is `name`, `path/to/file.py:function`, `package.module:name` or `command:"a command line"`, each with optional parameters after a
+further colon.
 A value that holds `, + : = [ ] "` or white space is quoted with `"`; lists are `[a,b]`.
 """
 
@@ -28,7 +29,7 @@ class Spec:
     params: tuple[tuple[str, RawValue], ...] = ()
 
     def __str__(self) -> str:
-        head = _quote(self.target, _SPECIAL) + (f":{self.attribute}" if self.attribute else "")
+        head = _quote(self.target, _SPECIAL) + (f":{_quote(self.attribute, _SPECIAL)}" if self.attribute else "")
         if not self.params:
             return head
         return f"{head}:" + ",".join(f"{key}={format_value(value)}" for key, value in self.params)
@@ -125,7 +126,11 @@ def parse_spec(text: str) -> Spec:
     if not target:
         raise SpecError(f"spec {text!r}: a name is missing")
     attribute = None
-    if rest and "=" not in rest[0]:
+    if target == "command":
+        attribute = _unquote(rest.pop(0), text) if rest else ""
+        if not attribute:
+            raise SpecError(f'spec {text!r}: names no program — write command:"node strategy.js"')
+    elif rest and "=" not in rest[0]:
         attribute = _unquote(rest.pop(0), text)
         if not attribute.isidentifier():
             what = f"{attribute!r} is no function's name" if attribute else "nothing after the colon"

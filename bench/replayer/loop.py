@@ -5,12 +5,11 @@ Sequential: what a strategy did at step k is what it finds at step k+1. What rep
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from ..errors import BenchError, StrategyError, one_line
+from ..errors import StrategyError, one_line
 from ..evidence.calibration import calibrated
 from ..evidence.of_trace import TraceEvidence
 from ..model import (
@@ -35,19 +34,21 @@ from ..model import (
     as_text,
     compact_json,
 )
+from ..plugins.command import Process
 from ..plugins.registry import Plugin, build, entries
-from ..strategies import Edits, Execution, Reply, Seen, Strategy, Summary, untruncated_record
-from ..strategies.routing import state_left, state_of
+from ..strategies import AT_DEFAULT, Edits, Execution, Reply, Seen, Strategy, Summary, untruncated_record
+from ..strategies.functions import started
+from ..strategies.routing import route_of, state_left, state_of
 from ..text.lossless import gives_back
 from ..tokens.counting import TokenCounter, encoding_for
 from ..tokens.prices import window_tokens
-from .prompts import BaseMessages, MessageTokens, ThreadHistory, View, fresh
+from .handed import fresh, of_trace, own_record, own_result, own_step
+from .judging import Broken, Side
+from .prompts import BaseMessages, MessageTokens, ThreadHistory, View
 
 
 class Replayer:
-    """Replays one trace through any number of strategies. What is the same for all of them is made once, and nothing that one is handed can
-    be changed by another. Tokens are counted as the usage that the trace recorded says; without `calibrate`, by the plain rule.
-    """
+    """Replays one trace through any number of strategies; none sees what another changed. Without `calibrate` tokens follow the plain rule."""
 
     def __init__(self, evidence: TraceEvidence, *, calibrate: bool = True) -> None:
         self.evidence = evidence
@@ -62,37 +63,30 @@ class Replayer:
         self.extracted: dict[int, dict[str, Any] | None] = {}
         """What is extracted from each untruncated record, by step."""
 
-    def run(self, strategy: Strategy) -> Run:
-        """One replay. Deterministic; a strategy that raises gives a Run with a `failure`, not an exception.
+    def run(self, strategy: Strategy, steps: int | None = None) -> Run:
+        """One replay, of all steps or of the first so many. A strategy that raises gives a Run with a `failure`, not an exception.
 
         A trace without model turns gives a Run without prompts: nothing to cost, though its results are still stored and judged.
         """
         state = _Replay(self, strategy)
-        failure, step = None, None
+        failure: Failure | None = None
+        step: AnyStep | None = None
         try:
-            for step in self.evidence.trace.steps:
+            for step in self.evidence.trace.steps[:steps]:
                 state.take(step)
-            state.route_at("end", step)
-        except (
-            _Broken,
-            SystemExit,
-        ) as error:  # a strategy that exits must not end the bench with an exit code of its own
-            broken = error if isinstance(error, _Broken) else _Broken("strategy", StrategyError(f"exited with {error}"))
+            if steps is None:
+                state.route_at("end", step)
+        except (Broken, SystemExit) as error:  # a strategy that exits must not end the bench with its exit code
+            broken = error if isinstance(error, Broken) else Broken("strategy", StrategyError(f"exited with {error}"))
             failure = Failure(step=-1 if step is None else step.index, slot=broken.slot, error=broken.text)
+        finally:
+            state.close()
         return state.run(failure)
 
 
 def replay(trace: Trace, strategy: Strategy) -> Run:
     """One trace replayed through one strategy: see `Replayer.run`."""
     return Replayer(TraceEvidence(trace)).run(strategy)
-
-
-class _Broken(Exception):
-    """A strategy raised, or returned what its slot does not allow."""
-
-    def __init__(self, slot: str, error: Exception) -> None:
-        self.slot = slot
-        self.text = one_line(error) if isinstance(error, BenchError) else f"{type(error).__name__}: {one_line(error)}"
 
 
 class _Replay:
@@ -104,6 +98,7 @@ class _Replay:
         self.tokens = MessageTokens(replayer.base)
         self.window_tokens = window_tokens(replayer.evidence.model)
         self.threads: dict[str, ThreadHistory] = {}
+        self.processes: list[Process] = []
         self.summarizer = self._start("summarizer")
         self.decode = next((plugin.attribute("decode") for plugin in strategy.plugins.get("summarizer", ())), None)
         self.decoded: dict[str, str] = {}
@@ -111,11 +106,11 @@ class _Replay:
         self.store_instance: Any = None
         self.store: Any = None
         if store:
-            self.store_instance, self.store = store[0].start()
-        self.stored_side, self.full_side = _Side(self._start("evaluator")), _Side(self._start("evaluator"))
+            self.store_instance, self.store = self._started(store[0])
+        self.stored_side, self.full_side = Side(self._start("evaluator")), Side(self._start("evaluator"))
         self.recorded_points = {(step.at, step.router) for step in self.trace.steps if isinstance(step, RouteDecision)}
         self.routers = [
-            (plugin.entry.name, plugin.attribute("at"), plugin.start()[1], plugin.start()[1])
+            (plugin.entry.name, plugin.attribute("at", AT_DEFAULT), self._started(plugin)[1], self._started(plugin)[1])
             for plugin in strategy.plugins.get("routers", ())
         ]
         self.consumer = self._start("consumer")
@@ -130,13 +125,25 @@ class _Replay:
 
     def _start(self, slot: str) -> Any:
         plugins = self.strategy.plugins.get(slot)
-        return plugins[0].start()[1] if plugins else None
+        return self._started(plugins[0])[1] if plugins else None
+
+    def _started(self, plugin: Plugin) -> tuple[Any, Any]:
+        """A fresh instance for this replay, and what does its work. A process is ended with the replay."""
+        instance, call = started(plugin)
+        if isinstance(instance, Process):
+            self.processes.append(instance)
+        return instance, call
+
+    def close(self) -> None:
+        """End what runs beside the replay."""
+        for process in self.processes:
+            process.close()
 
     def thread(self, step: AnyStep) -> ThreadHistory:
         if step.thread not in self.threads:
             plugins: tuple[Plugin, ...] = self.strategy.plugins.get("compactor", ())
-            future = self.replayer.evidence if plugins and plugins[0].attribute("needs_future", False) else None
-            compact = plugins[0].start()[1] if plugins else None
+            future = self.replayer.evidence.future if plugins and plugins[0].attribute("needs_future", False) else None
+            compact = self._started(plugins[0])[1] if plugins else None
             per_call = bool(plugins) and plugins[0].attribute("mode", "history") == "per_call"
             self.threads[step.thread] = ThreadHistory(
                 step.thread, self.tokens, compact, self.window_tokens, future, per_call=per_call
@@ -172,7 +179,7 @@ class _Replay:
     # ------------------------------------------------------------ results
 
     def _result(self, step: ToolResult, thread: ThreadHistory) -> None:
-        base, own = self.tokens.base(step), _own(step)
+        base, own = self.tokens.base(step), own_result(step)
         handed_out = own is not step and any((self.summarizer, self.store, self.consumer))
         before = compact_json([own.data, own.arguments]) if handed_out else ""
         full = untruncated_record(own)
@@ -185,7 +192,7 @@ class _Replay:
         reply = self._consume(own, summary)
         if handed_out and compact_json([own.data, own.arguments]) != before:
             what = "the strategy changed its input — copy what a result holds before editing it"
-            raise _Broken("strategy", StrategyError(what))
+            raise Broken("strategy", StrategyError(what))
         message = base if shown == base.text else msgspec.structs.replace(base, text=shown)
         key = thread.join(message, base)
         if self.decode is not None and shown != base.text and gives_back(self.decode, shown, own):
@@ -196,7 +203,7 @@ class _Replay:
                 step=step.index,
                 call_id=step.call_id,
                 shown=key,
-                record=_of_trace(record, own, step),
+                record=of_trace(record, own, step),
                 stored=step.data if stored is own.data else stored,
                 evaluation=evaluation,
                 evaluation_untruncated=evaluation_untruncated,
@@ -226,7 +233,7 @@ class _Replay:
             stored = kept.value if kept.handle is None else self._resolve(step, kept.handle)
             compact_json(stored)  # what cannot be written down cannot be read back
         except Exception as error:
-            raise _Broken("store", error) from error
+            raise Broken("store", error) from error
         return kept, stored
 
     def _resolve(self, step: ToolResult, handle: str) -> Any:
@@ -249,7 +256,7 @@ class _Replay:
             as_text(summary)  # what cannot be written down cannot be shown
             return summary
         except Exception as error:
-            raise _Broken("summarizer", error) from error
+            raise Broken("summarizer", error) from error
 
     def _consume(self, step: ToolResult, summary: Any) -> ReplyMade | None:
         """The consumer's reply to one execution."""
@@ -258,20 +265,22 @@ class _Replay:
         try:
             reply = self.consumer(Execution(step, summary))
             if not isinstance(reply, Reply):
-                raise StrategyError(f"a consumer gives a Reply, got {type(reply).__name__}")
+                raise StrategyError(
+                    f"a consumer gives a Reply, got {type(reply).__name__} — or return a mapping with text, state and route"
+                )
             compact_json(reply.state)
             return ReplyMade(text=reply.text, path=reply.path, state=fresh(dict(reply.state)), route=reply.route)
         except Exception as error:
-            raise _Broken("consumer", error) from error
+            raise Broken("consumer", error) from error
 
-    def _evaluate(self, side: _Side, record: Record) -> dict[str, Any] | None:
+    def _evaluate(self, side: Side, record: Record) -> dict[str, Any] | None:
         side.results += 1
         if self.routers:  # who alone are shown them
-            side.records.append(_own_record(record))
+            side.records.append(own_record(record))
         if side.evaluate is None:
             return None
         try:
-            answer = side.evaluate(_own_record(record), tuple(side.evaluations))
+            answer = side.evaluate(own_record(record), tuple(side.evaluations))
             if answer is None:
                 return None
             found: dict[str, Any] = dict(answer)
@@ -279,7 +288,7 @@ class _Replay:
             side.evaluations.append(fresh(found))
             return found
         except Exception as error:
-            raise _Broken("evaluator", error) from error
+            raise Broken("evaluator", error) from error
 
     def _extracted(self, full: Record) -> dict[str, Any] | None:
         """What is extracted from an untruncated record: the same for every strategy."""
@@ -290,9 +299,9 @@ class _Replay:
 
     def _extract(self, record: Record) -> dict[str, Any] | None:
         try:
-            found = {name: extract(_own_record(record)) for name, extract in self.replayer.extractors}
+            found = {name: extract(own_record(record)) for name, extract in self.replayer.extractors}
         except Exception as error:
-            raise _Broken("extractor", error) from error
+            raise Broken("extractor", error) from error
         return {name: value for name, value in found.items() if value is not None} or None
 
     # ------------------------------------------------------------ prompts
@@ -301,7 +310,7 @@ class _Replay:
         try:
             edits = thread.compact(step)
         except Exception as error:
-            raise _Broken("compactor", error) from error
+            raise Broken("compactor", error) from error
         if isinstance(edits, Edits):
             for written in edits.written:
                 consumed = sum(self.tokens.tokens(message) - message.reasoning_tokens for message in written.read)
@@ -325,10 +334,10 @@ class _Replay:
             if recorded.router not in (None, name) if recorded is not None else falls_as_recorded:
                 continue
             try:
-                route, detail = _route(decide(state_of(self._seen(self.stored_side, step))))
-                untruncated, _ = _route(decide_full(state_of(self._seen(self.full_side, step))))
+                route, detail = route_of(decide(state_of(self._seen(self.stored_side, step))))
+                untruncated, _ = route_of(decide_full(state_of(self._seen(self.full_side, step))))
             except Exception as error:
-                raise _Broken(f"router {name}", error) from error
+                raise Broken(f"router {name}", error) from error
             index = step.index if step is not None else -1
             labels = self.trace.labels.get("routes", {})
             self.decisions.append(
@@ -344,12 +353,12 @@ class _Replay:
                 )
             )
 
-    def _seen(self, side: _Side, step: AnyStep | None) -> Seen:
+    def _seen(self, side: Side, step: AnyStep | None) -> Seen:
         """What one side knows at a decision point."""
         thread = None if step is None else self.threads.get(step.thread)
         history = [] if thread is None else thread.recording if side is self.full_side else thread.messages
         return Seen(
-            step=step,
+            step=None if step is None else own_step(step),
             recorded=self.recorded_state,
             meta=self.meta,
             results=side.results,
@@ -389,44 +398,3 @@ class _Replay:
             final_state=left,
             failure=failure,
         )
-
-
-class _Side:
-    """One of the two sides that are judged alike: the stored records and the untruncated ones."""
-
-    def __init__(self, evaluate: Any) -> None:
-        self.evaluate = evaluate
-        self.results = 0
-        self.records: list[Record] = []
-        self.evaluations: list[dict[str, Any]] = []
-
-
-def _own(step: ToolResult) -> ToolResult:
-    """A result whose mutable parts belong to one replay."""
-    if not isinstance(step.data, dict | list) and not isinstance(step.arguments, dict | list):
-        return step
-    return msgspec.structs.replace(step, data=fresh(step.data), arguments=fresh(step.arguments))
-
-
-def _own_record(record: Record) -> Record:
-    """A record for one plug-in alone: what it does to it, nobody else sees."""
-    parts = {"value": record.value, "arguments": record.arguments, "metadata": record.metadata}
-    mutable = {name: fresh(part) for name, part in parts.items() if isinstance(part, dict | list)}
-    return msgspec.structs.replace(record, **mutable) if mutable else record
-
-
-def _of_trace(record: Record, own: ToolResult, step: ToolResult) -> Record:
-    """A record with the trace's own data in place of the copy that the strategy was handed: many runs then hold it once."""
-    if own is step:
-        return record
-    value = step.data if record.value is own.data else record.value
-    arguments = step.arguments if record.arguments is own.arguments else record.arguments
-    return msgspec.structs.replace(record, value=value, arguments=arguments)
-
-
-def _route(answer: str | Sequence[Any]) -> tuple[str, dict[str, Any]]:
-    if isinstance(answer, str):
-        return answer, {}
-    if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], str) and isinstance(answer[1], Mapping):
-        return answer[0], dict(answer[1])
-    raise StrategyError(f"a router gives a route's name or (name, detail), got {type(answer).__name__}")

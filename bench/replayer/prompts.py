@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar, overload
 
-import msgspec
-
 from ..errors import StrategyError
-from ..evidence.of_trace import TraceEvidence
+from ..evidence.oracle import Future
 from ..model import (
     ContextReset,
     Message,
@@ -26,6 +23,7 @@ from ..model import (
 )
 from ..strategies import Edits, Window
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS, TokenCounter
+from .handed import own_message
 
 _Item = TypeVar("_Item", Message, str)
 
@@ -101,7 +99,7 @@ class MessageTokens:
     def base(self, step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Message:
         """The message that shows a step as it is, for this replay alone: what a strategy does to the arguments of its calls, no other one sees."""
         message, key = self._base.of(step)
-        handed = _handed(message)
+        handed = own_message(message)
         self._keys[handed] = key
         if key not in self.messages:
             self._enter(key, message)
@@ -131,30 +129,6 @@ class MessageTokens:
     def count(self, item: Message | str) -> int:
         """Tokens of a message or of a text: what a window's `count` is."""
         return self.counter.text(item) if isinstance(item, str) else self.tokens(item)
-
-
-def _handed(message: Message) -> Message:
-    """A message whose mutable parts belong to one replay."""
-    if not any(isinstance(call.arguments, dict | list) for call in message.tool_calls):
-        return message
-    calls = tuple(msgspec.structs.replace(call, arguments=fresh(call.arguments)) for call in message.tool_calls)
-    return msgspec.structs.replace(message, tool_calls=calls)
-
-
-def fresh(value: Any) -> Any:
-    """A copy of a value that shares nothing with it that can be changed.
-
-    >>> given = {"rows": [1, 2]}
-    >>> fresh(given) == given, fresh(given)["rows"] is given["rows"]
-    (True, False)
-    """
-    if isinstance(value, dict):
-        return {key: fresh(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [fresh(item) for item in value]
-    if isinstance(value, tuple):
-        return tuple(map(fresh, value))
-    return value if value is None or isinstance(value, str | int | float) else copy.deepcopy(value)
 
 
 class View(Sequence[Message]):
@@ -189,7 +163,7 @@ class ThreadHistory:
         ledger: MessageTokens,
         compact: Callable[[Window], Any] | None,
         window_tokens: int | None,
-        future: TraceEvidence | None,
+        future: Future | None,
         per_call: bool = False,
     ) -> None:
         self.thread, self.ledger, self._compact = thread, ledger, compact

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..model import Delta, Kept, ResultShown, RoutesShown, Row, Turn
-from ..text.wording import NOT_MEASURED, counted, percent, quantity, signed
+from ..text.wording import NOT_MEASURED, counted, percent, quantity, signed, to_width
 
 Tone = Literal["plain", "good", "bad", "warn", "muted"]
 """What a piece of a report says about itself; a renderer may colour it, but never by colour alone."""
@@ -215,7 +215,10 @@ def change(delta: Delta | None, unit: str) -> Cell:
 
 
 def _interval(low: float | None, high: float | None, shown: Callable[[float], str]) -> str:
-    return "" if low is None or high is None or low == high else f"[{shown(low)}, {shown(high)}]"
+    if low is None or high is None:
+        return ""
+    one, other = (shown(end) for end in to_width(low, high))
+    return "" if one == other else f"[{one}, {other}]"
 
 
 def _points(value: float) -> str:

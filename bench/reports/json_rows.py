@@ -9,8 +9,10 @@ from typing import Any
 
 import msgspec
 
-from ..model import Row
+from ..comparison.decision import decide
+from ..model import Comparison, Row
 from . import REPLAY_LIMIT, Section, renderer
+from .decision_sentence import decision_sentence
 from .loss.sentences import loss_lines, told
 
 COUNTS = {"fraction", "usd"}
@@ -20,9 +22,9 @@ COUNTS = {"fraction", "usd"}
 def json_rows(sections: Sequence[Section]) -> str:
     """`rows` (strategy, metric, case, value, unit, n, reason), `summary` (the same over all cases), `signature`, `verdicts`, `deltas`.
 
-    A row whose value is not exact has `low` and `high` too, one that was measured in part `partly`, the number of samples left out.
-    One row a line, keys always in one order, NaN impossible. With several comparisons every row also names its `scenario`, and
-    `signature` maps scenario names to signatures.
+    `decision` is what the ranking says: the outcome, the winner, the sentence, and how far to trust it. A row whose value is not exact has
+    `low` and `high` too, one that was measured in part `partly`, the number of samples left out. One row a line, keys always in one order, NaN
+    impossible. With several comparisons every row also names its `scenario`, and `signature` and `decision` map scenario names to theirs.
     """
     several = len(sections) > 1
     document: dict[str, Any] = {
@@ -35,6 +37,12 @@ def json_rows(sections: Sequence[Section]) -> str:
     }
     if not several:
         document["signature"] = document["signature"][sections[0].name]
+    decisions = {
+        section.name: _decision(section.comparison)
+        for section in sections
+        if any(panel.name == "ranking" for panel in section.panels)
+    }
+    document["decision"] = decisions if several else next(iter(decisions.values()), None)
     for name in ("verdicts", "deltas", "summary", "rows"):
         document[name] = _Lines(
             _named(section, several, row) for section in sections for row in _listed(section, name)
@@ -103,6 +111,29 @@ def row_fields(row: Row) -> dict[str, Any]:
     if not row.exact and row.finite is not None:
         fields |= {"low": row.least, "high": row.most}
     return fields | ({"partly": row.partly} if row.partly else {})
+
+
+def _decision(comparison: Comparison) -> dict[str, Any]:
+    decision = decide(comparison, keep=comparison.keep, keep_far=comparison.keep_far)
+    won = decision.won
+    return {
+        "outcome": decision.outcome,
+        "winner": decision.winner,
+        "sentence": decision_sentence(decision),
+        "metric": decision.metric,
+        "price_a_run": None if won is None else won.price_a_run,
+        "against_recorded": None if decision.against_today is None else _plain(decision.against_today),
+        "worst_case": None if won is None else {"case": won.worst_case, "kept": won.worst_kept},
+        "cases": decision.cases,
+        "agreeing": decision.agreeing,
+        "disagreeing": [{"case": item.case, "why": item.why} for item in decision.disagreeing],
+        "dominating": [{"case": case, "winner_without": other} for case, other in decision.dominating],
+        "obstacles": {
+            item.strategy: [found.kind for found in item.obstacles] for item in decision.standings if item.obstacles
+        },
+        "keep": decision.keep,
+        "keep_far": decision.keep_far,
+    }
 
 
 def _plain(item: msgspec.Struct) -> dict[str, Any]:

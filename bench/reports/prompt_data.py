@@ -9,8 +9,9 @@ from typing import Any
 
 from ..evidence.shown import calls, missed_facts
 from ..evidence.spoken import call_text
-from ..model import CallShown, Message, Run, Sample
-from ..text.wording import listed, visible
+from ..model import Message, Run, Sample
+from ..text.wording import visible
+from .prompts_shown import happened
 
 MESSAGE_CHARS = 6_000
 """How much of one message a page shows; the rest is counted."""
@@ -37,12 +38,6 @@ def prompt_data(runs: Mapping[str, tuple[Run, Mapping[str, Sequence[Sample]]]]) 
     return b""
 
 
-def unpacked(data: bytes) -> dict[str, Any]:
-    """The prompts as they were before they were compressed."""
-    found: dict[str, Any] = json.loads(zlib.decompress(data))
-    return found
-
-
 def _data(runs: Mapping[str, tuple[Run, Mapping[str, Sequence[Sample]]]], chars: int) -> dict[str, Any]:
     numbers: dict[str, int] = {}
     messages: list[list[Any]] = []
@@ -67,24 +62,3 @@ def _message(message: Message, chars: int) -> list[Any]:
     text = "\n".join(filter(None, [message.text, *(call_text(call) for call in message.tool_calls)]))
     left = max(0, len(text) - chars)
     return [visible(message.role), message.kind, message.step, visible(text[:chars]), left]
-
-
-def happened(call: CallShown) -> str:
-    """What happened at a model call, in words; `""` for nothing.
-
-    >>> happened(CallShown(number=1, step=3, tokens=9, compacted=True, missed=("471",)))
-    'compacted; missed 471'
-    """
-    said = []
-    if call.compacted:
-        said.append("compacted")
-    if call.evicted:
-        said.append(f"evicted: results of {_some([f'step {step}' for step in call.evicted])}")
-    if call.missed:
-        said.append(f"missed {_some(list(call.missed))}")
-    return "; ".join(said)
-
-
-def _some(names: list[str]) -> str:
-    shown = [name if len(name) <= 40 else name[:39] + "…" for name in names[:4]]
-    return listed([*shown, f"{len(names) - 4} more"] if len(names) > 4 else shown)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from ..model import CallShown, Case
 from .blocks import Chart, Point
 from .page.charts import COMPACTED, DANGLING, EVICTED
-from .prompt_data import happened
+from .prompts_shown import happened
 
 SENTENCE = (
     "Prompt tokens of each model call. Triangle: the strategy compacted the history. Square: results left the prompt. "

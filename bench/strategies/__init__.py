@@ -21,20 +21,27 @@ Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, nam
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import SpecError, nearest
-from ..evidence.of_trace import TraceEvidence
+from ..evidence.oracle import Future
 from ..model import AnyStep, ContextReset, Message, Record, ToolResult
 from ..plugins.registry import Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
 
 SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers", "consumer")
+WRITER = "writer"
+"""The parameter of a compactor that names what writes its summaries."""
+
 MODES = ("history", "per_call")
 """What a compactor's answer is: the history from then on, or this prompt alone."""
+
+AT_DEFAULT = "after_result"
+"""Where somebody's own router decides that does not say where: after each tool result."""
 
 DECISION_POINTS = (
     "user_turn",
@@ -134,7 +141,7 @@ class Window:
     max_tokens: int
     count: Callable[[Message | str], int]
     resets: Sequence[ContextReset] = ()
-    future: TraceEvidence | None = None
+    future: Future | None = None
     recorded_summary: str | None = None
 
 
@@ -224,8 +231,8 @@ def _slot_text(plugins: tuple[Plugin, ...]) -> str:
     return texts[0] if len(texts) == 1 else format_value(texts)
 
 
-def compose(name: str, slots: Mapping[str, str | Sequence[str]], base: Path | None = None) -> Strategy:
-    """A strategy from slot → spec string (for `routers`, a list of them). Raises SpecError on an unknown slot or spec.
+def compose(name: str, slots: Mapping[str, Any], base: Path | None = None) -> Strategy:
+    """A strategy from slot → spec string or function (for `routers`, a list of them). Raises SpecError on an unknown slot or spec.
 
     >>> str(compose("mine", {"store": "truncate:limit=80"}))
     'mine=store=truncate:limit=80'
@@ -234,18 +241,57 @@ def compose(name: str, slots: Mapping[str, str | Sequence[str]], base: Path | No
     for slot, written in slots.items():
         if slot not in SLOTS:
             raise SpecError(f"strategy {name!r}: unknown slot {slot!r}{nearest(slot, SLOTS)}")
-        texts = [written] if isinstance(written, str) else list(written)
+        texts = [written] if isinstance(written, str) or callable(written) else list(written)
         if slot != "routers" and len(texts) != 1:
             raise SpecError(f"strategy {name!r}: slot {slot} takes one spec, got {len(texts)}")
         kind = "router" if slot == "routers" else slot
-        plugins[slot] = tuple(build(kind, _spec(name, slot, text), base) for text in texts)
-    for router in plugins.get("routers", ()):
-        if router.attribute("at") not in DECISION_POINTS:
-            raise SpecError(f"router {router.spec}: its `at` must be one of {', '.join(DECISION_POINTS)}")
-    for compactor in plugins.get("compactor", ()):
+        plugins[slot] = tuple(_plugin(kind, name, slot, text, base) for text in texts)
+    return checked(Strategy(name, {slot: plugins[slot] for slot in SLOTS if slot in plugins}))
+
+
+def checked(strategy: Strategy) -> Strategy:
+    """The strategy, if what its plug-ins declare can be: a router's `at`, a compactor's `mode`, what a function asks for. SpecError if not."""
+    from .functions import started
+
+    for router in strategy.plugins.get("routers", ()):
+        if router.attribute("at", AT_DEFAULT if router.entry.own else None) not in DECISION_POINTS:
+            known = ", ".join(DECISION_POINTS)
+            raise SpecError(
+                f"router {router.spec}: its `at` must be one of {known} — write {router.spec}:at=after_result"
+            )
+    for compactor in strategy.plugins.get("compactor", ()):
         if compactor.attribute("mode", "history") not in MODES:
             raise SpecError(f"compactor {compactor.spec}: its `mode` must be one of {', '.join(MODES)}")
-    return Strategy(name, {slot: plugins[slot] for slot in SLOTS if slot in plugins})
+    for plugin in (plugin for plugins in strategy.plugins.values() for plugin in plugins if plugin.entry.own):
+        started(plugin)
+    return strategy
+
+
+def _plugin(kind: str, name: str, slot: str, given: object, base: Path | None) -> Plugin:
+    """The plug-in of a slot: from its spec string, or somebody's function as it is."""
+    if not callable(given):
+        return build(kind, _spec(name, slot, given), base)
+    own = str(getattr(given, "__name__", type(given).__name__))
+    spec = Spec(str(getattr(given, "__module__", None) or "function"), own)
+    return Plugin(spec, Entry(kind, str(spec), given, own=True), {})
+
+
+def with_empty_writer(strategy: Strategy) -> Strategy:
+    """The same strategy, its compactor's writer told to say nothing: beside it one sees what the words of a summary are worth.
+
+    >>> with_empty_writer(parse_strategy("s=compactor=summarize_old:max_tokens=900,writer=extractive")).spec
+    'compactor=summarize_old:max_tokens=900,writer=empty'
+    >>> with_empty_writer(parse_strategy("c=summarizer=truncate")).spec
+    'summarizer=truncate'
+    """
+    return replace(strategy, plugins={slot: tuple(map(_silenced, found)) for slot, found in strategy.plugins.items()})
+
+
+def _silenced(plugin: Plugin) -> Plugin:
+    if plugin.entry.kind != "compactor" or all(parameter.name != WRITER for parameter in plugin.entry.parameters):
+        return plugin
+    others = tuple((key, value) for key, value in plugin.spec.params if key != WRITER)
+    return build("compactor", replace(plugin.spec, params=(*others, (WRITER, "empty"))), plugin.base)
 
 
 def _spec(name: str, slot: str, text: object) -> Spec:
@@ -254,8 +300,21 @@ def _spec(name: str, slot: str, text: object) -> Spec:
     return parse_spec(text)
 
 
+_OWN_FILE = re.compile(r"\.py\s*:")
+
+
+def slot_in(text: str, base: Path | None = None) -> str:
+    """The slot that a function in a file fills, by what it asks for. Raises SpecError where it cannot be loaded."""
+    from .asking import slot_of
+
+    return slot_of(build("store", replace(parse_spec(text), params=()), base).entry.target)
+
+
 def parse_strategy(text: str, base: Path | None = None) -> Strategy:
-    """A strategy from the command line: `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or the bare NAME of a reference strategy."""
+    """A strategy from the command line: `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or the bare NAME of a reference strategy.
+
+    For a function in a file `SLOT=` may be left out: `NAME=mine.py:function`.
+    """
     name, equals, body = text.partition("=")
     name = name.strip()
     if not name:
@@ -266,6 +325,8 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
     for part in split_top(body, "+") if body.strip() else []:
         slot, has_spec, spec = part.partition("=")
         slot = slot.strip()
+        if _OWN_FILE.search(slot):  # a function alone says itself which slot it fills
+            slot, has_spec, spec = slot_in(part.strip(), base), "=", part
         if not has_spec or not spec.strip():
             raise SpecError(f"strategy {text!r}: {part!r} is not SLOT=SPEC — slots: {', '.join(SLOTS)}")
         if slot in slots:
@@ -285,9 +346,9 @@ def reference(name: str) -> Strategy:
 
 
 def strategy_of(item: Any, name: str | None = None, base: Path | None = None) -> Strategy:
-    """A strategy from what people pass: a Strategy, a spec string (`NAME=SLOT=SPEC`, or a reference), or a function, which is a summarizer.
-
-    `name` renames it; a spec string may then be the slots alone (`compactor=mask_observations`). Raises SpecError for anything else.
+    """A strategy from what people pass: a Strategy, a spec string (`NAME=SLOT=SPEC`, or a reference), or a function, in the slot that its parameters
+    speak of. `name` renames it; with one, a spec string may be the slots alone (`compactor=mask_observations`), and slots may be a mapping.
+    Raises SpecError for anything else.
 
     >>> str(strategy_of("store=truncate", "cut")), strategy_of(len).name
     ('cut=store=truncate', 'len')
@@ -295,13 +356,16 @@ def strategy_of(item: Any, name: str | None = None, base: Path | None = None) ->
     if isinstance(item, Strategy):
         return item if name is None else replace(item, name=name)
     if isinstance(item, str):
-        _, equals, rest = item.partition("=")
-        slots = name is not None and equals and rest.strip() and rest.partition("=")[0].strip() not in SLOTS
+        head, equals, rest = item.partition("=")
+        nameless = bool(equals and rest.strip()) and rest.partition("=")[0].strip() not in SLOTS
+        slots = name is not None and (nameless or bool(_OWN_FILE.search(head)))
         found = parse_strategy(f"{name}={item}" if slots else item, base)
         return found if name is None or found.name == name else replace(found, name=name, reference=False)
     if callable(item):
-        own = str(name or getattr(item, "__name__", type(item).__name__))
-        spec = Spec(str(getattr(item, "__module__", "function")), str(getattr(item, "__name__", own)))
-        return Strategy(own, {"summarizer": (Plugin(spec, Entry("summarizer", str(spec), item), {}),)})
+        from .asking import slot_of
+
+        return compose(name or str(getattr(item, "__name__", type(item).__name__)), {slot_of(item): item}, base)
+    if isinstance(item, Mapping) and name is not None:
+        return compose(name, item, base)
     what = f"a strategy is a spec string, a function or a Strategy, got {type(item).__name__}"
     raise SpecError(f"{what} — write 'NAME=SLOT=SPEC', or pass {{'name': function}}")

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from .decode import decoded
 
@@ -34,7 +34,7 @@ _PATTERN = re.compile(
     | '(?P<quoted1>[^'\r\n]{{2,80}}+)'(?!\w)
     | (?<![/<])(?P<path>
           (?:~|\.{{1,2}})?(?:/[\w.@%+~-]++)++/?
-        | [\w.@%+~-]++(?:(?:/[\w.@%+~-]++){{2,}}+/?|/[\w@%+~.-]*\.[A-Za-z]\w{{0,7}}+)
+        | [\w.@%+~-]++(?:(?:/[\w.@%+~-]++){{2,}}+/?|/[\w@%+~.-]*\.[A-Za-z]\w{{0,7}}+(?!\w)(?!\.\d))
         | (?<![\w)\]}}"'])\.[A-Za-z]\w++ )
     | (?P<doi>10\.\d{{4,9}}/[^\s"'<>)\]]+)
     | (?P<dotted>\d+(?:\.\d+){{2,}}(?:/\d+)?)(?![\w.]*\w)
@@ -54,10 +54,10 @@ _COUNTED = (
 )
 _NUMBERED = re.compile(rf"(?<![\w.'/-])(?!(?:{_COUNTED})\b)[A-Z][a-z]{{2,}} #?\d{{1,4}}(?:, \d{{4}})?(?![\w.%:)]\w|\w)")
 _CAPITALS = re.compile(r"(?<![\w.'/-])[A-Z]{2,}(?![\w'-])")
-_NUMBERS = re.compile(rf"(?<![\w.]){_NUMBER_TEXT}(?!\w)")
+_NUMBERS = re.compile(rf"(?<![\w.]){_NUMBER_TEXT}(?!\w)(?!\.\d)")
 _TRAILING = ".,;:!?"
 _RUN = re.compile(r"\w+")
-_FINE = re.compile(r"\d{3}|\d\.\d|[/\\@_]|\w\.\w|\w\d|\d\w|\B[A-Z]")
+_FINE = re.compile(r"\d{3}|[/\\@_'\"]|\.\w|\w\d|\d\w|\B[A-Z]")
 _KINDS = {"quoted1": "quoted", "doi": "url", "dotted": "name"}
 _CLOSING = {")": "(", "]": "["}
 _SIGNIFICANT_CHARS = 40  # of a number: longer ones are compared as they are written
@@ -125,7 +125,7 @@ def _scan(text: str) -> Found:
         elif kind == "number":
             found.extend(_number(fact))
         elif kind == "name":
-            if len(fact) >= 4 and _NAME_MARK.search(fact):
+            if len(fact) >= 4 and _NAME_MARK.search(fact) and not _CAPITALS.fullmatch(fact):
                 found.append((kind, fact))
         elif _RUN.search(fact):
             found.append((_KINDS.get(kind, kind), _unbracketed(fact) if kind == "url" else fact))
@@ -215,13 +215,15 @@ def number_value(text: str) -> str:
 
     >>> number_value("1,250.50"), number_value("1e-09"), number_value("007")
     ('1250.5', '1e-9', '7')
+    >>> number_value("12e9999999999999999999")
+    '12e9999999999999999999'
     """
     plain = text.replace(",", "").lstrip("+-$€£")
     if len(plain) > _SIGNIFICANT_CHARS:
         return plain
     try:
         value = Decimal(plain).normalize()
-    except InvalidOperation:
+    except ArithmeticError:  # an exponent that no number has, as in a hash: 12e9999999999
         return plain
     exponent = value.as_tuple().exponent
     if isinstance(exponent, int) and -7 < exponent < 16 and abs(value.adjusted()) < 16:
@@ -253,7 +255,7 @@ _IS_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
 def token_around(plain: str, place: int) -> tuple[int, int]:
-    """Where the number or word begins and ends that a place in a text lies inside of; the place itself, twice, between two.
+    """Where the number, word or escape of JSON begins and ends that a place in a text lies inside of; the place itself, twice, between two.
 
     >>> token_around("a 1,250 b", 4), token_around("a 1,250 b", 2)
     ((2, 7), (2, 2))
@@ -267,7 +269,7 @@ def token_around(plain: str, place: int) -> tuple[int, int]:
     return place, place
 
 
-_TOKEN = re.compile(rf"(?<![\w.]){_NUMBER_TEXT}(?!\w)|\w+")
+_TOKEN = re.compile(rf"\\u[0-9a-fA-F]{{4}}|\\.|(?<![\w.]){_NUMBER_TEXT}(?!\w)|\w+")
 _TOKEN_CHARS = 300
 
 

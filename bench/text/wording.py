@@ -77,15 +77,17 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def percent(value: float) -> str:
-    """A fraction as percent with at most one decimal; never a whole 0% or 100% that it is not.
+    """A fraction as percent with at most one decimal, none above 100%; never a whole 0% or 100% that it is not.
 
-    >>> percent(0.5), percent(0.9999)
-    ('50%', '>99.9%')
+    >>> percent(0.5), percent(0.9999), percent(3.1928)
+    ('50%', '>99.9%', '319%')
     """
     if 0 < value < 0.001:
         return "<0.1%"
     if 0.999 < value < 1:
         return ">99.9%"
+    if abs(value) > 1:
+        return f"{value * 100:,.0f}%".replace(",", NARROW_SPACE).replace("-", MINUS)
     return f"{value * 100:.1f}%".replace(".0%", "%").replace("-", MINUS)
 
 

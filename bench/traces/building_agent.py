@@ -20,9 +20,9 @@ _ESCAPED_BREAK = re.compile(r"(?<!\\)((?:\\\\)*)\\r\\n")
 class Rap:
     """One session: chat messages whose tool messages hold the raw execution result, `{source, manifest, messages}` around them.
 
-    A raw result becomes the result's `data`: `structuredOutput` is spelled `structured_output`, and every `\\r\\n` is `\\n`, inside a table's
-    JSON too. Keys that were not recorded are left out; without `is_success` a result counts as a success. What the model saw was not
-    recorded (`seen` is None). The manifest is in `meta`.
+    A raw result becomes the result's `data`, its keys spelled as recorded (`structuredOutput` or `structured_output`), and every `\\r\\n` is
+    `\\n`, inside a table's JSON too. Keys that were not recorded are left out; without `is_success` a result counts as a success. What the
+    model saw was not recorded (`seen` is None). The manifest is in `meta`.
 
     Source: 000 Steps 1–2, 003 §3
     """
@@ -80,7 +80,7 @@ def _add(chat: Conversation, message: Node) -> None:
 def _result(chat: Conversation, message: Node) -> ToolResult:
     call = chat.call(message["tool_call_id"])
     raw = message[_RAW]
-    data = {_spelled(key): _unix(value) for key, value in raw.object().items()}
+    data = {key: _unix(value) for key, value in raw.object().items()}
     success = data.get("is_success", True)
     if not isinstance(success, bool):
         raise raw["is_success"].expected("boolean")
@@ -94,10 +94,6 @@ def _result(chat: Conversation, message: Node) -> ToolResult:
         data=data,
         error=raw["error_message"].text_or_none() or None,
     )
-
-
-def _spelled(key: str) -> str:
-    return "structured_output" if key == "structuredOutput" else key
 
 
 def _unix(value: Any, is_json: bool = False) -> Any:

@@ -11,7 +11,7 @@ from ..errors import TraceError
 from ..files.documents import Document, Node
 from ..model import RouteDecision, Trace
 from ..plugins.registry import register
-from . import Confidence
+from . import Confidence, Near, by_marks
 from .reading.decoded import strict_json
 from .reading.langchain import said_of
 from .reading.nodes import moment
@@ -36,13 +36,14 @@ class Flowgentic:
     Source: github.com/stride-research/flowgentic, `examples/langgraph-integration` (agent_execution_results/execution_summary.md)
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for the report's title and a section of a node; else NO."""
+    def sniff(self, document: Document) -> Confidence | Near:
+        """CERTAIN for the report's title and a section of a node; else what it lacks."""
         try:
             text = document.data.decode("utf-8", "replace")
         except TraceError:
             return Confidence.NO
-        return Confidence.CERTAIN if _REPORT in text and _NODE.search(text) else Confidence.NO
+        section = _NODE.search(text) is not None
+        return by_marks({"the title of an execution report": _REPORT in text, "a section '### 1. Node: `x`'": section})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The report's one run."""

@@ -10,7 +10,7 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import Outcome, ToolCall, Trace, compact_json
 from ..plugins.registry import register
-from . import Confidence
+from . import Confidence, Near, by_marks
 from .reading.chat import strict_json
 from .reading.nodes import at, members
 from .reading.steps import Ran, Said, Steps
@@ -38,14 +38,17 @@ class InterCode:
     Source: github.com/princeton-nlp/intercode, `experiments/eval_n_turn.py`, `eval_react.py`, `eval_plan_solve.py`
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for an object of episodes with a query and a history of actions and observations; else NO."""
+    def sniff(self, document: Document) -> Confidence | Near:
+        """CERTAIN for an object of episodes with a query and a history of actions and observations; else what it lacks."""
         head = document.head
         inner = head.get("logs", head) if isinstance(head, dict) else None
         first = next(iter(inner.values()), None) if isinstance(inner, dict) else None
-        history = first.get("turn_history") if isinstance(first, dict) and "query" in first else None
-        fits = isinstance(history, dict) and {"actions", "observations"} <= history.keys()
-        return Confidence.CERTAIN if fits else Confidence.NO
+        episode = first if isinstance(first, dict) else {}
+        history = episode.get("turn_history")
+        acted = isinstance(history, dict) and {"actions", "observations"} <= history.keys()
+        return by_marks(
+            {"episodes with a 'query'": "query" in episode, "a 'turn_history' of actions and observations": acted}
+        )
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's episodes in order, named by their position; the task is in `meta`."""

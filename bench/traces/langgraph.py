@@ -8,7 +8,7 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import RouteDecision, Trace, compact_json
 from ..plugins.registry import register
-from . import Confidence
+from . import Confidence, Near, by_marks
 from .reading.langchain import fields_of, is_message, said_of
 from .reading.nodes import at, first_of, members, moment
 from .reading.prompts import Prompts
@@ -33,11 +33,14 @@ class LangGraph:
     Source: LangGraph reference, `langgraph.types.StateSnapshot`, `langgraph.checkpoint.base.Checkpoint`
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for states with LangChain messages among their values; else NO."""
+    def sniff(self, document: Document) -> Confidence | Near:
+        """CERTAIN for states with LangChain messages among their values; else what they lack."""
         head = document.head
         states = head if isinstance(head, list) else [head]
-        return Confidence.CERTAIN if any(map(_typical, states)) else Confidence.NO
+        held = [values for state in states if isinstance(state, dict) and (values := _held(state))]
+        lists = [value for values in held for value in values.values() if isinstance(value, list) and value]
+        messages = any(is_message(value[0]) for value in lists)
+        return by_marks({"values of a graph's state": bool(held), "LangChain messages among them": messages})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's threads in the order in which they begin; a thread's id is in `meta`."""
@@ -50,9 +53,8 @@ class LangGraph:
             yield _trace(document, name, mine)
 
 
-def _typical(state: Any) -> bool:
-    if not isinstance(state, dict):
-        return False
+def _held(state: dict[str, Any]) -> dict[str, Any]:
+    """The values of a state before it is read; `{}` where it is none."""
     checkpoint = state.get("checkpoint")
     held = checkpoint.get("channel_values") if isinstance(checkpoint, dict) else None
     held = (
@@ -60,8 +62,7 @@ def _typical(state: Any) -> bool:
         or state.get("channel_values")
         or (state.get("values") if state.keys() & {"next", "thread_id", "config", "checkpoint"} else None)
     )
-    lists = [value for value in held.values() if isinstance(value, list) and value] if isinstance(held, dict) else []
-    return any(is_message(value[0]) for value in lists)
+    return held if isinstance(held, dict) else {}
 
 
 def _values(state: Node) -> Node:
@@ -170,15 +171,16 @@ def _others(state: Node) -> dict[str, Any]:
 
 def _interrupts(state: Node) -> int:
     """How many interrupts a state waits at; a task is an object, or the list of its fields, of which the fifth are its interrupts."""
+    tasks = state["tasks"].value
     asked = [
         task.get("interrupts") if isinstance(task, dict) else task[4:5]
-        for task in state["tasks"].value or []
+        for task in (tasks if isinstance(tasks, list) else ())
         if isinstance(task, dict | list)
     ]
     counted = [
         item
         for found in [*asked, state["interrupts"].value]
-        for item in ([found] if isinstance(found, dict) else found or [])
+        for item in (found if isinstance(found, list) else [found])
         if item
     ]
     return len(counted)

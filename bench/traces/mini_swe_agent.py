@@ -7,15 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..files.documents import Document, Node
-from ..model import ModelTurn, ToolCall, ToolResult, ToolsChanged, Trace, UserTurn, non_text_parts, text_of
+from ..model import ModelTurn, Outcome, ToolCall, ToolResult, ToolsChanged, Trace, UserTurn, non_text_parts, text_of
 from ..plugins.registry import register
 from . import Confidence, source_of
 from .reading.chat import Conversation, content_of, reasoning_of, strict_json, tool_calls_of, unknown_role, usage_of
 from .reading.commands import calls_in, is_observation, observation, observation_text
+from .reading.nodes import at
 from .reading.responses import Answer, response_turn
 
 _FORMATS = ("mini-swe-agent-1", "mini-swe-agent-1.1")
 _EXIT = "exit"
+_GRADED = "result.json"
 
 
 @register("reader", "mini_swe_agent")
@@ -58,8 +60,24 @@ class MiniSweAgent:
             source=source_of(document, "mini_swe_agent"),
             steps=tuple(run.chat.steps),
             meta=run.meta,
+            outcome=_graded(document),
             left_out=run.chat.unread.counts,
         )
+
+
+def _graded(document: Document) -> Outcome | None:
+    """What a grader wrote beside the trajectory, as `result.json` with `passed` and a score; None without one."""
+    path = document.path.with_name(_GRADED)
+    if document.path.name == _GRADED or not path.is_file():
+        return None
+    graded = Document(path).node()
+    result = at(graded, "result").value if isinstance(graded.value, dict) else None
+    if not isinstance(result, dict) or not isinstance(result.get("passed"), bool):
+        return None
+    grader = result.get("grader_result")
+    score = grader.get("score") if isinstance(grader, dict) else None
+    number = float(score) if isinstance(score, int | float) else None
+    return Outcome(success=result["passed"], score=number, said_by=f"the grader's {_GRADED}")
 
 
 def _is_typical(message: dict[str, Any]) -> bool:

@@ -6,7 +6,8 @@ import gzip
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ _SAID = tuple(field for field in Header.__struct_fields__ if field != _KEY)
 
 @register("reader", "native")
 class Native:
-    """Traces in the bench's own format, one per file, with the source that they were recorded from.
+    """Traces in the bench's own format, one or several in a file, with the source that they were recorded from; a header begins the next one.
 
     Errors name the line and the path in it; another schema version is refused. Written by `write_trace`.
 
@@ -56,18 +57,33 @@ class Native:
         return Confidence.CERTAIN if isinstance(head, dict) and _KEY in head else Confidence.NO
 
     def read(self, document: Document) -> Iterator[Trace]:
-        """The file's one trace, its recorded `source` kept."""
+        """The file's traces in their order, each with its recorded `source`."""
         lines = document.lines()
         header = _header(document, *next(lines))
         steps: list[AnyStep] = []
         for number, line in lines:
+            if _begins_a_trace(document, number, line):
+                yield _trace(header, steps)
+                header, steps = _header(document, number, line), []
+                continue
             step = _typed(document, number, line, _STEP)
             if steps and step.index <= steps[-1].index:
                 what = f"expected more than {steps[-1].index}, got {step.index} — steps are in order, each index once"
                 raise document.fail(what, line=number, path="$.index")
             steps.append(step)
-        said = {field: getattr(header, field) for field in _SAID}
-        yield Trace(steps=tuple(steps), **said)
+        yield _trace(header, steps)
+
+
+def _trace(header: Header, steps: list[AnyStep]) -> Trace:
+    return Trace(steps=tuple(steps), **{field: getattr(header, field) for field in _SAID})
+
+
+def _begins_a_trace(document: Document, number: int, line: bytes) -> bool:
+    """Whether a line is another header; a step may well speak of one in its text."""
+    if _KEY.encode() not in line:
+        return False
+    raw = document.decode(line, number)
+    return isinstance(raw, dict) and _KEY in raw
 
 
 def _header(document: Document, number: int, line: bytes) -> Header:
@@ -152,13 +168,23 @@ def write_trace(trace: Trace, path: str | Path) -> None:
 
     The same trace gives the same bytes, no time or name inside. Raises TraceError where the trace cannot be written as JSON.
     """
-    target = Path(path)
-    data = encode_trace(trace)
+    write_traces([trace], path)
+
+
+def write_traces(traces: Iterable[Trace], path: str | Path) -> None:
+    """Write several traces into one native file, else as `write_trace`. The traces may come one by one; what is kept of them is compressed."""
+    target, buffer = Path(path), io.BytesIO()
+    with _packing(target, buffer) as packed:
+        for trace in traces:
+            packed.write(encode_trace(trace))
+    write_atomically(target, buffer.getvalue())
+
+
+def _packing(target: Path, buffer: io.BytesIO) -> AbstractContextManager[Any]:
+    """What packs bytes into a buffer as the ending of a name says, and leaves the buffer open."""
     if target.suffix == ".gz":
-        buffer = io.BytesIO()
-        with gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=6, mtime=0) as packed:
-            packed.write(data)
-        data = buffer.getvalue()
-    elif target.suffix == ".zst":
-        data = optional_zstandard(target.as_posix()).ZstdCompressor(level=3).compress(data)
-    write_atomically(target, data)
+        return gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=6, mtime=0)
+    if target.suffix == ".zst":
+        compressor = optional_zstandard(target.as_posix()).ZstdCompressor(level=3)
+        return compressor.stream_writer(buffer, closefd=False)  # type: ignore[no-any-return]
+    return nullcontext(buffer)

@@ -9,7 +9,7 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import Outcome, ToolCall, Trace, text_of
 from ..plugins.registry import register
-from . import Confidence
+from . import Confidence, Near, by_marks
 from .reading.chat import strict_json, tool_calls_of, unknown_role
 from .reading.nodes import at
 from .reading.steps import ROLES, Ran, Said, Steps, said_content
@@ -36,8 +36,8 @@ class SweAgent:
     Source: github.com/SWE-agent/SWE-agent, `sweagent/types.py`, `docs/usage/trajectories.md`
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for a history whose entries name agent and kind or action, a trajectory of actions, or attempts of those; else NO."""
+    def sniff(self, document: Document) -> Confidence | Near:
+        """CERTAIN for a history whose entries name agent and kind or action, a trajectory of actions, or attempts of those; else what it lacks."""
         head = document.head
         if isinstance(head, dict) and isinstance(head.get("attempts"), list) and head["attempts"]:
             head = head["attempts"][0]
@@ -47,7 +47,12 @@ class SweAgent:
         said = _dicts(head.get("history"))
         acted = any({"action", "observation"} <= step.keys() for step in ran)
         typical = any("agent" in entry and ("message_type" in entry or "action" in entry) for entry in said)
-        return Confidence.CERTAIN if acted or typical else Confidence.NO
+        return by_marks(
+            {
+                "a list 'history' or 'trajectory'": bool(ran or said),
+                "steps with 'action' and 'observation', or entries with 'agent' and what they are": acted or typical,
+            }
+        )
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's run, or each of its attempts in order."""

@@ -12,7 +12,7 @@ from ..errors import TraceError
 from ..files.documents import Document, Node
 from ..model import Outcome, Trace
 from ..plugins.registry import register
-from . import Confidence
+from . import Confidence, Near, by_marks
 from .reading.messages import said_of_message
 from .reading.nodes import at
 from .reading.steps import Steps
@@ -34,12 +34,13 @@ class TauBench:
     Source: github.com/sierra-research/tau-bench, `tau_bench/types.py` (EnvRunResult); github.com/microsoft/AgentRx, `data/ground_truth`
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for a run with a reward and a `traj` of messages, alone or the first of a list or of lines; else NO."""
+    def sniff(self, document: Document) -> Confidence | Near:
+        """CERTAIN for a run with a reward and a `traj` of messages, alone or the first of a list or of lines; else what it lacks."""
         head = document.head
         first = head[0] if isinstance(head, list) and head else head
-        fits = isinstance(first, dict) and isinstance(first.get("traj"), list) and {"reward", "task_id"} <= first.keys()
-        return Confidence.CERTAIN if fits else Confidence.NO
+        run = first if isinstance(first, dict) else {}
+        marks = {"a list 'traj'": isinstance(run.get("traj"), list)}
+        return by_marks(marks | {f"a key {key!r}": key in run for key in ("reward", "task_id")})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's runs in order, named by their position; task and trial are in `meta`."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from ..files.documents import Document, Node
-from ..model import AnyStep, ContextReset, ModelTurn, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
+from ..model import AnyStep, ContextReset, ModelTurn, Outcome, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
 from ..plugins.registry import register
 from . import Confidence, source_of
 from .reading.chat import unknown_role
@@ -48,7 +48,7 @@ class WhoAndWhen:
     Algorithm-Generated (a group chat): the first message is the task, experts are model turns, `Computer_terminal` runs the code of the message
     before it (a tool call in text) or says as a user that there is none. Experts' system prompts differ; they are in `meta`, not in the prompts.
 
-    Labels are kept as recorded, `mistake_step` as a number counted from 0.
+    Labels are kept as recorded, `mistake_step` as a number counted from 0; it is the step that failed.
 
     Source: Zhang et al. 2025, "Which Agent Causes Task Failures and When?" (arXiv:2505.00212), repository mingyin1/Agents_Failure_Attribution
     """
@@ -76,7 +76,17 @@ class WhoAndWhen:
             labels["mistake_step"] = _step_number(whole["mistake_step"])
         meta = {key: value for key, value in whole.object().items() if key != "history" and key not in labels}
         steps = _GroupChat(history).steps if chat else _Orchestrated(history).steps
-        yield Trace(id="", source=source_of(document, "who_and_when"), steps=tuple(steps), labels=labels, meta=meta)
+        failed = labels.get("mistake_step")
+        yield Trace(
+            id="",
+            source=source_of(document, "who_and_when"),
+            steps=tuple(steps),
+            labels=labels,
+            meta=meta,
+            outcome=None
+            if failed is None
+            else Outcome(success=False, failed_step=failed, said_by="who_and_when's label"),
+        )
 
 
 def _step_number(node: Node) -> int | None:

@@ -8,7 +8,7 @@ from ...model import Case, Comparison
 from ...text.wording import counted, quantity
 from .. import brackets, contenders, panel
 from ..blocks import Block, Cases, Cell, Column, Detail, Path, Prompts, Prose, SideBySide, Table, measured
-from ..prompt_data import unpacked
+from ..prompts_shown import unpacked
 from ..window_charts import window_chart
 
 COST = "cost.prompt_tokens"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...comparison.pairs import change
 from ...comparison.rows import combine
+from ...comparison.shared import shared_cases
 from ...model import Comparison, Delta, Row
 from ...text.wording import counted, quantity
 from .. import panel
@@ -37,21 +38,28 @@ def changes(comparison: Comparison) -> list[Block]:
     return said + _unpaired(comparison)
 
 
+def _accepted(comparison: Comparison, strategy: str, metric: str) -> dict[str, float | None]:
+    baseline = comparison.against.baseline
+    return baseline.of(strategy, metric) if baseline is not None else {}
+
+
 def _rows(comparison: Comparison, strategy: str, metric: str) -> list[Row]:
-    found = (comparison.row(strategy, metric, case) for case in comparison.case_ids)
+    """The rows of the cases that both sides have."""
+    shared = shared_cases(comparison, _accepted(comparison, strategy, metric)).shared
+    found = (comparison.row(strategy, metric, case) for case in shared)
     return [row for row in found if row is not None]
 
 
 def _delta(comparison: Comparison, strategy: str, metric: str) -> Delta | None:
     against = comparison.against
-    accepted = against.baseline.of(strategy, metric) if against.baseline else {}
-    rows = _rows(comparison, strategy, metric)
-    return change(comparison.metrics[metric], rows, accepted, comparison.signature.seed, against.name)
+    rows, accepted = _rows(comparison, strategy, metric), _accepted(comparison, strategy, metric)
+    weights = against.baseline.weights_of(strategy, metric) if against.baseline is not None else {}
+    return change(comparison.metrics[metric], rows, accepted, comparison.signature.seed, against.name, weights)
 
 
 def _row(comparison: Comparison, strategy: str, metric: str, delta: Delta) -> tuple[Cell, ...]:
     info = comparison.metrics[metric]
-    accepted = comparison.against.baseline.of(strategy, metric) if comparison.against.baseline else {}
+    accepted = _accepted(comparison, strategy, metric)
     now = combine(info, [
         (row.value, row.n) for row in _rows(comparison, strategy, metric)
         if row.value is not None and accepted.get(row.case or "") is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...evidence.oracle import CURVE
 from ...model import Comparison, Row
 from ...text.wording import counted, quantity
 from .. import panel
@@ -26,7 +25,7 @@ def curve(comparison: Comparison) -> list[Block]:
     if not fewest:
         return [Prose("Nothing to select: no model turn used anything that a tool result had said.", "muted")]
     whole = comparison.value("keep_all", COST)
-    totals = [(share, float(sum(of_case[share] for of_case in fewest))) for share in CURVE]
+    totals = [(share, float(sum(of_case[share] for of_case in fewest))) for share in fewest[0]]
     rows = tuple(
         (Cell(quantity(share, "fraction")), Cell(quantity(tokens, "tokens")), Cell(_share(tokens, whole)))
         for share, tokens in totals

@@ -1,21 +1,23 @@
-"""Which strategy wins: the table of what each costs and loses, the rule, and the chart."""
+"""Which strategy to ship: the answer in one sentence, the table of what each costs and loses, and the chart."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from ...comparison.decision import FAR, KEEPS_ALL, RECALL, Decision, decide
+from ...comparison.intervals import FEWEST
 from ...model import Comparison, Verdict
-from ...text.wording import listed, quantity
+from ...text.wording import counted, listed, quantity
 from .. import brackets, contenders, panel
 from ..blocks import Beside, Block, Cell, Chart, Column, Fold, Point, Prose, Table, change, measured
+from ..decision_sentence import decision_notes, decision_prose
 
 COST = "cost.prompt_tokens"
 DOLLARS = "cost.cost_usd"
-KEPT = ("needed.recall", "loss.fact_recall.end", "loss.leaf_recall.end")
-ENOUGH = 0.95
+KEPT = (RECALL, "loss.fact_recall.end", "loss.leaf_recall.end")
 MAX_MORE = 2
 MORE = (
-    (DOLLARS, "cost"),
     ("loss.fact_recall.end", "facts kept to the end"),
     ("loss.leaf_recall.stored", "values kept in store"),
     ("findings.agreement", "findings that agree"),
@@ -34,17 +36,20 @@ class _Place:
 
 @panel("ranking", order=20, title="Which strategy wins?")
 def ranking(comparison: Comparison) -> list[Block]:
-    """The strategies by prompt tokens, with differences against keep_all, gate marks, the Pareto front, and who wins by which rule."""
+    """What to ship, by the one rule; the strategies with what they cost and keep, their differences to what is run today and to keeping everything,
+    gate marks and the Pareto front.
+    """
+    decision = decide(comparison, keep=comparison.keep, keep_far=comparison.keep_far)
     kept = _kept_metric(comparison)
     places = {name: _place(comparison, name, kept) for name in comparison.everyone}
     declared = sorted((places[name] for name in contenders(comparison)), key=_by_tokens)
     around = sorted((places[name] for name in brackets(comparison)), key=_by_tokens)
     front = _front(declared)
-    table = _table(comparison, kept, declared + around, places, front)
+    table = _table(comparison, decision, kept, [place.name for place in declared + around], places, front)
     named = f"On the Pareto front (no declared strategy is both cheaper and better by {kept}): {listed(front)}."
     said: list[Block] = [
-        _winner(comparison, kept, declared),
-        Prose(" ".join([_rule(kept), *([named] if front else [])]), "muted"),
+        decision_prose(decision),
+        Prose(" ".join([*decision_notes(decision), *([named] if front else [])]), "muted"),
     ]
     tokens = _chart(comparison, COST, kept, declared + around, front)
     if tokens is None:
@@ -89,51 +94,6 @@ def _by_tokens(place: _Place) -> tuple[bool, float, str]:
     return place.tokens is None, place.tokens or 0.0, place.name
 
 
-def _failing(comparison: Comparison) -> set[str]:
-    failed = {verdict.strategy for verdict in comparison.verdicts if verdict.outcome == "fail"}
-    return failed | {name for name in comparison.everyone if comparison.failed(name)}
-
-
-def _winner(comparison: Comparison, kept: str | None, declared: list[_Place]) -> Prose:
-    """Who wins, in one sentence."""
-    if kept is None:
-        return Prose("No winner: no strategy's loss could be measured, and cost alone decides nothing.", "warn")
-    failing = _failing(comparison)
-    able = [p for p in declared if p.name not in failing and p.tokens is not None and (p.kept or 0.0) >= ENOUGH]
-    if not able:
-        measured_places = [place for place in declared if place.kept is not None]
-        best = max(measured_places, key=lambda place: (place.kept or 0.0, -(place.tokens or 0.0)), default=None)
-        if best is None:
-            return Prose("No winner: no declared strategy finished on every case.", "warn")
-        most = f"{best.name} keeps most, {quantity(best.kept, 'fraction')}"
-        against = comparison.delta(best.name, COST)
-        price = (
-            f", for {change(against, 'tokens').text} tokens against {against.reference}"
-            if against and against.delta
-            else ""
-        )
-        failed = f"; {listed(sorted(failing & set(contenders(comparison))))} failed" if failing else ""
-        return Prose(f"No winner: {most}{price}{failed}.", "warn")
-    winner = able[0]
-    against = comparison.delta(winner.name, COST)
-    dollars = comparison.value(winner.name, DOLLARS)
-    money = f" ({quantity(dollars, 'usd')})" if dollars is not None else ""
-    said = f"{winner.name} wins: {quantity(winner.tokens, 'tokens')} prompt tokens{money}"
-    keeps = f"keeps {quantity(winner.kept, 'fraction')}"
-    if against is None or against.delta is None:
-        return Prose(f"{said}, {keeps}.", "good")
-    if against.delta >= 0:
-        return Prose(f"No winner: no strategy that keeps enough is cheaper than {against.reference}.", "warn")
-    compared = f"{change(against, 'tokens').whole} against {against.reference}"
-    doubt = "" if against.better is not None else f" (not certain: {against.reason})"
-    return Prose(f"{said}, {compared}{doubt}; it {keeps}.", "good")
-
-
-def _rule(kept: str | None) -> str:
-    share = quantity(ENOUGH, "fraction")
-    return f"The winner is the cheapest declared strategy that fails no gate and keeps at least {share} by {kept or KEPT[0]}."
-
-
 def _front(declared: list[_Place]) -> tuple[str, ...]:
     """The declared strategies that no other one beats, cheapest first; none where there is nothing to choose from."""
     known = [place for place in declared if place.tokens is not None and place.kept is not None]
@@ -148,44 +108,72 @@ def _beats(other: _Place, place: _Place) -> bool:
 
 
 def _table(
-    comparison: Comparison, kept: str | None, places: list[_Place], known: dict[str, _Place], front: tuple[str, ...]
+    comparison: Comparison,
+    decision: Decision,
+    kept: str | None,
+    names: list[str],
+    known: dict[str, _Place],
+    front: tuple[str, ...],
 ) -> Table:
-    more = [(name, title) for name, title in MORE if name != kept and _tells_apart(comparison, name)][
-        :MAX_MORE
-    ]  # a column that says the same of everyone, or that has no room, is in the table of all metrics
-    reference = comparison.deltas[0].reference if comparison.deltas else "keep_all"
-    columns = [
-        Column("strategy"),
-        Column("prompt tokens", align="right"),
-        Column(f"against {reference}", align="right"),
-    ]
-    if kept:
-        columns += [Column(kept, align="right"), Column(f"against {reference}", align="right")]
-    columns += [Column(title, align="right") for _, title in more]
-    columns += [Column("floor 0% – keep_all 100%", align="right")]
+    """A row a strategy: price, what it keeps, each against what is run today and against keeping everything, and the gates."""
+    shown = list(_columns(comparison, decision, kept))
+    columns = [Column("strategy"), *(Column(title, align="right") for title, _, _ in shown)]
+    columns.append(Column("floor 0% – keep_all 100%", align="right"))
     if comparison.rules:
         columns.append(Column("gates"))
     rows = []
-    for place in places:
-        is_reference = place.name in brackets(comparison)
-        detail = "Pareto front" if place.name in front else ""
-        cells = [Cell(place.name, note="reference" if is_reference else "", strategy=place.name, detail=detail)]
-        for metric in filter(None, (COST, kept)):
+    for name in names:
+        is_reference = name in brackets(comparison)
+        detail = "Pareto front" if name in front else ""
+        cells = [Cell(name, note="reference" if is_reference else "", strategy=name, detail=detail)]
+        for _, metric, reference in shown:
+            if reference is None:
+                cells.append(measured(comparison.row(name, metric)))
+                continue
             unit = comparison.metrics[metric].unit if metric in comparison.metrics else "tokens"
-            against = change(comparison.delta(place.name, metric), unit)
+            against = change(comparison.delta(name, metric, reference), unit)
             if is_reference:  # a bracket is neither good nor bad
                 against = replace(against, tone="plain", note="")
-            cells += [measured(comparison.row(place.name, metric)), against]
-        cells += [measured(comparison.row(place.name, name)) for name, _ in more]
-        cells.append(_between(place, known))
+            cells.append(against)
+        cells.append(_between(known[name], known))
         if comparison.rules:
-            cells.append(_gate_mark(comparison, place.name))
+            cells.append(_gate_mark(comparison, name))
         rows.append(tuple(cells))
-    several = len(comparison.cases) > 1
-    caption = (
-        f"Square brackets: 95% interval over {len(comparison.cases)} cases." if several else "One case: no intervals."
-    )
-    return Table(tuple(columns), tuple(rows), caption)
+    return Table(tuple(columns), tuple(rows), _caption(comparison))
+
+
+def _columns(comparison: Comparison, decision: Decision, kept: str | None) -> Iterator[tuple[str, str, str | None]]:
+    """The columns of numbers: title, metric, and for a difference the reference that it is stated against."""
+    against = [
+        name
+        for name in dict.fromkeys(item.reference for item in comparison.deltas)
+        if not (name == KEEPS_ALL and decision.impossible)
+    ]
+    price = "cost" if decision.unit == "usd" else "tokens"
+    title = price if decision.unit == "usd" else "prompt tokens"
+    yield (f"{title} with refetches" if decision.with_refetches else title), decision.metric, None
+    for reference in against:
+        yield f"{price} against {reference}", decision.metric, reference
+    if kept:
+        yield kept, kept, None
+        for reference in against[:1]:  # what keeping everything keeps is the yardstick: all of it
+            yield f"kept against {reference}", kept, reference
+    if any(comparison.value(name, FAR) is not None for name in comparison.everyone):
+        yield FAR, FAR, None
+    if decision.metric != COST:
+        yield "prompt tokens", COST, None
+    more = [(title, name) for name, title in MORE if name != kept and _tells_apart(comparison, name)]
+    for title, name in more[
+        :MAX_MORE
+    ]:  # one that says the same of everyone, or has no room, is in the table of all metrics
+        yield title, name, None
+
+
+def _caption(comparison: Comparison) -> str:
+    cases = len(comparison.cases)
+    if cases < FEWEST:
+        return f"{counted(cases, 'case')}: below {FEWEST} no difference is called sure, and no interval is shown."
+    return f"Square brackets: 95% interval over {counted(cases, 'case')}."
 
 
 def _tells_apart(comparison: Comparison, metric: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...errors import StrategyError
 from ...evidence.task_state import OUTPUT, SUMMARY
 from ...model import Record, UserTurn, text_of
 from ...text.scripts import NONE, Script
@@ -47,6 +48,19 @@ def state_of(seen: Seen) -> dict[str, Any]:
 def state_left(seen: Seen) -> dict[str, Any]:
     """The state at the end of a run, without what is large and kept elsewhere."""
     return {key: value for key, value in state_of(seen).items() if key not in _LARGE}
+
+
+def route_of(answer: Any) -> tuple[str, dict[str, Any]]:
+    """What a router gave, as (route, detail). Raises StrategyError for anything but a route's name or the two.
+
+    >>> route_of("continue"), route_of(("abort", {"why": 1}))
+    (('continue', {}), ('abort', {'why': 1}))
+    """
+    if isinstance(answer, str):
+        return answer, {}
+    if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], str) and isinstance(answer[1], Mapping):
+        return answer[0], dict(answer[1])
+    raise StrategyError(f"a router gives a route's name or (name, detail), got {type(answer).__name__}")
 
 
 def _execution(record: Record) -> dict[str, Any]:

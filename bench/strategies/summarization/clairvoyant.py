@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from ...evidence.of_trace import TraceEvidence
-from ...evidence.oracle import Bundle, Fact, Need, Recall, given_up
+from ...evidence.oracle import Bundle, Fact, Future, Need, Recall, given_up
 from ...model import Message
 from ...plugins.registry import register
 from ...text.decode import decoded
@@ -28,12 +27,13 @@ class Clairvoyant:
 
     Source: the clairvoyant optimum of cache research (Belady 1966), by lines
 
+    >>> from bench.evidence.of_trace import TraceEvidence
     >>> from bench.model import ModelTurn, Source, ToolResult, Trace
     >>> got = ToolResult(index=0, call_id="a", function="f", seen="total 471\\nnothing here")
     >>> trace = Trace(id="t", source=Source(format="native"), steps=(got, ModelTurn(index=1, content="So 471.")))
     >>> told = [Message(role="tool", text=got.text, kind="result", step=0)]
     >>> count = lambda item: len(getattr(item, "text", item))
-    >>> edits = Clairvoyant().compact(Window(1, "main", told, told, 9, 100, count, future=TraceEvidence(trace)))
+    >>> edits = Clairvoyant().compact(Window(1, "main", told, told, 9, 100, count, future=TraceEvidence(trace).future))
     >>> edits.replace[told[0]].text
     'total 471'
     """
@@ -89,7 +89,7 @@ class _Selection:
         return text if window.count(text) <= window.count(whole) else whole
 
 
-def lines_given_up(future: TraceEvidence, recall: float, count: Callable[[str], int]) -> frozenset[Fact]:
+def lines_given_up(future: Future, recall: float, count: Callable[[str], int]) -> frozenset[Fact]:
     """The facts whose lines are given up to reach a share of dependencies: facts of one line, or of lines that overlap, go together."""
 
     def bundles(needs: Sequence[Need]) -> list[Bundle]:
@@ -99,7 +99,7 @@ def lines_given_up(future: TraceEvidence, recall: float, count: Callable[[str], 
                 of_result.setdefault(need.source, []).append(need)
         found = []
         for source, group in of_result.items():
-            plain = future.texts.plain(future.results[source].text)
+            plain = decoded(future.results[source])
             spans = {need: spans_of(plain, {need.fact: need.last}) for need in group}
             for start, end in merged([span[:2] for places in spans.values() for span in places]):
                 inside = tuple(need for need in group if any(start <= span[0] < end for span in spans[need]))
@@ -109,9 +109,7 @@ def lines_given_up(future: TraceEvidence, recall: float, count: Callable[[str], 
     return given_up(future.needs, recall, bundles)
 
 
-def last_needs(
-    future: TraceEvidence | None, thread: str, gone: frozenset[Fact] = frozenset()
-) -> dict[int, dict[str, int]]:
+def last_needs(future: Future | None, thread: str, gone: frozenset[Fact] = frozenset()) -> dict[int, dict[str, int]]:
     """Per tool result (by step) the facts that it told first and that a thread needs and does not give up, each with its last turn."""
     needs: dict[int, dict[str, int]] = {}
     for need in future.needs if future is not None else ():

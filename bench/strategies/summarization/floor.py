@@ -29,7 +29,7 @@ class Floor:
     >>> got = ToolResult(index=0, call_id="a", function="f", seen="total 471 of 36.5 in all")
     >>> trace = Trace(id="t", source=Source(format="native"), steps=(got, ModelTurn(index=1, content="36.5 makes 471.")))
     >>> told = [Message(role="tool", text=got.text, kind="result", step=0)]
-    >>> [message.text for message in Floor().compact(Window(1, "main", told, told, 9, 100, len, future=TraceEvidence(trace))).messages]
+    >>> [message.text for message in Floor().compact(Window(1, "main", told, told, 9, 100, len, future=TraceEvidence(trace).future)).messages]
     ['36.5 471']
     """
 

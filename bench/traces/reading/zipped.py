@@ -46,7 +46,7 @@ class Zipped:
         info = self._zip.getinfo(name)
         try:
             return self._unzstd(info, inside) if info.compress_type == _ZSTD else self._zip.read(info)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, struct.error) as error:
             raise inside.fail(f"cannot be unpacked ({error}) — copy or record it again") from None
 
     def _unzstd(self, info: zipfile.ZipInfo, inside: Document) -> bytes:

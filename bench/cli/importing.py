@@ -1,0 +1,133 @@
+"""`bench import`: traces of other tools into native files, with a line on what each holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..errors import BenchError
+
+if TYPE_CHECKING:
+    from ..importing.found import Found
+    from ..model import Trace
+
+ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+
+
+@click.command(name="import")
+@click.argument("sources", metavar="[FORMAT:]SRC…", nargs=-1, required=True)
+@click.option("-o", "--output", "output", required=True, type=click.Path(path_type=Path), metavar="FILE|DIR",
+              help="One file for all (.jsonl, .jsonl.gz, .jsonl.zst), or a folder with a file for each trace.")  # fmt: skip
+@click.option(
+    "--no-redact",
+    is_flag=True,
+    help="Keep secrets (keys, tokens, passwords in URLs, cookies); they are removed otherwise.",
+)
+@click.option("--redact-emails", is_flag=True, help="Remove e-mail addresses too.")
+@click.option("--redact-homes", is_flag=True, help="Remove the user's name in home paths too.")
+@click.option(
+    "--shape-only",
+    is_flag=True,
+    help="Write no text: stand-ins for words and numbers, so that a trace can be shared and measures nearly the same.",
+)
+@click.option("--strict", is_flag=True, help="A damaged file in a folder is an error, not left out.")
+def import_(
+    sources: tuple[str, ...],
+    output: Path,
+    no_redact: bool,
+    redact_emails: bool,
+    redact_homes: bool,
+    shape_only: bool,
+    strict: bool,
+) -> None:
+    """Convert the runs of files, folders or patterns into native traces, and say what was found in each and what was left out."""
+    from ..importing.found import Found
+    from ..text.wording import counted, visible
+    from ..traces import iter_traces
+    from ..traces.native import write_traces
+    from .outputs import require_apart
+
+    one_file = output.name.endswith(ENDINGS)
+    _require_place(output, one_file)
+    if shape_only and (no_redact or redact_emails or redact_homes):
+        raise BenchError(
+            "--shape-only keeps no text, so there is nothing to keep or to remove in it — leave out the other option"
+        )
+    if no_redact and (redact_emails or redact_homes):
+        raise BenchError(
+            "--no-redact keeps everything, --redact-emails and --redact-homes remove more — give one of them"
+        )
+    source, total = iter_traces(sources, strict=strict), Found()
+    clean = _cleaning(no_redact, redact_emails, redact_homes)
+    made = map(_shapes() if shape_only else clean, source)
+    if one_file:
+        require_apart([output], _inputs(sources))
+        write_traces(_told(made, total), output)
+    else:
+        for trace in _told(made, total):
+            target = output / f"{_file_name(trace.id)}.jsonl.gz"
+            require_apart([target], _inputs(sources))
+            write_traces([trace], target)
+    for file, reason in source.skipped:
+        click.echo(f"left out {visible(file)}: {visible(reason)}")
+    if total.traces > 1:
+        click.echo(f"{counted(total.traces, 'trace')}: {total.sentence()}")
+    if no_redact:
+        click.echo("secrets were kept, as --no-redact says")
+    click.echo(f"wrote {output}")
+
+
+def _cleaning(no_redact: bool, emails: bool, homes: bool) -> Callable[[Trace], Trace]:
+    from ..redaction import redacted
+
+    return (lambda trace: trace) if no_redact else partial(redacted, emails=emails, homes=homes)
+
+
+def _shapes() -> Callable[[Trace], Trace]:
+    from ..shape import shape_only
+
+    numbers = count(1)
+    return lambda trace: shape_only(trace, next(numbers))
+
+
+def _told(traces: Iterable[Trace], total: Found) -> Iterator[Trace]:
+    """The traces one by one, each with its line as it comes."""
+    from ..importing.found import found_in
+    from ..text.wording import visible
+
+    for trace in traces:
+        found = found_in(trace)
+        total.add(found)
+        click.echo(f"{visible(trace.id)} ({trace.source.format}): {found.sentence()}")
+        yield trace
+
+
+def _require_place(output: Path, one_file: bool) -> None:
+    if not one_file and (output.suffix or output.is_file()):
+        raise BenchError(f"{output}: no native file ends like this — give a folder, or a name in {', '.join(ENDINGS)}")
+    if one_file and output.is_dir():
+        raise BenchError(f"{output}: is a folder — give a file name, or a folder whose name has no ending")
+
+
+def _inputs(sources: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
+    from ..traces import files_of
+
+    for text in sources:
+        yield from ((file, "a file that is read") for file in files_of(text, Path())[0])
+
+
+def _file_name(case: str) -> str:
+    """A case id as a path below the output: folders stay, what leads out of it or that a file system refuses does not.
+
+    >>> _file_name("runs/r2"), _file_name("../../etc/x"), _file_name("a:b#1"), _file_name("..")
+    ('runs/r2', 'etc/x', 'a_b_1', 'trace')
+    """
+    parts = [
+        "".join(char if char.isalnum() or char in "._- " else "_" for char in part)[:120] for part in case.split("/")
+    ]
+    return "/".join(part for part in parts if part.strip(". ")) or "trace"

@@ -1,0 +1,233 @@
+"""Which strategies may be recommended at all, and what speaks against one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..model import Comparison, Row, Verdict
+from ..plugins.registry import entries
+from ..plugins.spec import parse_spec, split_top
+from .rows import NOTHING
+
+COMPETING = ("recorded", "keep_all")
+"""The references that may win: what is run today, and keeping everything."""
+
+NEVER = ("drop_all", "clairvoyant", "floor")
+"""The references that say what is possible and cannot be shipped: nothing is kept, or the future is read."""
+
+DOLLARS = ("cost.with_refetches_usd", "cost.cost_usd")
+TOKENS = ("cost.with_refetches_tokens", "cost.prompt_tokens")
+"""The price of a strategy; the second where the first does not exist."""
+
+BROKEN: tuple[tuple[str, Literal["invalid_prompts", "task_missing", "overflows"]], ...] = (
+    ("prompt.invalid", "invalid_prompts"),
+    ("prompt.task_missing", "task_missing"),
+    ("cost.window_overflows", "overflows"),
+)
+"""Counts of prompts that must be 0, and what is wrong with them."""
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """One reason why a strategy does not qualify.
+
+    `raised` (on `case`, with `reason`), `invalid_prompts`, `task_missing`, `overflows` (`count` prompts), `gates`, `undecided` (the `gates`),
+    `unmeasured` (`metric`, with `reason`), `keeps_too_little`, `keeps_too_little_far` (`value` where `limit` is asked).
+    """
+
+    kind: Literal[
+        "raised", "invalid_prompts", "task_missing", "overflows", "gates", "undecided", "unmeasured", "keeps_too_little",
+        "keeps_too_little_far",
+    ]  # fmt: skip
+    count: int = 0
+    case: str | None = None
+    metric: str = ""
+    reason: str = ""
+    gates: tuple[str, ...] = ()
+    value: float | None = None
+    limit: float | None = None
+
+
+def able(comparison: Comparison) -> tuple[str, ...]:
+    """The strategies that compete: the declared ones, what is run today and keeping everything; none that reads the future or keeps nothing."""
+    named = (*comparison.strategies, *(name for name in COMPETING if name in comparison.references))
+    return tuple(
+        name
+        for name in named
+        if name not in NEVER and not _reads_the_future(comparison.signature.strategies.get(name, ""))
+    )
+
+
+def _reads_the_future(spec: str) -> bool:
+    """Whether a compactor of a strategy knows what later turns need.
+
+    >>> _reads_the_future("best=compactor=floor:recall=0.9"), _reads_the_future("cut=summarizer=truncate:limit=5")
+    (True, False)
+    """
+    knowing = {name for name, entry in entries("compactor").items() if entry.meta.get("needs_future")}
+    slots = (part.partition("=") for part in split_top(spec.partition("=")[2], "+"))
+    return any(slot == "compactor" and parse_spec(written).target in knowing for slot, _, written in slots)
+
+
+# ---------------------------------------------------------------- what is added up
+
+
+@dataclass
+class _Total:
+    """One metric of one strategy over all cases, so that a case can be left out without adding up again. `unknown` are cases not measured."""
+
+    rows: dict[str, Row] = field(default_factory=dict)
+    weight: float = 0.0
+    value: float = 0.0
+    least: float = 0.0
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+class Totals:
+    """What strategies score over all cases, or over all but one."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+        self._known: dict[tuple[str, str], _Total] = {}
+        self._failures: dict[str, list[tuple[str, str]]] = {}
+        for case in comparison.cases:
+            for name, run in case.runs.items():
+                if run.failure is not None:
+                    self._failures.setdefault(name, []).append((case.id, run.failure.error))
+
+    def value(self, strategy: str, metric: str, without: str | None = None) -> float | None:
+        """The value over all cases; None where one of them could not be measured, or nothing was."""
+        return self._over(strategy, metric, without, least=False)
+
+    def least(self, strategy: str, metric: str, without: str | None = None) -> float | None:
+        """The least that the value over all cases can be."""
+        return self._over(strategy, metric, without, least=True)
+
+    def on(self, strategy: str, metric: str, case: str) -> float | None:
+        """The value on one case."""
+        row = self._total(strategy, metric).rows.get(case)
+        return None if row is None else row.finite
+
+    def cases(self, strategy: str, metric: str) -> tuple[str, ...]:
+        """The cases on which something was measured."""
+        return tuple(self._total(strategy, metric).rows)
+
+    def missing(self, strategy: str, metric: str, without: str | None = None) -> tuple[str, str] | None:
+        """The first case that could not be measured in full, with why; None for none."""
+        unknown = self._total(strategy, metric).unknown
+        return next(((case, why) for case, why in unknown.items() if case != without), None)
+
+    def failed(self, strategy: str, without: str | None = None) -> tuple[str, str] | None:
+        """The first case on which a strategy raised, with what it raised; None for none."""
+        return next((item for item in self._failures.get(strategy, ()) if item[0] != without), None)
+
+    def known(self, strategy: str, metric: str, without: str | None = None) -> float:
+        """The sum over the cases that were measured, whatever the others are."""
+        total = self._total(strategy, metric)
+        own = total.rows.get(without) if without is not None else None
+        return total.value - (own.finite or 0.0 if own is not None else 0.0)
+
+    def can_be_higher(self, strategy: str, metric: str) -> bool:
+        """Whether any case says that its value is the least it can be."""
+        rows = self._total(strategy, metric).rows.values()
+        return any(row.most is not None and row.finite is not None and row.most > row.finite for row in rows)
+
+    def _over(self, strategy: str, metric: str, without: str | None, *, least: bool) -> float | None:
+        total = self._total(strategy, metric)
+        if not total.rows.keys() - {without} or self.missing(strategy, metric, without):
+            return None
+        value, weight = (total.least if least else total.value), total.weight
+        own = total.rows.get(without) if without is not None else None
+        if own is not None:
+            value -= ((own.least if least else own.finite) or 0.0) * self._weight(own)
+            weight -= self._weight(own)
+        if self._pooled(metric):
+            return value / weight if weight > 0 else None
+        return value
+
+    def _total(self, strategy: str, metric: str) -> _Total:
+        if (strategy, metric) not in self._known:
+            self._known[strategy, metric] = self._added(strategy, metric)
+        return self._known[strategy, metric]
+
+    def _added(self, strategy: str, metric: str) -> _Total:
+        found = _Total()
+        for case in self._comparison.case_ids:
+            row = self._comparison.row(strategy, metric, case)
+            if row is None or (row.finite is None and row.reason == NOTHING):
+                continue
+            if row.finite is None or row.partly:
+                found.unknown[case] = row.status
+            if row.finite is not None:
+                found.rows[case] = row
+        rows = found.rows.values()
+        found.weight = math.fsum(self._weight(row) for row in rows)
+        found.value = math.fsum((row.finite or 0.0) * self._weight(row) for row in rows)
+        found.least = math.fsum((row.least or 0.0) * self._weight(row) for row in rows)
+        return found
+
+    def _weight(self, row: Row) -> float:
+        return row.n if self._pooled(row.metric) else 1.0
+
+    def _pooled(self, metric: str) -> bool:
+        info = self._comparison.metrics.get(metric)
+        return info is not None and info.aggregate == "pooled"
+
+
+def price_metric(comparison: Comparison, totals: Totals, candidates: Sequence[str]) -> str:
+    """What a price is counted in: dollars, or tokens where some run has no price under any strategy."""
+    known = comparison.metrics
+    dollars = next((name for name in DOLLARS if name in known), None)
+    tokens = next((name for name in TOKENS if name in known), TOKENS[0])
+    if dollars is None:
+        return tokens
+    unpriced = {
+        case
+        for case in comparison.case_ids
+        if all(
+            (row := comparison.row(name, dollars, case)) is None or (row.finite is None and row.reason != NOTHING)
+            for name in candidates
+        )
+    }
+    return tokens if unpriced or not comparison.cases else dollars
+
+
+# ---------------------------------------------------------------- what speaks against one
+
+
+def obstacles(
+    totals: Totals,
+    named: tuple[str, str],
+    verdicts: Sequence[Verdict],
+    allow_inconclusive: bool,
+    without: str | None = None,
+) -> Iterator[Obstacle]:
+    """Why a strategy (with the metric of its price) cannot be judged or shipped, whatever it keeps; `without`: on the other cases.
+
+    `verdicts` are those of its gates; `allow_inconclusive`: one that could not decide speaks against nobody.
+    """
+    name, price = named
+    failed = totals.failed(name, without)
+    if failed is not None:
+        yield Obstacle("raised", case=failed[0], reason=failed[1])
+        return
+    for metric, kind in BROKEN:
+        count = totals.known(name, metric, without)
+        if count > 0:
+            yield Obstacle(kind, count=int(count))
+        elif kind != "overflows" and (missing := totals.missing(name, metric, without)) is not None:
+            yield Obstacle("unmeasured", metric=metric, case=missing[0], reason=missing[1])
+    if red := tuple(item.gate for item in verdicts if item.outcome == "fail"):
+        yield Obstacle("gates", count=len(red), gates=red)
+    open_gates = tuple(item.gate for item in verdicts if item.outcome == "inconclusive")
+    if open_gates and not allow_inconclusive:
+        yield Obstacle("undecided", count=len(open_gates), gates=open_gates)
+    for metric, needed in ((price, True), ("needed.recall", True), ("needed.recall.far", False)):
+        missing = totals.missing(name, metric, without)
+        if missing is not None:
+            yield Obstacle("unmeasured", metric=metric, case=missing[0], reason=missing[1])
+        elif needed and totals.value(name, metric, without) is None:
+            yield Obstacle("unmeasured", metric=metric, reason=NOTHING)

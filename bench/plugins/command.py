@@ -1,0 +1,195 @@
+"""A strategy in any language: a process that is given one line of JSON and answers with one, for as long as a case lasts."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import weakref
+from pathlib import Path
+from typing import IO, Any
+
+from ..errors import SpecError, StrategyError, one_line
+
+TARGET = "command"
+"""What a spec begins with that names a process: `command:"node strategy.js"`."""
+
+MAX_LINE_BYTES = 64 * 1024 * 1024
+"""The longest answer that is read."""
+
+
+class Process:
+    """One running process. It is started at the first request, without a shell, in the folder that paths start from, and ended with the case.
+
+    Each call writes `request` as one line of JSON and reads one line: `{"answer": …}`, or `{"error": "…"}`. What it prints to standard error is
+    shown where it dies. Raises StrategyError for an answer that is none, an error, a process that ends, and one that takes longer than `timeout`
+    seconds a call (the first `start_timeout`: it may have to be compiled); it is then ended, with the processes that it started.
+    """
+
+    line = ""
+    argv: tuple[str, ...] = ()
+    cwd = Path()
+
+    def __init__(self, *, timeout: float = 10.0, start_timeout: float = 120.0) -> None:
+        for name, seconds in (("timeout", timeout), ("start_timeout", start_timeout)):
+            if not seconds > 0:
+                raise SpecError(f"{self._name}: {name} is {seconds:g}, expected seconds above 0")
+        self._limits = (start_timeout, timeout)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._said: IO[bytes] | None = None
+        self._close: weakref.finalize[Any, Any] | None = None
+        self._late = False
+
+    def ask(self, request: Any) -> Any:
+        """The answer to one request."""
+        line = json.dumps(request, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+        first = self._process is None
+        process = self._process or self._start()
+        seconds = self._limits[0 if first else 1]
+        watch = threading.Timer(seconds, self._expired)
+        watch.daemon = True
+        watch.start()
+        try:
+            answer = _exchanged(process, line)
+        except OSError:  # it no longer reads
+            answer = b""
+        finally:
+            watch.cancel()
+        if self._late:
+            self.close()
+            raise StrategyError(
+                f"{self._name} gave no answer within {seconds:g} s — make it faster, or set timeout=SECONDS"
+            )
+        if not answer.endswith(b"\n"):
+            raise StrategyError(self._ended(process, answer))
+        return self._read(answer)
+
+    @property
+    def _name(self) -> str:
+        return f"command {one_line(self.line)!r}"
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
+        try:
+            self._process = subprocess.Popen(
+                self.argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._said,
+                cwd=self.cwd,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise StrategyError(f"{self._name} cannot be started: {error.strerror or error}") from error
+        self._close = weakref.finalize(self, _end, self._process, self._said)
+        return self._process
+
+    def _expired(self) -> None:
+        self._late = True
+        if self._process is not None:
+            _kill(self._process)
+
+    def _read(self, line: bytes) -> Any:
+        try:
+            told = json.loads(line)
+        except ValueError:
+            told = None
+        if isinstance(told, dict) and isinstance(told.get("error"), str):
+            raise StrategyError(f"{self._name} reports: {one_line(told['error'])}")
+        if not isinstance(told, dict) or "answer" not in told:
+            shown = one_line(line[:200].decode("utf-8", "replace"))
+            what = f'{self._name} answered {shown!r}, expected a line {{"answer": …}}'
+            raise StrategyError(f"{what} — print nothing else to standard output; standard error is free")
+        return told["answer"]
+
+    def _ended(self, process: subprocess.Popen[bytes], answer: bytes) -> str:
+        if len(answer) >= MAX_LINE_BYTES:
+            self.close()
+            return f"{self._name} answered with a line of more than {MAX_LINE_BYTES} bytes"
+        try:
+            code: int | None = process.wait(1.0)
+        except subprocess.TimeoutExpired:  # it closed its output and goes on
+            code = None
+        how = (
+            "closed its output"
+            if code is None
+            else f"ended with {f'signal {-code}' if code < 0 else f'exit code {code}'}"
+        )
+        last = self._last_words()
+        self.close()
+        return (
+            f"{self._name} {how} before it answered{f': {last}' if last else ''} — run it by hand on one line of JSON"
+        )
+
+    def _last_words(self) -> str:
+        """The end of what it printed to standard error."""
+        if self._said is None:
+            return ""
+        self._said.seek(0, os.SEEK_END)
+        self._said.seek(max(0, self._said.tell() - 2000))
+        lines = [line for line in self._said.read().decode("utf-8", "replace").splitlines() if line.strip()]
+        return one_line(lines[-1])[:300] if lines else ""
+
+    def close(self) -> None:
+        """End the process, if it runs. A later request starts another."""
+        if self._close is not None:
+            self._close()
+        self._process, self._said, self._close, self._late = None, None, None, False
+
+
+def _exchanged(process: subprocess.Popen[bytes], line: bytes) -> bytes:
+    if process.stdin is None or process.stdout is None:
+        return b""
+    process.stdin.write(line)
+    process.stdin.flush()
+    return process.stdout.readline(MAX_LINE_BYTES)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process and those that it started."""
+    try:
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    except OSError:  # it ended by itself
+        return
+
+
+def _end(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
+    _kill(process)
+    for pipe in (process.stdin, process.stdout, said):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except OSError:  # what was still to be written, nobody reads any more
+                continue
+    process.wait()
+
+
+def process_class(line: str, base: Path, method: str) -> tuple[type[Process], list[str]]:
+    """The class of a command line's processes, its work under the name that a slot's method has, and the files
+    that the line names.
+
+    Raises SpecError for a line that cannot be split, and for a program that is not there.
+    """
+    try:
+        argv = shlex.split(line)
+    except ValueError as error:
+        raise SpecError(f"command {line!r}: {error}") from None
+    if not argv:
+        raise SpecError(f'command {line!r}: names no program — write command:"node strategy.js"')
+    beside = base / argv[0]
+    program = str(beside.resolve()) if os.sep in argv[0] and beside.is_file() else shutil.which(argv[0])
+    if program is None:
+        raise SpecError(f"command {line!r}: there is no program {argv[0]!r} — install it, or give its path")
+    files = [item for item in argv if not os.path.isabs(item) and (base / item).is_file()]
+    made = type(
+        "Process", (Process,), {"line": line, "argv": (program, *argv[1:]), "cwd": base.resolve(), method: Process.ask}
+    )
+    return made, files

@@ -1,0 +1,126 @@
+"""Draws which room of the bench imports which, into docs/architecture.md: `python docs/draw_imports.py`, or `make docs`.
+
+A room is a folder of `bench/`, or a file beside them. Drawn are the imports that no longer way stands for. tests/test_layers.py holds the rooms to
+the order of `LEVELS`, and says when the drawing is older than the code.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "architecture.md"
+START, END = "<!-- drawn by docs/draw_imports.py -->", "<!-- end of the drawing -->"
+
+LEVELS = (
+    ("errors", "version"),
+    ("model",),
+    ("text", "tokens", "plugins", "files"),
+    ("traces", "evidence"),
+    ("strategies", "scenario"),
+    ("replayer", "comparison"),
+    ("metrics",),
+    ("gates",),
+    ("reports",),
+    ("case",),
+    ("workers",),
+    ("pipeline",),
+    ("bench",),
+    ("starter",),
+    ("cli", "pytest_plugin"),
+    ("__main__",),
+)
+"""Every room, those that import nothing first. A room imports rooms of earlier levels and itself; `bench` is the package's own file, the verbs."""
+
+
+def name_of(path: Path) -> str:
+    """The module that a file is."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+SOURCES = {name_of(path): path for path in sorted((ROOT / "bench").rglob("*.py"))}
+"""Every module of the bench, with its file."""
+
+
+def room_of(module: str) -> str:
+    """The room that a module is in."""
+    return module.split(".")[1] if "." in module else module
+
+
+def imports_of(module: str, *, checker: bool = False) -> set[str]:
+    """Every module of the bench that a module imports, at its top or inside its functions; with `checker` also those for the type checker alone."""
+    found: set[str] = set()
+    path = SOURCES[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    checked = {id(inner) for node in ast.walk(tree) if _is_for_the_checker(node) for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if checker or id(node) not in checked:
+            found.update(_named(node, package))
+    return {item for item in found if item in SOURCES} - {module}
+
+
+def _is_for_the_checker(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def _named(node: ast.AST, package: str) -> Iterator[str]:
+    """The modules that one statement imports, a module before a name in it."""
+    if isinstance(node, ast.Import):
+        yield from (item.name for item in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        start = package.split(".")
+        base = ".".join(start[: len(start) - node.level + 1]) if node.level else ""
+        source = ".".join(filter(None, (base, node.module)))
+        for item in node.names:
+            yield f"{source}.{item.name}" if f"{source}.{item.name}" in SOURCES else source
+
+
+def rooms() -> dict[str, set[str]]:
+    """Each room with the other rooms that it imports."""
+    found: dict[str, set[str]] = {room: set() for level in LEVELS for room in level}
+    for module in SOURCES:
+        room = room_of(module)
+        found.setdefault(room, set()).update(map(room_of, imports_of(module)))
+    return {room: others - {room} for room, others in found.items()}
+
+
+def reached(room: str, graph: dict[str, set[str]]) -> set[str]:
+    """Every room that a room imports, directly or through others."""
+    found: set[str] = set()
+    waiting = [room]
+    while waiting:
+        for other in graph[waiting.pop()] - found:
+            found.add(other)
+            waiting.append(other)
+    return found
+
+
+def drawing() -> str:
+    """The rooms as a Mermaid graph: an arrow for each import that is not implied by two or more others."""
+    graph = rooms()
+    lines = ["```mermaid", "flowchart TD", '  bench["bench/__init__.py"]', '  main["bench/__main__.py"]']
+    for room in [name for level in reversed(LEVELS) for name in level]:
+        implied = {far for near in graph[room] for far in reached(near, graph)}
+        lines += [f"  {room.strip('_')} --> {other}" for other in sorted(graph[room] - implied)]
+    return "\n".join([*lines, "```"])
+
+
+def drawn(page: str) -> str:
+    """The page with the drawing of today between its marks."""
+    before, start, rest = page.partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        raise SystemExit(f"{PAGE}: the marks {START!r} and {END!r} are missing — put them where the drawing belongs")
+    return f"{before}{START}\n\n{drawing()}\n\n{END}{after}"
+
+
+if __name__ == "__main__":
+    if "--print" in sys.argv:
+        print(drawing())
+    else:
+        PAGE.write_text(drawn(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,323 @@
+"""A plain function is a strategy: given what its parameters ask for, and nothing of ours to import."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from handmade import LOG, TABLE, opened, result, shell, trace
+
+import bench
+from bench.cli import main
+from bench.errors import SpecError
+from bench.model import ToolResult
+from bench.plugins import beside
+from bench.replayer.loop import replay
+from bench.strategies import compose, parse_strategy, strategy_of
+
+GENERATE_SUMMARY = '''
+import json
+
+
+def generate_summary(raw_execution_result):
+    """As the owners of document 000 have it: raw mapping in, mapping or None out."""
+    structured = raw_execution_result.get("%s") or []
+    for item in structured:
+        if item.get("type") == "table":
+            rows = json.loads(item["data"])
+            if len(rows) > 5:
+                return {"type": "table", "message": f"Table with {len(rows)} rows.",
+                        "table": {"row_count": len(rows), "truncated_rows_json": rows[:5]}}
+    lines = [line for line in raw_execution_result.get("output", "").splitlines() if line and not line.startswith("✅")]
+    if len(lines) > 5:
+        return {"type": "console", "console": {"line_count": len(lines), "truncated_lines": lines[:5]}}
+    return None
+'''
+SPELLINGS = ("structured_output", "structuredOutput")
+
+
+def write(folder: Path, text: str, name: str = "mine.py") -> str:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+    beside.load_file.cache_clear()
+    return name
+
+
+def shown(run) -> list[str]:
+    """What the model saw of each result."""
+    assert run.failure is None, run.failure
+    return [run.messages[outcome.shown].text for outcome in run.results]
+
+
+def script(key: str = "structuredOutput") -> ToolResult:
+    return result(None, index=2, data={"is_success": True, key: [TABLE], "output": ""})
+
+
+# ---------------------------------------------------------------- summarizers
+
+
+@pytest.mark.parametrize("recorded", SPELLINGS)
+@pytest.mark.parametrize("read", SPELLINGS)
+def test_the_function_of_document_000_runs_unchanged(tmp_path, recorded, read):
+    write(tmp_path, GENERATE_SUMMARY % read)
+    run = replay(opened([script(recorded)]), parse_strategy("g=summarizer=mine.py:generate_summary", tmp_path))
+    (told,) = shown(run)
+    assert json.loads(told)["table"]["row_count"] == 36
+
+
+def test_a_log_is_summarised_and_a_short_one_left_as_it_is(tmp_path):
+    write(tmp_path, GENERATE_SUMMARY % SPELLINGS[0])
+    steps = [result(LOG, index=2), result("done", index=3)]
+    long, short = shown(replay(opened(steps), parse_strategy("g=mine.py:generate_summary", tmp_path)))
+    assert json.loads(long)["console"]["line_count"] == 12
+    assert short == "done"
+
+
+def test_keys_stay_spelled_as_they_were_recorded():
+    seen = []
+    bench.replay(opened([script()]), lambda raw: seen.append((list(raw), json.dumps(raw), isinstance(raw, dict))))
+    assert seen[0][0] == ["is_success", "structuredOutput", "output"]
+    assert "structured_output" not in seen[0][1]
+    assert seen[0][2]
+
+
+CLASS = """
+class f:
+    def __init__(self, chars=2):
+        self.chars = chars
+
+    def summarize(self, text: str):
+        return text[: self.chars]
+"""
+ASKS = {
+    "def f(result):\n    return result.function": "run_script",
+    "def f(text):\n    return text[:3]": "a,b",
+    "def f(output: str):\n    return output[:3]": "a,b",
+    "def f(result: str):\n    return result[:3]": "a,b",
+    "def f(result: dict):\n    return result['output'][:3]": "a,b",
+    "def f(result: 'dict[str, object] | None'):\n    return result['output'][:3]": "a,b",
+    "def f(value):\n    return type(value).__name__": "str",
+    "def f(raw, tool_name):\n    return tool_name + str(len(raw))": "run_script5",
+    "def f(text, *, chars=300):\n    return text[:chars]": "a,b,c",
+    "def f(result, chars=300):\n    return result.text[:chars]": "a,b,c",
+    "async def f(text):\n    return text[:1]": "a",
+    "import asyncio\nasync def f(text):\n    await asyncio.sleep(0)\n    return text[:1]": "a",
+    CLASS: "a,",
+    "from typing import Any, TypedDict\nclass Raw(TypedDict):\n    output: str\ndef f(x: Raw):\n    return x['output'][:1]": "a",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "wanted"), ASKS.items())
+def test_a_function_is_given_what_it_asks_for(tmp_path, code, wanted):
+    write(tmp_path, code)
+    run = replay(opened([result("a,b,c", index=2)]), compose("m", {"summarizer": "mine.py:f"}, tmp_path))
+    assert shown(run) == [wanted]
+
+
+@pytest.mark.parametrize(
+    "code", ["def f(result, chars=300):", "def f(result, *, chars=300):", "def f(result, *, chars: int = 300):"]
+)
+def test_a_default_is_a_setting(tmp_path, code):
+    write(tmp_path, code + "\n    return result.text[:chars]\n")
+    run = replay(opened([result("x" * 500, index=2)]), parse_strategy("m=summarizer=mine.py:f:chars=100", tmp_path))
+    assert shown(run) == ["x" * 100]
+
+
+def test_a_setting_of_the_wrong_type_or_name_is_named(tmp_path):
+    write(tmp_path, "def f(result, chars=300):\n    return result.text[:chars]\n")
+    for text, says in (("chars=many", "chars=many"), ("char=3", "did you mean chars?")):
+        with pytest.raises(SpecError, match=says.replace("?", r"\?")):
+            parse_strategy(f"m=summarizer=mine.py:f:{text}", tmp_path)
+
+
+def test_a_parameter_that_asks_for_nothing_is_named_before_the_replay(tmp_path):
+    write(tmp_path, "def f(text, txt):\n    return text\n")
+    with pytest.raises(SpecError, match="parameter 'txt' asks for nothing that this slot has — did you mean text"):
+        parse_strategy("m=summarizer=mine.py:f", tmp_path)
+
+
+def test_an_async_function_works_where_a_loop_runs_already():
+    import asyncio
+
+    async def brief(text):
+        await asyncio.sleep(0)
+        return text[:2]
+
+    async def inside():
+        return bench.replay(opened([result("abcdef", index=2)]), brief)
+
+    assert shown(asyncio.run(inside())) == ["ab"]
+
+
+# ---------------------------------------------------------------- what lies beside the file
+
+
+def test_files_beside_it_are_found_and_two_folders_do_not_meet(tmp_path):
+    for name in "ab":
+        write(tmp_path / name, f"CUT = '{name}'\n", "rules.py")
+        write(tmp_path / name, "from rules import CUT\ndef f(text):\n    import rules\n    return CUT + rules.CUT\n")
+        write(tmp_path / name, "from .rules import CUT\ndef f(text):\n    return CUT\n", "inside.py")
+    strategies = {name: compose(name, {"summarizer": f"{name}/mine.py:f"}, tmp_path) for name in "ab"}
+    once = opened([result("x", index=2)])
+    assert [shown(replay(once, strategies[name])) for name in "abab"] == [["aa"], ["bb"], ["aa"], ["bb"]]
+    assert shown(replay(once, compose("r", {"summarizer": "b/inside.py:f"}, tmp_path))) == ["b"]
+    assert "a/rules.py" in strategies["a"].code
+    assert strategies["a"].code["a/rules.py"] != strategies["b"].code["b/rules.py"]
+
+
+def test_a_file_that_cannot_be_imported_says_where_and_what_next(tmp_path):
+    write(tmp_path, "import json\n\nimport nothing_like_it\n")
+    with pytest.raises(SpecError, match=r"mine.py:3: cannot be imported: ModuleNotFoundError: .* — install it here"):
+        parse_strategy("m=summarizer=mine.py:f", tmp_path)
+    write(tmp_path, "import rules\n")
+    write(tmp_path, "x = 1\n\ny = 1 / 0\n", "rules.py")
+    with pytest.raises(SpecError, match=r"mine.py \(.*rules.py:3\): cannot be imported: ZeroDivisionError"):
+        parse_strategy("m=summarizer=mine.py:f", tmp_path)
+
+
+# ---------------------------------------------------------------- errors
+
+
+def test_a_function_that_raises_names_file_and_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "def f(raw):\n    return deep(raw)\n\ndef deep(raw):\n    return raw['outptu']\n", "agent/mine.py")
+    run = replay(opened([result("x", index=2)]), parse_strategy("m=agent/mine.py:f"))
+    assert run.failure.error == "agent/mine.py:5: KeyError: 'outptu'"
+
+
+def test_a_function_that_takes_ours_for_a_mapping_is_told_how_to_get_one():
+    run = bench.replay(opened([result("x", index=2)]), lambda outcome: outcome["output"])
+    assert "TypeError: 'ToolResult' object is not subscriptable — it was given our result; declare" in run.failure.error
+    run = bench.replay(opened([]), compose_of(compactor=lambda w: len(list(iter(w)))))
+    assert "call the parameter `messages`" in run.failure.error
+
+
+def test_debug_shows_the_traceback(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("BENCH_DEBUG", raising=False)
+    write(tmp_path, "def f(text):\n    return 1 / 0  # here\n")
+    (tmp_path / "t.jsonl").write_text(json.dumps({"messages": MESSAGES}) + "\n")
+    monkeypatch.chdir(tmp_path)
+    for arguments, traced in (([], False), (["--debug"], True)):
+        monkeypatch.setenv("BENCH_DEBUG", "")
+        with pytest.raises(SystemExit):
+            main(["run", "--traces", "openai:t.jsonl", "--strategy", "m=mine.py:f", "--jobs", "1", *arguments])
+        told = capsys.readouterr()
+        assert ("return 1 / 0  # here" in told.err) is traced
+        assert "mine.py:2: ZeroDivisionError" in told.out
+    assert os.environ["BENCH_DEBUG"]
+
+
+MESSAGES = [
+    {"role": "user", "content": "go"},
+    {"role": "assistant", "content": "", "tool_calls": [
+        {"id": "c", "type": "function", "function": {"name": "ls", "arguments": '{"path": "/"}'}}]},
+    {"role": "tool", "tool_call_id": "c", "content": "a.csv b.csv"},
+    {"role": "assistant", "content": "done"},
+]  # fmt: skip
+
+
+def test_a_function_that_changes_what_it_was_given_fails_alone():
+    once = opened([script()])
+    for change in (lambda raw: raw.clear(), lambda raw: raw["structuredOutput"].clear(), lambda raw: raw.update(x=1)):
+        assert "changed" in bench.replay(once, change).failure.error
+    assert shown(bench.replay(once, lambda raw: str(len(raw)))) == ["3"]
+
+
+def compose_of(**slots):
+    return compose("m", slots)
+
+
+# ---------------------------------------------------------------- stores, evaluators, routers, consumers
+
+
+def test_a_store_may_keep_any_value():
+    run = bench.replay(opened([script()]), compose_of(store=lambda raw: raw.get("structured_output")))
+    assert run.results[0].record.value == [TABLE]
+
+
+EVALUATORS = {
+    "record: dict": "record['function_name']",
+    "record": "record.function",
+    "execution, history": "execution['function_name'] + str(len(history))",
+    "state": "state['execution_history'][-1]['function_name']",
+    "value": "value",
+}
+
+
+@pytest.mark.parametrize(("asks", "gives"), EVALUATORS.items())
+def test_evaluators_take_records_mappings_and_states(tmp_path, asks, gives):
+    write(tmp_path, f"def f({asks}):\n    return {{'found': {gives}}}\n")
+    run = replay(opened([result("run_script", index=2)]), compose("m", {"evaluator": "mine.py:f"}, tmp_path))
+    assert run.failure is None
+    assert run.results[0].evaluation["found"].startswith("run_script")
+
+
+def test_a_router_decides_after_results_unless_it_says_otherwise(tmp_path):
+    write(tmp_path, "def go(state):\n    return 'on'\n")
+    once = opened([result("x", index=2), result("y", index=3)])
+    run = replay(once, parse_strategy("m=mine.py:go", tmp_path))
+    assert [(item.step, item.at, item.route) for item in run.decisions] == [
+        (2, "after_result", "on"),
+        (3, "after_result", "on"),
+    ]
+    run = replay(once, parse_strategy("m=routers=mine.py:go:at=user_turn", tmp_path))
+    assert [item.at for item in run.decisions] == ["user_turn"]
+
+
+def test_a_router_may_ask_for_messages(tmp_path):
+    write(tmp_path, "def go(messages):\n    return messages[-1]['role']\n")
+    run = replay(opened(shell(1, start=2)), compose("m", {"routers": "mine.py:go"}, tmp_path))
+    assert [item.route for item in run.decisions] == ["user"]
+
+
+def test_a_consumer_may_answer_with_a_mapping():
+    def reply(summary):
+        return {"text": f"I saw {summary}", "state": {}, "route": "END"}
+
+    run = bench.replay(opened([script()]), compose_of(summarizer=lambda raw: "short", consumer=reply))
+    assert run.results[0].reply.text == "I saw short"
+
+
+# ---------------------------------------------------------------- in comparisons
+
+
+def test_five_revisions_in_one_comparison(shared_traces):
+    """Each under its own name, on the recorded session whose keys are spelled `structuredOutput`."""
+    scope: dict[str, dict] = {}
+    for spelling in SPELLINGS:
+        scope[spelling] = {}
+        exec(GENERATE_SUMMARY % spelling, scope[spelling])
+    functions = {spelling: space["generate_summary"] for spelling, space in scope.items()}
+    found = bench.compare(str(shared_traces / "rap" / "session-2025-11-17.json"), functions)
+    assert not any(found.failed(name) for name in functions)
+    values = [found.value(name, "cost.prompt_tokens") for name in (*functions, "keep_all")]
+    assert values[0] == values[1] < values[2]
+
+
+def test_slots_may_hold_functions(tmp_path):
+    made = strategy_of({"summarizer": lambda text: text[:1], "store": "truncate"}, "both")
+    assert shown(replay(opened([result("xyz", index=2)]), made)) == ["x"]
+    assert trace().steps == ()
+
+
+# ---------------------------------------------------------------- what is not the same twice
+
+
+def test_a_random_function_is_found_and_no_gate_judges_it():
+    import random
+
+    given = iter(range(1000))
+    functions = {
+        "random": lambda text: text[:2] + str(random.random()),
+        "steady": lambda text: text[:2],
+        "counts": lambda messages: [*messages[:1], {"role": "user", "content": str(next(given))}],
+    }
+    gates = [{"metric": "cost.prompt_tokens", "max": 10_000, "strategy": name} for name in functions]
+    found = bench.compare([opened([result("abcdef", index=2)])], functions, gates=gates)
+    (case,) = found.cases
+    assert {name: case.runs[name].unstable_at for name in functions} == {"random": 2, "steady": None, "counts": 3}
+    assert [verdict.outcome for verdict in found.verdicts] == ["inconclusive", "pass", "inconclusive"]
+    assert found.verdicts[0].sentence.startswith("random is unstable: replayed again, it gave something else on t")
+    assert found.value("random", "cost.prompt_tokens") > 0, "marked, and shown"

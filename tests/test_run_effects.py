@@ -1,0 +1,155 @@
+"""What a run writes: at its end, all of it or none, and never over what it reads."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench
+
+from bench.errors import BenchError
+from bench.files.writing import write_together
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path, monkeypatch, capsys):
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert bench("init") == 0
+    recorded = [json.loads(line) for line in (TRACES / "survey.jsonl").read_text().splitlines()]
+    messages = [{"role": "user", "content": f"How many rows has /data/run_{len(recorded)}.csv?"},
+                {"role": "assistant", "content": "It has 4711 rows in /data/run_7.csv."}]  # fmt: skip
+    Path("chat.json").write_text(json.dumps({"messages": messages}))
+    Path("runs").mkdir()
+    Path("runs/chat.json").write_bytes(Path("chat.json").read_bytes())
+    capsys.readouterr()
+    return tmp_path
+
+
+def state():
+    """Every file below the present folder, with its bytes."""
+    return {path: path.read_bytes() for path in sorted(Path().rglob("*")) if path.is_file()}
+
+
+# ---------------------------------------------------------------- an output is never an input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--traces", "chat.json", "-o", "chat.json"), "chat.json: is a trace of this run"),
+        (("--traces", "openai:chat.json", "-o", "./runs/../chat.json"), "is a trace of this run"),
+        (("--traces", "runs", "-o", "runs/chat.json"), "is a trace of this run"),
+        (("--traces", "runs/*.json", "-o", "runs/chat.json"), "is a trace of this run"),
+        (("--traces", "runs", "-o", "new.html", "-o", "link.json"), "link.json: is a trace of this run"),
+        (("--traces", "linked", "-o", "runs/chat.json"), "is a trace of this run"),
+        (("--traces", "runs", "-o", "runs/cut_short.json"), "is a trace of this run"),
+        (("--traces", "runs", "--history", "runs/chat.json"), "is a trace of this run"),
+        (("--traces", "runs", "--history", "h.json", "-o", "h.json"), "h.json: is the history of this run"),
+    ],
+)
+def test_a_trace_of_the_run_is_never_overwritten(arguments, said, capsys, monkeypatch):
+    Path("link.json").symlink_to("runs/chat.json")
+    Path("linked").symlink_to("runs", target_is_directory=True)
+    Path("runs/cut_short.json").write_text('{"messages": [{"role": "user", "content": "How')
+    monkeypatch.setattr("bench.pipeline.Replayer", lambda *given: pytest.fail("replayed"))
+    before = state()
+    assert bench("run", "--strategy", "keep_all", *arguments) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+    assert state() == before
+
+
+def test_a_scenario_and_its_baseline_are_never_overwritten(capsys):
+    other = SCENARIO.with_name("summaries.baseline.json")
+    kept = state()
+    assert bench("run", SCENARIO, "-o", other) == 2
+    assert "is a baseline of this run, which writing it would destroy — give another file" in capsys.readouterr().err
+    scenario = Path("scenarios/as.json")
+    scenario.write_bytes(SCENARIO.read_bytes())
+    assert bench("run", scenario, "-o", scenario) == 2
+    assert "is a scenario of this run" in capsys.readouterr().err
+    scenario.unlink()
+    assert state() == kept
+
+
+def test_score_files_that_are_compared_are_never_overwritten(capsys):
+    assert bench("run", SCENARIO, "-o", "before.json", "-o", "after.json") == 0
+    kept = state()
+    assert bench("compare", "before.json", "after.json", "-o", "./after.json") == 2
+    assert "is a score file of this comparison" in capsys.readouterr().err
+    assert state() == kept
+
+
+def test_a_report_may_stand_beside_the_traces_and_be_written_again():
+    for _ in range(2):
+        assert (
+            bench("run", "--traces", "runs", "--strategy", "keep_all", "-o", "runs/report.json", "-o", "runs/x.html")
+            == 0
+        )
+    assert "signature" in json.loads(Path("runs/report.json").read_text())
+
+
+# ---------------------------------------------------------------- all or none
+
+
+def test_a_report_that_cannot_be_written_leaves_no_other_and_no_baseline(capsys):
+    SUMMARIZERS.write_text(WORSE)
+    Path("file").write_text("no folder")
+    before = state()
+    arguments = ("--update-baseline", "-o", "x.html", "-o", "file/y.json", "--history", "h.sqlite")
+    assert bench("run", SCENARIO, *arguments) == 2
+    assert "file/y.json: cannot be written" in capsys.readouterr().err
+    assert state() == before
+
+
+def test_a_report_that_cannot_be_made_leaves_nothing(monkeypatch, capsys):
+    before = state()
+    monkeypatch.setattr("bench.reports.json_rows._line", lambda *given: 1 / 0)
+    assert bench("run", SCENARIO, "--update-baseline", "-o", "x.html", "-o", "y.json", "--history", "h.sqlite") == 2
+    assert "defect in bench" in capsys.readouterr().err
+    assert state() == before
+
+
+def test_one_run_of_several_that_cannot_be_accepted_leaves_nothing():
+    other = SCENARIO.with_name("z.toml")
+    other.write_text(SCENARIO.read_text().replace("summarizers.py:summarize", "broken.py:summarize"))
+    SCENARIO.with_name("broken.py").write_text("def summarize(result):\n    raise ValueError('no')\n")
+    SUMMARIZERS.write_text(WORSE)
+    before = state()
+    assert bench("run", SCENARIO, other, "--update-baseline", "-o", "x.json") == 2
+    assert {path: data for path, data in state().items() if "__pycache__" not in path.parts} == before
+
+
+def test_what_was_there_before_stays_when_a_later_run_fails():
+    assert bench("run", SCENARIO, "-o", "x.json", "--history", "h.sqlite") == 0
+    kept = Path("x.json").read_bytes(), BASELINE.read_bytes()
+    Path("file").write_text("no folder")
+    assert bench("run", SCENARIO, "-o", "x.json", "-o", "file/y.html", "--history", "h.sqlite") == 2
+    assert (Path("x.json").read_bytes(), BASELINE.read_bytes()) == kept
+    with sqlite3.connect("h.sqlite") as connection:
+        assert connection.execute("SELECT count(*) FROM runs").fetchone() == (1,)
+    connection.close()
+
+
+def test_a_history_that_cannot_be_kept_leaves_no_report(capsys):
+    Path("notes.txt").write_text("not a database, and longer than a header of one " * 10)
+    assert bench("run", SCENARIO, "-o", "x.json", "--history", "notes.txt") == 2
+    assert not Path("x.json").exists()
+    assert "notes.txt" in capsys.readouterr().err
+
+
+def test_files_are_written_together(tmp_path):
+    write_together({tmp_path / "a/one": b"1", tmp_path / "two": b"2"})
+    assert (tmp_path / "a/one").read_bytes() == b"1"
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(BenchError, match="folder: cannot be written: is a folder"):
+        write_together({tmp_path / "two": b"new", tmp_path / "folder": b"3"})
+    assert (tmp_path / "two").read_bytes() == b"2"
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == sorted(["chat.json", "two"]), (
+        "nothing half written is left"
+    )
