@@ -10,7 +10,7 @@ import pytest
 from generated import traces
 from handmade import SMALL, run_of
 from hypothesis import given, settings, strategies as st
-from measured import dependencies_of, measured, value
+from measured import dependencies_of, evidence_of, measured, replayer_of, value
 from reference import cost, loss
 
 from bench.evidence.calibration import count_error
@@ -59,7 +59,7 @@ def check_cost(trace: Trace, run: Run) -> None:
     assert values(measured("cost.peak_prompt_tokens", trace, run)) == tokens
     models = {turn.index: turn.model or run.model for turn in trace.model_turns}
     shared = cost.shared_tokens(trace, run)
-    cached = {step: cost.cached(models[step], kept) for step, kept in shared.items()}
+    cached = {step: cost.cached(trace, run, models[step], shared, step) for step in shared}
     assert values(measured("cost.cached_prompt_tokens", trace, run)) == cached
     dollars = cost.cost_usd(trace, run)
     ours = values(measured("cost.cost_usd", trace, run))
@@ -70,6 +70,14 @@ def check_cost(trace: Trace, run: Run) -> None:
     assert values(measured("cost.window_overflows", trace, run)) == over
     written = sum(call.consumed_tokens + call.produced_tokens for call in run.writer_calls)
     assert sum(sample.numerator for sample in measured("cost.writer_tokens", trace, run)) == written
+    if not any(isinstance(step, ContextReset) for step in trace.steps):
+        sizes = replayer_of(trace).calibration.sizes
+        counted = [
+            (turn.index, cost.recorded_prompt_tokens(trace, run, turn, sizes), turn.usage.prompt_tokens)
+            for turn in trace.model_turns
+            if turn.usage is not None and turn.usage.prompt_tokens
+        ]
+        assert count_error(trace, evidence_of(trace, run).count, sizes) == counted
 
 
 def check_loss(trace: Trace, run: Run) -> None:
