@@ -18,10 +18,11 @@ bench: .venv/.installed ## Replay the shipped traces through the shipped scenari
 test: .venv/.installed-dev ## Run every test, the examples in docstrings included.
 	$(BIN)/python -m pytest
 
-lint: .venv/.installed-dev ## Check style, format and types.
+lint: .venv/.installed-dev ## Check style, format and types, and that the generated pages are not old.
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy --strict bench/
+	$(BIN)/python docs/generate.py --check
 
 benchmark: .venv/.installed-dev ## Time the bench, as multiples of counting the tokens once.
 	$(BIN)/python benchmarks/floor.py

@@ -2,7 +2,8 @@
 
 docs/metrics.md is put together: the definitions are the docstrings, the introductions and worked examples are the parts in docs/metrics/.
 A part is named after its group of metrics (`1_cost.md`) and has a heading `## FAMILY` for each example. A family without one shows the
-example of its docstring. tests/test_docs.py says when the pages are older than the code.
+example of its docstring. tests/test_docs.py says when the pages are older than the code, new plug-ins aside; with `--check` this script
+says of those too, writes nothing, and ends with 1.
 """
 
 from __future__ import annotations
@@ -109,19 +110,30 @@ def family_parameters(entry: Entry) -> str:
     return "".join(said)
 
 
-def found(kind: str) -> list[Entry]:
-    """The plug-ins of a kind: by name, panels in the order of the report."""
-    known = list(entries(kind).values())
+def found(kind: str, written: str | None = None) -> list[Entry]:
+    """The plug-ins of a kind: by name, panels in the order of the report. `written`: only those that this page has already."""
+    known = [entry for entry in entries(kind).values() if written is None or on_page(entry, written)]
     return sorted(known, key=lambda entry: entry.meta.get("order", 0)) if kind == "panel" else known
 
 
-def plugins_page() -> str:
-    """docs/plugins.md."""
+def on_page(entry: Entry, written: str) -> bool:
+    """Whether a page has a plug-in: in the table of its kind, or under a heading of its own.
+
+    >>> on_page(Entry("gate", "limits", None), "## Gates\\n| `limits` | ...\\n## Panels\\n"), on_page(Entry("panel", "limits", None), "")
+    (True, False)
+    """
+    title = SECTIONS.get(entry.kind, (entry.kind, ""))[0]
+    section = written.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    return f"| `{entry.name}` |" in section or f"### `{entry.name}`\n" in written
+
+
+def plugins_page(written: str | None = None) -> str:
+    """docs/plugins.md. `written`: of the plug-ins that this page has already, so that what is new does not make it old."""
     lines = ["# Plug-ins", "", NOTICE, "", "Everything that is registered, one file each, found by its decorator."]
     lines += ["[CONTRIBUTING.md](../CONTRIBUTING.md) shows how to add one.", ""]
     for kind in KINDS:
         title, said = SECTIONS.get(kind, (kind, ""))
-        known = found(kind)
+        known = found(kind, written)
         if not known:
             continue
         lines += [f"## {title}", "", said, ""]
@@ -182,10 +194,10 @@ def family_section(entry: Entry, worked: str) -> Iterator[str]:
         yield from (f"Source: {entry.source}", "")
 
 
-def metrics_page() -> str:
-    """docs/metrics.md."""
+def metrics_page(written: str | None = None) -> str:
+    """docs/metrics.md. `written`: of the families that this page has already."""
     families: dict[str, list[Entry]] = {}
-    for entry in found("metric"):
+    for entry in found("metric", written):
         families.setdefault(entry.name.partition(".")[0], []).append(entry)
     lines = ["# Metrics", "", NOTICE, ""]
     for group, said, worked in parts():
@@ -220,8 +232,8 @@ def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Com
             yield from commands(inner, f"{path} {name}")
 
 
-def cli_page() -> str:
-    """docs/cli.md."""
+def cli_page(written: str | None = None) -> str:
+    """docs/cli.md, whatever is `written` there."""
     lines = ["# Command line", "", NOTICE, ""]
     for path, command in commands(cli, "bench"):
         context = click.Context(
@@ -263,12 +275,17 @@ PAGES = {"plugins.md": plugins_page, "cli.md": cli_page, "metrics.md": metrics_p
 
 
 def main() -> None:
-    """Write every page, and say which changed."""
+    """Write every page, and say which changed; with `--check`, write nothing and end with 1 where one would change."""
+    check, old = "--check" in sys.argv[1:], False
     for name, page in PAGES.items():
         path, text = FOLDER / name, page()
         changed = not path.exists() or path.read_text(encoding="utf-8") != text
-        path.write_text(text, encoding="utf-8")
-        print(f"docs/{name}: {'written' if changed else 'as it was'}")
+        old = old or changed
+        if not check:
+            path.write_text(text, encoding="utf-8")
+        said = "old: run `make docs`" if check else "written"
+        print(f"docs/{name}: {said if changed else 'as it was'}")
+    raise SystemExit(int(check and old))
 
 
 if __name__ == "__main__":

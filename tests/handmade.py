@@ -8,6 +8,7 @@ from typing import Any
 
 from measured import replayer_of, run_of as run_of
 
+from bench.evidence.spoken import message_texts
 from bench.model import (
     AnyStep,
     ContextReset,
@@ -158,5 +159,5 @@ def unmet(recording: Trace, run: Run) -> list[tuple[int, str]]:
         (prompt.step, found.fact)
         for prompt, keys in run.walk()
         for found in needed.get(prompt.step, ())
-        if not any(holds(run.messages[key].text, found.fact) for key in keys)
+        if not any(holds(text, found.fact) for key in keys for text in message_texts(run.messages[key]))
     ]

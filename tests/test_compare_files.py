@@ -67,13 +67,15 @@ def test_every_report_can_be_written(ending):
     assert "needed.recall" in Path(f"x.{ending}").read_text() or ending == "xml"
 
 
-def test_a_case_or_a_strategy_of_one_file_alone_is_never_green(capsys):
+def test_a_case_or_a_strategy_of_one_file_alone_is_told(capsys):
     assert bench("compare", "a.json", "one_case.json", "--max-drop", "needed.recall=1") == 3
     said = capsys.readouterr().out
     assert "deleted trace" in said
     assert "Only in a.json: case construction" in " ".join(said.split())
-    assert bench("compare", "one_case.json", "a.json", "--max-drop", "needed.recall=1") == 3
-    assert "new case" in capsys.readouterr().out
+    assert bench("compare", "one_case.json", "a.json", "--max-drop", "needed.recall=1") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "new case, not judged: one_case.json has no case construction" in said
+    assert "Only here: case construction" in said
     assert bench("compare", "one_case.json", "other_strategy.json", "--max-drop", "needed.recall=1") == 3
     said = " ".join(capsys.readouterr().out.split())
     assert "strategy cut_501 is new" in said
@@ -106,7 +108,8 @@ def edited(name, change):
         (lambda document: document["signature"]["traces"].update(survey="00"), "case survey is another recording"),
         (lambda document: document["rows"][0].update(value="many"), "Expected `float | null`, got `str`"),
         (lambda document: document.pop("signature"), "missing required field `signature`"),
-        (lambda document: document["signature"].pop("seed"), "missing required field `seed`"),
+        (lambda document: document["signature"].update(seed=7), "seed differs (0 against 7)"),
+        (lambda document: document["signature"].update(seed="x"), "Expected `int`, got `str`"),
     ],
 )
 def test_what_does_not_compare_or_is_no_score_file_is_refused_in_one_line(change, said, capsys):
@@ -141,9 +144,11 @@ def test_parquet_holds_the_rows_of_the_json_report(monkeypatch, capsys):
     assert bench("compare", "a.json", "a.json", "-o", "x.parquet", "-o", "x.json") == 0
     table = parquet.read_table("x.parquet").to_pylist()
     rows = json.loads(Path("x.json").read_text())["rows"]
-    assert [(row["strategy"], row["metric"], row["case"], row["value"], row["reason"]) for row in table] == [
-        (row["strategy"], row["metric"], row["case"], row["value"], row["reason"]) for row in rows
+    assert [(row["strategy"], row["metric"], row["case"], row["value"], row["n"]) for row in table] == [
+        (row["strategy"], row["metric"], row["case"], row["value"], row["n"]) for row in rows
     ]
+    assert all(row["status"] == other["reason"] for row, other in zip(table, rows, strict=True) if row["value"] is None)
+    assert all(row["low"] <= row["value"] <= row["high"] for row in table if row["value"] is not None)
     first = Path("x.parquet").read_bytes()
     assert bench("compare", "a.json", "a.json", "-o", "x.parquet") == 0
     assert Path("x.parquet").read_bytes() == first

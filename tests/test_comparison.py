@@ -30,21 +30,21 @@ def rows(**values):
 
 
 def delta(info, ours, theirs, seed=0):
-    (found,) = deltas({"m": info}, rows(s=ours, r=theirs), ["s", "r"], "r", seed)
+    (found,) = deltas({"m": info}, rows(s=ours, r=theirs), ["s", "r"], ["r"], seed)
     return found
 
 
 def test_the_difference_of_sums_with_its_interval():
-    found = delta(LOWER, [10, 20, 30], [20, 40, 60])
-    assert (found.delta, found.relative, found.n, found.better) == (-60, -0.5, 3, True)
+    found = delta(LOWER, [10, 20, 30, 40, 50, 60], [20, 40, 60, 80, 100, 120])
+    assert (found.delta, found.relative, found.n, found.better) == (-210, -0.5, 6, True)
     assert found.low <= found.delta <= found.high < 0
-    assert found.relative_low == found.relative_high == -0.5
+    assert found.relative_low == pytest.approx(found.relative_high) == pytest.approx(-0.5)
     assert (found.strategy, found.reference, found.metric, found.reason) == ("s", "r", "m", None)
 
 
 @pytest.mark.parametrize(("info", "better"), [(LOWER, False), (HIGHER, True), (MOST, False)])
 def test_what_is_better_is_the_metrics_to_say(info, better):
-    assert delta(info, [0.8, 0.9, 0.7], [0.4, 0.5, 0.3]).better is better
+    assert delta(info, [0.8, 0.9, 0.7, 0.8, 0.9, 0.7], [0.4, 0.5, 0.3, 0.4, 0.5, 0.3]).better is better
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,9 @@ def test_what_is_better_is_the_metrics_to_say(info, better):
     [
         ([5, 7], [5, 7], "no difference above the noise floor"),
         ([10_000, 20_000], [10_001, 20_001], "no difference above the noise floor"),
-        ([10], [20], "one case: no interval"),
-        ([10, 40, 10, 40], [20, 20, 20, 35], "the interval holds zero"),
+        ([10], [20], "1 case: nothing is sure below 6"),
+        ([10, 10, 10, 10, 10], [20, 20, 20, 20, 20], "5 cases: nothing is sure below 6"),
+        ([10, 40, 10, 40, 10, 40], [20, 20, 20, 35, 20, 20], "6 cases do not tell it from chance"),
         ([None, 3], [4, None], "no case was measured for both"),
     ],
 )
@@ -70,24 +71,21 @@ def test_only_cases_that_both_measured_are_paired():
 
 
 def test_against_zero_there_is_no_relative_difference():
-    found = delta(LOWER, [5, 6], [0, 0])
-    assert (found.delta, found.relative, found.relative_low, found.better) == (11, None, None, False)
+    found = delta(LOWER, [5, 6] * 3, [0, 0] * 3)
+    assert (found.delta, found.relative, found.relative_low, found.better) == (33, None, None, False)
 
 
 def test_the_reference_is_not_compared_with_itself():
-    assert deltas({"m": LOWER}, rows(r=[1, 2]), ["r"], "r", 0) == ()
+    assert deltas({"m": LOWER}, rows(r=[1, 2]), ["r"], ["r"], 0) == ()
 
 
-numbers = st.lists(st.integers(0, 1000), min_size=2, max_size=8)
-
-
-@given(numbers, st.integers(0, 5))
-def test_the_same_seed_gives_the_same_interval_and_a_constant_difference_has_no_spread(ours, seed):
-    theirs = [value + 10 for value in ours]
-    found = delta(LOWER, ours, theirs, seed)
-    assert found == delta(LOWER, ours, theirs, seed)
-    assert found.low == found.high == found.delta == -10 * len(ours)
+@given(st.lists(st.integers(0, 1000), min_size=6, max_size=16), st.integers(0, 5))
+def test_the_same_seed_gives_the_same_interval_and_what_each_case_saves_is_sure(ours, seed):
+    found = delta(LOWER, ours, [value + 10 for value in ours], seed)
+    assert found == delta(LOWER, ours, [value + 10 for value in ours], seed)
+    assert found.delta == -10 * len(ours)
     assert found.better is True
+    assert found.low <= found.high < 0
 
 
 # ---------------------------------------------------------------- signatures
@@ -315,7 +313,7 @@ def test_gates_are_tables_and_their_verdicts_are_in_the_comparison():
 
 def test_the_rows_as_a_frame(compared):
     table = compared.to_frame()
-    assert list(table.columns) == ["strategy", "metric", "case", "value", "unit", "n", "reason"]
+    assert list(table.columns) == ["strategy", "metric", "case", "value", "low", "high", "unit", "n", "status"]
     assert len(table) == len(compared.rows)
     tokens = table[(table.strategy == "keep_all") & (table.metric == "cost.prompt_tokens")]
     assert tokens.value.sum() == compared.value("keep_all", "cost.prompt_tokens")
@@ -323,13 +321,16 @@ def test_the_rows_as_a_frame(compared):
     assert set(pivoted.columns) == {*compared.everyone}
 
 
-def test_a_value_that_was_not_measured_is_not_a_number_and_has_its_reason(compared):
+def test_what_was_not_measured_is_not_a_number_and_its_status_says_why(compared):
     table = compared.to_frame()
     missing = [row for row in compared.rows if row.value is None]
     assert missing
     assert table.value.isna().sum() == len(missing)
-    assert list(table[table.value.isna()].reason) == [row.reason for row in missing]
-    assert table[table.value.notna()].reason.isna().all()
+    assert list(table[table.value.isna()].status) == [row.reason for row in missing]
+    measured = table[table.value.notna()]
+    assert measured[["low", "high", "unit", "n", "status"]].notna().all(axis=None)
+    assert (measured.low <= measured.value).all()
+    assert (measured.value <= measured.high).all()
 
 
 def test_the_summary_and_the_verdicts_as_frames():

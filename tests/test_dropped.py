@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import msgspec
+from bench.reports.loss.dropped import LISTED, NAMED, dropped
 from compared import HOSTILE
 from handmade import opened, result
 
 from bench.model import Comparison, ModelTurn, Sample, Signature
-from bench.reports.loss.dropped import LISTED, NAMED, dropped
 
 FACTS = "loss.fact_recall.end"
 TRACE = opened(

@@ -215,7 +215,8 @@ def against(before, now, gate, info=RECALL, problem=None):
         (DROP, RECALL, {"a": None}, {"a": None}, "inconclusive"),
         (DROP, RECALL, {"a": 0.9}, {"a": BROKEN}, "fail"),
         (DROP, RECALL, {"a": 0.9, "b": 0.9}, {"a": 0.9}, "inconclusive"),  # a case of the baseline is gone
-        (DROP, RECALL, {"a": 0.9}, {"a": 0.9, "b": 0.9}, "inconclusive"),  # a case the baseline lacks
+        (DROP, RECALL, {"a": 0.9}, {"a": 0.9, "b": 0.1}, "pass"),  # a case the baseline lacks is named, not judged
+        (DROP, RECALL, {"a": 0.9}, {"a": 0.1, "b": 0.9}, "fail"),
         (DROP, RECALL, {"a": 0.9}, {"b": 0.9}, "inconclusive"),
     ],
 )  # fmt: skip

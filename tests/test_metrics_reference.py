@@ -9,12 +9,13 @@ import pytest
 from generated import traces
 from handmade import SMALL, run_of
 from hypothesis import given, settings, strategies as st
-from measured import evidence_of, measured, value
+from measured import measured, value
 from reference import cost, loss
 
-from bench.evidence.recording import count_error
+from bench.evidence.calibration import count_error
 from bench.metrics import metrics
 from bench.model import ContextReset, Run, Sample, Trace
+from bench.tokens.counting import TokenCounter
 
 STRATEGIES = (
     "keep_all",
@@ -74,7 +75,7 @@ def check_cost(trace: Trace, run: Run) -> None:
             for turn in trace.model_turns
             if turn.usage is not None
         ]
-        assert count_error(evidence_of(trace, run).of_trace, evidence_of(trace, run).count) == counted
+        assert count_error(trace, TokenCounter(run.encoding), {}) == counted
 
 
 def check_loss(trace: Trace, run: Run) -> None:
@@ -86,12 +87,12 @@ def check_loss(trace: Trace, run: Run) -> None:
 
 
 def check_needs(trace: Trace, run: Run) -> None:
-    first, again = loss.needs(trace, run, True), loss.needs(trace, run, False)
-    assert by_step(measured("needed.recall", trace, run)) == first
-    assert by_step(measured("needed.reuse_recall", trace, run)) == again
-    turns = first.keys() | again.keys()
-    gone = {turn: any(kept < of for kept, of in (x.get(turn, (0, 0)) for x in (first, again))) for turn in turns}
-    assert values(measured("needed.dangling_steps", trace, run)) == gone
+    wanted = loss.needs(trace, run)
+    assert by_step(measured("needed.recall", trace, run)) == wanted
+    assert values(measured("needed.faults", trace, run)) == {turn: kept < of for turn, (kept, of) in wanted.items()}
+    missed = sum(kept < of for kept, of in wanted.values())
+    rate = [(float(missed), float(len(run.prompts)))] if run.prompts else []
+    assert [(s.numerator, s.denominator) for s in measured("needed.fault_rate", trace, run)] == rate
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -117,7 +118,7 @@ def test_keep_all_loses_nothing_and_drop_all_keeps_least(trace: Trace) -> None:
         (best, n), (least, dropped_n) = value(name, trace, kept), value(name, trace, dropped)
         assert n == dropped_n
         assert best is None or (best == 1.0 and least is not None and least <= best)
-    assert sum(s.numerator for s in measured("needed.dangling_steps", trace, kept)) == 0
+    assert sum(s.numerator for s in measured("needed.faults", trace, kept)) == 0
 
 
 @given(trace=traces(), strategy=st.sampled_from(STRATEGIES[1:]))

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from handmade import opened, result, run_of, trace
-from measured import COUNT, measured, replayer_of, value
+from measured import measured, value
 
+from bench.evidence.calibration import count_error
 from bench.evidence.confusion import confusion
-from bench.evidence.recording import count_error, recording_shown
 from bench.metrics import metrics
 from bench.model import (
     Decision,
@@ -33,6 +33,7 @@ from bench.model import (
     WriterCall,
 )
 from bench.reports.loss.finding_changes import finding_changes
+from bench.tokens.counting import TokenCounter
 
 # ---------------------------------------------------------------- cost
 
@@ -157,11 +158,8 @@ def test_token_count_error_on_what_the_recorded_model_saw() -> None:
     )
     tools = 7
     counted = [(2, 3 + tools + 4, 10), (4, 3 + tools + 4 + 3 + 4, 20)]
-    evidence = replayer_of(recording).evidence
-    assert count_error(evidence, COUNT) == counted
-    # |14 − 10| + |21 − 20| over 30
-    shown = recording_shown(evidence, COUNT, ())
-    assert (shown.counted_tokens, shown.reported_tokens, shown.error_tokens) == (14 + 21, 30, 5)
+    assert count_error(recording, TokenCounter(), {}) == counted
+    assert count_error(recording, TokenCounter(), {2: 100})[1] == (4, counted[1][1] + 100, 20)  # reasoning sent back
 
 
 def test_no_model_calls_means_nothing_to_measure() -> None:
@@ -233,8 +231,8 @@ def test_leaf_recall_without_structure_is_an_upper_bound() -> None:
     recording = opened([result(None, index=2, data=LOST_TABLE), ModelTurn(index=3, content="Level a, two of id 1.")])
     run = run_of(recording, "mask=compactor=mask_observations:keep_last=0")
     (sample,) = measured("loss.leaf_recall.end", recording, run)
-    # 1, a and two stand in the model's text; 2 and b nowhere (the placeholder says "66 characters, 1 lines": a second 1, not needed)
-    assert (sample.numerator, sample.denominator, sample.upper_bound) == (3, 5, True)
+    # `id` and `1` stand on one line of the model's; `a` and `two` without their keys, 2 and b nowhere
+    assert (sample.numerator, sample.denominator, sample.upper_bound) == (1, 5, True)
 
 
 def test_text_results_have_no_leaves() -> None:
@@ -246,8 +244,8 @@ def test_text_results_have_no_leaves() -> None:
 
 
 def test_needed() -> None:
-    # turn 3 uses run_7.csv for the first time, right after its result: age 0. Turn 5 uses it again, and 4711 for the first time, a turn
-    # later: age 1. Level_12 was the harness's own: it is not in the untruncated result, so no strategy is to blame
+    # turn 3 depends on run_7.csv, said since the turn before. Turn 5 depends on it again, said by turn 3, and on 4711, a turn ago.
+    # Level_12 was the harness's own: it is not in the untruncated result, so no strategy is to blame
     recording = opened(
         [
             result("found run_7.csv and 4711\n", index=2),
@@ -257,16 +255,20 @@ def test_needed() -> None:
         ]
     )
     kept = run_of(recording, "keep_all")
-    assert value("needed.recall", recording, kept) == (1.0, 2)
-    assert value("needed.reuse_recall", recording, kept) == (1.0, 1)
-    assert value("needed.dangling_steps", recording, kept) == (0, 2)
+    assert value("needed.recall", recording, kept) == (1.0, 3)
+    assert value("needed.faults", recording, kept) == (0, 2)
     masked = run_of(recording, "mask=compactor=mask_observations:keep_last=1")
     # at turn 5 the first result is masked: 4711 is gone; run_7.csv stands in the model's own turn
-    assert value("needed.recall", recording, masked) == (0.5, 2)
-    assert value("needed.reuse_recall", recording, masked) == (1.0, 1)
-    assert value("needed.dangling_steps", recording, masked) == (1, 2)
+    assert value("needed.recall", recording, masked) == (pytest.approx(2 / 3), 3)
+    assert value("needed.recall.near", recording, masked) == (pytest.approx(2 / 3), 3)
+    assert value("needed.recall.far", recording, masked) == (None, 0)
+    assert value("needed.faults", recording, masked) == (1, 2)
+    assert value("needed.fault_rate", recording, masked) == (
+        pytest.approx(1 / 3),
+        3,
+    )  # of three turns, the closing one too
     missed = [s.detail for s in measured("needed.recall", recording, masked) if not s.numerator]
-    assert missed == [Missed(fact="4711", kind="number", source=2, age=1)]
+    assert missed == [Missed(fact="4711", kind="number", source=2, origin="result", distance=1)]
 
 
 # ---------------------------------------------------------------- findings and routes

@@ -137,8 +137,8 @@ def test_floor_leaves_out_what_another_fact_or_a_system_turn_holds() -> None:
     assert prompts_of(run_of(recording, "floor"))[0][-1].text == "/data/run_7/cells.csv 88.5"
 
 
-@pytest.mark.parametrize("quoted", ["[1, 2]", "{a: 1}"])
-def test_an_fact_that_looks_like_json_is_not_read_as_json(quoted: str) -> None:
+@pytest.mark.parametrize("quoted", ["[one, two]", "{abc: x}"])
+def test_a_fact_that_looks_like_json_is_not_read_as_json(quoted: str) -> None:
     line = f'"{quoted}"'
     recording = opened([result(f"{line}\n{'filler ' * 30}", index=2), ModelTurn(index=3, content=f"use {line}")])
     assert any(use.fact == quoted for use in dependencies_of(recording))

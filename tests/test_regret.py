@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from bench.evidence.regret import PAIRED, Pair, paired_samples
 from generated import traces
 from handmade import SMALL, opened, prompt_tokens, run_of, shell, trace
 from hypothesis import given, settings
@@ -11,7 +12,6 @@ from test_curve import COUNT, HAND, LONG
 
 import bench
 from bench.errors import ScenarioError
-from bench.evidence.regret import PAIRED, Pair, paired_samples
 from bench.gates import require_known
 from bench.metrics import measured
 from bench.model import Comparison, GateRule, Trace

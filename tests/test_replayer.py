@@ -177,7 +177,7 @@ def test_the_future_is_given_only_to_who_declares_it(tmp_path):
     blind = replay(recorded, compose("s", {"compactor": "peeks.py:peeks"}, tmp_path))
     sees = replay(recorded, compose("s", {"compactor": "peeks.py:declares"}, tmp_path))
     assert blind.failure.error == "peeks.py:2: ValueError: None"
-    assert sees.failure.error == "peeks.py:2: ValueError: 0"
+    assert sees.failure.error == "peeks.py:6: ValueError: 0"
 
 
 # ---------------------------------------------------------------- strategies that break

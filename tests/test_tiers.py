@@ -101,7 +101,7 @@ def test_a_part_of_a_longer_handle_is_no_handle() -> None:
 
 
 def test_the_tiers_of_what_was_needed() -> None:
-    steps = [result("471 in /data/run.csv", index=2), ModelTurn(index=3, content="471 in /data/run.csv")]
+    steps = [result("471 in /data/run.csv", index=2), ModelTurn(index=3, content="/data/run.csv has 471")]
     recording = opened(steps)
     stored = run_of(recording, "s=store=external:preview_chars=0")
     assert shares(recording, stored, "needed") == {"retrievable": 1.0, "lost": 0.0}
@@ -109,7 +109,7 @@ def test_the_tiers_of_what_was_needed() -> None:
     assert shares(recording, cut, "needed") == {"retrievable": 0.0, "lost": 0.5}
     samples = measured("loss.lost.needed", recording, cut)
     assert [(sample.step, sample.detail) for sample in samples] == [
-        (3, Missed(fact="/data/run.csv", kind="path", source=2, age=0)),
+        (3, Missed(fact="/data/run.csv", kind="path", source=2, origin="result", distance=0)),
         (None, None),
     ]
 

@@ -206,6 +206,8 @@ class DependencyFinder:
             if span in told.first and span not in seen and (turn.thread, span) not in self._habits:
                 if told.first[span][0] == "model":  # an agent's own turns of phrase
                     continue
+                if any(f" {span} " in self._texts.flat(fact) for fact in seen):  # the words of a path are one fact
+                    continue
                 seen.add(span)
                 yield self._made(span, span, "span", "verbatim", turn, told)
 

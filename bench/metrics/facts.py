@@ -8,7 +8,7 @@ from ..text.fact_kinds import states
 from . import metric, of_result, with_rest
 
 PLACES = ("shown", "end", "stored")
-KINDS = ("number", "name", "path", "url", "quoted", "error", "measure", "exit_code")
+KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error", "measure", "exit_code")
 
 
 @metric(

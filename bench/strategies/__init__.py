@@ -305,7 +305,7 @@ _OWN_FILE = re.compile(r"\.py\s*:")
 
 def slot_in(text: str, base: Path | None = None) -> str:
     """The slot that a function in a file fills, by what it asks for. Raises SpecError where it cannot be loaded."""
-    from .functions import slot_of
+    from .asking import slot_of
 
     return slot_of(build("store", replace(parse_spec(text), params=()), base).entry.target)
 
@@ -362,7 +362,7 @@ def strategy_of(item: Any, name: str | None = None, base: Path | None = None) ->
         found = parse_strategy(f"{name}={item}" if slots else item, base)
         return found if name is None or found.name == name else replace(found, name=name, reference=False)
     if callable(item):
-        from .functions import slot_of
+        from .asking import slot_of
 
         return compose(name or str(getattr(item, "__name__", type(item).__name__)), {slot_of(item): item}, base)
     if isinstance(item, Mapping) and name is not None:

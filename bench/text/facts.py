@@ -34,7 +34,7 @@ _PATTERN = re.compile(
     | '(?P<quoted1>[^'\r\n]{{2,80}}+)'(?!\w)
     | (?<![/<])(?P<path>
           (?:~|\.{{1,2}})?(?:/[\w.@%+~-]++)++/?
-        | [\w.@%+~-]++(?:(?:/[\w.@%+~-]++){{2,}}+/?|/[\w@%+~.-]*\.[A-Za-z]\w{{0,7}}+)
+        | [\w.@%+~-]++(?:(?:/[\w.@%+~-]++){{2,}}+/?|/[\w@%+~.-]*\.[A-Za-z]\w{{0,7}}+(?!\w)(?!\.\d))
         | (?<![\w)\]}}"'])\.[A-Za-z]\w++ )
     | (?P<doi>10\.\d{{4,9}}/[^\s"'<>)\]]+)
     | (?P<dotted>\d+(?:\.\d+){{2,}}(?:/\d+)?)(?![\w.]*\w)
@@ -54,10 +54,10 @@ _COUNTED = (
 )
 _NUMBERED = re.compile(rf"(?<![\w.'/-])(?!(?:{_COUNTED})\b)[A-Z][a-z]{{2,}} #?\d{{1,4}}(?:, \d{{4}})?(?![\w.%:)]\w|\w)")
 _CAPITALS = re.compile(r"(?<![\w.'/-])[A-Z]{2,}(?![\w'-])")
-_NUMBERS = re.compile(rf"(?<![\w.]){_NUMBER_TEXT}(?!\w)")
+_NUMBERS = re.compile(rf"(?<![\w.]){_NUMBER_TEXT}(?!\w)(?!\.\d)")
 _TRAILING = ".,;:!?"
 _RUN = re.compile(r"\w+")
-_FINE = re.compile(r"\d{3}|\d\.\d|[/\\@_]|\w\.\w|\w\d|\d\w|\B[A-Z]")
+_FINE = re.compile(r"\d{3}|[/\\@_'\"]|\.\w|\w\d|\d\w|\B[A-Z]")
 _KINDS = {"quoted1": "quoted", "doi": "url", "dotted": "name"}
 _CLOSING = {")": "(", "]": "["}
 _SIGNIFICANT_CHARS = 40  # of a number: longer ones are compared as they are written
@@ -125,7 +125,7 @@ def _scan(text: str) -> Found:
         elif kind == "number":
             found.extend(_number(fact))
         elif kind == "name":
-            if len(fact) >= 4 and _NAME_MARK.search(fact):
+            if len(fact) >= 4 and _NAME_MARK.search(fact) and not _CAPITALS.fullmatch(fact):
                 found.append((kind, fact))
         elif _RUN.search(fact):
             found.append((_KINDS.get(kind, kind), _unbracketed(fact) if kind == "url" else fact))

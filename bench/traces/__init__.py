@@ -21,7 +21,7 @@ from ..model import Source, Trace
 from ..plugins.registry import build, entries
 from .paths import File, Given, given_files
 
-_ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj")
+_ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yaml", ".yml", ".md", ".csv")
 
 
 class Confidence(enum.IntEnum):

@@ -1,8 +1,12 @@
-"""The facts of a text (pattern version 1), found by trying every kind at every character."""
+"""The facts of a text (pattern version 2), found by trying every kind at every character."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
+from decimal import Decimal
+
+from bench.text.facts import _OPENERS as OPENERS  # a list of words, and nothing that looks at a text
 
 from .reading import decoded, is_word
 
@@ -10,49 +14,79 @@ ERROR_WORDS = ("Error", "Exception", "Warning", "error", "fatal")
 NO_URL = "\"'<>`|\\^{}"
 TRAILING = ".,;:!?"
 ASCII_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+JOINING = ("of", "the", "de", "van", "von", "and", "for", "&")
+REPORTED = [
+    "Step",
+    "Figure",
+    "Option",
+    "Note",
+    "Part",
+    "Line",
+    "Task",
+    "Phase",
+    "Section",
+    "Round",
+    "Table",
+    "Question",
+    "Answer",
+]
 
 
 @functools.lru_cache(maxsize=5000)
-def facts_of(text: str) -> dict[str, str]:
-    """The distinct facts of a text, decoded first, with their kinds, in order of first appearance."""
+def facts_of(text: str, lower: frozenset[str] = frozenset()) -> dict[str, str]:
+    """The distinct facts of a text, decoded first, with their kinds, in order of first appearance; `lower`: words that stand in small letters."""
     found: dict[str, str] = {}
     for line in decoded(text).split("\n"):
-        for kind, fact in _of_line(line):
+        for kind, fact in _of_line(line, lower):
             found.setdefault(fact, kind)
     return found
 
 
-def _of_line(line: str) -> list[tuple[str, str]]:
+def _of_line(line: str, lower: frozenset[str]) -> list[tuple[str, str]]:
     head, colon, rest = line.partition(":")
     if colon and head.endswith(ERROR_WORDS) and all(is_word(char) or char == "." for char in head):
         message = rest.lstrip(" \t")
         if message and message != rest and not message[0].isspace():
-            told, after = message.partition("\r")[0], message[len(message.partition("\r")[0]) :]
+            told = message.partition("\r")[0]
+            after = message[len(told) :]
             said = told.strip().rstrip(TRAILING)
             error = [("error", said)] if any(map(is_word, said)) else []
-            return _of_pieces(line[: len(line) - len(message)]) + error + _of_pieces(after)
-    return _of_pieces(line)
+            return _of_pieces(line[: len(line) - len(message)], lower) + error + _of_pieces(after, lower)
+    return _of_pieces(line, lower)
 
 
-def _of_pieces(line: str) -> list[tuple[str, str]]:
-    """Only what is quoted reaches over blanks."""
+def _of_pieces(line: str, lower: frozenset[str]) -> list[tuple[str, str]]:
+    """Only what is quoted reaches over blanks, and names in prose do."""
     pieces = [line] if '"' in line or "'" in line else line.split()
-    return [item for piece in pieces for item in _scanned(piece)]
+    found = [item for piece in pieces for item in _scanned(piece)]
+    return [*found, *_named(line, lower)]
 
 
 def _scanned(text: str) -> list[tuple[str, str]]:
-    found, at = [], 0
+    found: list[tuple[str, str]] = []
+    at = 0
     while at < len(text):
         kind, start, end = ("", 0, 0) if at and is_word(text[at - 1]) else _first(text, at)
         if not kind:
             at += 1
             continue
         fact = text[start:end].strip().rstrip(TRAILING)
-        good = any(map(is_word, fact))
-        if kind == "name":
-            good = len(fact) >= 4 and _has_a_mark(fact)
-        if good or kind == "number":
-            found.append((kind, fact))
+        if kind == "quoted":
+            finer = _scanned(fact)
+            found += finer or ([(kind, fact)] if sum(map(str.isalpha, fact)) > 2 else [])
+        elif kind == "number":
+            if any(char in ".eE" for char in fact) or sum(map(str.isdecimal, fact)) >= 3:
+                found.append((kind, number_value(fact)))
+        elif kind == "name":
+            found += (
+                [(kind, fact)]
+                if len(fact) >= 4 and _has_a_mark(fact) and not all("A" <= char <= "Z" for char in fact)
+                else []
+            )
+        elif any(map(is_word, fact)):
+            found.append(
+                ({"doi": "url", "dotted": "name"}.get(kind, kind), _unbracketed(fact) if kind == "url" else fact)
+            )
         at = end + (kind == "quoted")
     return found
 
@@ -63,16 +97,58 @@ def _first(text: str, at: int) -> tuple[str, int, int]:
         if end:
             return kind, at + (kind == "quoted"), end
     before = text[at - 1 : at] if at else ""
+    finders = [("doi", _doi), ("dotted", _dotted), ("date", _date)]
     if before not in ("/", "<") or not before:
-        end = _path(text, at)
+        finders.insert(0, ("path", _path))
+    if not (before.isdecimal() or before in (".", ",")):
+        finders.append(("number", _number))
+    for kind, find in [*finders, ("name", _name)]:
+        end = find(text, at)
         if end:
-            return "path", at, end
-    if before != ".":
-        end = _number(text, at)
-        if end:
-            return "number", at, end
-    end = _name(text, at)
-    return ("name", at, end) if end else ("", 0, 0)
+            return kind, at, end
+    return "", 0, 0
+
+
+def _unbracketed(url: str) -> str:
+    for closing, opening in ((")", "("), ("]", "[")):
+        if url.endswith(closing) and url.count(closing) > url.count(opening):
+            return _unbracketed(url[:-1].rstrip(TRAILING))
+    return url
+
+
+def _doi(text: str, at: int) -> int:
+    if not text.startswith("10.", at):
+        return 0
+    digits = _run(text, at + 3, str.isdecimal)
+    if not 4 <= digits - at - 3 <= 9 or text[digits : digits + 1] != "/":
+        return 0
+    end = _run(text, digits + 1, lambda char: not char.isspace() and char not in "\"'<>)]")
+    return end if end > digits + 1 else 0
+
+
+def _dotted(text: str, at: int) -> int:
+    """Three numbers or more between dots, and perhaps one behind a slash: a version, an address."""
+    end, parts = _run(text, at, str.isdecimal), 1
+    if end == at:
+        return 0
+    while text[end : end + 1] == "." and text[end + 1 : end + 2].isdecimal():
+        end, parts = _run(text, end + 1, str.isdecimal), parts + 1
+    if parts < 3:
+        return 0
+    longer = _run(text, end + 1, str.isdecimal) if text[end : end + 1] == "/" else end
+    for last in (longer, end) if longer > end + 1 else (end,):
+        rest = text[last : _run(text, last, lambda char: is_word(char) or char == ".")]
+        if not any(map(is_word, rest)):
+            return last
+    return 0
+
+
+def _date(text: str, at: int) -> int:
+    shape = [str.isdecimal] * 4 + ["-".__eq__] + [str.isdecimal] * 2 + ["-".__eq__] + [str.isdecimal] * 2
+    digits = text[at : at + 10]
+    good = len(digits) == 10 and all(fits(char) for fits, char in zip(shape, digits, strict=True))
+    after = text[at + 10 : at + 11]
+    return at + 10 if good and not is_word(after) and after != "-" else 0
 
 
 def _run(text: str, at: int, allowed: object) -> int:
@@ -129,25 +205,46 @@ def _path(text: str, at: int) -> int:
             last = _run(text, first + 1, _in_path)
             for dot in range(last - 1, first, -1):  # the last dot that a letter follows
                 if text[dot] == "." and text[dot + 1 : dot + 2] in [*ASCII_LETTERS]:
-                    return min(_run(text, dot + 2, is_word), dot + 9)
-    if text[at] == "." and text[at + 1 : at + 2] in [*ASCII_LETTERS]:
+                    ends = _run(text, dot + 2, is_word)
+                    if ends <= dot + 9 and not (text[ends : ends + 1] == "." and text[ends + 1 : ends + 2].isdecimal()):
+                        return ends
+    if (
+        text[at] == "."
+        and text[at + 1 : at + 2] in [*ASCII_LETTERS]
+        and (text[at - 1 : at] if at else "") not in [*")]}\"'"]
+    ):
         end = _run(text, at + 2, is_word)
         return end if end > at + 2 else 0
     return 0
 
 
 def _number(text: str, at: int) -> int:
-    start = at + (text[at] in "+-")
-    whole = _run(text, start, str.isdecimal)
-    if whole == start:
-        return 0
-    end = whole
-    while text[end : end + 1] == "." and text[end + 1 : end + 2].isdecimal():
-        end = _run(text, end + 1, str.isdecimal)
-    power = _power(text, end)
-    candidates = [power or end] if end > whole else [power] if power else []
-    candidates += [whole] if whole - start >= 3 else []
-    return next((last for last in candidates if not is_word(text[last : last + 1])), 0)
+    """Where a number ends that stands there whole: no word and no further fraction follows."""
+    ends = [
+        end for end in number_ends(text, at) if not (text[end : end + 1] == "." and text[end + 1 : end + 2].isdecimal())
+    ]
+    return next(iter(ends), 0)
+
+
+def number_ends(text: str, at: int) -> list[int]:
+    """Where a number that begins here may end, the best first: none within a word."""
+    found = []
+    whole = _run(text, at, str.isdecimal)
+    groups = whole
+    while text[groups : groups + 1] == "," and len(digits := text[groups + 1 : groups + 4]) == 3 and digits.isdecimal():
+        groups += 4
+    if 1 <= whole - at <= 3 and groups > whole:
+        found += [_fraction(text, groups), groups]
+    if whole > at or text[at] == ".":
+        end = _fraction(text, whole)
+        found += [_power(text, end), end, whole] if end > whole else [_power(text, whole), whole]
+        if whole == at:
+            found.pop()  # a number that begins with a dot needs its fraction
+    return [end for end in found if end > at and not is_word(text[end : end + 1])]
+
+
+def _fraction(text: str, at: int) -> int:
+    return _run(text, at + 1, str.isdecimal) if text[at : at + 1] == "." and text[at + 1 : at + 2].isdecimal() else at
 
 
 def _power(text: str, at: int) -> int:
@@ -162,7 +259,7 @@ def _power(text: str, at: int) -> int:
 def _name(text: str, at: int) -> int:
     if not is_word(text[at]):
         return 0
-    if text[at].isdecimal() and not is_word(text[_run(text, at, lambda char: char.isdecimal() or char in ".-") :][:1]):
+    if text[at].isdecimal() and not is_word(text[_run(text, at, lambda char: char.isdecimal() or char in ".,-") :][:1]):
         return 0
     end = at
     while True:
@@ -187,3 +284,146 @@ def _has_a_mark(word: str) -> bool:
 
 def _is_letter(char: str) -> bool:
     return is_word(char) and not char.isdecimal() and char != "_"
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def number_value(text: str) -> str:
+    """A number written in one way: no separators, no trailing zeros."""
+    plain = text.replace(",", "")
+    if len(plain) > 40:
+        return plain
+    number = Decimal(plain)
+    if number == 0:
+        return f"{number.normalize():f}"
+    _, digits, exponent = number.as_tuple()
+    written = list(digits)
+    while len(written) > 1 and written[-1] == 0:
+        written.pop()
+        exponent += 1
+    size = len(written) - 1 + exponent
+    if -7 < exponent < 16 and abs(size) < 16:
+        return f"{Decimal((0, tuple(written), exponent)):f}"
+    head = "".join(map(str, written))
+    return f"{head[0]}{'.' + head[1:] if head[1:] else ''}e{size}"
+
+
+def numbers_in(plain: str) -> set[str]:
+    """Every number of a text by value; of one with separators also its parts."""
+    found: set[str] = set()
+    at = 0
+    while at < len(plain):
+        before = plain[at - 1] if at else ""
+        end = 0 if is_word(before) or before == "." else _number(plain, at)
+        if end:
+            text = plain[at:end]
+            found |= {number_value(part) for part in [text, *text.split(",")] if part}
+        at = end or at + 1
+    return found
+
+
+# ---------------------------------------------------------------- names in prose
+
+
+def _named(line: str, lower: frozenset[str]) -> Iterator[tuple[str, str]]:
+    found: list[list[tuple[str, str]]] = [[], [], []]  # proper names, numbered things, capitals
+    free = [0, 0, 0]  # where the last of each ended
+    for at, char in enumerate(line):
+        before = line[at - 1] if at else ""
+        if not "A" <= char <= "Z" or is_word(before) or before in (".", "'", "/", "-"):
+            continue
+        if at >= free[0] and (end := _proper_end(line, at)):
+            free[0] = end
+            name = _proper(line, at, end, lower)
+            found[0] += [("proper", name)] if name else []
+        if at >= free[1] and (end := _numbered_end(line, at)):
+            free[1] = end
+            found[1].append(("proper", " ".join(line[at:end].split())))
+        end = _run(line, at, lambda char: "A" <= char <= "Z")
+        after = line[end : end + 1]
+        if at >= free[2] and end - at >= 3 and not is_word(after) and after not in ("'", "-"):
+            free[2] = end
+            found[2] += [("name", line[at:end])] if line[at:end].casefold() not in lower else []
+    for of_sort in found:
+        yield from of_sort
+
+
+def _small(char: str) -> bool:
+    return "a" <= char <= "z" or "à" <= char <= "ö" or "ø" <= char <= "ÿ"
+
+
+def _capitalised(line: str, at: int) -> list[int]:
+    """Where a capitalised word may end, its parts between hyphens or apostrophes one after the other; `[]` for none."""
+    end = _run(line, at + 1, _small) if "A" <= line[at : at + 1] <= "Z" else 0
+    if end <= at + 1:
+        return []
+    ends = [end]
+    while line[end : end + 1] in ("-", "'", "’") and end < len(line):
+        more = _run(line, end + 1, lambda char: _small(char) or "A" <= char <= "Z")
+        if more == end + 1:
+            break
+        end = more
+        ends.append(end)
+    return ends
+
+
+def _proper_end(line: str, at: int) -> int:
+    ends = _capitalised(line, at)
+    place = ends[-1] if ends else 0
+    while place:
+        start = _run(line, place, " \t".__contains__)
+        word = line[start:].replace("\t", " ").partition(" ")[0]
+        begins = [start]
+        if word in JOINING:
+            begins.insert(0, _run(line, start + len(word), " \t".__contains__))
+        more = next((found for begin in begins if start > place and (found := _capitalised(line, begin))), [])
+        ends += more
+        place = more[-1] if more else 0
+    good = [end for end in ends if not is_word(line[end : end + 1]) and line[end : end + 1] != "/"]
+    return good[-1] if good else 0
+
+
+def _proper(line: str, at: int, end: int, lower: frozenset[str]) -> str:
+    words = line[at:end].split()
+    before = line[:at].rstrip(" \t*#>-•\"'([")
+    opens = not before or before[-1] in ".!?:"
+    for number, word in enumerate(words):
+        small = word.casefold() in lower
+        if not (word in OPENERS or (small and opens and number == 0)):
+            words = words[number:]
+            break
+        opens = False
+    else:
+        return ""
+    if not words:
+        return ""
+    while words and words[0].islower():
+        words = words[1:]
+    if not words or all(word.casefold() in lower for word in words if word[0].isupper()):
+        return ""
+    if len(words) == 1 and (opens or len(words[0]) < 4 or words[0] in OPENERS):
+        return ""
+    return " ".join(words)
+
+
+def _numbered_end(line: str, at: int) -> int:
+    """A name and its number, `Room 12`, `May 22, 2024`."""
+    end = _run(line, at + 1, lambda char: "a" <= char <= "z")
+    if end - at < 3 or line[end : end + 1] != " ":
+        return 0
+    if line[at:end] in REPORTED:
+        return 0
+    start = end + 1 + (line[end + 1 : end + 2] == "#")
+    last = _run(line, start, str.isdecimal)
+    if not 1 <= last - start <= 4:
+        return 0
+    year = line[last + 2 : last + 6]
+    long = last + 6 if line[last : last + 2] == ", " and len(year) == 4 and year.isdecimal() else last
+    for place in (long, last):
+        after = line[place : place + 1]
+        if not is_word(after) and not (
+            after in (".", "%", ":", ")") and after and is_word(line[place + 1 : place + 2])
+        ):
+            return place
+    return 0

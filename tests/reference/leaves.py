@@ -119,9 +119,14 @@ def spellings(written: str) -> list[str]:
 
 def occurrences(text: str, token: str) -> int:
     """How often a token stands in a text, not inside a longer word or number, no overlaps."""
+    return (
+        text.count(token) if not any(char.isalnum() or char == "_" for char in token) else _count(decoded(text), token)
+    )
+
+
+def _count(plain: str, token: str) -> int:
     if not any(char.isalnum() or char == "_" for char in token):
-        return text.count(token)
-    plain = decoded(text)
+        return plain.count(token)
     count = start = 0
     while start <= len(plain) - len(token):
         end = start + len(token)
@@ -142,33 +147,36 @@ def _edge(beyond: str, edge: str) -> bool:
     return not (edge.isdigit() and beyond[0] == "." and beyond[1:2].isdigit())
 
 
-def as_tokens(leaves: list[Any], texts: list[str]) -> int:
-    """How many leaves stand in some texts as whole tokens, each as often as it stands there."""
+def with_key_beside(leaves: list[Any], gone: list[Any], texts: list[str]) -> int:
+    """How many of the leaves that are gone stand on a line with their key: equal ones as often as there are such lines, read back or not."""
+    lines = [line for text in texts for line in decoded(text).split("\n")]
     left: dict[str, int] = {}
     count = 0
-    for _, value in leaves:
-        for token in spellings(value):
-            if token not in left:
-                left[token] = sum(occurrences(text, token) for text in texts)
-            if left[token]:
-                left[token] -= 1
-                count += 1
-                break
+    for leaf in gone:
+        path, value = leaf
+        name = str(leaf)
+        if name not in left:
+            standing = sum(
+                occurrences_on(line, token)
+                for line in lines
+                if path and _stands(path[-1], line)
+                for token in spellings(value)
+            )
+            size = sum(str(other) == name for other in leaves)
+            left[name] = min(size, standing) - (size - sum(str(other) == name for other in gone))
+        if left[name] > 0:
+            left[name] -= 1
+            count += 1
     return count
 
 
-def with_key(leaves: list[Any], texts: list[str]) -> int:
-    """How many leaves stand on a line together with their key; a pair serves as often as it stands on lines."""
-    lines = [line for text in texts for line in decoded(text).split("\n")]
-    left: dict[tuple[str, str], int] = {}
-    count = 0
-    for path, value in leaves:
-        key = path[-1] if path else ""
-        for token in spellings(value):
-            if (key, token) not in left:
-                left[key, token] = sum(occurrences(line, token) for line in lines if not key or occurrences(line, key))
-            if left[key, token]:
-                left[key, token] -= 1
-                count += 1
-                break
-    return count
+def occurrences_on(line: str, token: str) -> int:
+    """How often a token stands on a decoded line."""
+    return _count(line, token)
+
+
+def _stands(key: str, line: str) -> bool:
+    """Whether a key stands on a line, each of its words whole."""
+    words = "".join(char if char.isalnum() or char == "_" else " " for char in line).split()
+    parts = "".join(char if char.isalnum() or char == "_" else " " for char in key).split()
+    return bool(key) and (key in words or (len(parts) != 1 and key in line and all(part in words for part in parts)))

@@ -5,53 +5,51 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from bench.evidence.of_trace import TraceEvidence
 from bench.model import Run, ToolResult, Trace, as_text
 
 from . import rebuilt, tables
 from .facts import facts_of
-from .leaves import as_tokens, lost, taken_apart
-from .uses import uses
+from .leaves import lost, taken_apart, with_key_beside
+from .needs import lower_of
 
 Pair = tuple[float, float]
 
 
 def facts(trace: Trace, run: Run, place: str) -> dict[int, Pair]:
     """Facts of each result that has any: kept, all."""
+    lower = lower_of(trace)
     if place == "stored":
         found = {}
         for outcome in run.results:
             result = next(item for item in trace.results if item.index == outcome.step)
             text = as_text(outcome.stored)
             same = text in (result.text, as_text(result.value))
-            found[result.index] = _facts(result, [text], same)
+            found[result.index] = _facts(result, [text], same, lower)
     else:
         found = {
-            result.index: _facts(result, rebuilt.texts(messages), rebuilt.shows_whole(messages, result))
+            result.index: _facts(result, rebuilt.texts(messages, trace), rebuilt.shows_whole(messages, result), lower)
             for at, result, messages in rebuilt.places(trace, run)
             if at == place
         }
     return {step: pair for step, pair in found.items() if pair[1]}
 
 
-def _facts(result: ToolResult, texts: list[str], whole: bool) -> Pair:
-    facts = facts_of(result.text)
+def _facts(result: ToolResult, texts: list[str], whole: bool, lower: frozenset[str]) -> Pair:
+    facts = facts_of(result.text, lower)
     return sum(whole or rebuilt.present(fact, texts) for fact in facts), len(facts)
 
 
-def needs(trace: Trace, run: Run, first: bool) -> dict[int, Pair]:
-    """Uses of each turn that has any: served, all."""
+def needs(trace: Trace, run: Run) -> dict[int, Pair]:
+    """Dependencies of each turn that has any: held by its prompt, all. What they are is checked in tests/test_dependencies.py."""
     found: dict[int, Pair] = {}
-    everything = uses(trace)
-    results = {result.index: result for result in trace.results}
+    wanted = TraceEvidence(trace).dependencies
     for prompt, messages, _ in rebuilt.prompts(run):
-        of_turn = [use for use in everything if use.turn == prompt.step and use.first is first]
-        judged = [
-            rebuilt.shows_whole(messages, results[use.source]) or rebuilt.present(use.fact, rebuilt.texts(messages))
-            for use in of_turn
-            if not use.recorded_only
+        held = [
+            rebuilt.present(item.fact, rebuilt.texts(messages, trace)) for item in wanted if item.turn == prompt.step
         ]
-        if judged:
-            found[prompt.step] = (sum(judged), len(judged))
+        if held:
+            found[prompt.step] = (sum(held), len(held))
     return found
 
 
@@ -75,23 +73,20 @@ def leaves(trace: Trace, run: Run, place: str) -> dict[int, tuple[float, float, 
         return found
     for at, result, messages in rebuilt.places(trace, run):
         if at == place and result.index in structured:
-            shown = [item.text for item in messages if item.step == result.index]
-            whole = rebuilt.shows_whole(messages, result)
-            found[result.index] = held(result, shown, rebuilt.texts(messages), whole=whole)
+            shown, whole = rebuilt.shown(messages, result, trace), rebuilt.shows_whole(messages, result)
+            found[result.index] = held(result, shown, rebuilt.texts(messages, trace), whole=whole)
     return found
 
 
 def held(result: ToolResult, shown: list[str], everything: list[str], *, whole: bool) -> tuple[int, int, bool]:
-    """How many leaves of a result are held: what is read back of the texts that show it, and beside it, or else anywhere, whole tokens."""
+    """How many leaves of a result are held: what is read back of the texts that show it, and what stands beside its key on any line."""
     total = total_of(result.data)
     if whole:
         return total, total, False
     read = [item for item in (tables.read(text, tables.names_of(result.data)) for text in shown) if item is not None]
-    if not read:
-        rows, others = taken_apart(result.data)
-        return as_tokens([leaf for row in rows for leaf in row] + others, everything), total, True
     gone = lost_of(result.data, joined(value for values, _ in read for value in values))
-    beside = as_tokens(gone, [rest for _, rest in read if rest.strip()])
+    rows, others = taken_apart(result.data)
+    beside = with_key_beside([leaf for row in rows for leaf in row] + others, gone, everything)
     return total - len(gone) + beside, total, beside > 0
 
 

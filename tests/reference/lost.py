@@ -6,12 +6,13 @@ import json
 import re
 from typing import Any
 
+from bench.evidence.of_trace import TraceEvidence
 from bench.model import Message, ModelTurn, Prompt, Run, SystemTurn, ToolResult, Trace, UserTurn, as_text
 
 from . import loss, rebuilt
-from .facts import facts_of
+from .facts import facts_of as facts_with
+from .needs import lower_of
 from .notices import is_noticed, marker
-from .uses import uses
 
 UNITS = (
     ["%", "‰", "°", "°C", "°F", "bytes", "byte", "B", "KB", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours"]
@@ -31,10 +32,10 @@ def of_kind(trace: Trace, run: Run, kind: str) -> tuple[int, int]:
     for place, result, messages in rebuilt.places(trace, run):
         if place != "end":
             continue
-        for fact, own in facts_of(result.text).items():
+        for fact, own in facts_with(result.text, lower_of(trace)).items():
             if own == kind or (kind == "measure" and _measured(fact, own, result)):
                 total += 1
-                kept += rebuilt.shows_whole(messages, result) or rebuilt.present(fact, rebuilt.texts(messages))
+                kept += rebuilt.shows_whole(messages, result) or rebuilt.present(fact, rebuilt.texts(messages, trace))
     return kept, total
 
 
@@ -93,7 +94,9 @@ def compactions(trace: Trace, run: Run) -> dict[str, list[tuple[int, int, int]]]
         if summarised or (prompt.compacted and _taken_apart(trace, run, prompt, messages, keys)):
             before = [r for r in trace.results if r.thread == prompt.thread and r.index < prompt.step]
             held = [
-                rebuilt.present(fact, rebuilt.texts(messages)) for result in before for fact in facts_of(result.text)
+                rebuilt.present(fact, rebuilt.texts(messages, trace))
+                for result in before
+                for fact in facts_with(result.text, lower_of(trace))
             ]
             if held:
                 found.setdefault(prompt.thread, []).append((prompt.step, sum(held), len(held)))
@@ -139,10 +142,11 @@ def refetches(trace: Trace, run: Run) -> dict[str, tuple[int, int]]:
             latest = max(earlier, key=lambda answer: answer.index)
             told = [
                 fact
-                for fact in facts_of(latest.shown_by_recorder)
-                if fact in facts_of(own.shown_by_recorder) and fact in facts_of(latest.text)
+                for fact in facts_with(latest.shown_by_recorder, lower_of(trace))
+                if fact in facts_with(own.shown_by_recorder, lower_of(trace))
+                and fact in facts_with(latest.text, lower_of(trace))
             ]
-            texts = rebuilt.texts(prompts[turn.index])
+            texts = rebuilt.texts(prompts[turn.index], trace)
             if told:
                 found[call.id] = sum(not rebuilt.present(fact, texts) for fact in told), len(told)
     return found
@@ -171,28 +175,35 @@ def tiers(trace: Trace, run: Run, place: str) -> tuple[dict[str, int], int]:
     if place == "needed":
         by_turn = {prompt.step: messages for prompt, messages, _ in rebuilt.prompts(run)}
         asked = [
-            (use.fact, next(result for result in trace.results if result.index == use.source), by_turn[use.turn])
-            for use in uses(trace)
-            if not use.recorded_only
+            (
+                item.fact,
+                next((result for result in trace.results if result.index == item.origin_step), None),
+                by_turn[item.turn],
+            )
+            for item in TraceEvidence(trace).dependencies
         ]
     else:
         asked = [
             (fact, result, messages)
             for at, result, messages in rebuilt.places(trace, run)
             if at == place
-            for fact in facts_of(result.text)
+            for fact in facts_with(result.text, lower_of(trace))
         ]
     for fact, result, messages in asked:
-        counted[_tier(run, fact, result, messages)] += 1
+        counted[_tier(trace, run, fact, result, messages)] += 1
     return counted, len(asked)
 
 
-def _tier(run: Run, fact: str, result: ToolResult, messages: list[Message]) -> str:
-    if rebuilt.shows_whole(messages, result) or rebuilt.present(fact, rebuilt.texts(messages)):
+def _tier(trace: Trace, run: Run, fact: str, result: ToolResult | None, messages: list[Message]) -> str:
+    if (result is not None and rebuilt.shows_whole(messages, result)) or rebuilt.present(
+        fact, rebuilt.texts(messages, trace)
+    ):
         return "in_context"
+    if result is None:
+        return "lost"
     outcome = next(item for item in run.results if item.step == result.index)
     handle = outcome.record.handle
-    if handle and any(_word_in(handle, text) for text in rebuilt.texts(messages)) and outcome.stored is not None:
+    if handle and any(_word_in(handle, text) for text in rebuilt.texts(messages, trace)) and outcome.stored is not None:
         text = as_text(outcome.stored)
         if text in (result.text, as_text(result.value)) or rebuilt.present(fact, [text]):
             return "retrievable"
@@ -214,10 +225,13 @@ def silent(trace: Trace, run: Run) -> dict[int, float]:
     """Per result with a later prompt: whether at either place something of it is gone and nothing says so."""
     found: dict[int, float] = {}
     for _, result, messages in rebuilt.places(trace, run):
-        shown = [item.text for item in messages if item.step == result.index]
+        shown = rebuilt.shown(messages, result, trace)
         written = [item.text for item in messages if item.step is None]
         gone = not rebuilt.shows_whole(messages, result) and (
-            any(not rebuilt.present(fact, rebuilt.texts(messages)) for fact in facts_of(result.text))
+            any(
+                not rebuilt.present(fact, rebuilt.texts(messages, trace))
+                for fact in facts_with(result.text, lower_of(trace))
+            )
             or _leaves_gone(trace, run, result, messages)
         )
         is_silent = gone and not is_noticed(shown or written, result.text)
@@ -231,18 +245,20 @@ def false_notices(trace: Trace, run: Run) -> dict[int, float]:
     for place, result, messages in rebuilt.places(trace, run):
         if place != "shown":
             continue
-        shown = [item.text for item in messages if item.step == result.index]
+        shown = rebuilt.shown(messages, result, trace)
         everything = "\n".join(map(rebuilt.decoded, shown))
         whole = rebuilt.shows_whole(messages, result)
         kept, total, bound = 0, 0, True
         if isinstance(result.data, dict | list):
-            kept, total, bound = loss.held(result, shown, rebuilt.texts(messages), whole=whole)
+            kept, total, bound = loss.held(result, shown, rebuilt.texts(messages, trace), whole=whole)
         if not bound:
             there = kept == total or any(result.text.strip() in text for text in shown)
         else:
             there = all(line.strip() in everything for line in rebuilt.decoded(result.text).splitlines())
             there = there or any(result.text.strip() in text for text in shown)
-        there = there and all(rebuilt.present(fact, rebuilt.texts(messages)) for fact in facts_of(result.text))
+        there = there and all(
+            rebuilt.present(fact, rebuilt.texts(messages, trace)) for fact in facts_with(result.text, lower_of(trace))
+        )
         said = any(marker(text, result.text, pointers=False) for text in shown)
         found[result.index] = float(there and said and not whole)
     return found
@@ -251,6 +267,6 @@ def false_notices(trace: Trace, run: Run) -> dict[int, float]:
 def _leaves_gone(trace: Trace, run: Run, result: ToolResult, messages: list[Message]) -> bool:
     if not isinstance(result.data, dict | list):
         return False
-    shown = [item.text for item in messages if item.step == result.index]
-    kept, total, _ = loss.held(result, shown, rebuilt.texts(messages), whole=False)
+    shown = rebuilt.shown(messages, result, trace)
+    kept, total, _ = loss.held(result, shown, rebuilt.texts(messages, trace), whole=False)
     return kept < total

@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from .leaves import taken_apart
 from .reading import Nothing, decoded, is_word, some
 
-NOUNS = "{rows|row|lines|line|records|record|items|item|entries|entry|results|result|matches|hits|elements|element|observations|cells|genes|terms|walls|files|file}"
+NOUNS = (
+    "{rows|row|lines|line|records|record|items|item|entries|entry|results|result|matches|hits|elements|element|observations"
+    "|cells|genes|terms|walls|files|file}"
+)
 OUTPUTS = "{results|result|outputs|output|contents|content|observations|observation|responses|response}"
 MARKERS = [
     "truncat*", "elided*", "omitted", "omission", "omitting", "abridged", "abbreviated", "shortened", "clipped", "snipped", "redacted",
@@ -172,7 +175,7 @@ def _denied_before(before: str) -> bool:
         for word in ("not", "nothing", "no", "never", "none", "isn't", "wasn't", "without"):
             if rest.endswith(word) and not is_word(rest[-len(word) - 1 : -len(word)]):
                 return True
-        if rest.endswith("0") and rest[-2:-1] not in tuple("0123456789.,") or rest == "0":
+        if (rest.endswith("0") and rest[-2:-1] not in tuple("0123456789.,")) or rest == "0":
             return True
     return False
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from bench.model import Message, Prompt, Run, ToolCall, ToolResult, Trace
 
+from .facts import number_ends, numbers_in
 from .reading import decoded, is_word, plain
 
 
@@ -40,9 +41,52 @@ def places(trace: Trace, run: Run) -> Iterator[tuple[str, ToolResult, list[Messa
             yield "end", result, after[-1]
 
 
-def texts(messages: list[Message]) -> list[str]:
-    """Every text of a prompt: messages, and the arguments of their tool calls."""
-    return [text for item in messages for text in (item.text, *map(call_text, item.tool_calls))]
+def texts(messages: list[Message], trace: Trace | None = None) -> list[str]:
+    """Every text of a prompt: messages, and the arguments of their tool calls; with the trace, cut results without half a word at the cut."""
+    return [text for item in messages for text in (said(item, trace), *map(call_text, item.tool_calls))]
+
+
+def shown(messages: list[Message], result: ToolResult, trace: Trace) -> list[str]:
+    """The texts that show a result, without half a word at the cut."""
+    return [said(item, trace) for item in messages if item.step == result.index]
+
+
+def said(message: Message, trace: Trace | None) -> str:
+    own = [result.text for result in trace.results if result.index == message.step] if trace else []
+    return without_halves(message.text, own[0]) if own and own[0] != message.text else message.text
+
+
+def without_halves(text: str, untruncated: str) -> str:
+    """A text without the half word or number that a cut left at the end of its beginning, and at the beginning of its end."""
+    front = 0
+    while front < min(len(text), len(untruncated)) and text[front] == untruncated[front]:
+        front += 1
+    if 0 < front < len(untruncated) and not is_word(text[front : front + 1]):
+        start = next((low for low, high in tokens(untruncated) if low < front < high), front)
+        text = text[:start] + text[front:]
+    back = 0
+    while back < min(len(text), len(untruncated)) and text[-1 - back] == untruncated[-1 - back]:
+        back += 1
+    if 0 < back < len(untruncated) and not is_word(text[len(text) - back - 1 : len(text) - back]):
+        place = len(untruncated) - back
+        end = next((high for low, high in tokens(untruncated) if low < place < high), place)
+        text = text[: len(text) - back] + text[len(text) - (len(untruncated) - end) :]
+    return text
+
+
+def tokens(plain: str) -> list[tuple[int, int]]:
+    """Where the numbers and words of a text stand, one after the other."""
+    found, at = [], 0
+    while at < len(plain):
+        before = plain[at - 1] if at else ""
+        ends = [] if is_word(before) or before == "." else number_ends(plain, at)
+        end = ends[0] if ends else at
+        while not ends and end < len(plain) and is_word(plain[end]):
+            end += 1
+        if end > at:
+            found.append((at, end))
+        at = max(end, at + 1)
+    return found
 
 
 def call_text(call: ToolCall) -> str:
@@ -58,37 +102,45 @@ def present(fact: str, among: list[str]) -> bool:
     return any(stands(decoded(text), fact) for text in among)
 
 
+def flat(text: str) -> str:
+    """The words of a text in small letters between blanks."""
+    words = "".join(char if is_word(char) else " " for char in text.casefold()).split()
+    return f" {' '.join(words)} "
+
+
+def is_number(fact: str) -> bool:
+    """Digits, perhaps a fraction and an exponent."""
+    head, mark, power = fact.partition("e")
+    whole, dot, part = head.partition(".")
+    digits = whole.isdecimal() and (not dot or part.isdecimal())
+    return digits and (not mark or power.removeprefix("-").isdecimal())
+
+
 def stands(plain_text: str, fact: str) -> bool:
-    """Whether a fact stands somewhere in a text, not inside a longer word or number."""
-    start = plain_text.find(fact)
-    while start >= 0:
-        if _free_left(plain_text[:start], fact) and _free_right(plain_text[start + len(fact) :], fact[-1]):
-            return True
-        start = plain_text.find(fact, start + 1)
-    return False
+    """Whether a fact stands somewhere in a text: a number by value, several words in a row, else as it is and not inside a longer word or number."""
+    if is_number(fact):
+        return fact in numbers_in(plain_text)
+    if " " in fact:
+        return flat(fact) in flat(plain_text)
+    return verbatim(plain_text, fact)
+
+
+def verbatim(plain_text: str, fact: str) -> bool:
+    """Whether a fact stands somewhere in a text as it is, not inside a longer word or number."""
+    return any(
+        plain_text[start : start + len(fact)] == fact
+        and _free_left(plain_text[:start], fact)
+        and _free_right(plain_text[start + len(fact) :], fact[-1])
+        for start in range(len(plain_text) - len(fact) + 1)
+    )
 
 
 def _free_left(left: str, fact: str) -> bool:
-    first = fact[0]
-    if not left or not is_word(first):
+    if not left or not is_word(fact[0]):
         return True
     if is_word(left[-1]):
         return False
-    if first.isdigit() and left[-1] == ".":
-        return not left[-2:-1].isdigit()
-    if first.isdigit() and left[-1] in "+-":
-        joint = left[-2:-1]
-        if joint and joint in "eE" and left[-3:-2].isdigit():
-            return False  # the exponent of a longer number
-        return (joint != "" and (is_word(joint) or joint in "+-)]")) or not _is_number(fact)
-    return True
-
-
-def _is_number(fact: str) -> bool:
-    """Digits and dots, and perhaps an exponent."""
-    head, mark, power = fact.partition("e" if "e" in fact else "E")
-    power = power[1:] if power[:1] in ("+", "-") else power
-    return all(char.isdecimal() or char == "." for char in head) and (not mark or power.isdecimal())
+    return not (fact[0].isdigit() and left[-1] == "." and left[-2:-1].isdigit())
 
 
 def _free_right(right: str, last: str) -> bool:

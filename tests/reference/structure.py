@@ -1,4 +1,4 @@
-"""Rows, columns, values, keys and labels held, the slow way: every row tried against every other, every line looked through for every leaf."""
+"""Rows, columns, values and keys held, the slow way: every row tried against every other, every line looked through for every leaf."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from bench.model import Run, Trace
 
 from . import rebuilt, tables
-from .leaves import as_tokens, kept, lost, minus, taken_apart, with_key
+from .leaves import minus, taken_apart
 from .loss import joined
 
 Pairs = dict[int, tuple[float, float]]
@@ -15,25 +15,16 @@ Pairs = dict[int, tuple[float, float]]
 
 def parts(trace: Trace, run: Run, place: str) -> dict[str, Pairs]:
     """Every part at one place: by result, kept and all; a result without any of a part is left out."""
-    found: dict[str, Pairs] = {
-        name: {} for name in ("rows_kept", "columns_kept", "values_changed", "schema_kept", "labelled_recall")
-    }
+    found: dict[str, Pairs] = {name: {} for name in ("rows_kept", "columns_kept", "values_changed", "schema_kept")}
     for at, result, messages in rebuilt.places(trace, run):
         if at != place or not isinstance(result.data, dict | list):
             continue
         rows, others = taken_apart(result.data)
-        shown, names = [item.text for item in messages if item.step == result.index], tables.names_of(result.data)
+        shown, names = rebuilt.shown(messages, result, trace), tables.names_of(result.data)
         read = [item for item in (tables.read(text, names) for text in shown) if item is not None]
         held_rows, held_others = joined(value for values, _ in read for value in values)
         if rebuilt.shows_whole(messages, result):
             held_rows, held_others = rows, others
-            labelled = sum(map(len, rows)) + len(others)
-        elif read:
-            gone, beside = lost(rows, others, held_rows, held_others), [rest for _, rest in read if rest.strip()]
-            found_beside = with_key(gone, beside) if as_tokens(gone, beside) else 0
-            labelled = kept(rows, others, held_rows, held_others) + found_beside
-        else:
-            labelled = with_key([*(leaf for row in rows for leaf in row), *others], rebuilt.texts(messages))
         pairs = _paired(rows, held_rows)
         columns = {path for row in rows for path, _ in row}
         paths = columns | {path for path, _ in others if path}
@@ -41,13 +32,11 @@ def parts(trace: Trace, run: Run, place: str) -> dict[str, Pairs]:
         compared = [(mine, [path for path, _ in other]) for mine, other in pairs]
         cells = sum(_common(mine, their_paths) for mine, their_paths in compared)
         changed = cells - sum(len(mine) - len(minus(mine, other)) for mine, other in pairs)
-        total = len(others) + sum(map(len, rows))
         for name, count, of in (
             ("rows_kept", len(pairs), len(rows)),
             ("columns_kept", len(columns & {path for row in held_rows for path, _ in row}), len(columns)),
             ("values_changed", changed, cells),
             ("schema_kept", sum(any(_ends(path, other) for other in held_paths) for path in paths), len(paths)),
-            ("labelled_recall", labelled, total),
         ):
             if of:
                 found[name][result.index] = (count, of)

@@ -1,0 +1,68 @@
+"""Who said what first and last, the slow way: every fact of a turn looked for in every earlier message of its thread."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, text_of
+
+from .facts import facts_of
+from .reading import decoded, is_word
+from .rebuilt import call_text, present
+
+
+class Told(NamedTuple):
+    """Who said a fact first, at which step, and how many turns ago it was said last."""
+
+    origin: str
+    step: int
+    distance: int
+
+
+def turn_text(turn: ModelTurn) -> str:
+    """All that a model turn says."""
+    return "\n".join(text for text in (text_of(turn.content), *map(call_text, turn.tool_calls)) if text)
+
+
+def said_by(step: object) -> list[str]:
+    """What a step tells its thread, a result untruncated."""
+    if isinstance(step, ToolResult):
+        return [step.text]
+    if isinstance(step, ModelTurn):
+        return [text_of(step.content), *map(call_text, step.tool_calls)]
+    return [text_of(step.content)] if isinstance(step, SystemTurn | UserTurn) else []
+
+
+def lower_of(trace: Trace) -> frozenset[str]:
+    """The words that a trace writes in small letters."""
+    found: set[str] = set()
+    for step in trace.steps:
+        for text in said_by(step):
+            found |= {
+                word
+                for word in "".join(char if is_word(char) else " " for char in decoded(text)).split()
+                if word.islower()
+            }
+    return frozenset(found)
+
+
+def facts_in(trace: Trace, turn: ModelTurn) -> dict[str, str]:
+    """The facts of a turn's text and of the values of its tool calls."""
+    lower = lower_of(trace)
+    found: dict[str, str] = {}
+    for text in said_by(turn):
+        found |= facts_of(text, lower)
+    return found
+
+
+def told(trace: Trace, turn: ModelTurn, fact: str) -> Told | None:
+    """Who told a fact before a turn; None where nobody did."""
+    before = [step for step in trace.steps if step.thread == turn.thread and step.index < turn.index]
+    holders = [step for step in before if present(fact, said_by(step))]
+    if not holders:
+        return None
+    first, last = holders[0], holders[-1]
+    since = sum(isinstance(step, ModelTurn) and step.index > last.index for step in before)
+    origins = {SystemTurn: "system", UserTurn: "user", ModelTurn: "model", ToolResult: "result"}
+    # what a turn says itself was said before the turn after it
+    return Told(origins[type(first)], first.index, since + isinstance(last, ModelTurn))

@@ -1,0 +1,208 @@
+"""Dependencies: what turns took from earlier messages, by origin, distance and form; and what only looks like it."""
+
+from __future__ import annotations
+
+import pytest
+from generated import traces
+from handmade import SMALL, result, trace
+from hypothesis import given, settings
+from measured import dependencies_of
+from reference import needs, rebuilt
+
+from bench.evidence.dependencies import DependencyFinder, significant, suffixes
+from bench.model import ModelTurn, SystemTurn, ToolCall, ToolsChanged, Trace, UserTurn
+from bench.text.common_words import COMMON_WORDS
+from bench.text.texts import Texts
+
+
+def said(index: int, text: str, **fields: object) -> ModelTurn:
+    return ModelTurn(index=index, content=text, **fields)  # type: ignore[arg-type]
+
+
+def called(index: int, **arguments: object) -> ModelTurn:
+    return ModelTurn(index=index, tool_calls=(ToolCall(id=f"c{index}", name="run", arguments=arguments),))
+
+
+def in_short(recording: Trace) -> list[tuple[str, int, str, int, int]]:
+    return [(item.fact, item.turn, item.origin, item.origin_step, item.distance) for item in dependencies_of(recording)]
+
+
+def forms(recording: Trace) -> list[tuple[str, str, str]]:
+    return [(item.said, item.fact, item.form) for item in dependencies_of(recording)]
+
+
+# ---------------------------------------------------------------- origin and distance
+
+
+def test_who_said_it_first() -> None:
+    recording = trace(
+        SystemTurn(index=0, content="work in /srv/a.csv"),
+        UserTurn(index=1, content="look at /data/b.csv"),
+        result("471 rows", index=2),
+        said(3, "I call it run_7"),
+        said(4, "/srv/a.csv /data/b.csv 471 run_7"),
+    )
+    assert in_short(recording) == [
+        ("/srv/a.csv", 4, "system", 0, 1),
+        ("/data/b.csv", 4, "user", 1, 1),
+        ("471", 4, "result", 2, 1),
+        ("run_7", 4, "model", 3, 1),
+    ]
+
+
+def test_the_distance_counts_turns_since_it_was_said_last() -> None:
+    recording = trace(
+        result("471", index=0), said(1, "so 471"), said(2, "well"), said(3, "well"), said(4, "471"), said(5, "471")
+    )
+    assert [(item[1], item[4]) for item in in_short(recording)] == [(1, 0), (4, 3), (5, 1)]
+
+
+def test_a_result_said_it_again() -> None:
+    recording = trace(result("471", index=0), said(1, "a"), said(2, "b"), result("471", index=3), said(4, "471"))
+    assert in_short(recording) == [("471", 4, "result", 0, 0)]
+
+
+def test_a_turn_is_no_source_of_its_own() -> None:
+    assert in_short(trace(said(0, "471 and again 471"))) == []
+
+
+def test_threads_do_not_see_each_other() -> None:
+    recording = trace(result("471", index=0, thread="a"), said(1, "471", thread="b"), said(2, "471", thread="a"))
+    assert in_short(recording) == [("471", 2, "result", 0, 0)]
+
+
+def test_a_result_counts_untruncated() -> None:
+    recording = trace(result("output_cut_7", index=0, full="471"), said(1, "output_cut_7, 471"))
+    assert in_short(recording) == [("471", 1, "result", 0, 0)]
+
+
+def test_nothing_to_depend_on() -> None:
+    assert dependencies_of(trace()) == dependencies_of(SMALL["no model turns"]) == ()
+
+
+# ---------------------------------------------------------------- forms
+
+
+@pytest.mark.parametrize(
+    ("told", "turn", "found"),
+    [
+        ("total 1,250.50 $", "it is 1250.5", [("1250.5", "1250.5", "verbatim")]),
+        ("/data/run:\nx.h5ad", "open /data/run/x.h5ad", [("/data/run/x.h5ad", "x.h5ad", "composed")]),
+        ("run/x.h5ad and x.h5ad", "open /data/run/x.h5ad", [("/data/run/x.h5ad", "run/x.h5ad", "composed")]),
+        ("score 0.873214", "about 0.873", [("0.873", "0.873214", "rounded")]),
+        ("score 0.873214", "about 0.87", []),  # too few digits to be sure
+        ("score 0.873214", "about 0.874", []),  # another number
+        ("score 0.873214", "about 0.8732149", []),  # more digits than were told
+        ("nothing", "open /data/x.h5ad", []),
+    ],
+)
+def test_forms(told: str, turn: str, found: list[tuple[str, str, str]]) -> None:
+    assert forms(trace(result(told, index=0), said(1, turn))) == found
+
+
+def test_a_number_in_code_is_not_looked_for_rounded() -> None:
+    recording = trace(result("score 0.873214", index=0), said(1, "```python\nlimit = 0.873\n```"))
+    assert forms(recording) == []
+
+
+def test_ends_of_paths_and_digits() -> None:
+    assert suffixes("/data/x.h5ad") == ["data/x.h5ad", "x.h5ad"]
+    assert suffixes("/data/plain") == ["data/plain"]  # `plain` alone means nothing
+    assert [significant(text) for text in ("0.0120", "1500", "1.5e-9", "0")] == [3, 4, 2, 0]
+
+
+# ---------------------------------------------------------------- copied spans
+
+
+def test_a_run_of_words_is_a_copied_span() -> None:
+    recording = trace(
+        result("They found it at the bottom of the marianas trench in spring", index=0),
+        said(1, "it lay at the Bottom of the Marianas  trench"),
+    )
+    assert "at the bottom of the marianas trench" in [
+        item.fact for item in dependencies_of(recording) if item.kind == "span"
+    ]
+
+
+@pytest.mark.parametrize("turn", ["it is in the of", "marianas trench", "trench marianas the of bottom"])
+def test_what_is_no_copied_span(turn: str) -> None:
+    recording = trace(result("the bottom of the marianas trench it is in the of", index=0), said(1, turn))
+    assert [item for item in dependencies_of(recording) if item.kind == "span"] == []
+
+
+def test_what_an_agent_said_itself_is_no_copied_span() -> None:
+    recording = trace(said(0, "let me compare several wooden walls"), said(1, "let me compare several wooden walls"))
+    assert dependencies_of(recording) == ()
+
+
+# ---------------------------------------------------------------- what only looks like it
+
+
+def test_habits_are_none() -> None:
+    ledger = [said(number, "ledger_v2: nothing new") for number in range(8)]
+    assert in_short(trace(*ledger)) == []
+    told = trace(UserTurn(index=0, content="use ledger_v2"), *(said(number + 1, "ledger_v2") for number in range(3)))
+    assert [item[0] for item in in_short(told)] == ["ledger_v2"] * 3  # somebody else's word
+
+
+def test_names_of_tools_and_parameters_are_none() -> None:
+    tools = ({"name": "read_file", "parameters": {"type": "object", "properties": {"file_path": {"type": "string"}}}},)
+    recording = trace(
+        ToolsChanged(index=0, tools=tools),
+        UserTurn(index=1, content="use read_file with file_path and run_7"),
+        said(2, "read_file takes file_path, run_7"),
+    )
+    assert [item[0] for item in in_short(recording)] == ["run_7"]
+
+
+def test_names_in_code_that_the_agent_made_up_are_none() -> None:
+    code = "```python\nmy_frame = load('a')\n```"
+    assert in_short(trace(said(0, code), said(1, code))) == []
+    theirs = trace(result("my_frame", index=0), said(1, code))
+    assert [item[0] for item in in_short(theirs)] == ["my_frame"]
+
+
+def test_arguments_count_unless_the_text_already_holds_them() -> None:
+    in_text = ToolCall(id="d", name="bash", arguments={"command": "cat /data/b.csv"}, in_text=True)
+    recording = trace(
+        result("/data/a.csv /data/b.csv 4711", index=0),
+        called(1, path="/data/a.csv", count=4711),
+        ModelTurn(index=2, content="nothing here", tool_calls=(in_text,)),
+    )
+    assert [(item[0], item[1]) for item in in_short(recording)] == [("/data/a.csv", 1), ("4711", 1)]
+
+
+# ---------------------------------------------------------------- the slow way
+
+
+def check(recording: Trace) -> None:
+    turns = {turn.index: turn for turn in recording.model_turns}
+    found = dependencies_of(recording)
+    for item in found:
+        turn = turns[item.turn]
+        told = needs.told(recording, turn, item.fact)
+        assert told is not None, item
+        assert item.turn_number == sum(t.thread == turn.thread and t.index < turn.index for t in recording.model_turns)
+        if item.form != "rounded":
+            assert (item.origin, item.origin_step, item.distance) == told, item
+        if item.kind == "span":
+            assert len({word for word in item.fact.split() if word not in COMMON_WORDS and len(word) > 2}) >= 2
+            assert rebuilt.flat(item.fact) in rebuilt.flat(rebuilt.decoded(needs.turn_text(turn)))
+    verbatim = {(item.turn, item.fact) for item in found if item.form == "verbatim"}
+    finder = DependencyFinder(recording, Texts(needs.lower_of(recording)))
+    for turn in recording.model_turns:
+        for fact in needs.facts_in(recording, turn):
+            told = needs.told(recording, turn, fact)
+            if told is not None and told.origin != "model" and fact not in finder._excluded:
+                assert (turn.index, fact) in verbatim
+
+
+@settings(max_examples=100)
+@given(traces(extras=True))
+def test_as_looking_through_everything(recording: Trace) -> None:
+    check(recording)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_as_looking_through_everything_on_traces_written_by_hand(name: str) -> None:
+    check(SMALL[name])

@@ -1,0 +1,168 @@
+"""Facts: what they are, and when a text still holds one, against a reference that looks at every position."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from reference import facts as reference, rebuilt
+
+from bench.text.decode import decoded
+from bench.text.facts import KINDS, anchor, facts_of, find_facts, holds, numbers_in, occurs, places_of, words_of
+from bench.text.texts import Texts
+
+alphabet = "aZ1 205.e+-_/\\\"'@:~%,\n()<>é値[]{}"
+texts = st.text(alphabet, max_size=24)
+needles = st.text(alphabet, min_size=1, max_size=5).filter(lambda fact: re.search(r"\w", fact))
+pieces = st.sampled_from(
+    ["Pietro Murano", "World", "Bank", "the", "of", "Jean-Luc", "O'Neil", "NASA", "Step 3", "Room 12", "May 22, 2024", "1,250.50", "$12", "12,34",
+     "1,2345", ".5", "1e-9", "-125", "1.2.3", "1.2.3/24", "2024-05-22", "10.1038/abc", "a/b.csv", "/data/x/", "~/r", ".git", "'22'", "'Base Offset'",
+     '"is .5 ok"', "https://x.org/a(b)c)", "x_1", "abC", "a.bcd", "me@home", "\nValueError: no rows", "1250.5mm", "36.5 mm", "Value", "is", " ", ".",
+     ", ", ": ", "(", ")", "-", '"', "'", "&", "and", "e5", "..", "#7", "é"]
+)  # fmt: skip
+lines = st.lists(pieces, max_size=8).map(" ".join) | st.lists(pieces, max_size=8).map("".join)
+LOWER = frozenset({"value", "the", "world", "bank", "nasa"})
+
+
+@settings(max_examples=500)
+@given(lines, st.sampled_from([frozenset(), LOWER]))
+def test_facts_are_those_found_by_trying_every_kind_at_every_character(text, lower):
+    assert facts_of(text, lower) == reference.facts_of(text, lower)
+
+
+@settings(max_examples=300)
+@given(st.text(alphabet, max_size=60))
+def test_facts_of_odd_texts_too(text):
+    assert facts_of(text) == reference.facts_of(text)
+
+
+@settings(max_examples=500)
+@given(lines)
+def test_numbers_are_those_found_at_every_character(text):
+    assert numbers_in(text) == reference.numbers_in(text)
+
+
+@settings(max_examples=500)
+@given(texts, needles)
+def test_occurs_agrees_with_looking_at_every_position(text, fact):
+    assert occurs(text, fact) == rebuilt.verbatim(text, fact)
+
+
+@settings(max_examples=500)
+@given(texts, needles, texts)
+def test_occurs_agrees_where_the_fact_is_in_the_text(before, fact, after):
+    text = before + fact + after
+    assert occurs(text, fact) == rebuilt.verbatim(text, fact)
+
+
+@given(st.text(alphabet, max_size=60) | lines)
+def test_every_fact_of_a_text_is_held_by_it(text):
+    assert [fact for fact in facts_of(text) if not holds(text, fact)] == []
+
+
+@given(lines, lines)
+def test_what_a_text_holds_of_another_is_what_the_slow_way_says(text, other):
+    for fact in facts_of(other):
+        assert holds(text, fact) == rebuilt.present(fact, [text]) == Texts().holds(text, fact)
+        assert any(True for _ in places_of(decoded(text), fact)) == holds(text, fact)
+
+
+@given(texts, needles)
+def test_an_anchor_is_a_word_of_every_text_that_holds_the_fact(text, fact):
+    assert not occurs(text, fact) or anchor(fact) in re.findall(r"\w+", text)
+
+
+@given(st.text())
+def test_any_text_has_facts_of_known_kinds(text):
+    assert {kind for kind, _ in find_facts(text)} <= {*KINDS}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", []),
+        ("plain words are prose, even well-known ones", []),
+        ("see https://example.org/a?b=1#c.", [("url", "https://example.org/a?b=1#c")]),
+        ("(https://en.org/wiki/a_(b))", [("url", "https://en.org/wiki/a_(b)")]),  # brackets that it does not open are not its own
+        ("doi 10.1038/s41586-020.", [("url", "10.1038/s41586-020")]),
+        ("the 'base offset' of \"it all\"", [("quoted", "base offset"), ("quoted", "it all")]),
+        ("'22' and '471' and 'run_7 of it'", [("number", "471"), ("name", "run_7")]),  # what is finer than the quote
+        ('"x" is too short', []),
+        ('"' + "x " * 41 + '" is too long', []),
+        ("/etc/hosts, ~/run and ./here", [("path", "/etc/hosts"), ("path", "~/run"), ("path", "./here")]),
+        ("a/b/c has three segments, a/b has two", [("path", "a/b/c")]),
+        ("src/main.py:12: here", [("path", "src/main.py")]),
+        ("12 of 345 and 6.7 and -8.9e-10", [("number", "345"), ("number", "6.7"), ("number", "8.9e-10")]),
+        ("1,250.50 is $1250.5, and 007 is 7", [("number", "1250.5"), ("number", "1250.5"), ("number", "7")]),
+        ("on 2024-05-22", [("date", "2024-05-22")]),
+        ("x_1 abcD ab1 abc1 a.bcd me@home", [("name", "abcD"), ("name", "abc1"), ("name", "a.bcd"), ("name", "me@home")]),
+        ("ValueError: 36 rows, not 35.", [("name", "ValueError"), ("error", "36 rows, not 35")]),
+        ("fatal: not a git repository", [("error", "not a git repository")]),
+        ("it said error: nothing", []),
+        ("v1.2.3 and 1.2.3", [("name", "v1.2.3"), ("name", "1.2.3")]),
+        ("it is by Pietro Murano.", [("proper", "Pietro Murano")]),
+        ("take World Bank Open Data", [("proper", "World Bank Open Data")]),
+        ("Results were good. However, nothing", []),  # capitalised because a sentence begins
+        ("meet in Room 12 on May 22, 2024", [("proper", "Room"), ("proper", "Room 12"), ("proper", "May 22, 2024")]),
+        ("Step 3 of it", []),
+    ],
+)  # fmt: skip
+def test_what_a_fact_is(text, found):
+    kinds = [item for item in find_facts(text) if item != ("number", "2024")]  # the year of a date, too
+    assert kinds == found
+
+
+def test_a_word_that_the_trace_writes_in_small_letters_is_no_name():
+    assert facts_of("send NASA the Report") == {"NASA": "name", "Report": "proper"}
+    assert facts_of("send NASA the Report", {"nasa", "report"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "fact", "present"),
+    [
+        ("", "125", False),
+        ("a,Level 1,b", "Level 1", True),
+        ("Level 12", "Level 1", False),
+        ("0.125", "125", False),
+        ("125.5", "125", False),
+        ("it is 125.", "125", True),
+        ("1250", "125", False),
+        ("-125", "125", True),  # a sign does not change which number it is
+        ("$125.00", "125", True),
+        ("12,500", "12500", True),
+        ("12,500", "500", True),  # it may be a list
+        ("2020-125", "125", True),
+        ("1e-125", "125", False),
+        ("125mm", "125", False),
+        ("125.5mm", "125", False),
+        ("1.125.2", "1.125", False),
+        ("Bottom of the\nMarianas Trench!", "marianas trench", True),
+        ("LEVEL 1", "Level 1", True),
+        ("run_7.csv", "run_7", True),
+        ("+2nd_row", "2nd_row", True),
+        ('{"a": "x\\n125"}', "125", True),  # an escape inside a JSON string is not part of a word
+        ('{"p": "\\u00e9125"}', "125", False),
+        ("{'a': 'x\\n125'", "125", True),
+    ],
+)
+def test_when_a_text_holds_a_fact(text, fact, present):
+    assert holds(text, fact) is present
+
+
+def test_facts_are_found_in_decoded_text_each_once_in_order():
+    text = '{"note": "see 4711 and\\n/data/x.csv", "again": 4711}'
+    assert facts_of(text) == {"4711": "number", "/data/x.csv": "path"}
+    assert facts_of("") == {}
+    assert Texts().words('{"a": "b\\nc"}') == {"a", "b", "c"}
+    assert words_of("") == frozenset()
+
+
+@pytest.mark.parametrize("folder", ["mini-swe-agent", "rap"])
+def test_every_fact_of_every_recorded_result_is_held_by_it(shared_traces, folder):
+    import bench
+
+    texts = Texts()
+    results = [result for trace in bench.load([str(shared_traces / folder)]).traces for result in trace.results]
+    assert results
+    assert {fact for result in results for fact in texts.missing(result.text, texts.facts(result.text))} == set()
