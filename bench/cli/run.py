@@ -125,7 +125,13 @@ def _plans(scenarios: Sequence[Path], traces: Sequence[str], strategies: Sequenc
     if not traces:
         raise ScenarioError("nothing to replay — give a scenario file, or --traces PATH and --strategy SPEC")
     if not strategies:
-        return [Scenario(title="The references alone", traces=tuple(traces), strategies={name: name for name in entries("reference")})]
+        return [
+            Scenario(
+                title="The references alone",
+                traces=tuple(traces),
+                strategies={name: name for name in entries("reference")},
+            )
+        ]
     slots: dict[str, Any] = {}
     for text in strategies:
         name = text.partition("=")[0].strip()

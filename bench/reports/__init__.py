@@ -43,7 +43,7 @@ class PanelBlocks:
 
 @dataclass(frozen=True)
 class Section:
-    """One comparison in a report: its name (unique in the report), itself, and its panels in order (those with nothing to say as one line at the end)."""
+    """One comparison in a report: its name (unique in the report), itself, and its panels in order, the empty ones as one line."""
 
     name: str
     comparison: Comparison

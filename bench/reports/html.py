@@ -101,7 +101,9 @@ class _Page:
         table = table_html(scenarios_table([(item.name, item.comparison) for item in self.sections]), self.classes, "")
         for number, section in enumerate(self.sections, 1):
             name = shown(section.name)
-            table = table.replace(f'<tr><td class="left">{name}</td>', f'<tr><td class="left"><a href="#c{number}">{name}</a></td>', 1)
+            table = table.replace(
+                f'<tr><td class="left">{name}</td>', f'<tr><td class="left"><a href="#c{number}">{name}</a></td>', 1
+            )
         return Markup(table)
 
     def _draw(self, chart: Chart) -> Markup | str:

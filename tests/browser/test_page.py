@@ -73,7 +73,7 @@ def test_a_table_is_copied_as_csv(visit: Visit) -> None:
     )
     page.locator(".panel-ranking .copy").first.click()
     lines = page.evaluate("window.copied").splitlines()
-    assert lines[0].startswith("strategy,prompt tokens,against keep_all,needed.recall")
+    assert lines[0].startswith("strategy,prompt tokens,tokens against keep_all,needed.recall")
     assert lines[1].startswith("cut,1500,−50%,75%")
     assert len(lines) == 5
 

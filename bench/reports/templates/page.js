@@ -248,7 +248,9 @@
     });
   };
   const reach = (box) => setTimeout(() => {  // what scrolls can be scrolled by keyboard
-    if (box.scrollWidth > box.clientWidth && !one("a,button", box)) box.tabIndex = 0;
+    const reach = () => { if (box.scrollWidth > box.clientWidth && !one("a,button", box)) box.tabIndex = 0; };
+    reach();
+    for (let fold = box.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.addEventListener("toggle", reach);
   });
   const wake = (node) => {
     if (node.tagName === "TABLE") equip(node);
