@@ -82,7 +82,7 @@ def _loss(decision: Decision) -> str:
 
 
 def _gates(comparison: Comparison) -> Cell:
-    counts = Counter(verdict.outcome for verdict in comparison.verdicts)
+    counts: Counter[str] = Counter(verdict.outcome for verdict in comparison.verdicts)
     worst = next((outcome for outcome in OUTCOMES if counts[outcome] and outcome != "skipped"), None)
     if worst is None:
         return Cell(f"{counts['skipped']} skipped" if counts else "none", "muted")
