@@ -248,10 +248,9 @@
     });
   };
   const reach = (box) => setTimeout(() => {  // what scrolls can be scrolled by keyboard
-    const reach = () => { if (box.scrollWidth > box.clientWidth && !one("a,button", box)) box.tabIndex = 0; };
-    reach();
-    for (let fold = box.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.addEventListener("toggle", reach);
+    if (box.scrollWidth > box.clientWidth && !one("a,button", box)) box.tabIndex = 0;
   });
+  for (const whole of all("details.whole")) whole.addEventListener("toggle", () => all(".scroll", whole).forEach(reach));
   const wake = (node) => {
     if (node.tagName === "TABLE") equip(node);
     else if (node.tagName === "FIGURE") draw(node);
