@@ -345,9 +345,14 @@
     root.show = (name, wanted) => {
       if (runs.has(name)) mine.value = name;
       refill();
-      if (wanted !== undefined && [...step.options].some((option) => option.value === String(wanted))) { step.value = String(wanted); show(); }
+      if (wanted === undefined) return;
+      const known = [...step.options].map((option) => Number(option.value));
+      step.selectedIndex = Math.max(0, known.findLastIndex((at) => at <= Number(wanted)));  // not every call of a long run is kept
+      show();
     };
-    root.append(make("h4", { textContent: "Prompts" }), make("div", { className: "bar" }, mineLabel, otherLabel, stepLabel, before, after), sides);
+    const [here, total] = data.calls;
+    const partly = here < total ? [make("p", { className: "caption", textContent: `${here} of ${total} model calls are kept: evenly spread, those where most happened.` })] : [];
+    root.append(make("h4", { textContent: "Prompts" }), make("div", { className: "bar" }, mineLabel, otherLabel, stepLabel, before, after), ...partly, sides);
     const kept = state.step;
     refill();
     state.step = kept;
