@@ -7,12 +7,20 @@ from handmade import opened, result, shell, trace
 from hypothesis import given, settings
 
 import bench
-from bench.evidence.recorded_cut import Cut, Reset, find_cuts, find_resets
+from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.spoken import turn_text
 from bench.model import ContextReset, ModelTurn, Trace, UserTurn, text_of
 from bench.reports import rendered
 from bench.text.facts import facts_of, holds
-from bench.text.texts import Texts
+
+
+def cuts(recording):
+    return TraceEvidence(recording).cuts
+
+
+def resets(recording):
+    return TraceEvidence(recording).resets
+
 
 HAND = trace(
     UserTurn(index=0, content="Look at run_7."),
@@ -22,14 +30,6 @@ HAND = trace(
     result("level_13", index=4),
     ModelTurn(index=5, content="Done."),
 )
-
-
-def cuts(recording: Trace) -> tuple[Cut, ...]:
-    return find_cuts(recording, Texts())
-
-
-def resets(recording: Trace) -> tuple[Reset, ...]:
-    return find_resets(recording, Texts())
 
 
 def test_by_hand() -> None:

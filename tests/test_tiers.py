@@ -9,7 +9,7 @@ import pytest
 from generated import traces
 from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
-from measured import measured, value
+from measured import dependencies_of, measured, value
 from reference import lost
 
 from bench.evidence.tiers import TIERS
@@ -134,7 +134,7 @@ STRATEGIES = (
 def test_as_the_slow_reference(trace: Trace, strategy: str) -> None:
     run = run_of(trace, strategy)
     for place in ("shown", "end", "needed"):
-        counted, total = lost.tiers(trace, run, place)
+        counted, total = lost.tiers(trace, run, place, dependencies_of(trace))
         for tier in TIERS:
             expected = (counted[tier] / total, total) if total else (None, 0)
             assert value(f"loss.{tier}.{place}", trace, run) == expected, (tier, place)
