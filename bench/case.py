@@ -21,6 +21,7 @@ from .evidence.shown import compactions_shown, judgements_shown, notes_shown, ro
 from .metrics import Metric
 from .model import Case, Failure, Losses, RecordingShown, RunShown, Sample, Trace, compact_json
 from .replayer.loop import Replayer
+from .replayer.stability import unstable_at
 from .reports.loss.finding_changes import finding_changes
 from .reports.loss.side_by_side import damages, worst_results
 from .reports.prompt_data import prompt_data
@@ -72,8 +73,10 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
     shared: dict[Any, PromptEvidence] = {}
     evidence: dict[str, RunEvidence] = {}
     samples: dict[str, Scored] = {}
+    unstable: dict[str, int | None] = {}
     for strategy in measuring.strategies:
         run = replayer.run(strategy)
+        unstable[strategy.name] = unstable_at(replayer, strategy, run)
         prompts = shared.setdefault(same_prompts(run), PromptEvidence(of_trace, run))
         silent = functools.partial(_silent, strategy, replayer) if run.writer_calls else None
         found = evidence[strategy.name] = RunEvidence(of_trace, run, prompts, oracle, replayer.counter, silent)
@@ -89,7 +92,12 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
             for name, found in evidence.items()
             for item in measuring.metrics
         ),
-        runs={name: _run_shown(found, samples[name], measuring.budgets) for name, found in evidence.items()},
+        runs={
+            name: msgspec.structs.replace(
+                _run_shown(found, samples[name], measuring.budgets), unstable_at=unstable[name]
+            )
+            for name, found in evidence.items()
+        },
         losses=tuple(_losses(trace, samples, measuring)),
         results=worst_results(damaged, evidence, measuring.results_shown),
         results_damaged=len(damaged),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-import sysconfig
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
@@ -71,7 +70,7 @@ DEBUG = "BENCH_DEBUG"
 """The environment variable that `--debug` sets: tracebacks of strategies and of errors go to standard error, from every process."""
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
-_STDLIB = sysconfig.get_path("stdlib") + os.sep
+_STDLIB = str(Path(os.__file__).parent) + os.sep
 
 
 def raised_at(error: BaseException) -> str:

@@ -85,11 +85,12 @@ def compare(
 ) -> Comparison:
     """Replay and score every trace under every strategy, the references added, and pair the results by case.
 
-    `traces`: a path or several, what `load` gives, one Trace, or any number of them. `strategies`: a list of spec strings, functions (taken as
-    summarizers) or Strategies, or a mapping of name → one of these. `gates` are tables as a scenario has them; their verdicts are in the
-    comparison. `jobs` is how many processes work on cases; the result is the same. `progress` is called with (cases done, of how many).
-    With `calibrate` tokens are counted as the usage that a trace recorded says, else by the plain rule; `model` is that of traces which name
-    none, for their prices and encoding. Raises SpecError for two strategies of one name, BenchError for no traces or no strategies at all.
+    `traces`: a path or several, what `load` gives, one Trace, or any number of them. `strategies`: a list of spec strings, functions (each in
+    the slot that its parameters speak of) or Strategies, or a mapping of name → one of these, or of slots → specs or functions. `gates` are tables
+    as a scenario has them; their verdicts are in the comparison. `jobs` is how many processes work on cases; the result is the same. `progress`
+    is called with (cases done, of how many). With `calibrate` tokens are counted as the usage that a trace recorded says, else by the plain rule;
+    `model` is that of traces which name none, for their prices and encoding. Raises SpecError for two strategies of one name, BenchError for no
+    traces or no strategies at all.
     """
     if isinstance(strategies, Mapping):
         declared = [strategy_of(item, name, base) for name, item in strategies.items()]

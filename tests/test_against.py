@@ -45,6 +45,17 @@ def test_a_worse_file_fails_without_any_stored_baseline(capsys):
     assert str(Path.cwd()) not in Path("x.json").read_text()
 
 
+def test_what_lies_beside_the_file_is_that_of_the_revision_too():
+    rules = SUMMARIZERS.with_name("rules.py")
+    rules.write_text("LIMIT = 100_000\n")
+    SUMMARIZERS.write_text("from rules import LIMIT\n\ndef summarize(result):\n    return result.text[:LIMIT]\n")
+    start = commit("a limit beside it")
+    rules.write_text("LIMIT = 100\n")
+    assert bench("run", SCENARIO, "--against", "HEAD", "-o", "x.json") == 1
+    code = scores()["signature"]["code"]
+    assert code["rules.py"] != code[f"scenarios/rules.py@{start[:9]}"]
+
+
 def test_what_was_lost_before_too_is_not_said_to_be_new():
     SUMMARIZERS.write_text("def summarize(result):\n    return result.text[:2000]\n")
     commit("cut at 2000")

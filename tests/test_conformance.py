@@ -143,7 +143,9 @@ def test_gets_through(entry: Entry, name: str) -> None:
         run = replay(SMALL[name], strategy)
         assert run.failure is None
         for prompt, keys in run.walk():
-            assert prompt.tokens == 3 + prompt.tools_tokens + sum(run.message_tokens[key] for key in keys)
+            assert prompt.tokens == run.counting.prompt_tokens + prompt.tools_tokens + sum(
+                run.message_tokens[key] for key in keys
+            )
 
 
 @pytest.mark.parametrize("kind", ["summarizer", "store"])
@@ -157,7 +159,7 @@ def test_lone_surrogates_are_text_like_any_other(kind: str) -> None:
 def test_compactors_take_lone_surrogates(name: str) -> None:
     compact = build("compactor", tight(entries("compactor")[name])).start()[1]
     history = ThreadHistory(
-        "main", MessageTokens(BaseMessages(TokenCounter())), compact, None, TraceEvidence(SMALL["empty"])
+        "main", MessageTokens(BaseMessages(TokenCounter())), compact, None, TraceEvidence(SMALL["empty"]).future
     )
     for step in range(40):
         history.join(Message(role="tool", text=f"\ud800 {step} \udfff " * 20, kind="result", step=step))

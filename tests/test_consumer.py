@@ -132,4 +132,7 @@ def test_a_consumer_that_gives_no_reply_is_the_failure_of_its_case() -> None:
     trace = Trace(id="t", source=Source(format="native"), steps=(result_of([]),))
     run = replay(trace, compose("broken", {"consumer": f"{HERE}/data/consumers/broken.py:says_nothing"}))
     assert run.failure is not None
-    assert (run.failure.slot, run.failure.error) == ("consumer", "a consumer gives a Reply, got str")
+    assert (run.failure.slot, run.failure.error) == (
+        "consumer",
+        "a consumer gives a Reply, got str — or return a mapping with text, state and route",
+    )

@@ -12,7 +12,7 @@ from reference import lost
 from bench.model import Run, Trace
 from bench.text.fact_kinds import exit_codes, kinds_of, measures_of
 
-KINDS = ("number", "name", "path", "url", "quoted", "error", "measure")
+KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error", "measure")
 TEXT = """<returncode>1</returncode>
 <output>
 run_7 took 36.5 s and 120ms, 950 % of 471 rows

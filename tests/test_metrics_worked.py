@@ -9,8 +9,9 @@ import pytest
 from handmade import opened, result, run_of, trace
 from measured import COUNT, measured, replayer_of, value
 
+from bench.evidence.calibration import Calibration, count_error
 from bench.evidence.confusion import confusion
-from bench.evidence.recording import count_error, recording_shown
+from bench.evidence.recording import recording_shown
 from bench.metrics import metrics
 from bench.model import (
     Decision,
@@ -81,8 +82,10 @@ def test_cached_prompt_tokens_by_provider() -> None:
     # the second prompt shares 50 of tools and the message of 2,000: 2,050
     assert value("cost.cached_prompt_tokens", *two_calls("gpt-4o")) == (16 * 128, 2)  # 2,048 of 2,050
     assert value("cost.cached_prompt_tokens", *two_calls("claude-sonnet-4-5")) == (2050, 2)
-    samples = measured("cost.cached_prompt_tokens", *two_calls("deepseek-chat"))
-    assert samples[0].reason == "the cache rule of deepseek is not known; known are openai and anthropic"
+    assert value("cost.cached_prompt_tokens", *two_calls("claude-opus-4-5")) == (0, 2)  # from 4,096
+    assert value("cost.cached_prompt_tokens", *two_calls("deepseek-chat")) == (32 * 64, 2)
+    samples = measured("cost.cached_prompt_tokens", *two_calls("command-r"))
+    assert samples[0].reason == "the cache rule of cohere is not known here"
     assert "an unnamed model" in (measured("cost.cached_prompt_tokens", *two_calls(None))[0].reason or "")
 
 
@@ -114,23 +117,23 @@ def test_cost_usd_of_openai() -> None:
 
 
 def test_cost_usd_of_anthropic_writes_the_cache() -> None:
-    # claude-opus-4-5: $5 in, $0.50 cached read, $6.25 cache write, $25 out; the recorded 7 output tokens
-    # first: all but the 3 framing tokens are written: 2,050 × 6.25 + 3 × 5 + 7 × 25 = 13,002.5
-    # second: 2,050 read, 2,350 − 2,050 = 300 written, 3 plain: 1,025 + 1,875 + 15 + 175 = 3,090
+    # claude-sonnet-4-5: $3 in, $0.30 cached read, $3.75 cache write, $15 out; the recorded 7 output tokens
+    # first: all but the 3 framing tokens are written: 2,050 × 3.75 + 3 × 3 + 7 × 15 = 7,801.5
+    # second: 2,050 read, 2,350 − 2,050 = 300 written, 3 plain: 615 + 1,125 + 9 + 105 = 1,854
     usage = Usage(prompt_tokens=1, completion_tokens=7)
-    dollars, _ = value("cost.cost_usd", *two_calls("claude-opus-4-5", usage=usage))
-    assert dollars == pytest.approx((13002.5 + 3090) / 1e6)
+    dollars, _ = value("cost.cost_usd", *two_calls("claude-sonnet-4-5", usage=usage))
+    assert dollars == pytest.approx((7801.5 + 1854) / 1e6)
 
 
 def test_cost_usd_counts_reasoning_and_summaries_and_says_where_no_cache_is_assumed() -> None:
-    # gemini-2.5-pro: $1.25 in, $10 out; answers of 2 + 1 ("hello") tokens; a summary reads 100 and writes 10 at the second call
-    recording, run = two_calls("gemini-2.5-pro", reasoning="hello")
+    # command-a: $2.50 in, $10 out; answers of 2 + 1 ("hello") tokens; a summary reads 100 and writes 10 at the second call
+    recording, run = two_calls("command-a", reasoning="hello")
     kept = {field: getattr(run, field) for field in run.__struct_fields__ if field != "writer_calls"}
     run = Run(**kept, writer_calls=(WriterCall(step=2, consumed_tokens=100, produced_tokens=10),))
     first, second = measured("cost.cost_usd", recording, run)
-    assert first.numerator == pytest.approx((2053 * 1.25 + 3 * 10) / 1e6)
-    assert second.numerator == pytest.approx((2353 * 1.25 + 3 * 10 + 100 * 1.25 + 10 * 10) / 1e6)
-    assert first.detail == Told(text="no cache assumed: no known rule for google")
+    assert first.numerator == pytest.approx((2053 * 2.5 + 3 * 10) / 1e6)
+    assert second.numerator == pytest.approx((2353 * 2.5 + 3 * 10 + 100 * 2.5 + 10 * 10) / 1e6)
+    assert first.detail == Told(text="no cache assumed: no known rule for cohere")
     assert value("cost.writer_tokens", recording, run) == (110, 1)
 
 
@@ -157,10 +160,13 @@ def test_token_count_error_on_what_the_recorded_model_saw() -> None:
     )
     tools = 7
     counted = [(2, 3 + tools + 4, 10), (4, 3 + tools + 4 + 3 + 4, 20)]
-    evidence = replayer_of(recording).evidence
-    assert count_error(evidence, COUNT) == counted
+    assert count_error(recording, COUNT, {}) == counted
+    assert count_error(recording, COUNT, {2: 5}) == [
+        counted[0],
+        (4, 26, 20),
+    ]  # the first turn's reasoning is in the second prompt
     # |14 − 10| + |21 − 20| over 30
-    shown = recording_shown(evidence, COUNT, ())
+    shown = recording_shown(replayer_of(recording).evidence, COUNT, Calibration())
     assert (shown.counted_tokens, shown.reported_tokens, shown.error_tokens) == (14 + 21, 30, 5)
 
 
@@ -233,8 +239,8 @@ def test_leaf_recall_without_structure_is_an_upper_bound() -> None:
     recording = opened([result(None, index=2, data=LOST_TABLE), ModelTurn(index=3, content="Level a, two of id 1.")])
     run = run_of(recording, "mask=compactor=mask_observations:keep_last=0")
     (sample,) = measured("loss.leaf_recall.end", recording, run)
-    # 1, a and two stand in the model's text; 2 and b nowhere (the placeholder says "66 characters, 1 lines": a second 1, not needed)
-    assert (sample.numerator, sample.denominator, sample.upper_bound) == (3, 5, True)
+    # `id` and `1` stand on one line of the model's; `a` and `two` without their keys, 2 and b nowhere
+    assert (sample.numerator, sample.denominator, sample.upper_bound) == (1, 5, True)
 
 
 def test_text_results_have_no_leaves() -> None:
@@ -246,8 +252,8 @@ def test_text_results_have_no_leaves() -> None:
 
 
 def test_needed() -> None:
-    # turn 3 uses run_7.csv for the first time, right after its result: age 0. Turn 5 uses it again, and 4711 for the first time, a turn
-    # later: age 1. Level_12 was the harness's own: it is not in the untruncated result, so no strategy is to blame
+    # turn 3 depends on run_7.csv, said since the turn before. Turn 5 depends on it again, said by turn 3, and on 4711, a turn ago.
+    # Level_12 was the harness's own: it is not in the untruncated result, so no strategy is to blame
     recording = opened(
         [
             result("found run_7.csv and 4711\n", index=2),
@@ -257,16 +263,20 @@ def test_needed() -> None:
         ]
     )
     kept = run_of(recording, "keep_all")
-    assert value("needed.recall", recording, kept) == (1.0, 2)
-    assert value("needed.reuse_recall", recording, kept) == (1.0, 1)
-    assert value("needed.dangling_steps", recording, kept) == (0, 2)
+    assert value("needed.recall", recording, kept) == (1.0, 3)
+    assert value("needed.faults", recording, kept) == (0, 2)
     masked = run_of(recording, "mask=compactor=mask_observations:keep_last=1")
     # at turn 5 the first result is masked: 4711 is gone; run_7.csv stands in the model's own turn
-    assert value("needed.recall", recording, masked) == (0.5, 2)
-    assert value("needed.reuse_recall", recording, masked) == (1.0, 1)
-    assert value("needed.dangling_steps", recording, masked) == (1, 2)
+    assert value("needed.recall", recording, masked) == (pytest.approx(2 / 3), 3)
+    assert value("needed.recall.near", recording, masked) == (pytest.approx(2 / 3), 3)
+    assert value("needed.recall.far", recording, masked) == (None, 0)
+    assert value("needed.faults", recording, masked) == (1, 2)
+    assert value("needed.fault_rate", recording, masked) == (
+        pytest.approx(1 / 3),
+        3,
+    )  # of three turns, the closing one too
     missed = [s.detail for s in measured("needed.recall", recording, masked) if not s.numerator]
-    assert missed == [Missed(fact="4711", kind="number", source=2, age=1)]
+    assert missed == [Missed(fact="4711", kind="number", source=2, origin="result", distance=1)]
 
 
 # ---------------------------------------------------------------- findings and routes

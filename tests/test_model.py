@@ -198,7 +198,8 @@ def test_a_comparison_gives_the_row_of_a_case_or_of_all():
         bench_version="", traces={}, strategies={}, encodings=(), facts_version="", prices_date="", seed=0
     )
     compared = Comparison(
-        title="", signature=signature, strategies=("s",), references=(), cases=(Case(id="a", recording=RecordingShown(sha256="")),), rows=(row("a", 1.0),),
+        title="", signature=signature, strategies=("s",), references=(), cases=(Case(id="a", recording=RecordingShown(sha256="")),),
+        rows=(row("a", 1.0),),
         summary=(row(None, 2.0),), metrics={},
     )  # fmt: skip
     assert compared.row("s", "m").value == 2.0

@@ -16,9 +16,9 @@ from bench.text.texts import Texts
 
 
 def test_half_a_number_or_word_is_not_the_fact() -> None:
-    facts = FactsHeld([result("471 of run_7 in /data/run_7.csv", index=0)], [], Texts())
-    assert facts("0.471, 4710, 471.5, -471, xrun_7 and run_71") == ()
-    assert facts("(471)") == ("471",)
+    facts = FactsHeld(["471", "run_7", "/data/run_7.csv"], Texts())
+    assert facts("0.471, 4710, 471.5, 471mm, xrun_7 and run_71") == ()
+    assert facts("(471)") == facts("-471.0") == ("471",)
     assert set(facts("see /data/run_7.csv, twice")) == {"run_7", "/data/run_7.csv"}
 
 
@@ -27,8 +27,7 @@ def test_a_long_text_is_searched_like_a_short_one() -> None:
     short = "run_7 has 471 rows, 136.5 in all"
     for text in (short, short + " and" * 30_000):
         assert Texts().missing(text, facts) == ["/data/run_7.csv", "36.5"]
-        told = result("/data/run_7.csv 471 run_7 36.5", index=0)
-        assert set(FactsHeld([told], [], Texts())(text)) == {"471", "run_7"}
+        assert set(FactsHeld(facts, Texts())(text)) == {"471", "run_7"}
 
 
 def test_the_arguments_of_a_tool_call_are_in_the_prompt() -> None:

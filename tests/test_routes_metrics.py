@@ -323,7 +323,7 @@ def check(recording: Trace, run: Run) -> None:
     )
     assert total(missed_loops(recording, run)) == slow.disagreements(run, prompt="none", history="loop")
     assert total(false_loops(recording, run)) == slow.disagreements(run, prompt="loop", history="none")
-    deciders = list(dict.fromkeys(made.router for made in run.decisions)) + ["consumer"]
+    deciders = [*dict.fromkeys(made.router for made in run.decisions), "consumer"]
     expected = slow.loops(recording, run)
     assert [s.numerator for s in loops(recording, run)] == [expected[name] for name in deciders if name in expected]
     assert total(unreset_states(recording, run)) == slow.unreset_states(recording, run)

@@ -9,7 +9,7 @@ import pytest
 from generated import traces
 from handmade import opened, result, run_of
 from hypothesis import given, settings, strategies as st
-from measured import measured, value
+from measured import dependencies_of, measured, value
 from reference import lost
 
 from bench.evidence.tiers import TIERS
@@ -101,7 +101,7 @@ def test_a_part_of_a_longer_handle_is_no_handle() -> None:
 
 
 def test_the_tiers_of_what_was_needed() -> None:
-    steps = [result("471 in /data/run.csv", index=2), ModelTurn(index=3, content="471 in /data/run.csv")]
+    steps = [result("471 in /data/run.csv", index=2), ModelTurn(index=3, content="/data/run.csv has 471")]
     recording = opened(steps)
     stored = run_of(recording, "s=store=external:preview_chars=0")
     assert shares(recording, stored, "needed") == {"retrievable": 1.0, "lost": 0.0}
@@ -109,7 +109,7 @@ def test_the_tiers_of_what_was_needed() -> None:
     assert shares(recording, cut, "needed") == {"retrievable": 0.0, "lost": 0.5}
     samples = measured("loss.lost.needed", recording, cut)
     assert [(sample.step, sample.detail) for sample in samples] == [
-        (3, Missed(fact="/data/run.csv", kind="path", source=2, age=0)),
+        (3, Missed(fact="/data/run.csv", kind="path", source=2, origin="result", distance=0)),
         (None, None),
     ]
 
@@ -134,7 +134,7 @@ STRATEGIES = (
 def test_as_the_slow_reference(trace: Trace, strategy: str) -> None:
     run = run_of(trace, strategy)
     for place in ("shown", "end", "needed"):
-        counted, total = lost.tiers(trace, run, place)
+        counted, total = lost.tiers(trace, run, place, dependencies_of(trace))
         for tier in TIERS:
             expected = (counted[tier] / total, total) if total else (None, 0)
             assert value(f"loss.{tier}.{place}", trace, run) == expected, (tier, place)

@@ -16,6 +16,7 @@ from .history import history
 from .importing import import_
 from .init import init
 from .listing import list_
+from .record import record
 from .run import run
 from .show import show
 
@@ -31,7 +32,7 @@ def _debug(context: click.Context, parameter: click.Parameter, value: bool) -> N
         os.environ[DEBUG] = "1"  # for the processes that measure cases too
 
 
-for command in (run, compare, init, history, list_, import_, show):
+for command in (run, compare, init, history, list_, import_, show, record):
     command.params.append(click.Option(["--debug"], is_flag=True, expose_value=False, is_eager=True, callback=_debug,
                                        help="Show the traceback of errors, those of strategies too."))  # fmt: skip
     cli.add_command(command)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,13 +30,23 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 )
 @click.option("--redact-emails", is_flag=True, help="Remove e-mail addresses too.")
 @click.option("--redact-homes", is_flag=True, help="Remove the user's name in home paths too.")
+@click.option(
+    "--shape-only",
+    is_flag=True,
+    help="Write no text: stand-ins for words and numbers, so that a trace can be shared and measures nearly the same.",
+)
 @click.option("--strict", is_flag=True, help="A damaged file in a folder is an error, not left out.")
 def import_(
-    sources: tuple[str, ...], output: Path, no_redact: bool, redact_emails: bool, redact_homes: bool, strict: bool
+    sources: tuple[str, ...],
+    output: Path,
+    no_redact: bool,
+    redact_emails: bool,
+    redact_homes: bool,
+    shape_only: bool,
+    strict: bool,
 ) -> None:
     """Convert the runs of files, folders or patterns into native traces, and say what was found in each and what was left out."""
     from ..importing.found import Found
-    from ..redaction import redacted
     from ..text.wording import counted, visible
     from ..traces import iter_traces
     from ..traces.native import write_traces
@@ -43,22 +54,28 @@ def import_(
 
     one_file = output.name.endswith(ENDINGS)
     _require_place(output, one_file)
+    if shape_only and (no_redact or redact_emails or redact_homes):
+        raise BenchError(
+            "--shape-only keeps no text, so there is nothing to keep or to remove in it — leave out the other option"
+        )
     if no_redact and (redact_emails or redact_homes):
         raise BenchError(
             "--no-redact keeps everything, --redact-emails and --redact-homes remove more — give one of them"
         )
-    source, total = iter_traces(sources, strict=strict), Found()
-    clean = (lambda trace: trace) if no_redact else partial(redacted, emails=redact_emails, homes=redact_homes)
+    source, totals = iter_traces(sources, strict=strict), list[Found]()
+    clean = _cleaning(no_redact, redact_emails, redact_homes)
+    made = map(_shapes() if shape_only else clean, source)
     if one_file:
         require_apart([output], _inputs(sources))
-        write_traces(_told(map(clean, source), total), output)
+        write_traces(_told(made, totals), output)
     else:
-        for trace in _told(map(clean, source), total):
+        for trace in _told(made, totals):
             target = output / f"{_file_name(trace.id)}.jsonl.gz"
             require_apart([target], _inputs(sources))
             write_traces([trace], target)
     for file, reason in source.skipped:
         click.echo(f"left out {visible(file)}: {visible(reason)}")
+    total = sum(totals, Found())
     if total.traces > 1:
         click.echo(f"{counted(total.traces, 'trace')}: {total.sentence()}")
     if no_redact:
@@ -66,14 +83,27 @@ def import_(
     click.echo(f"wrote {output}")
 
 
-def _told(traces: Iterable[Trace], total: Found) -> Iterator[Trace]:
+def _cleaning(no_redact: bool, emails: bool, homes: bool) -> Callable[[Trace], Trace]:
+    from ..redaction import redacted
+
+    return (lambda trace: trace) if no_redact else partial(redacted, emails=emails, homes=homes)
+
+
+def _shapes() -> Callable[[Trace], Trace]:
+    from ..shape import shape_only
+
+    numbers = count(1)
+    return lambda trace: shape_only(trace, next(numbers))
+
+
+def _told(traces: Iterable[Trace], totals: list[Found]) -> Iterator[Trace]:
     """The traces one by one, each with its line as it comes."""
     from ..importing.found import found_in
     from ..text.wording import visible
 
     for trace in traces:
         found = found_in(trace)
-        total.add(found)
+        totals.append(found)
         click.echo(f"{visible(trace.id)} ({trace.source.format}): {found.sentence()}")
         yield trace
 

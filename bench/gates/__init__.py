@@ -176,7 +176,14 @@ def judged(rule: GateRule, comparison: Comparison) -> list[str]:
 def judge(rule: GateRule, comparison: Comparison, strategy: str) -> Verdict:
     """What one rule says of one strategy."""
     function: GateFunction = entries("gate")[rule.gate].target
-    return function(rule, comparison, strategy, **rule.settings)
+    verdict = function(rule, comparison, strategy, **rule.settings)
+    unstable = [
+        case.id for case in comparison.cases if strategy in case.runs and case.runs[strategy].unstable_at is not None
+    ]
+    if not unstable or verdict.outcome not in ("pass", "fail"):
+        return verdict
+    sentence = f"{strategy} is unstable: replayed again, it gave something else on {unstable[0]}"
+    return msgspec.structs.replace(verdict, outcome="inconclusive", sentence=f"{sentence} ({verdict.sentence})")
 
 
 def needs_baseline(rule: GateRule) -> bool:

@@ -52,14 +52,18 @@ def metric(
     aggregate: Literal["sum", "max", "pooled"],
     when: Callable[..., bool] | None = None,
     version: int = 1,
+    recall: bool = False,
     **parameters: Sequence[str],
 ) -> Callable[[MetricFunction], MetricFunction]:
     """Decorator that registers a family of metrics. `unit` is what one value is counted in: tokens, usd, fraction, turns, results, …
 
     Each of the `parameters` is an argument of the function and lists its values; `when` says which combinations exist (None: all). `version` goes up
-    whenever the family counts otherwise: values accepted by an earlier version are then not compared with.
+    whenever the family counts otherwise: values accepted by an earlier version are then not compared with. `recall`: it is a share of what the
+    untruncated history holds, so that `keep_all` has all of it, and showing or storing less never gains.
     """
-    declared = {"unit": unit, "better": better, "aggregate": aggregate, "when": when, "version": version}
+    declared = {
+        "unit": unit, "better": better, "aggregate": aggregate, "when": when, "version": version, "recall": recall,
+    }  # fmt: skip
     return register("metric", name, parameters={**parameters}, **declared)
 
 

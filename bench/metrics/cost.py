@@ -45,7 +45,7 @@ def cached_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     Tool definitions and the whole messages that a prompt shares, from its start, with the one before in its thread; then the provider's rule
     for that model (how long the start must be, in what steps it is read, how long it is kept where the trace has times), and the share of it
     that was served when the trace was recorded, where its usage tells. Nothing is shared by a thread's first prompt, after the tool
-    definitions changed, or with another model's prompt. Not measured for a provider whose rule is not known here.
+    definitions changed, or with another model's prompt. One sample a model call; not measured for a provider whose rule is not known here.
 
     Source: for each provider the page that `bench.tokens.caching.cache_rule` names
 

@@ -16,6 +16,7 @@ KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error", "
     unit="fraction",
     better="higher",
     aggregate="pooled",
+    recall=True,
     kind=("", *KINDS),
     place=PLACES,
     when=lambda kind, place: not kind or place == "end",

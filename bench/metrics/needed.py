@@ -15,6 +15,7 @@ ORIGINS = ("user", "model", "result")
     unit="fraction",
     better="higher",
     aggregate="pooled",
+    recall=True,
     origin=("", *ORIGINS),
     distance=("", *DISTANCES),
     when=lambda origin, distance: not (origin and distance),

@@ -19,7 +19,9 @@ PROMPTS = ("shown", "end")
 _LISTED_CHARS = 200  # of one lost leaf
 
 
-@metric("loss.leaf_recall", unit="fraction", better="higher", aggregate="pooled", place=(*PROMPTS, "stored"))
+@metric(
+    "loss.leaf_recall", unit="fraction", better="higher", aggregate="pooled", recall=True, place=(*PROMPTS, "stored")
+)
 def leaf_recall(evidence: RunEvidence, place: str) -> list[Sample]:
     """Share of a structured result's leaves (its scalar values, each at its path of keys) that are still held.
 
@@ -77,7 +79,7 @@ def _parts(evidence: RunEvidence, place: str, part: Callable[[HeldLeaves], tuple
     return samples
 
 
-@metric("loss.rows_kept", unit="fraction", better="higher", aggregate="pooled", place=PROMPTS)
+@metric("loss.rows_kept", unit="fraction", better="higher", aggregate="pooled", recall=True, place=PROMPTS)
 def rows_kept(evidence: RunEvidence, place: str) -> list[Sample]:
     """Share of the rows of structured results that a prompt still holds as rows.
 
@@ -94,7 +96,7 @@ def rows_kept(evidence: RunEvidence, place: str) -> list[Sample]:
     return _parts(evidence, place, lambda held: held.rows)
 
 
-@metric("loss.columns_kept", unit="fraction", better="higher", aggregate="pooled", place=PROMPTS)
+@metric("loss.columns_kept", unit="fraction", better="higher", aggregate="pooled", recall=True, place=PROMPTS)
 def columns_kept(evidence: RunEvidence, place: str) -> list[Sample]:
     """Share of the columns of structured results that a prompt still holds in any row.
 
@@ -127,7 +129,7 @@ def values_changed(evidence: RunEvidence, place: str) -> list[Sample]:
     return _parts(evidence, place, lambda held: (held.match.cells_changed, held.match.cells_compared))
 
 
-@metric("loss.schema_kept", unit="fraction", better="higher", aggregate="pooled", place=PROMPTS)
+@metric("loss.schema_kept", unit="fraction", better="higher", aggregate="pooled", recall=True, place=PROMPTS)
 def schema_kept(evidence: RunEvidence, place: str) -> list[Sample]:
     """Share of the keys of structured results that a prompt still holds, whatever their values.
 

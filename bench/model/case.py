@@ -203,9 +203,13 @@ class CompactionShown(Value, frozen=True):
 
 
 class RunShown(Value, frozen=True, kw_only=True):
-    """What is kept of one run: no prompt and no result, but what reports show of them."""
+    """What is kept of one run: no prompt and no result, but what reports show of them.
+
+    `unstable_at` is the step at which the strategy gave something else when the case was replayed again.
+    """
 
     failure: Failure | None = None
+    unstable_at: int | None = None
     encoding: str = ""
     encoding_assumed: bool = False
     window: WindowShown = WindowShown()

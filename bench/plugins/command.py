@@ -31,13 +31,14 @@ class Process:
     seconds a call (the first `start_timeout`: it may have to be compiled); it is then ended, with the processes that it started.
     """
 
+    line = ""
     argv: tuple[str, ...] = ()
     cwd = Path()
 
     def __init__(self, *, timeout: float = 10.0, start_timeout: float = 120.0) -> None:
         for name, seconds in (("timeout", timeout), ("start_timeout", start_timeout)):
             if not seconds > 0:
-                raise SpecError(f"command {shlex.join(self.argv)!r}: {name} is {seconds:g}, expected seconds above 0")
+                raise SpecError(f"{self._name}: {name} is {seconds:g}, expected seconds above 0")
         self._limits = (start_timeout, timeout)
         self._process: subprocess.Popen[bytes] | None = None
         self._said: IO[bytes] | None = None
@@ -70,7 +71,7 @@ class Process:
 
     @property
     def _name(self) -> str:
-        return f"command {one_line(shlex.join(self.argv))!r}"
+        return f"command {one_line(self.line)!r}"
 
     def _start(self) -> subprocess.Popen[bytes]:
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
@@ -188,5 +189,7 @@ def process_class(line: str, base: Path, method: str) -> tuple[type[Process], li
     if program is None:
         raise SpecError(f"command {line!r}: there is no program {argv[0]!r} — install it, or give its path")
     files = [item for item in argv if not os.path.isabs(item) and (base / item).is_file()]
-    made = type("Process", (Process,), {"argv": (program, *argv[1:]), "cwd": base.resolve(), method: Process.ask})
+    made = type(
+        "Process", (Process,), {"line": line, "argv": (program, *argv[1:]), "cwd": base.resolve(), method: Process.ask}
+    )
     return made, files

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ..errors import BenchError, StrategyError, debugged, one_line
+from ..errors import StrategyError, one_line
 from ..evidence.calibration import calibrated
 from ..evidence.of_trace import TraceEvidence
 from ..model import (
@@ -37,19 +37,18 @@ from ..model import (
 from ..plugins.command import Process
 from ..plugins.registry import Plugin, build, entries
 from ..strategies import AT_DEFAULT, Edits, Execution, Reply, Seen, Strategy, Summary, untruncated_record
-from ..strategies.functions import started, told_of
+from ..strategies.functions import started
 from ..strategies.routing import route_of, state_left, state_of
 from ..text.lossless import gives_back
 from ..tokens.counting import TokenCounter, encoding_for
 from ..tokens.prices import window_tokens
 from .handed import fresh, of_trace, own_record, own_result, own_step
+from .judging import Broken, Side
 from .prompts import BaseMessages, MessageTokens, ThreadHistory, View
 
 
 class Replayer:
-    """Replays one trace through any number of strategies. What is the same for all of them is made once, and nothing that one is handed can
-    be changed by another. Tokens are counted as the usage that the trace recorded says; without `calibrate`, by the plain rule.
-    """
+    """Replays one trace through any number of strategies; none sees what another changed. Without `calibrate` tokens follow the plain rule."""
 
     def __init__(self, evidence: TraceEvidence, *, calibrate: bool = True) -> None:
         self.evidence = evidence
@@ -64,8 +63,8 @@ class Replayer:
         self.extracted: dict[int, dict[str, Any] | None] = {}
         """What is extracted from each untruncated record, by step."""
 
-    def run(self, strategy: Strategy) -> Run:
-        """One replay. Deterministic; a strategy that raises gives a Run with a `failure`, not an exception.
+    def run(self, strategy: Strategy, steps: int | None = None) -> Run:
+        """One replay, of all steps or of the first so many. A strategy that raises gives a Run with a `failure`, not an exception.
 
         A trace without model turns gives a Run without prompts: nothing to cost, though its results are still stored and judged.
         """
@@ -73,11 +72,12 @@ class Replayer:
         failure: Failure | None = None
         step: AnyStep | None = None
         try:
-            for step in self.evidence.trace.steps:
+            for step in self.evidence.trace.steps[:steps]:
                 state.take(step)
-            state.route_at("end", step)
-        except (_Broken, SystemExit) as error:  # a strategy that exits must not end the bench with its exit code
-            broken = error if isinstance(error, _Broken) else _Broken("strategy", StrategyError(f"exited with {error}"))
+            if steps is None:
+                state.route_at("end", step)
+        except (Broken, SystemExit) as error:  # a strategy that exits must not end the bench with its exit code
+            broken = error if isinstance(error, Broken) else Broken("strategy", StrategyError(f"exited with {error}"))
             failure = Failure(step=-1 if step is None else step.index, slot=broken.slot, error=broken.text)
         finally:
             state.close()
@@ -87,15 +87,6 @@ class Replayer:
 def replay(trace: Trace, strategy: Strategy) -> Run:
     """One trace replayed through one strategy: see `Replayer.run`."""
     return Replayer(TraceEvidence(trace)).run(strategy)
-
-
-class _Broken(Exception):
-    """A strategy raised, or returned what its slot does not allow."""
-
-    def __init__(self, slot: str, error: Exception) -> None:
-        self.slot = slot
-        self.text = one_line(error) if isinstance(error, BenchError) else told_of(error)
-        debugged(error)
 
 
 class _Replay:
@@ -116,7 +107,7 @@ class _Replay:
         self.store: Any = None
         if store:
             self.store_instance, self.store = self._started(store[0])
-        self.stored_side, self.full_side = _Side(self._start("evaluator")), _Side(self._start("evaluator"))
+        self.stored_side, self.full_side = Side(self._start("evaluator")), Side(self._start("evaluator"))
         self.recorded_points = {(step.at, step.router) for step in self.trace.steps if isinstance(step, RouteDecision)}
         self.routers = [
             (plugin.entry.name, plugin.attribute("at", AT_DEFAULT), self._started(plugin)[1], self._started(plugin)[1])
@@ -201,7 +192,7 @@ class _Replay:
         reply = self._consume(own, summary)
         if handed_out and compact_json([own.data, own.arguments]) != before:
             what = "the strategy changed its input — copy what a result holds before editing it"
-            raise _Broken("strategy", StrategyError(what))
+            raise Broken("strategy", StrategyError(what))
         message = base if shown == base.text else msgspec.structs.replace(base, text=shown)
         key = thread.join(message, base)
         if self.decode is not None and shown != base.text and gives_back(self.decode, shown, own):
@@ -242,7 +233,7 @@ class _Replay:
             stored = kept.value if kept.handle is None else self._resolve(step, kept.handle)
             compact_json(stored)  # what cannot be written down cannot be read back
         except Exception as error:
-            raise _Broken("store", error) from error
+            raise Broken("store", error) from error
         return kept, stored
 
     def _resolve(self, step: ToolResult, handle: str) -> Any:
@@ -265,7 +256,7 @@ class _Replay:
             as_text(summary)  # what cannot be written down cannot be shown
             return summary
         except Exception as error:
-            raise _Broken("summarizer", error) from error
+            raise Broken("summarizer", error) from error
 
     def _consume(self, step: ToolResult, summary: Any) -> ReplyMade | None:
         """The consumer's reply to one execution."""
@@ -274,13 +265,15 @@ class _Replay:
         try:
             reply = self.consumer(Execution(step, summary))
             if not isinstance(reply, Reply):
-                raise StrategyError(f"a consumer gives a Reply, got {type(reply).__name__}")
+                raise StrategyError(
+                    f"a consumer gives a Reply, got {type(reply).__name__} — or return a mapping with text, state and route"
+                )
             compact_json(reply.state)
             return ReplyMade(text=reply.text, path=reply.path, state=fresh(dict(reply.state)), route=reply.route)
         except Exception as error:
-            raise _Broken("consumer", error) from error
+            raise Broken("consumer", error) from error
 
-    def _evaluate(self, side: _Side, record: Record) -> dict[str, Any] | None:
+    def _evaluate(self, side: Side, record: Record) -> dict[str, Any] | None:
         side.results += 1
         if self.routers:  # who alone are shown them
             side.records.append(own_record(record))
@@ -295,7 +288,7 @@ class _Replay:
             side.evaluations.append(fresh(found))
             return found
         except Exception as error:
-            raise _Broken("evaluator", error) from error
+            raise Broken("evaluator", error) from error
 
     def _extracted(self, full: Record) -> dict[str, Any] | None:
         """What is extracted from an untruncated record: the same for every strategy."""
@@ -308,7 +301,7 @@ class _Replay:
         try:
             found = {name: extract(own_record(record)) for name, extract in self.replayer.extractors}
         except Exception as error:
-            raise _Broken("extractor", error) from error
+            raise Broken("extractor", error) from error
         return {name: value for name, value in found.items() if value is not None} or None
 
     # ------------------------------------------------------------ prompts
@@ -317,7 +310,7 @@ class _Replay:
         try:
             edits = thread.compact(step)
         except Exception as error:
-            raise _Broken("compactor", error) from error
+            raise Broken("compactor", error) from error
         if isinstance(edits, Edits):
             for written in edits.written:
                 consumed = sum(self.tokens.tokens(message) - message.reasoning_tokens for message in written.read)
@@ -344,7 +337,7 @@ class _Replay:
                 route, detail = route_of(decide(state_of(self._seen(self.stored_side, step))))
                 untruncated, _ = route_of(decide_full(state_of(self._seen(self.full_side, step))))
             except Exception as error:
-                raise _Broken(f"router {name}", error) from error
+                raise Broken(f"router {name}", error) from error
             index = step.index if step is not None else -1
             labels = self.trace.labels.get("routes", {})
             self.decisions.append(
@@ -360,7 +353,7 @@ class _Replay:
                 )
             )
 
-    def _seen(self, side: _Side, step: AnyStep | None) -> Seen:
+    def _seen(self, side: Side, step: AnyStep | None) -> Seen:
         """What one side knows at a decision point."""
         thread = None if step is None else self.threads.get(step.thread)
         history = [] if thread is None else thread.recording if side is self.full_side else thread.messages
@@ -405,13 +398,3 @@ class _Replay:
             final_state=left,
             failure=failure,
         )
-
-
-class _Side:
-    """One of the two sides that are judged alike: the stored records and the untruncated ones."""
-
-    def __init__(self, evaluate: Any) -> None:
-        self.evaluate = evaluate
-        self.results = 0
-        self.records: list[Record] = []
-        self.evaluations: list[dict[str, Any]] = []

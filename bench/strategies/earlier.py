@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
@@ -75,4 +75,13 @@ def _plugin_at(plugin: Plugin, sha: str, base: Path, folder: Path) -> Plugin:
     written = folder / shown
     written.parent.mkdir(parents=True, exist_ok=True)
     written.write_bytes(code)
-    return build(plugin.entry.kind, Spec(str(shown), plugin.spec.attribute, plugin.spec.params), folder)
+    for name in plugin.files:
+        if name.endswith(
+            ".py"
+        ):  # what it imported from beside it; one that did not exist then, it cannot have imported
+            beside, text = file_at(sha, base / name)
+            if text is not None:
+                (folder / beside).parent.mkdir(parents=True, exist_ok=True)
+                (folder / beside).write_bytes(text)
+    then = build(plugin.entry.kind, Spec(str(shown), plugin.spec.attribute, plugin.spec.params), folder)
+    return replace(then, files={f"{name}@{sha[:9]}": digest for name, digest in then.files.items()})

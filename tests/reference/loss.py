@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bench.evidence.of_trace import TraceEvidence
 from bench.model import Run, ToolResult, Trace, as_text
 
 from . import rebuilt, tables
@@ -40,10 +39,9 @@ def _facts(result: ToolResult, texts: list[str], whole: bool, lower: frozenset[s
     return sum(whole or rebuilt.present(fact, texts) for fact in facts), len(facts)
 
 
-def needs(trace: Trace, run: Run) -> dict[int, Pair]:
-    """Dependencies of each turn that has any: held by its prompt, all. What they are is checked in tests/test_dependencies.py."""
+def needs(trace: Trace, run: Run, wanted: Sequence[Any]) -> dict[int, Pair]:
+    """Dependencies of each turn that has any: held by its prompt, all. Which they are is told, and checked in tests/test_dependencies.py."""
     found: dict[int, Pair] = {}
-    wanted = TraceEvidence(trace).dependencies
     for prompt, messages, _ in rebuilt.prompts(run):
         held = [
             rebuilt.present(item.fact, rebuilt.texts(messages, trace)) for item in wanted if item.turn == prompt.step

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from bench.evidence.of_trace import TraceEvidence
 from bench.model import Message, ModelTurn, Prompt, Run, SystemTurn, ToolResult, Trace, UserTurn, as_text
 
 from . import loss, rebuilt
@@ -169,8 +169,8 @@ def _answer(trace: Trace, turn: ModelTurn, call_id: str) -> ToolResult | None:
 # ---------------------------------------------------------------- tiers
 
 
-def tiers(trace: Trace, run: Run, place: str) -> tuple[dict[str, int], int]:
-    """Facts of all results at a place (or uses, at "needed") by tier, and how many there are."""
+def tiers(trace: Trace, run: Run, place: str, wanted: Sequence[Any]) -> tuple[dict[str, int], int]:
+    """Facts of all results at a place (or at "needed" the dependencies, which are told) by tier, and how many there are."""
     counted = dict.fromkeys(("in_context", "retrievable", "lost"), 0)
     if place == "needed":
         by_turn = {prompt.step: messages for prompt, messages, _ in rebuilt.prompts(run)}
@@ -180,7 +180,7 @@ def tiers(trace: Trace, run: Run, place: str) -> tuple[dict[str, int], int]:
                 next((result for result in trace.results if result.index == item.origin_step), None),
                 by_turn[item.turn],
             )
-            for item in TraceEvidence(trace).dependencies
+            for item in wanted
         ]
     else:
         asked = [

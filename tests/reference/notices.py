@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from .leaves import taken_apart
 from .reading import Nothing, decoded, is_word, some
 
-NOUNS = "{rows|row|lines|line|records|record|items|item|entries|entry|results|result|matches|hits|elements|element|observations|cells|genes|terms|walls|files|file}"
+NOUNS = (
+    "{rows|row|lines|line|records|record|items|item|entries|entry|results|result|matches|hits|elements|element|observations"
+    "|cells|genes|terms|walls|files|file}"
+)
 OUTPUTS = "{results|result|outputs|output|contents|content|observations|observation|responses|response}"
 MARKERS = [
     "truncat*", "elided*", "omitted", "omission", "omitting", "abridged", "abbreviated", "shortened", "clipped", "snipped", "redacted",

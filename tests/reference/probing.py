@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
@@ -54,10 +55,8 @@ def _held(trace: Trace, run: Run, probe: dict[str, Any], result: ToolResult | No
 
 def _search(path: str, value: Any) -> Any:
     if isinstance(value, str):
-        try:
+        with contextlib.suppress(Nothing):  # else the text itself
             value = some(value)
-        except Nothing:
-            pass  # the text itself
     try:
         return jmespath.search(path, inside(value))
     except jmespath.exceptions.JMESPathError:

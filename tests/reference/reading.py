@@ -137,10 +137,10 @@ def unescaped(text: str) -> str:
     while at < len(text):
         size = {"u": 4, "x": 2, "U": 8}.get(text[at + 1 : at + 2], 0) if text[at] == "\\" else 0
         digits = text[at + 2 : at + 2 + size]
-        if size and len(digits) == size and all(char in "0123456789abcdefABCDEF" for char in digits):
-            if int(digits, 16) <= 0x10FFFF:
-                found, at = found + chr(int(digits, 16)), at + 2 + size
-                continue
+        whole = bool(size) and len(digits) == size and all(char in "0123456789abcdefABCDEF" for char in digits)
+        if whole and int(digits, 16) <= 0x10FFFF:
+            found, at = found + chr(int(digits, 16)), at + 2 + size
+            continue
         if text[at] == "\\" and at + 1 < len(text):
             found, at = found + ESCAPES.get(text[at + 1], text[at + 1]), at + 2
         else:

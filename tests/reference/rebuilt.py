@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bench.model import Message, Prompt, Run, ToolCall, ToolResult, Trace
 
-from .facts import number_ends, numbers_in
+from .numbers import number_ends, numbers_in
 from .reading import decoded, is_word, plain
 
 

@@ -39,7 +39,7 @@ LIMITS = (
 def losses(comparison: Comparison) -> list[Block]:
     """The worst tool results side by side, where their facts are now, loss by kind and by structure, and what survives each compaction."""
     found = [(case.id, result) for case in comparison.cases for result in case.results]
-    if comparison.value(comparison.everyone[0], "loss.fact_recall.end") is None and not found:
+    if not found and all(comparison.value(name, "loss.fact_recall.end") is None for name in comparison.everyone):
         return [Prose("Not measured: no tool result of a finished run holds a fact.", "warn")]
     everyone = comparison.everyone
     kinds = tuple((f"loss.fact_recall.{kind}.end", kind.replace("_", " ")) for kind in KINDS)

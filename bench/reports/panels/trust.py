@@ -53,6 +53,13 @@ def _warnings(comparison: Comparison) -> Iterator[str]:
     recordings = [case.recording for case in comparison.cases]
     if comparison.against.problem:
         yield f"The baseline was not used: {comparison.against.problem}."
+    for name in comparison.everyone:
+        steps = [(case.id, step) for case in comparison.cases if (step := case.runs[name].unstable_at) is not None]
+        if steps:
+            yield (
+                f"{name} is unstable: replayed again, it gave something else in {counted(len(steps), 'case')}, first on {steps[0][0]} at step "
+                f"{steps[0][1]}. Its numbers are those of one try, and no gate can judge them: fix its seed, or keep its answers."
+            )
     yield from _counts(recordings)
     yield from _dollars(recordings)
     assumed = sum(

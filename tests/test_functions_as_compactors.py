@@ -1,0 +1,247 @@
+"""`list -> list` compactors: plain message dicts in and out, in the dialect a function asks for, matched back to our messages."""
+
+from __future__ import annotations
+
+import copy
+import re
+from pathlib import Path
+
+import pytest
+from handmade import opened, result, shell
+
+import bench
+from bench.errors import SpecError
+from bench.model import Message, ModelTurn, ToolCall, UserTurn
+from bench.plugins import beside
+from bench.replayer.loop import replay
+from bench.strategies import compose, parse_strategy
+from bench.strategies.dialects import Bridge
+from bench.strategies.dialects.anthropic import Anthropic
+from bench.strategies.dialects.langchain import LangChain
+from bench.strategies.dialects.openai import OpenAI
+
+
+def write(folder: Path, text: str, name: str = "mine.py") -> str:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+    beside.load_file.cache_clear()
+    return name
+
+
+def prompts(run) -> list[list[str]]:
+    """The texts of each prompt."""
+    assert run.failure is None, run.failure
+    return [[run.messages[key].text for key in keys] for _, keys in run.walk() for keys in [list(keys)]]
+
+
+def compose_of(**slots):
+    return compose("m", slots)
+
+
+# ---------------------------------------------------------------- compactors
+
+
+def conversation():
+    """Calls as structured ones, two results to one turn."""
+    calls = (ToolCall(id="a", name="read", arguments={"path": "x"}), ToolCall(id="b", name="ls"))
+    return opened(
+        [
+            ModelTurn(index=2, content="I read.", tool_calls=calls),
+            result("text of x", index=3, call_id="a", function="read"),
+            result("x y z", index=4, call_id="b", function="ls"),
+            UserTurn(index=5, content="And then?"),
+            ModelTurn(index=6, content="Then this."),
+        ]
+    )
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "langchain"])
+@pytest.mark.parametrize("copies", [False, True])
+def test_messages_that_come_back_are_the_same_ones(dialect, copies):
+    if dialect == "langchain":
+        pytest.importorskip("langchain_core")
+
+    def same(messages):
+        return copy.deepcopy(messages) if copies else list(messages)
+
+    for recorded in (conversation(), opened(shell(3, start=2))):
+        same.dialect = dialect
+        kept, plain = bench.replay(recorded, compose_of(compactor=same)), bench.replay(recorded, "keep_all")
+        assert prompts(kept) == prompts(plain)
+        assert kept.messages == plain.messages or set(kept.messages) == set(plain.messages)
+        assert not any(prompt.compacted for prompt in kept.prompts)
+
+
+def test_openai_messages():
+    seen = []
+    bench.replay(conversation(), compose_of(compactor=lambda messages: seen.append(copy.deepcopy(messages))))
+    assert seen[1] == [
+        {"role": "system", "content": "You run commands."},
+        {"role": "user", "content": "Follow the files to the end."},
+        {"role": "assistant", "content": "I read.", "tool_calls": [
+            {"id": "a", "type": "function", "function": {"name": "read", "arguments": '{"path":"x"}'}},
+            {"id": "b", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]},
+        {"role": "tool", "content": "text of x", "tool_call_id": "a"},
+        {"role": "tool", "content": "x y z", "tool_call_id": "b"},
+        {"role": "user", "content": "And then?"},
+    ]  # fmt: skip
+
+
+def test_anthropic_messages_with_the_system_prompt_beside_them():
+    seen = []
+
+    def view(anthropic_messages, system):
+        seen.append((anthropic_messages, system))
+
+    bench.replay(conversation(), compose_of(compactor=view))
+    messages, system = seen[1]
+    assert system == "You run commands."
+    assert [message["role"] for message in messages] == ["user", "assistant", "user", "user"]
+    assert messages[1]["content"][1] == {"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}}
+    assert [block["tool_use_id"] for block in messages[2]["content"]] == ["a", "b"]
+
+
+def clear_openai(messages):
+    """In place, as clearing of tool results is often written."""
+    for message in messages:
+        if message["role"] == "tool":
+            message["content"] = "[cleared]"
+
+
+def clear_copies(messages):
+    return [{**message, "content": "[cleared]"} if message["role"] == "tool" else dict(message) for message in messages]
+
+
+def clear_anthropic(anthropic_messages):
+    for message in anthropic_messages:
+        for block in message["content"] if isinstance(message["content"], list) else ():
+            if block["type"] == "tool_result":
+                block["content"] = "[cleared]"
+    return anthropic_messages
+
+
+def clear_langchain(langchain_messages):
+    return [
+        item.model_copy(update={"content": "[cleared]"}) if item.type == "tool" else item for item in langchain_messages
+    ]
+
+
+@pytest.mark.parametrize(
+    "clear", [clear_openai, clear_copies, clear_anthropic, clear_langchain], ids=lambda item: item.__name__
+)
+def test_a_rewritten_result_is_still_the_result_of_its_step(clear):
+    if clear is clear_langchain:
+        pytest.importorskip("langchain_core")
+    run = bench.replay(conversation(), clear)
+    assert prompts(run)[-1][2:5] == ["I read.", "[cleared]", "[cleared]"]
+    rewritten = [message for message in run.messages.values() if message.text == "[cleared]"]
+    assert sorted((message.step, message.kind, message.call_id) for message in rewritten) == [
+        (3, "result", "a"),
+        (4, "result", "b"),
+    ]
+
+
+def test_a_summary_is_a_new_message_and_the_rest_stays_itself():
+    def compact(messages, keep=2):
+        return (
+            [messages[0], {"role": "user", "content": "Summary."}, *messages[-keep:]] if len(messages) > 4 else messages
+        )
+
+    run = bench.replay(conversation(), compact)
+    assert prompts(run)[-1] == ["You run commands.", "Summary.", "And then?", "Then this."]
+    assert [message.kind for message in run.messages.values() if message.text == "Summary."] == ["made"]
+
+
+def test_history_keeps_an_edit_and_per_call_starts_anew(tmp_path):
+    write(tmp_path, "def last(messages):\n    return messages[-1:] if len(messages) % 2 else messages\n")
+    texts = {}
+    for mode in ("history", "per_call"):
+        run = replay(opened(shell(3, start=2)), parse_strategy(f"m=compactor=mine.py:last:mode={mode}", tmp_path))
+        texts[mode] = [len(texts) for texts in prompts(run)]
+    assert texts["history"] == [2, 4, 6, 8] or texts["history"][0] == 2
+    assert texts["per_call"] == [2, 4, 6, 8]
+    write(tmp_path, "def last(messages):\n    return messages[-3:]\n")
+    seen = {}
+    for mode in ("history", "per_call"):
+        write(tmp_path, "SEEN = []\ndef last(messages):\n    SEEN.append(len(messages))\n    return messages[-3:]\n")
+        strategy = parse_strategy(f"m=compactor=mine.py:last:mode={mode}", tmp_path)
+        assert [len(texts) for texts in prompts(replay(opened(shell(3, start=2)), strategy))] == [2, 3, 3, 3]
+        seen[mode] = strategy.plugins["compactor"][0].entry.target.__globals__["SEEN"]
+    assert seen == {"history": [2, 4, 5, 5], "per_call": [2, 4, 6, 8]}
+
+
+def test_mode_may_stand_on_the_function_and_a_wrong_one_is_named(tmp_path):
+    write(tmp_path, "def last(messages):\n    return messages[-3:]\nlast.mode = 'per_call'\n")
+    strategy = parse_strategy("m=mine.py:last", tmp_path)
+    assert strategy.plugins["compactor"][0].attribute("mode") == "per_call"
+    with pytest.raises(SpecError, match="its `mode` must be one of history, per_call"):
+        parse_strategy("m=mine.py:last:mode=always", tmp_path)
+    with pytest.raises(SpecError, match="unknown dialect 'open' — did you mean openai"):
+        parse_strategy("m=mine.py:last:dialect=open", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ("text", "gives one back, or None; got str"),
+        (3, "got int"),
+        (["text"], r"messages\[0\] of the answer cannot be read: expected a mapping"),
+        ([{"content": "x"}], "its role is None"),
+        ([{"role": "user", "content": 3}], "its content is int"),
+        ([{"role": "assistant", "content": "", "tool_calls": [{}]}], r"messages\[0\]"),
+    ],
+)
+def test_an_answer_that_is_no_list_of_messages_says_so(answer, says):
+    run = bench.replay(conversation(), lambda messages: answer)
+    assert run.failure.slot == "compactor"
+    assert re.search(says, run.failure.error)
+
+
+def test_a_window_is_given_on_request_and_messages_of_ours_are_taken():
+    assert prompts(bench.replay(opened([]), lambda window: list(window.messages)[-1:])) == [
+        ["Follow the files to the end."]
+    ]
+
+
+def test_an_id_that_comes_again_is_matched_by_place():
+    calls = [
+        step
+        for turn in range(3)
+        for step in (
+            ModelTurn(index=2 + 2 * turn, tool_calls=(ToolCall(id="c", name="ls", arguments={}),)),
+            result(f"answer {turn}", index=3 + 2 * turn, call_id="c"),
+        )
+    ]
+    run = bench.replay(opened(calls), clear_openai)
+    assert {message.step for message in run.messages.values() if message.text == "[cleared]"} == {3, 5, 7}
+
+
+def test_langchain_updates_are_merged_by_id():
+    messages = pytest.importorskip("langchain_core.messages")
+    told = [Message(role="user", text=text, kind="user") for text in ("a", "b", "c")]
+    bridge = Bridge(LangChain(), told)
+    update = {"messages": [messages.RemoveMessage(id=bridge.given[0].id), messages.HumanMessage("new")]}
+    assert [message.text for message in bridge.back(update)] == ["b", "c", "new"]
+    wiped = {"messages": [messages.RemoveMessage(id="__remove_all__"), messages.HumanMessage("new"), bridge.given[2]]}
+    back = Bridge(LangChain(), told).back(wiped)
+    assert [message.text for message in back] == ["new", "c"]
+    assert back[1] is told[2]
+
+
+def test_a_system_message_in_the_middle_keeps_its_place():
+    told = [
+        Message(role=role, text=text, kind=role)
+        for role, text in (("system", "s"), ("user", "a"), ("system", "t"), ("user", "b"))
+    ]
+    bridge = Bridge(Anthropic(), told)
+    assert bridge.given == [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
+    assert bridge.back(None) == told
+    assert [message.text for message in Bridge(Anthropic(), told).back([{"role": "user", "content": "new"}])] == [
+        "s",
+        "new",
+        "t",
+    ]
+
+
+def test_bridges_without_anything_are_empty():
+    assert Bridge(OpenAI(), []).back([]) == Bridge(Anthropic(), []).back(None) == []
