@@ -111,7 +111,7 @@ def without_empty(panels: Sequence[PanelBlocks]) -> tuple[PanelBlocks, ...]:
 
 
 def sections(comparisons: Sequence[Comparison], names: Sequence[str] | None = None) -> tuple[Section, ...]:
-    """The comparisons as sections of one report, empty panels as one line unless they were asked for by name; two of one title are told apart by a number."""
+    """The comparisons as sections of one report; two of one title are told apart by a number. Empty panels are one line, unless asked for by name."""
     found: list[Section] = []
     taken: set[str] = set()
     for comparison in comparisons:
