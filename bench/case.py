@@ -176,7 +176,7 @@ def _run_shown(evidence: RunEvidence, samples: Scored, budgets: Sequence[int]) -
         failure=run.failure,
         encoding=run.encoding,
         encoding_assumed=run.encoding_assumed,
-        window=window_shown(run, samples, budgets, evidence.prompts.checked),
+        window=window_shown(run, samples, budgets),
         routes=routes_shown(run.decisions),
         notes=notes_shown(run),
         judgements=judgements,

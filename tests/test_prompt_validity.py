@@ -24,6 +24,7 @@ from bench.model import ContextReset, Message, ModelTurn, SystemTurn, Told, Tool
 from bench.plugins.registry import Entry, Plugin
 from bench.plugins.spec import Spec
 from bench.replayer.loop import Replayer
+from bench.reports.prompts_shown import happened
 from bench.strategies import Strategy, Window, parse_strategy
 
 ROOT = Path(__file__).parents[1]
@@ -315,9 +316,12 @@ def test_the_metrics_count_prompts_and_say_what_is_wrong() -> None:
         text="the tool result of step 3 has no call before it; no message speaks as a user"
     )
     assert [sample.numerator for sample in metric_of("prompt.task_missing").samples(found)] == [0, 0, 0, 1]
-    shown = window_shown(run, {}, checked=found.prompts.checked)
+    samples = {name: metric_of(name).samples(found) for name in ("prompt.invalid", "prompt.task_missing")}
+    shown = window_shown(run, samples)
     assert (shown.invalid, shown.task_missing) == (1, 1)
     assert [call.invalid != "" for call in shown.curve] == [False, False, False, True]
+    assert happened(shown.curve[-1]).startswith("invalid: the tool result of step 3 has no call before it")
+    assert "; the task is gone" in happened(shown.curve[-1])
 
 
 # ---------------------------------------------------------------- recorded runs

@@ -22,10 +22,9 @@ from ..model import (
     UserTurn,
     text_of,
 )
-from ..tokens.caching import cache_rule
 from ..tokens.counting import TokenCounter
 from ..tokens.fitting import Constant, fitted, outside_error
-from ..tokens.prices import provider_of
+from .cache_use import cache_use
 
 CALIBRATION_VERSION = "1"
 """Version of what is fitted and how; part of every signature, because it changes every count of tokens."""
@@ -82,7 +81,7 @@ def calibrated(trace: Trace, count: TokenCounter, model: str | None, *, assumed:
     'no turn reports usage'
     """
     sent, fewest_tools = _sent(trace, count)
-    used, share = _cache(trace, model)
+    used, share = cache_use(trace, model)
     flagged = {turn.index: _reported(turn, count) for turn in trace.model_turns if turn.reasoning_resent}
     said_so: Reasoning = "resent" if flagged else ""
     if len(sent) < 2:
@@ -353,45 +352,3 @@ def _sent(trace: Trace, count: TokenCounter) -> tuple[list[_Sent], int]:
         if turn.usage is not None and turn.usage.prompt_tokens > 0:
             found.append(_Sent(turn.usage.prompt_tokens, tools, *total))
     return found, min(fewest_tools, default=0)
-
-
-# ---------------------------------------------------------------- the cache
-
-
-def _cache(trace: Trace, model: str | None) -> tuple[bool, float]:
-    """Whether the recording shows a use of the prompt cache, and the share of what its rule would have read that was read.
-
-    What is not recorded counts as used, and as read in full.
-    """
-    before: dict[str, ModelTurn] = {}
-    could = did = 0
-    touched = told = False
-    for step in trace.steps:
-        if isinstance(step, ToolsChanged | ContextReset):
-            before.pop(step.thread, None)
-        if not isinstance(step, ModelTurn):
-            continue
-        last, usage = before.get(step.thread), step.usage
-        before[step.thread] = step
-        if usage is None:
-            continue
-        told = told or usage.cached_prompt_tokens is not None
-        touched = touched or bool(usage.cached_prompt_tokens or usage.cache_write_tokens)
-        if last is not None and last.usage is not None and (last.model or model) == (step.model or model):
-            readable = _readable(last, step, model)
-            could += readable
-            did += min(usage.cached_prompt_tokens or 0, readable) if readable else 0
-    if not told or not could:
-        return True, 1.0
-    return touched, round(did / could, 4)
-
-
-def _readable(last: ModelTurn, turn: ModelTurn, model: str | None) -> int:
-    """What the cache could read of a recorded prompt that starts with the one before, by the provider's own counts."""
-    named = turn.model or model
-    rule = cache_rule(provider_of(named), named)
-    if rule is None or last.usage is None or turn.usage is None:
-        return 0
-    idle_s = None if last.t is None or turn.t is None else turn.t - last.t
-    prefix = last.usage.prompt_tokens + (last.usage.completion_tokens if rule.answers else 0)
-    return rule.read(min(prefix, turn.usage.prompt_tokens), idle_s)

@@ -21,6 +21,7 @@ from ..model import (
     RoutesShown,
     Run,
     Sample,
+    Told,
     Turn,
     Turned,
     WindowShown,
@@ -58,14 +59,15 @@ _JUDGED_APART = (
 # ---------------------------------------------------------------- the window
 
 
-def calls(run: Run, missed: Mapping[int, tuple[str, ...]], checked: Sequence[Checked] = ()) -> Iterator[CallShown]:
-    """Every model call of a run in order; `missed` are the facts that a turn needed and did not find, by its step, `checked` its prompts.
+def calls(run: Run, missed: Mapping[int, tuple[str, ...]], wrong: Sequence[Checked] = ()) -> Iterator[CallShown]:
+    """Every model call of a run in order; `missed` are the facts that a turn needed and did not find, by its step, `wrong` the prompts that
+    something is wrong with.
 
     A result that left a prompt and came back leaves once only.
     """
     live: dict[str, list[str]] = {}
     gone: set[int] = set()
-    of_step = {item.step: item for item in checked}
+    of_step = {item.step: item for item in wrong}
     for number, prompt in enumerate(run.prompts, 1):
         evicted = _evicted(run, prompt, live.setdefault(prompt.thread, []))
         left = tuple(sorted(evicted - gone))
@@ -97,14 +99,29 @@ def missed_facts(samples: Mapping[str, Sequence[Sample]]) -> dict[int, tuple[str
     return {step: tuple(facts) for step, facts in found.items()}
 
 
+def wrong_prompts(samples: Mapping[str, Sequence[Sample]]) -> list[Checked]:
+    """The prompts that the metrics found invalid or without the task, in order; those that nothing is wrong with are left out.
+
+    >>> from bench.model import Told
+    >>> found = Sample(numerator=1.0, step=4, detail=Told(text="no message speaks as a user"))
+    >>> wrong_prompts({"prompt.invalid": [Sample(numerator=0.0, step=2), found]})
+    [Checked(step=4, invalid='no message speaks as a user', task_missing=False)]
+    """
+    invalid = {
+        item.step: item.detail.text for item in samples.get("prompt.invalid", ()) if isinstance(item.detail, Told)
+    }
+    without = {item.step for item in samples.get("prompt.task_missing", ()) if item.numerator}
+    steps = sorted(step for step in {*invalid, *without} if step is not None)
+    return [Checked(step, invalid.get(step, ""), step in without) for step in steps]
+
+
 def window_shown(
     run: Run,
     samples: Mapping[str, Sequence[Sample]],
     budgets: Sequence[int] = (),
-    checked: Sequence[Checked] = (),
 ) -> WindowShown:
-    """How the window of a run moved, and which of its prompts, `checked`, are wrong."""
-    found = list(calls(run, missed_facts(samples), checked))
+    """How the window of a run moved, and which of its prompts are wrong."""
+    found = list(calls(run, missed_facts(samples), wrong_prompts(samples)))
     known = [prompt for prompt in run.prompts if prompt.window_tokens is not None]
     return WindowShown(
         calls=len(found),

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..evidence.shown import calls, missed_facts
+from ..evidence.shown import calls, missed_facts, wrong_prompts
 from ..evidence.spoken import call_text
 from ..model import CallShown, Message, Run, Sample
 from ..text.wording import visible
@@ -38,7 +38,9 @@ def prompt_data(runs: Mapping[str, tuple[Run, Scored]]) -> bytes:
     an edit being [at, removed, [numbers of messages]] against the prompt before in its thread; `calls`: how many are here, of how many.
     """
     told = {
-        name: (run, list(calls(run, missed_facts(samples)))) for name, (run, samples) in runs.items() if run.prompts
+        name: (run, list(calls(run, missed_facts(samples), wrong_prompts(samples))))
+        for name, (run, samples) in runs.items()
+        if run.prompts
     }
     if not told:
         return b""

@@ -23,6 +23,10 @@ def happened(call: CallShown) -> str:
     'compacted; missed 471'
     """
     said = []
+    if call.invalid:
+        said.append(f"invalid: {call.invalid}")
+    if call.task_missing:
+        said.append("the task is gone")
     if call.compacted:
         said.append("compacted")
     if call.evicted:
