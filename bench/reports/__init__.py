@@ -111,7 +111,7 @@ def without_empty(panels: Sequence[PanelBlocks]) -> tuple[PanelBlocks, ...]:
 
 
 def sections(comparisons: Sequence[Comparison], names: Sequence[str] | None = None) -> tuple[Section, ...]:
-    """The comparisons as sections of one report, empty panels as one line; two of one title are told apart by a number."""
+    """The comparisons as sections of one report; two of one title are told apart by a number. Empty panels are one line, unless asked for by name."""
     found: list[Section] = []
     taken: set[str] = set()
     for comparison in comparisons:
@@ -121,7 +121,8 @@ def sections(comparisons: Sequence[Comparison], names: Sequence[str] | None = No
             number += 1
             name = f"{title} ({number})"
         taken.add(name)
-        found.append(Section(name, comparison, without_empty(build_blocks(comparison, names))))
+        panels = build_blocks(comparison, names)
+        found.append(Section(name, comparison, without_empty(panels) if names is None else tuple(panels)))
     return tuple(found)
 
 
