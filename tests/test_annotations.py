@@ -11,6 +11,7 @@ from repository import SCENARIO, SUMMARIZERS, TRACES, WORSE, bench
 
 from bench.cli.github import MOST, workflow_commands
 from bench.model import Loss, NeededAt, Verdict
+from bench.reports import rendered
 
 FILE = Path("a folder/with,comma:and colon.toml")
 
@@ -97,11 +98,23 @@ def test_outside_actions_nothing_is_annotated(tmp_path, monkeypatch, capsys):
     assert "::" not in capsys.readouterr().out
 
 
-def test_a_pull_request_comment_holds_the_markdown_of_many_scenarios():
-    from bench.reports import rendered
+def short(number):
+    """A scenario with four gates that failed, told in few words."""
+    verdicts = tuple(msgspec.structs.replace(item, losses=(), losses_total=0) for item in failing(4).verdicts)
+    return msgspec.structs.replace(failing(4), title=f"scenario {number}", verdicts=verdicts)
 
-    many = [msgspec.structs.replace(failing(4), title=f"scenario {number}") for number in range(60)]
-    text = rendered(many, "markdown")
+
+def test_a_pull_request_comment_holds_the_verdicts_of_many_scenarios_before_anything_else():
+    text = rendered([short(number) for number in range(60)], "markdown")
     assert len(text) <= 65_536
     assert text.count("## Do the gates hold?") == 60
-    assert text.count("gate 3: a, b") == 60, "every scenario's verdicts come before anything else"
+    assert text.count("gate 3: a, b") == 60
+    assert "more panel" in text
+
+
+def test_a_pull_request_comment_of_too_many_scenarios_says_so():
+    text = rendered([failing(4, sentence="lost " * 100) for _ in range(60)], "markdown")
+    assert len(text) <= 65_536
+    told = text.count("## Do the gates hold?")
+    assert 10 < told < 60
+    assert text.endswith(f"Too long for this summary: {60 - told} more scenarios, see the HTML report.\n")

@@ -14,7 +14,7 @@ from bench.comparison.budgets import standings
 from bench.errors import ScenarioError, SpecError
 from bench.gates import parse_rule, rules_at_budgets
 from bench.model import GateRule
-from bench.reports import rendered
+from bench.reports import build_blocks, rendered
 from bench.scenario import Scenario, read_scenario
 from bench.strategies import Strategy, parse_strategy
 from bench.strategies.budgets import at_budgets, has_window, parse_budgets
@@ -138,7 +138,9 @@ def test_a_strategy_that_raised_is_not_ranked(tmp_path: Path) -> None:
 def test_without_budgets_the_panel_says_how_to_set_them(tmp_path: Path) -> None:
     compared = bench.run_scenario(scenario(tmp_path, ()))
     assert standings(compared) == {}
-    assert "No budgets were set" in rendered([compared], "text", ["budgets"])
+    (panel,) = build_blocks(compared, ["budgets"])
+    assert [block.text[:19] for block in panel.blocks] == ["No budgets were set"]
+    assert "Nothing to say about: budgets." in rendered([compared], "text", ["budgets"])
 
 
 def test_a_gate_on_a_strategy_is_judged_at_every_budget(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.probes import Questions, probes_of, search, turn_after
 from bench.metrics import metric_of
 from bench.model import Asked, ModelTurn, Probe, Run, Sample, Trace, UserTurn
-from bench.reports import rendered
+from bench.reports import build_blocks, rendered
 from bench.scenario import read_scenario
 from bench.text.equality import same
 from bench.traces.native import encode_trace
@@ -254,7 +254,8 @@ def test_labels_that_are_no_probes_are_told() -> None:
 
 
 def test_without_probes_the_panel_says_so() -> None:
-    assert "asks nothing" in rendered([bench.compare([HAND], ["keep_all"])], "text", ["probes"])
+    (panel,) = build_blocks(bench.compare([HAND], ["keep_all"]), ["probes"])
+    assert "asks nothing" in panel.blocks[0].text
 
 
 VALUES = st.recursive(

@@ -284,6 +284,7 @@ def test_loading_the_plugin_costs_nothing():
         "bench",
         "bench.errors",
         "bench.pytest_plugin",
+        "bench.version",
     }
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from measured import evidence_of, measured, value
 from reference import structure
 
-from bench.model import Run, Trace
+from bench.model import Run, Trace, as_text
 from bench.text.leaves import flatten
 from bench.text.read_back import match_read
 from bench.text.tables import find_tables, read_cell
@@ -136,6 +136,14 @@ def test_rows_columns_and_values_are_told_apart() -> None:
     # every length rounded: three of twelve cells
     rounded = [{**row, "Length": round(row["Length"], 1)} for row in ROWS]
     assert of_result(ROWS, json.dumps(rounded), *everything) == [(1.0, 3), (1.0, 4), (2 / 12, 12), (1.0, 4)]
+
+
+@pytest.mark.parametrize("written", [as_text, str], ids=["JSON", "Python"])
+def test_a_value_that_begins_as_the_untruncated_one_did_is_changed_and_no_cut(written: Any) -> None:
+    """`12` in place of `12.5`: what follows is still there."""
+    data = [{"id": f"W-{n}", "length": length} for n, length in enumerate((12.5, 8.25, 4.75, 31.6))]
+    rounded = written([{**row, "length": round(row["length"])} for row in data])
+    assert of_result(data, rounded, "rows_kept", "values_changed") == [(1.0, 4.0), (0.5, 8.0)]
 
 
 def test_duplicate_rows_count() -> None:

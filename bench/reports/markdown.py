@@ -14,6 +14,9 @@ from .scenarios_table import scenarios_sentence, scenarios_table
 MAX_CHARS = 60_000
 """A pull-request comment on GitHub holds 65,536 characters (a job summary more); panels that would go beyond are named instead of shown."""
 
+LIMIT = 65_000
+"""Where even the verdicts of all scenarios are more than that, the last scenarios are left out."""
+
 FIRST = ("gates", "changes", "ranking", "losses")
 MARKS = {"good": "✅ ", "bad": "❌ ", "warn": "⚠️ ", "muted": "", "plain": ""}
 
@@ -22,17 +25,26 @@ MARKS = {"good": "✅ ", "bad": "❌ ", "warn": "⚠️ ", "muted": "", "plain":
 def markdown(sections: Sequence[Section]) -> str:
     """Every panel as GitHub Markdown: verdicts, ranking and worst cases first, then the rest, long parts folded."""
     texts: dict[tuple[str, str], str] = {}
-    left = MAX_CHARS
+    first = _several(sections) if len(sections) > 1 else ""
+    left = MAX_CHARS - len(first)
     for rank, section, panel in sorted(_panels(sections), key=lambda item: item[0]):
         text = f"## {panel.title}\n\n" + "\n\n".join(filter(None, map(_block, panel.blocks))) + "\n"
         if len(text) <= left or not rank:
             left -= len(text)
             texts[section.name, panel.name] = text
-    first = ""
-    if len(sections) > 1:
-        sentence = _inline(scenarios_sentence([section.comparison for section in sections]))
-        first = f"{sentence}\n\n{_table(scenarios_table([(item.name, item.comparison) for item in sections]))}\n\n"
-    return first + "\n".join(part for section in sections for part in _section(section, texts))
+    written = ["\n".join(_section(section, texts)) for section in sections]
+    kept = [text for at, text in enumerate(written) if len(first) + sum(map(len, written[: at + 1])) + at <= LIMIT]
+    if len(kept) == len(written):
+        return first + "\n".join(written)
+    said = f"Too long for this summary: {counted(len(written) - len(kept), 'more scenario')}, see the HTML report.\n"
+    return (first if len(first) < LIMIT else "") + "\n".join([*kept, said])
+
+
+def _several(sections: Sequence[Section]) -> str:
+    """What several scenarios come to, before any of them."""
+    sentence = _inline(scenarios_sentence([section.comparison for section in sections]))
+    table = _table(scenarios_table([(section.name, section.comparison) for section in sections]))
+    return f"{sentence}\n\n{table}\n\n"
 
 
 def _section(section: Section, texts: Mapping[tuple[str, str], str]) -> Iterator[str]:

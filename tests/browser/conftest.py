@@ -12,7 +12,7 @@ import pytest
 from compared import comparison, hostile, unmeasured
 
 from bench.reports import render
-from browser.pages import thousand
+from browser.pages import long, thousand
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -48,6 +48,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         "hostile": lambda: [hostile()],
         "several": lambda: [comparison(), unmeasured(), hostile()],
         "thousand": lambda: [thousand()],
+        "long": lambda: [long()],
     }
 
     def write(name: str) -> Path:

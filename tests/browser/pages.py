@@ -49,3 +49,19 @@ def _trace(number: int) -> Trace:
     return Trace(
         id=f"case_{number:04}", source=Source(format="native", path="", sha256=f"{number:064x}"), steps=tuple(steps)
     )
+
+
+def long(turns: int = 260) -> Comparison:
+    """One recording of so many model calls that not all of its prompts are kept."""
+    steps: list[SystemTurn | UserTurn | ModelTurn | ToolResult] = [UserTurn(index=0, content="Read on.")]
+    for turn in range(turns):
+        call = ToolCall(id=f"c{turn}", name="cat", arguments={"path": f"/data/part_{turn}.csv"})
+        at = len(steps)
+        steps.append(ModelTurn(index=at, tool_calls=(call,), model="gpt-4o"))
+        steps.append(
+            ToolResult(index=at + 1, call_id=call.id, function="cat", seen=f"next is /data/part_{turn + 1}.csv")
+        )
+    steps.append(ModelTurn(index=len(steps), content="Done.", model="gpt-4o"))
+    source = Source(format="native", path="", sha256="ab" * 32)
+    trace = Trace(id="long", source=source, steps=tuple(steps))
+    return compare([trace], ["mask=compactor=mask_observations:keep_last=2"], title="A long run")

@@ -100,6 +100,18 @@ def test_an_address_of_nothing_says_so(visit: Visit) -> None:
     page.wait_for_function("document.querySelector('#said').textContent.includes('no case nowhere')")
 
 
+def test_of_a_long_run_the_nearest_prompt_that_is_kept_is_shown_and_the_page_says_so(visit: Visit) -> None:
+    page = visit("long", "#case=long&strategy=mask&step=300")
+    chosen = page.locator(".prompts select").nth(2)
+    chosen.wait_for()
+    kept = [
+        int(value) for value in chosen.locator("option").evaluate_all("options => options.map((item) => item.value)")
+    ]
+    assert int(chosen.input_value()) == max(step for step in kept if step <= 300)
+    assert page.locator(".prompts .caption").inner_text().startswith(f"{len(kept)} of 261 model calls are kept")
+    assert page.locator(".prompts .side").first.locator("details.message").count() > 200, "of that prompt every message"
+
+
 def test_a_click_on_a_chart_shows_the_prompt_of_that_step(visit: Visit) -> None:
     page = visit("two")
     chart = page.locator(".panel-window figure.line").first
