@@ -30,7 +30,7 @@ def prompt_tokens(trace: Trace, run: Run) -> dict[int, int]:
 def _message(run: Run, message: Message) -> int:
     calls = [call for call in message.tool_calls if not call.in_text]
     texts = [message.text] + [text for call in calls for text in (call.name, compact_json(call.arguments))]
-    return 3 + sum(count(run.encoding, text) for text in texts)
+    return 3 + sum(count(run.encoding, text) for text in texts) + message.reasoning_tokens
 
 
 def tools_tokens(trace: Trace, run: Run, thread: str, step: int) -> int:

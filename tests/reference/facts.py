@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
-from .numbers import number_value, run_end
+from .numbers import number_at, number_value, run_end
 from .reading import decoded, is_word
 
 ERROR_WORDS = ("Error", "Exception", "Warning", "error", "fatal")
@@ -13,13 +13,28 @@ NO_URL = "\"'<>`|\\^{}"
 TRAILING = ".,;:!?"
 ASCII_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 JOINING = ("of", "the", "de", "van", "von", "and", "for", "&")
-REPORTED = "Step Figure Option Note Part Line Task Phase Section Round Table Question Answer".split()
-OPENERS = """
+REPORTED = (
+    "Step",
+    "Figure",
+    "Option",
+    "Note",
+    "Part",
+    "Line",
+    "Task",
+    "Phase",
+    "Section",
+    "Round",
+    "Table",
+    "Question",
+    "Answer",
+)
+OPENING = """
 A An And Are As At Be But By Can Could Did Do Does For From Had Has Have He Her Here His How I If In Is It Its Let May More My No Not Now Of On
 Once One Or Our She Should So Some Such That The Their Then There These They This Those To Was We Were What When Where Which While Who Why Will With
 Would Yes You Your Also After Before Because Based First Second Third Next Finally Please Thank Thanks Sorry However Since Both All Each Another
 Here's It's I'll I'm I've Let's We'll You're Don't Overall Step Note Summary
-""".split()
+"""
+OPENERS = frozenset(OPENING.split())
 """Words that open sentences, and are capitalised for that alone."""
 
 
@@ -92,7 +107,7 @@ def _first(text: str, at: int) -> tuple[str, int, int]:
     if before not in ("/", "<") or not before:
         finders.insert(0, ("path", _path))
     if not (before.isdecimal() or before in (".", ",")):
-        finders.append(("number", _number))
+        finders.append(("number", number_at))
     for kind, find in [*finders, ("name", _name)]:
         end = find(text, at)
         if end:
