@@ -24,9 +24,10 @@ if TYPE_CHECKING:
         run_scenario as run_scenario,
         score as score,
     )
+    from .recording import record as record
 
 __version__ = VERSION
-__all__ = ["check", "compare", "load", "measure", "render", "replay", "run_scenario", "score"]
+__all__ = ["check", "compare", "load", "measure", "record", "render", "replay", "run_scenario", "score"]
 
 
 def __getattr__(name: str) -> Any:
@@ -34,6 +35,10 @@ def __getattr__(name: str) -> Any:
         from .case import measure
 
         return measure
+    if name == "record":
+        from .recording import record
+
+        return record
     if name in __all__:
         from . import pipeline
 

@@ -93,6 +93,22 @@ def raised_at(error: BaseException) -> str:
     return f"{shown.as_posix()}:{line}"
 
 
+def defect(error: BaseException) -> str:
+    """What is said of an error that nobody foresaw: where it was raised, and that it should be reported.
+
+    >>> try:
+    ...     1 / 0
+    ... except ZeroDivisionError as error:
+    ...     defect(error).partition(": ")[2]
+    'ZeroDivisionError: division by zero — please report it'
+    """
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    place = f"{Path(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno}" if last is not None else "?"
+    return f"defect in bench at {place}: {type(error).__name__}: {one_line(error)} — please report it"
+
+
 def debugged(error: BaseException) -> None:
     """Print the traceback of an error to standard error where `--debug` asks for it; else nothing."""
     if os.environ.get(DEBUG):

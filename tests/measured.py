@@ -1,7 +1,6 @@
 """What strategies do with a trace and what metrics measure of it, for tests: runs by spec, samples by metric, and what these add up to.
 
-What depends on the trace alone is found once for the trace asked about last, as it is within a case. Tokens are counted by the plain rule: the
-usage of made-up traces is nothing to calibrate on.
+What depends on the trace alone is found once for the trace asked about last, as it is within a case.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _runs: dict[int, RunEvidence] = {}  # of its runs, each held here, so that no ot
 def replayer_of(recording: Trace) -> Replayer:
     """What replays a trace; the same one until another trace is asked about."""
     if not _traces or _traces[0].evidence.trace is not recording:
-        _traces[:] = [Replayer(TraceEvidence(recording), calibrate=False)]
+        _traces[:] = [Replayer(TraceEvidence(recording))]
         _runs.clear()
     return _traces[0]
 

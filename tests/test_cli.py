@@ -118,7 +118,6 @@ RUN = ("run", "--traces", "runs", "--strategy", "keep_all")
         (("run", "limit.toml"), "limit.toml: gates[1] (needed.recall): min = 'half': Expected `float | null`"),
         (("run", "bad_baseline.toml"), "bad_baseline.baseline.json:1: Input data was truncated"),
         (("run", "one.toml", "--traces", "runs"), "give scenario files, or --traces with --strategy, not both"),
-        (("run", "--traces", "runs"), "nothing to replay"),
         (("run", "--strategy", "keep_all"), "nothing to replay"),
         ((*RUN, "--strategy", "keep_all"), "two strategies are called 'keep_all'"),
         ((*RUN, "--strategy", "keepall"), "unknown strategy 'keepall' — did you mean keep_all?"),
@@ -243,6 +242,22 @@ def test_strategies_from_the_command_line(capsys):
     out = capsys.readouterr().out
     assert "no gates declared" in out
     assert str(Path.cwd()) not in Path("x.json").read_text(), "no absolute path in what is written"
+
+
+def test_traces_without_a_strategy_compare_the_references(folder, capsys):
+    assert bench("run", "--traces", "runs", "-o", "x.json") == 0
+    assert "no --strategy was given, so the references are compared with each other" in capsys.readouterr().out
+    assert {"floor", "keep_all"} <= set(json.loads(Path("x.json").read_text())["strategies"])
+
+
+def test_several_scenarios_end_in_a_table_and_a_sentence(folder, capsys):
+    (folder / "two.toml").write_text(SCENARIO.replace("By hand", "Another"))
+    bench("run", "one.toml", "two.toml")
+    end = capsys.readouterr().out.splitlines()[-12:]
+    head = next(line for line in end if line.startswith("scenario"))
+    assert head.split("  ")[0] == "scenario"
+    assert all(word in head for word in ("answer", "cost a run", "worst loss", "gates"))
+    assert any(line.startswith("2 scenarios: ") for line in end)
 
 
 def test_several_scenarios_end_in_one_exit_code(folder, capsys):

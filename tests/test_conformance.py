@@ -143,7 +143,9 @@ def test_gets_through(entry: Entry, name: str) -> None:
         run = replay(SMALL[name], strategy)
         assert run.failure is None
         for prompt, keys in run.walk():
-            assert prompt.tokens == run.counting.prompt_tokens + prompt.tools_tokens + sum(run.message_tokens[key] for key in keys)
+            assert prompt.tokens == run.counting.prompt_tokens + prompt.tools_tokens + sum(
+                run.message_tokens[key] for key in keys
+            )
 
 
 @pytest.mark.parametrize("kind", ["summarizer", "store"])

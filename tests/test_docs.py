@@ -20,7 +20,7 @@ import bench
 from bench.gates import parse_rule
 from bench.metrics import metrics
 from bench.model import AnyStep, Step
-from bench.plugins.registry import KINDS, Entry, build, entries
+from bench.plugins.registry import KINDS, build, entries
 from bench.scenario import read_scenario
 from bench.traces import load
 from bench.traces.native import Header, encode_trace
@@ -110,17 +110,6 @@ def test_nothing_points_at_what_a_user_does_not_have():
 def test_a_generated_page_is_not_older_than_the_code(name):
     written = read(f"docs/{name}")
     assert written == generate.PAGES[name](written), f"docs/{name} is old: run `make docs`"
-
-
-def test_a_newcomer_makes_no_page_old_and_is_on_the_next_one(monkeypatch):
-    known = dict(entries("gate"))
-    newcomer = Entry("gate", "newest", known["limits"].target, known["limits"].meta)
-    monkeypatch.setattr(
-        generate, "entries", lambda kind: {**entries(kind), **({"newest": newcomer} if kind == "gate" else {})}
-    )
-    written = read("docs/plugins.md")
-    assert generate.plugins_page(written) == written
-    assert "| `newest` |" in generate.plugins_page()
 
 
 def test_every_plugin_is_on_the_page_with_its_first_sentence():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import time
+from typing import Any
 
+import deepdiff
 import pytest
 from generated import json_values
 from hypothesis import given, settings, strategies as st
+from work import lines_run
 
-from bench.reports.loss.explanations import explain
+from bench.reports.loss.explanations import MAX_RECORDS, explain
 
 SAME = ["Nothing is missing or changed."]
 WALLS = [{"Name": f"Wall_{n}", "Type": "Basic", "Area": n * 1.5} for n in range(36)]
@@ -107,14 +109,39 @@ def test_records_that_share_no_key_are_told_key_by_key() -> None:
     assert "Row id 1 of the table: `c` 3 → absent." in said
 
 
-def test_a_large_table_and_a_long_string_take_no_time() -> None:
-    rows = [{"id": n, "text": "line\n" * 50, "value": n} for n in range(20_000)]
-    long = "\n".join(f"row {n}" for n in range(40_000))
-    started = time.perf_counter()
-    assert explain(
-        {"rows": rows, "log": long}, {"rows": [{**row, "value": 0} for row in rows[:10_000]], "log": long[::2]}
-    )
-    assert time.perf_counter() - started < 10
+def large(number: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A table and a log, and what is left of them: half of the rows, each changed, and every second character."""
+    rows = [{"id": n, "text": "line\n" * 50, "value": n} for n in range(number)]
+    log = "\n".join(f"row {n}" for n in range(2 * number))
+    return {"rows": rows, "log": log}, {"rows": [{**row, "value": -1} for row in rows[: number // 2]], "log": log[::2]}
+
+
+def test_work_grows_with_the_size_and_no_faster() -> None:
+    explain(*large(10))  # what is imported on first use is no work
+    small, four_times = (lines_run(lambda number=number: explain(*large(number))) for number in (200, 800))
+    assert small > 1000
+    assert four_times < 5 * small
+
+
+def test_deepdiff_is_given_few_records_and_no_long_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes seconds on many records, and half a minute on long strings."""
+    given: list[tuple[Any, Any]] = []
+    real = deepdiff.DeepDiff
+
+    def spied(one: Any, two: Any, **settings: Any) -> Any:
+        given.append((one, two))
+        return real(one, two, **settings)
+
+    monkeypatch.setattr(deepdiff, "DeepDiff", spied)
+    rows = [{"id": n, "text": "line\n" * 5_000, "value": n} for n in range(500)]
+    explain(rows, [{**row, "value": -1, "text": row["text"] + "more"} for row in rows])
+    assert 0 < len(given) <= MAX_RECORDS + 1, "one more for what stands outside of tables"
+    assert max(len(str(value)) for pair in given for side in pair for value in side.values()) < 200
+
+
+@pytest.mark.benchmark(group="explanations")
+def test_a_large_table_and_a_long_string(benchmark: Any) -> None:
+    assert benchmark.pedantic(explain, args=large(20_000), rounds=3)
 
 
 @settings(max_examples=150)

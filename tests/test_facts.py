@@ -6,7 +6,7 @@ import re
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from reference import facts as reference, numbers, rebuilt
+from reference import facts as reference, rebuilt
 
 from bench.text.decode import decoded
 from bench.text.facts import KINDS, anchor, facts_of, find_facts, holds, numbers_in, occurs, places_of, words_of
@@ -40,7 +40,7 @@ def test_facts_of_odd_texts_too(text):
 @settings(max_examples=500)
 @given(lines)
 def test_numbers_are_those_found_at_every_character(text):
-    assert numbers_in(text) == numbers.numbers_in(text)
+    assert numbers_in(text) == reference.numbers_in(text)
 
 
 @settings(max_examples=500)

@@ -108,9 +108,7 @@ def test_what_is_found_adds_up():
     texts = [text for step in whole.steps for text in texts_of(step)]
     assert found.tokens == sum(map(TokenCounter("o200k_base").text, texts))
     assert (found.structured, found.cut, found.with_usage) == (1, 1, 1)
-    total = Found()
-    total.add(found)
-    total.add(found)
+    total = sum([found, found], Found())
     assert total.steps == 2 * len(whole.steps)
     assert total.sentence().endswith("outcome failure ×2; left out: 4 block")
 

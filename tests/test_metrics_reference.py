@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from generated import traces
 from handmade import SMALL, run_of
 from hypothesis import given, settings, strategies as st
-from measured import dependencies_of, measured, value
+from measured import dependencies_of, evidence_of, measured, replayer_of, value
 from reference import cost, loss
 
 from bench.evidence.calibration import count_error
 from bench.metrics import metrics
-from bench.model import ContextReset, Run, Sample, Trace
+from bench.model import ContextReset, ModelTurn, Run, Sample, Trace
 from bench.tokens.counting import TokenCounter
 
 STRATEGIES = (
@@ -58,7 +59,7 @@ def check_cost(trace: Trace, run: Run) -> None:
     assert values(measured("cost.peak_prompt_tokens", trace, run)) == tokens
     models = {turn.index: turn.model or run.model for turn in trace.model_turns}
     shared = cost.shared_tokens(trace, run)
-    cached = {step: cost.cached(models[step], kept) for step, kept in shared.items()}
+    cached = {step: cost.cached(trace, run, models[step], shared, step) for step in shared}
     assert values(measured("cost.cached_prompt_tokens", trace, run)) == cached
     dollars = cost.cost_usd(trace, run)
     ours = values(measured("cost.cost_usd", trace, run))
@@ -70,12 +71,13 @@ def check_cost(trace: Trace, run: Run) -> None:
     written = sum(call.consumed_tokens + call.produced_tokens for call in run.writer_calls)
     assert sum(sample.numerator for sample in measured("cost.writer_tokens", trace, run)) == written
     if not any(isinstance(step, ContextReset) for step in trace.steps):
+        sizes = replayer_of(trace).calibration.sizes
         counted = [
-            (turn.index, cost.recorded_prompt_tokens(trace, run.encoding, turn), turn.usage.prompt_tokens)
+            (turn.index, cost.recorded_prompt_tokens(trace, run, turn, sizes), turn.usage.prompt_tokens)
             for turn in trace.model_turns
-            if turn.usage is not None
+            if turn.usage is not None and turn.usage.prompt_tokens
         ]
-        assert count_error(trace, TokenCounter(run.encoding), {}) == counted
+        assert count_error(trace, evidence_of(trace, run).count, sizes) == counted
 
 
 def check_loss(trace: Trace, run: Run) -> None:
@@ -104,7 +106,26 @@ def test_small_traces(name: str, strategy: str) -> None:
 @given(trace=traces(extras=True), strategy=st.sampled_from(STRATEGIES))
 @settings(max_examples=120)
 def test_generated_traces(trace: Trace, strategy: str) -> None:
-    check(trace, strategy)
+    """Without the usage, which is random here and which tokens would be counted by."""
+    check(without_usage(trace), strategy)
+
+
+def without_usage(trace: Trace) -> Trace:
+    steps = [msgspec.structs.replace(step, usage=None) if isinstance(step, ModelTurn) else step for step in trace.steps]
+    return msgspec.structs.replace(trace, steps=tuple(steps))
+
+
+@given(trace=traces(extras=True))
+@settings(max_examples=40)
+def test_our_count_of_recorded_prompts(trace: Trace) -> None:
+    encoding = run_of(trace, "keep_all").encoding
+    if not any(isinstance(step, ContextReset) for step in trace.steps):
+        counted = [
+            (turn.index, cost.recorded_prompt_tokens(trace, encoding, turn), turn.usage.prompt_tokens)
+            for turn in trace.model_turns
+            if turn.usage is not None
+        ]
+        assert count_error(trace, TokenCounter(encoding), {}) == counted
 
 
 RECALLS = [name for name in metrics() if name.startswith(("loss.", "needed.")) and "recall" in name]

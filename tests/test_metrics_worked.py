@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from handmade import opened, result, run_of, trace
-from measured import measured, value
+from measured import COUNT, measured, replayer_of, value
 
-from bench.evidence.calibration import count_error
+from bench.evidence.calibration import Calibration, count_error
 from bench.evidence.confusion import confusion
+from bench.evidence.recording import recording_shown
 from bench.metrics import metrics
 from bench.model import (
     Decision,
@@ -33,7 +34,6 @@ from bench.model import (
     WriterCall,
 )
 from bench.reports.loss.finding_changes import finding_changes
-from bench.tokens.counting import TokenCounter
 
 # ---------------------------------------------------------------- cost
 
@@ -82,8 +82,10 @@ def test_cached_prompt_tokens_by_provider() -> None:
     # the second prompt shares 50 of tools and the message of 2,000: 2,050
     assert value("cost.cached_prompt_tokens", *two_calls("gpt-4o")) == (16 * 128, 2)  # 2,048 of 2,050
     assert value("cost.cached_prompt_tokens", *two_calls("claude-sonnet-4-5")) == (2050, 2)
-    samples = measured("cost.cached_prompt_tokens", *two_calls("deepseek-chat"))
-    assert samples[0].reason == "the cache rule of deepseek is not known; known are openai and anthropic"
+    assert value("cost.cached_prompt_tokens", *two_calls("claude-opus-4-5")) == (0, 2)  # from 4,096
+    assert value("cost.cached_prompt_tokens", *two_calls("deepseek-chat")) == (32 * 64, 2)
+    samples = measured("cost.cached_prompt_tokens", *two_calls("command-r"))
+    assert samples[0].reason == "the cache rule of cohere is not known here"
     assert "an unnamed model" in (measured("cost.cached_prompt_tokens", *two_calls(None))[0].reason or "")
 
 
@@ -115,23 +117,23 @@ def test_cost_usd_of_openai() -> None:
 
 
 def test_cost_usd_of_anthropic_writes_the_cache() -> None:
-    # claude-opus-4-5: $5 in, $0.50 cached read, $6.25 cache write, $25 out; the recorded 7 output tokens
-    # first: all but the 3 framing tokens are written: 2,050 × 6.25 + 3 × 5 + 7 × 25 = 13,002.5
-    # second: 2,050 read, 2,350 − 2,050 = 300 written, 3 plain: 1,025 + 1,875 + 15 + 175 = 3,090
+    # claude-sonnet-4-5: $3 in, $0.30 cached read, $3.75 cache write, $15 out; the recorded 7 output tokens
+    # first: all but the 3 framing tokens are written: 2,050 × 3.75 + 3 × 3 + 7 × 15 = 7,801.5
+    # second: 2,050 read, 2,350 − 2,050 = 300 written, 3 plain: 615 + 1,125 + 9 + 105 = 1,854
     usage = Usage(prompt_tokens=1, completion_tokens=7)
-    dollars, _ = value("cost.cost_usd", *two_calls("claude-opus-4-5", usage=usage))
-    assert dollars == pytest.approx((13002.5 + 3090) / 1e6)
+    dollars, _ = value("cost.cost_usd", *two_calls("claude-sonnet-4-5", usage=usage))
+    assert dollars == pytest.approx((7801.5 + 1854) / 1e6)
 
 
 def test_cost_usd_counts_reasoning_and_summaries_and_says_where_no_cache_is_assumed() -> None:
-    # gemini-2.5-pro: $1.25 in, $10 out; answers of 2 + 1 ("hello") tokens; a summary reads 100 and writes 10 at the second call
-    recording, run = two_calls("gemini-2.5-pro", reasoning="hello")
+    # command-a: $2.50 in, $10 out; answers of 2 + 1 ("hello") tokens; a summary reads 100 and writes 10 at the second call
+    recording, run = two_calls("command-a", reasoning="hello")
     kept = {field: getattr(run, field) for field in run.__struct_fields__ if field != "writer_calls"}
     run = Run(**kept, writer_calls=(WriterCall(step=2, consumed_tokens=100, produced_tokens=10),))
     first, second = measured("cost.cost_usd", recording, run)
-    assert first.numerator == pytest.approx((2053 * 1.25 + 3 * 10) / 1e6)
-    assert second.numerator == pytest.approx((2353 * 1.25 + 3 * 10 + 100 * 1.25 + 10 * 10) / 1e6)
-    assert first.detail == Told(text="no cache assumed: no known rule for google")
+    assert first.numerator == pytest.approx((2053 * 2.5 + 3 * 10) / 1e6)
+    assert second.numerator == pytest.approx((2353 * 2.5 + 3 * 10 + 100 * 2.5 + 10 * 10) / 1e6)
+    assert first.detail == Told(text="no cache assumed: no known rule for cohere")
     assert value("cost.writer_tokens", recording, run) == (110, 1)
 
 
@@ -158,8 +160,14 @@ def test_token_count_error_on_what_the_recorded_model_saw() -> None:
     )
     tools = 7
     counted = [(2, 3 + tools + 4, 10), (4, 3 + tools + 4 + 3 + 4, 20)]
-    assert count_error(recording, TokenCounter(), {}) == counted
-    assert count_error(recording, TokenCounter(), {2: 100})[1] == (4, counted[1][1] + 100, 20)  # reasoning sent back
+    assert count_error(recording, COUNT, {}) == counted
+    assert count_error(recording, COUNT, {2: 5}) == [
+        counted[0],
+        (4, 26, 20),
+    ]  # the first turn's reasoning is in the second prompt
+    # |14 − 10| + |21 − 20| over 30
+    shown = recording_shown(replayer_of(recording).evidence, COUNT, Calibration())
+    assert (shown.counted_tokens, shown.reported_tokens, shown.error_tokens) == (14 + 21, 30, 5)
 
 
 def test_no_model_calls_means_nothing_to_measure() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,14 @@ from reference import probing
 
 import bench
 from bench.errors import ScenarioError
-from bench.evidence.probes import asked, probes_of, same, search, turn_after
-from bench.model import ModelTurn, Probe, Run, Sample, Trace, UserTurn
-from bench.plugins.registry import entries
+from bench.evidence.of_run import RunEvidence
+from bench.evidence.of_trace import TraceEvidence
+from bench.evidence.probes import Questions, probes_of, search, turn_after
+from bench.metrics import metric_of
+from bench.model import Asked, ModelTurn, Probe, Run, Sample, Trace, UserTurn
 from bench.reports import rendered
 from bench.scenario import read_scenario
+from bench.text.equality import same
 from bench.traces.native import encode_trace
 
 ENRICHMENT = {
@@ -36,6 +40,19 @@ HAND = trace(
 KEGG = Probe(question="How many KEGG terms?", result="enrich", path="kegg.total_significant")
 
 
+def asked(probes: Sequence[Probe], recordings: Sequence[Trace], source: str) -> dict[str, list[dict[str, Any]]]:
+    """The probes of some traces, by case, as a scenario asks them."""
+    questions = Questions(probes, source)
+    found = {recording.id: questions.of(recording) for recording in recordings}
+    questions.require_asked()
+    return found
+
+
+def detail(sample: Sample) -> Asked:
+    assert isinstance(sample.detail, Asked)
+    return sample.detail
+
+
 def samples(recording: Trace, strategy: str, *probes: Probe) -> list[Sample]:
     return measured(*labelled(recording, strategy, *probes))
 
@@ -46,14 +63,14 @@ def labelled(recording: Trace, strategy: str, *probes: Probe) -> tuple[Trace, Ru
 
 
 def measured(recording: Trace, run: Run) -> list[Sample]:
-    return list(entries("metric")["probes.recall"].target(recording, run))
+    return list(metric_of("probes.recall").samples(RunEvidence(TraceEvidence(recording), run)))
 
 
 def found(recording: Trace, strategy: str, **fields: Any) -> str:
     probe = msgspec.structs.replace(KEGG, **fields)
     (sample,) = samples(recording, strategy, probe)
-    assert sample.numerator == float(bool(sample.detail["found"]))
-    return sample.detail["found"]
+    assert sample.numerator == float(bool(detail(sample).found))
+    return detail(sample).found
 
 
 @pytest.mark.parametrize(
@@ -83,9 +100,9 @@ def test_what_a_cut_result_says_instead_is_shown(tmp_path: Path) -> None:
     probe = Probe(question="How many rows?", result="f", path="length(rows)")
     asked_of = msgspec.structs.replace(recording, labels={"probes": asked([probe], [recording], "s")["t"]})
     compared = bench.compare([asked_of], ["cut=summarizer=cut.py:rows"], base=tmp_path)
-    (sample,) = compared.samples["cut", "probes.recall", "t"]
+    (sample,) = compared.by_case["t"].runs["cut"].probes
     # 276 is nowhere: the records kept are 164, and who counts them reports a wrong total
-    assert (sample.numerator, sample.detail["expected"], sample.detail["got"]) == (0.0, "276", "164")
+    assert (sample.numerator, detail(sample).expected, detail(sample).got) == (0.0, "276", "164")
     text = rendered([compared], "markdown", ["probes"])
     assert "| 276 | 164 |" in text
 
@@ -96,9 +113,9 @@ def test_a_number_without_its_label_is_only_a_word() -> None:
         ModelTurn(index=1, content="."),
     )
     (bare,) = samples(recording, "recorded", msgspec.structs.replace(KEGG, result="f"))
-    assert (bare.numerator, bare.detail["found"], bare.detail["upper_bound"]) == (1.0, "token", True)
+    assert (bare.numerator, detail(bare).found, bare.upper_bound) == (1.0, "token", True)
     (kept,) = samples(recording, "keep_all", msgspec.structs.replace(KEGG, result="f"))
-    assert (kept.detail["found"], "upper_bound" in kept.detail) == ("path", False)
+    assert (detail(kept).found, kept.upper_bound) == ("path", False)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +138,7 @@ def test_an_answer_as_written(expected: Any, text: str, held: str) -> None:
     recording = trace(result(text, index=0), ModelTurn(index=1, content="."))
     asked_of = msgspec.structs.replace(recording, labels={"probes": [{"question": "q", "expected": expected}]})
     (sample,) = measured(asked_of, run_of(asked_of, "keep_all"))
-    assert sample.detail["found"] == held
+    assert detail(sample).found == held
 
 
 def test_at_a_step_and_at_the_end() -> None:
@@ -159,8 +176,8 @@ def test_a_consumers_reply_is_asked_before_the_recorded_turn(tmp_path: Path) -> 
     compared = bench.compare([asked_of], ["say=consumer=say.py:say"], base=tmp_path)
     assert compared.row("say", "probes.recall").value == 0
     assert compared.row("keep_all", "probes.recall").value == 1
-    (recorded,) = compared.samples["keep_all", "probes.recall", "t"]
-    assert recorded.detail["recorded_reply"]
+    (recorded,) = compared.by_case["t"].runs["keep_all"].probes
+    assert detail(recorded).recorded_reply
 
 
 @pytest.mark.parametrize(
@@ -296,7 +313,7 @@ def test_against_the_slow_reference(recording: Trace, path: str, where: str, str
     ]
     asked_of = msgspec.structs.replace(recording, labels={"probes": held})
     run = run_of(asked_of, strategy)
-    got = [None if item.numerator is None else item.detail["found"] for item in measured(asked_of, run)]
+    got = [None if item.numerator is None else detail(item).found for item in measured(asked_of, run)]
     assert got == [probing.found(asked_of, run, probe) for probe in held]
     if strategy == "keep_all" and where != "reply":
         assert all(item in (None, "path") for item in got)

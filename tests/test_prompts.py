@@ -257,12 +257,12 @@ def test_the_message_of_each_kind_of_step():
     system = base_message(SystemTurn(index=0, content="be brief"))
     user = base_message(UserTurn(index=1, content=(TextPart(text="see"), image)))
     turn = base_message(ModelTurn(index=2, content="ok", tool_calls=(call,), reasoning="thought"))
-    resent = base_message(ModelTurn(index=3, content="ok", reasoning="thought", reasoning_resent=True))
+    resent = base_message(ModelTurn(index=3, content="ok", reasoning="thought"), 7)
     got = base_message(ToolResult(index=4, call_id="c", function="query", role="user", seen="cut", full="whole"))
     assert (system.role, system.kind, system.text, system.step) == ("system", "system", "be brief", 0)
     assert (user.role, user.text, user.non_text) == ("user", "see", 1)
     assert (turn.role, turn.kind, turn.text, turn.tool_calls) == ("assistant", "model", "ok", (call,))
-    assert resent.text == "thought\nok"
+    assert (turn.reasoning_tokens, resent.text, resent.reasoning_tokens) == (0, "ok", 7)
     assert (got.role, got.kind, got.text, got.call_id, got.step) == ("user", "result", "whole", "c", 4)
 
 
@@ -275,7 +275,7 @@ def test_a_key_stands_for_all_that_a_message_says(one, other):
     call = ToolCall(id="c", name="query", arguments={"a": 1})
     variants = [
         key(one), key(one, role="tool"), key(one, kind="made"), key(one, step=1), key(one, step=None),
-        key(one, call_id="c"), key(one, non_text=1), key(one, tool_calls=(call,)),
+        key(one, call_id="c"), key(one, non_text=1), key(one, tool_calls=(call,)), key(one, reasoning_tokens=1),
     ]  # fmt: skip
     assert len(set(variants)) == len(variants)
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from bench.evidence.uses import turn_text
 from generated import traces
 from handmade import opened, result, shell, trace
 from hypothesis import given, settings
 
 import bench
-from bench.evidence.recorded_cut import cuts, resets
+from bench.evidence.of_trace import TraceEvidence
+from bench.evidence.spoken import turn_text
 from bench.model import ContextReset, ModelTurn, Trace, UserTurn, text_of
 from bench.reports import rendered
 from bench.text.facts import facts_of, holds
+
+
+def cuts(recording):
+    return TraceEvidence(recording).cuts
+
+
+def resets(recording):
+    return TraceEvidence(recording).resets
+
 
 HAND = trace(
     UserTurn(index=0, content="Look at run_7."),

@@ -17,11 +17,13 @@ import pytest
 from compared import HALF, HOSTILE, LOG, TABLE, comparison, hostile, recording, unmeasured
 from hypothesis import given, strategies as st
 
+from bench.comparison.decision import decide
 from bench.errors import BenchError
 from bench.model import Comparison, Delta
 from bench.plugins.registry import entries
 from bench.reports import REPLAY_LIMIT, build_blocks, render, rendered, require_renderer, terminal_text
 from bench.reports.blocks import Beside, Cell, Chart, Column, Fold, Point, Prose, SideBySide, Table, change
+from bench.reports.decision_sentence import decision_sentence
 from bench.reports.loss.excerpts import excerpt
 from bench.reports.page.charts import styles, svg
 from bench.reports.steps import step_lines
@@ -166,10 +168,22 @@ def _sentence(compared: Comparison, panel: str) -> str:
     return block.text
 
 
-def test_the_first_sentence_says_what_to_ship() -> None:
-    assert (
-        _sentence(comparison(), "ranking") == "Ship mask: 750 tokens a run; no case loses anything of what was needed."
-    )
+def test_the_ranking_opens_with_the_decision() -> None:
+    compared = comparison()
+    assert _sentence(compared, "ranking") == decision_sentence(decide(compared))
+    assert _sentence(compared, "ranking").startswith("Ship mask: 750 tokens a run")
+
+
+def test_the_ranking_marks_who_is_on_the_front_whose_gates_fail_and_who_is_a_reference() -> None:
+    blocks = build_blocks(comparison(), ["ranking"])[0].blocks
+    (beside,) = (block for block in blocks if isinstance(block, Beside))
+    (table,) = (block for block in beside.blocks if isinstance(block, Table))
+    cells = {row[0].text: row for row in table.rows}
+    assert [cells[name][0].detail for name in ("cut", "mask")] == ["", "Pareto front"]
+    assert [cells[name][0].note for name in ("mask", "keep_all", "floor")] == ["", "reference", "reference"]
+    gates = [column.title for column in table.columns].index("gates")
+    assert [cells[name][gates].text for name in ("cut", "mask")] == ["✗ 1 of 2", "✓ 1 pass, 1 skipped"]
+    assert [cells[name][gates].tone for name in ("cut", "mask")] == ["bad", "good"]
 
 
 def test_nobody_is_shipped_where_a_gate_fails_everywhere() -> None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from .. import __version__
-from ..errors import DEBUG, BenchError, debugged, one_line
+from ..errors import DEBUG, BenchError, debugged, defect, one_line
 from .compare import compare
 from .history import history
 from .importing import import_
 from .init import init
 from .listing import list_
+from .record import record
 from .run import run
 from .show import show
 
@@ -31,7 +31,7 @@ def _debug(context: click.Context, parameter: click.Parameter, value: bool) -> N
         os.environ[DEBUG] = "1"  # for the processes that measure cases too
 
 
-for command in (run, compare, init, history, list_, import_, show):
+for command in (run, compare, init, history, list_, import_, show, record):
     command.params.append(click.Option(["--debug"], is_flag=True, expose_value=False, is_eager=True, callback=_debug,
                                        help="Show the traceback of errors, those of strategies too."))  # fmt: skip
     cli.add_command(command)
@@ -59,11 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail(f"{type(error).__name__}: {one_line(error)}", 2)
     except Exception as error:
         debugged(error)
-        last = error.__traceback__
-        while last is not None and last.tb_next is not None:
-            last = last.tb_next
-        place = f"{Path(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno}" if last is not None else "?"
-        _fail(f"defect in bench at {place}: {type(error).__name__}: {one_line(error)} — please report it", 2)
+        _fail(defect(error), 2)
 
 
 def _fail(message: str, code: int) -> None:

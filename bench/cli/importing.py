@@ -62,19 +62,20 @@ def import_(
         raise BenchError(
             "--no-redact keeps everything, --redact-emails and --redact-homes remove more — give one of them"
         )
-    source, total = iter_traces(sources, strict=strict), Found()
+    source, totals = iter_traces(sources, strict=strict), list[Found]()
     clean = _cleaning(no_redact, redact_emails, redact_homes)
     made = map(_shapes() if shape_only else clean, source)
     if one_file:
         require_apart([output], _inputs(sources))
-        write_traces(_told(made, total), output)
+        write_traces(_told(made, totals), output)
     else:
-        for trace in _told(made, total):
+        for trace in _told(made, totals):
             target = output / f"{_file_name(trace.id)}.jsonl.gz"
             require_apart([target], _inputs(sources))
             write_traces([trace], target)
     for file, reason in source.skipped:
         click.echo(f"left out {visible(file)}: {visible(reason)}")
+    total = sum(totals, Found())
     if total.traces > 1:
         click.echo(f"{counted(total.traces, 'trace')}: {total.sentence()}")
     if no_redact:
@@ -95,14 +96,14 @@ def _shapes() -> Callable[[Trace], Trace]:
     return lambda trace: shape_only(trace, next(numbers))
 
 
-def _told(traces: Iterable[Trace], total: Found) -> Iterator[Trace]:
+def _told(traces: Iterable[Trace], totals: list[Found]) -> Iterator[Trace]:
     """The traces one by one, each with its line as it comes."""
     from ..importing.found import found_in
     from ..text.wording import visible
 
     for trace in traces:
         found = found_in(trace)
-        total.add(found)
+        totals.append(found)
         click.echo(f"{visible(trace.id)} ({trace.source.format}): {found.sentence()}")
         yield trace
 

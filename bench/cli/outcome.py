@@ -38,6 +38,7 @@ def finish(
     from ..files.writing import write_together
     from ..gates import conclude
     from ..reports import TERMINAL_PANELS, report_bytes, terminal_text
+    from ..reports.text import scenarios_text
 
     with keeping(comparisons) as comparisons:
         conclusion = conclude(comparisons)
@@ -55,6 +56,9 @@ def finish(
         for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
             click.echo(line)
         append_summary(comparisons, conclusion.sentence, written)
+    with quoted_output():
+        if len(comparisons) > 1 and "ranking" in (TERMINAL_PANELS if shown is None else shown):
+            click.echo(scenarios_text([(item.title or "Comparison", item) for item in comparisons]))
     click.echo(conclusion.sentence)
     raise SystemExit(conclusion.exit_code)
 

@@ -69,7 +69,7 @@ def run(
     model: str | None,
     jobs: int | None,
 ) -> None:
-    """Replay SCENARIOs (TOML files), or --traces under every --strategy; print the comparison, judge the gates.
+    """Replay SCENARIOs (TOML files), or --traces under every --strategy (none: the references); print the comparison, judge the gates.
 
     Reports, baselines and the history are written at the end, all or none of them.
     """
@@ -99,6 +99,8 @@ def run(
     comparisons = [msgspec.structs.replace(item, keep=keep, keep_far=keep_far) for item in comparisons]
     beside: dict[Path, bytes] = {}
     said: list[str] = []
+    if traces and not strategies:
+        said.append("no --strategy was given, so the references are compared with each other")
     if accepting is not None:
         comparisons = _accept(plans, comparisons, accept_new, beside, said)
     finish(
@@ -113,14 +115,23 @@ def run(
 
 
 def _plans(scenarios: Sequence[Path], traces: Sequence[str], strategies: Sequence[str]) -> list[Scenario]:
+    from ..plugins.registry import entries
     from ..scenario import Scenario, read_scenario
 
     if scenarios and (traces or strategies):
         raise ScenarioError("give scenario files, or --traces with --strategy, not both")
     if scenarios:
         return [read_scenario(path) for path in scenarios]
-    if not traces or not strategies:
+    if not traces:
         raise ScenarioError("nothing to replay — give a scenario file, or --traces PATH and --strategy SPEC")
+    if not strategies:
+        return [
+            Scenario(
+                title="The references alone",
+                traces=tuple(traces),
+                strategies={name: name for name in entries("reference")},
+            )
+        ]
     slots: dict[str, Any] = {}
     for text in strategies:
         name = text.partition("=")[0].strip()

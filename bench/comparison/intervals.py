@@ -18,7 +18,7 @@ Hartigan, Using subsample values as typical values (1969), for the interval
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -43,7 +43,7 @@ ONE_IN = 20
 ROUNDING = 1e-12
 """A sum this small beside its parts is zero."""
 
-AT_ONCE = 1_000_000
+AT_ONCE = 2_000_000
 """How many values are added up at once, so that many cases take little memory."""
 
 
@@ -78,6 +78,7 @@ class Swaps:
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
         self._drawn: dict[int, NDArray[np.bool_]] = {}
+        self._numbers: dict[int, Numbers] = {}
 
     def of(self, cases: int) -> NDArray[np.bool_]:
         """The swaps of so many cases; the first swaps nothing. A swap and its opposite give the same difference: one of the two is here.
@@ -97,6 +98,16 @@ class Swaps:
             self._drawn[cases] = swapped
         return self._drawn[cases]
 
+    def blocks(self, cases: int) -> Iterator[Numbers]:
+        """The same as numbers that can be multiplied with, 1 for a case that is swapped, in parts that take little memory."""
+        swapped = self.of(cases)
+        if swapped.size > AT_ONCE:
+            yield from (rows.astype(float) for rows in _blocks(swapped))
+            return
+        if cases not in self._numbers:
+            self._numbers[cases] = swapped.astype(float)
+        yield self._numbers[cases]
+
 
 def certainty(pairs: Sequence[Pair], aggregate: Literal["sum", "max", "pooled"], swaps: Swaps) -> Certainty:
     """How sure the difference of some cases is, added up as a metric does. Fewer than six cases: nothing is sure.
@@ -113,30 +124,29 @@ def certainty(pairs: Sequence[Pair], aggregate: Literal["sum", "max", "pooled"],
     if len(pairs) < FEWEST:
         return Certainty()
     ours, theirs = (np.array([getattr(pair, side) for pair in pairs], dtype=float) for side in ("ours", "theirs"))
-    swapped = swaps.of(len(pairs))
     if aggregate == "max":
-        return _of_maximum(ours, theirs, swapped)
+        return _of_maximum(ours, theirs, swaps.of(len(pairs)))
     if aggregate == "sum":
-        return _of_sum(ours, theirs, swapped)
+        return _of_sum(ours, theirs, swaps)
     ours_weigh = np.array([pair.our_weight for pair in pairs], dtype=float)
     theirs_weigh = np.array([pair.their_weight for pair in pairs], dtype=float)
-    return _of_shares(ours, theirs, (ours_weigh, theirs_weigh), swapped)
+    return _of_shares(ours, theirs, (ours_weigh, theirs_weigh), swaps)
 
 
-def _of_sum(ours: Numbers, theirs: Numbers, swapped: NDArray[np.bool_]) -> Certainty:
+def _of_sum(ours: Numbers, theirs: Numbers, swaps: Swaps) -> Certainty:
     """A difference in proportion to the reference; an even one where the reference has nothing to be in proportion to."""
     import numpy as np
 
     total = float(theirs.sum())
     in_proportion = bool((theirs >= 0).all()) and total > 0
     weights = theirs if in_proportion else np.ones_like(theirs)
-    p, low, high = _limits(ours - theirs, weights, swapped)
+    p, low, high = _limits(ours - theirs, weights, swaps)
     whole = float(weights.sum())
     relative = (low, high) if in_proportion else (None, None)
     return Certainty(_sure(p), p, _finite(low * whole), _finite(high * whole), *map(_finite, relative))
 
 
-def _of_shares(ours: Numbers, theirs: Numbers, weigh: tuple[Numbers, Numbers], swapped: NDArray[np.bool_]) -> Certainty:
+def _of_shares(ours: Numbers, theirs: Numbers, weigh: tuple[Numbers, Numbers], swaps: Swaps) -> Certainty:
     """The difference of two pooled shares. What a case adds to it is measured from the share of both sides together, which no swap changes."""
     our_weight, their_weight = weigh
     all_ours, all_theirs = float(our_weight.sum()), float(their_weight.sum())
@@ -146,7 +156,7 @@ def _of_shares(ours: Numbers, theirs: Numbers, weigh: tuple[Numbers, Numbers], s
     pooled = float((ours * our_weight).sum() + (theirs * their_weight).sum()) / together
     parts = our_weight * (ours - pooled) - their_weight * (theirs - pooled)
     weights = (our_weight * all_theirs + their_weight * all_ours) / together
-    p, low, high = _limits(parts, weights, swapped)
+    p, low, high = _limits(parts, weights, swaps)
     reference = abs(float((theirs * their_weight).sum()) / all_theirs)
     relative = (low / reference, high / reference) if reference else (None, None)
     return Certainty(_sure(p), p, _finite(low), _finite(high), *map(_finite, relative))
@@ -165,7 +175,7 @@ def _of_maximum(ours: Numbers, theirs: Numbers, swapped: NDArray[np.bool_]) -> C
     return Certainty(_sure(p), p)
 
 
-def _limits(parts: Numbers, weights: Numbers, swapped: NDArray[np.bool_]) -> tuple[float, float, float]:
+def _limits(parts: Numbers, weights: Numbers, swaps: Swaps) -> tuple[float, float, float]:
     """The p-value of Σ parts / Σ weights, and the ends of the interval.
 
     A swap gives a difference as large as none does exactly where the weighted means of the swapped and of the other cases lie on both sides
@@ -176,7 +186,7 @@ def _limits(parts: Numbers, weights: Numbers, swapped: NDArray[np.bool_]) -> tup
     small = ROUNDING * float(np.abs(parts).sum())
     both = np.stack([parts, weights], axis=1)
     lows, highs = [], []
-    for rows in _blocks(swapped):
+    for rows in swaps.blocks(len(parts)):
         inside, its_weight = (rows @ both).T
         outside, other_weight = parts.sum() - inside, weights.sum() - its_weight
         inside[np.abs(inside) <= small] = 0.0

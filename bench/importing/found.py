@@ -15,7 +15,7 @@ NAMED = 4
 """How many tools a line names."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Found:
     """What one trace holds, or several of them added up.
 
@@ -40,10 +40,9 @@ class Found:
     left_out: Counter[str] = field(default_factory=Counter)
     removed: Counter[str] = field(default_factory=Counter)
 
-    def add(self, other: Found) -> None:
-        """Add what another holds."""
-        for name in self.__dataclass_fields__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+    def __add__(self, other: Found) -> Found:
+        """What both hold together."""
+        return Found(**{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__})
 
     def sentence(self) -> str:
         """All of it in one line; what there is none of is not said."""

@@ -228,7 +228,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         for case in self.cases:
             failure = case.runs[strategy].failure if strategy in case.runs else None
             if failure is not None:
-                return case.id, f"{failure.slot} at step {failure.step}: {failure.error}"
+                return case.id, failure.said
         return None
 
     def to_frame(self, what: Literal["rows", "summary", "verdicts"] = "rows") -> pd.DataFrame:

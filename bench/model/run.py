@@ -155,11 +155,28 @@ class Note(Value, frozen=True, kw_only=True):
 
 
 class Failure(Value, frozen=True, kw_only=True):
-    """A strategy that raised: recorded as the failure of its case, not the end of the run."""
+    """A strategy that raised: recorded as the failure of its case, not the end of the run.
+
+    The slot "process" is none of a strategy's: the process that measured the case died, whichever strategy it was at.
+    """
 
     step: int
     slot: str
     error: str
+
+    @property
+    def of_process(self) -> bool:
+        """Whether nobody knows which strategy it was."""
+        return self.slot == "process"
+
+    @property
+    def said(self) -> str:
+        """Where it was, and what.
+
+        >>> Failure(step=3, slot="store", error="ValueError: no").said, Failure(step=-1, slot="process", error="it died").said
+        ('store at step 3: ValueError: no', 'it died')
+        """
+        return self.error if self.of_process else f"{self.slot} at step {self.step}: {self.error}"
 
 
 Reasoning = Literal["", "resent", "not resent"]

@@ -28,6 +28,8 @@ REPLAY_LIMIT = (
 """What replay cannot know; every report says it."""
 
 TERMINAL_PANELS = ("trust", "gates", "ranking")
+NOTHING = "nothing"
+"""The name of the last part of a report, which names the panels that have nothing to say."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class PanelBlocks:
 
 @dataclass(frozen=True)
 class Section:
-    """One comparison in a report: its name (unique in the report), itself, and its panels in order."""
+    """One comparison in a report: its name (unique in the report), itself, and its panels in order, the empty ones as one line."""
 
     name: str
     comparison: Comparison
@@ -92,8 +94,24 @@ def build_blocks(comparison: Comparison, names: Sequence[str] | None = None) -> 
     )
 
 
+def without_empty(panels: Sequence[PanelBlocks]) -> tuple[PanelBlocks, ...]:
+    """The panels that have something to say, then one line that names the others.
+
+    A panel is empty where all it holds is one muted sentence. Nothing empty: the panels as they are.
+
+    >>> without_empty([PanelBlocks("probes", "What is asked?", (Prose("Nothing.", "muted"),))])[0].blocks[0].text
+    'Nothing to say about: probes.'
+    """
+    empty = [panel for panel in panels if [getattr(block, "tone", "") for block in panel.blocks] == ["muted"]]
+    if not empty:
+        return tuple(panels)
+    named = ", ".join(panel.name.replace("_", " ") for panel in empty)
+    last = PanelBlocks(NOTHING, "The rest", (Prose(f"Nothing to say about: {named}.", "muted"),))
+    return (*(panel for panel in panels if panel not in empty), last)
+
+
 def sections(comparisons: Sequence[Comparison], names: Sequence[str] | None = None) -> tuple[Section, ...]:
-    """The comparisons as sections of one report; two of one title are told apart by a number."""
+    """The comparisons as sections of one report, empty panels as one line; two of one title are told apart by a number."""
     found: list[Section] = []
     taken: set[str] = set()
     for comparison in comparisons:
@@ -103,7 +121,7 @@ def sections(comparisons: Sequence[Comparison], names: Sequence[str] | None = No
             number += 1
             name = f"{title} ({number})"
         taken.add(name)
-        found.append(Section(name, comparison, build_blocks(comparison, names)))
+        found.append(Section(name, comparison, without_empty(build_blocks(comparison, names))))
     return tuple(found)
 
 
@@ -160,11 +178,8 @@ def report_bytes(comparisons: Sequence[Comparison], path: Path, panels: Sequence
 
 def terminal_text(comparison: Comparison, panels: Sequence[str] = TERMINAL_PANELS) -> str:
     """The short report for a terminal: what was compared, what the gates said, which strategy wins."""
-    short = tuple(
-        Section(section.name, comparison, tuple(_unfolded(panel) for panel in section.panels))
-        for section in sections([comparison], panels)
-    )
-    text: str = entries("renderer")["text"].target(short)
+    shown = tuple(_unfolded(panel) for panel in build_blocks(comparison, panels))
+    text: str = entries("renderer")["text"].target((Section(comparison.title or "Comparison", comparison, shown),))
     return text
 
 

@@ -16,7 +16,8 @@ from .blocks import Beside, Block, Cases, Cell, Chart, Column, Fold, Path, Promp
 from .loss.sentences import told
 from .page.charts import Style, specification, styles, svg
 from .page.page_data import chart_library, inert_json, packed, source_hash
-from .page.page_parts import label, path_svg, place, table_html
+from .page.page_parts import label, path_svg, place, shown, table_html
+from .scenarios_table import scenarios_sentence, scenarios_table
 
 if TYPE_CHECKING:
     import jinja2
@@ -60,7 +61,8 @@ class _Page:
         page: str = _environment().get_template("page.html.j2").render(
             **self._tools(),
             body=body,
-            overview=[self._overview(section) for section in self.sections] if len(self.sections) > 1 else [],
+            overview=self._overview(),
+            sentence=scenarios_sentence([section.comparison for section in self.sections]),
             looks=[(style.colour, style.stroke) for style in self.looks.values()],
             names=Markup(inert_json([visible(name) for name in self.looks])),
             title=" · ".join(section.name for section in self.sections),
@@ -90,16 +92,19 @@ class _Page:
         template = _environment().get_template("blocks.html.j2")
         return Markup(template.render(**self._tools(), items=blocks))
 
-    def _overview(self, section: Section) -> tuple[Section, Prose | None, Markup | str]:
-        """What a reader of several comparisons decides by: who wins here, and the chart of it in small."""
+    def _overview(self) -> Markup | str:
+        """What a reader of several comparisons decides by: a row each, the name a link to the comparison."""
         from markupsafe import Markup
 
-        blocks = [block for panel in section.panels if panel.name == "ranking" for block in panel.blocks]
-        said = next((block for block in blocks if isinstance(block, Prose)), None)
-        inner = (item for block in blocks for item in (block.blocks if isinstance(block, Beside) else (block,)))
-        chart = next((block for block in inner if isinstance(block, Chart)), None)
-        self.drawn += chart is not None
-        return section, said, Markup(svg(chart, self.looks, f"o{self.drawn}-", small=True)) if chart else ""
+        if len(self.sections) < 2:
+            return ""
+        table = table_html(scenarios_table([(item.name, item.comparison) for item in self.sections]), self.classes, "")
+        for number, section in enumerate(self.sections, 1):
+            name = shown(section.name)
+            table = table.replace(
+                f'<tr><td class="left">{name}</td>', f'<tr><td class="left"><a href="#c{number}">{name}</a></td>', 1
+            )
+        return Markup(table)
 
     def _draw(self, chart: Chart) -> Markup | str:
         """The chart as it stands until the script draws it; inside what only the script opens, nothing."""

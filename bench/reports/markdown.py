@@ -9,6 +9,7 @@ from ..model import Span
 from ..text.wording import counted, visible
 from . import PanelBlocks, Section, renderer
 from .blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Table, needed_text, needs
+from .scenarios_table import scenarios_sentence, scenarios_table
 
 MAX_CHARS = 60_000
 """A pull-request comment on GitHub holds 65,536 characters (a job summary more); panels that would go beyond are named instead of shown."""
@@ -27,7 +28,11 @@ def markdown(sections: Sequence[Section]) -> str:
         if len(text) <= left or not rank:
             left -= len(text)
             texts[section.name, panel.name] = text
-    return "\n".join(part for section in sections for part in _section(section, texts))
+    first = ""
+    if len(sections) > 1:
+        sentence = _inline(scenarios_sentence([section.comparison for section in sections]))
+        first = f"{sentence}\n\n{_table(scenarios_table([(item.name, item.comparison) for item in sections]))}\n\n"
+    return first + "\n".join(part for section in sections for part in _section(section, texts))
 
 
 def _section(section: Section, texts: Mapping[tuple[str, str], str]) -> Iterator[str]:

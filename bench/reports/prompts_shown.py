@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import bz2
 import json
-import zlib
 from typing import Any
 
 from ..model import CallShown
@@ -12,7 +12,7 @@ from ..text.wording import listed
 
 def unpacked(data: bytes) -> dict[str, Any]:
     """The prompts as they were before they were compressed."""
-    found: dict[str, Any] = json.loads(zlib.decompress(data))
+    found: dict[str, Any] = json.loads(bz2.decompress(data))
     return found
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from ..model import Span
+from ..model import Comparison, Span
 from ..text.wording import quantity, visible
 from . import Section, renderer
 from .blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Table, needed_text, needs
+from .scenarios_table import scenarios_sentence, scenarios_table
 
 WIDTH = 100
 MAX_CELL = 48
+MAX_NAME = 36
 MAX_LINES = 12
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -19,7 +21,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 @renderer("text", endings=(".txt",))
 def text(sections: Sequence[Section]) -> str:
     """Every panel as text: headings, sentences, aligned tables, a sparkline for each line of a chart."""
-    lines: list[str] = []
+    lines = scenarios_text([(section.name, section.comparison) for section in sections]).splitlines()
     for section in sections:
         name = _flat(section.name)
         lines += [name, "=" * _width(name), ""]
@@ -28,6 +30,16 @@ def text(sections: Sequence[Section]) -> str:
             for block in panel.blocks:
                 lines += [*_block(block), ""]
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
+
+
+def scenarios_text(named: Sequence[tuple[str, Comparison]]) -> str:
+    """Several scenarios, by name, as one table and one sentence; `""` for fewer than two."""
+    if len(named) < 2:
+        return ""
+    sentence = scenarios_sentence([comparison for _, comparison in named])
+    table = scenarios_table([(_clip_to(_flat(name), MAX_NAME), comparison) for name, comparison in named])
+    lines = [*_table(table), "", *textwrap.wrap(sentence, WIDTH), ""]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def _flat(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import SpecError, nearest
 from ..model import Record, ToolResult
-from . import Execution, Window
+from .slots import Execution, Window
 
 RESULT = {
     "result": ("result", "tool_result", "step"),

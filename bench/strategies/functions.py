@@ -12,7 +12,6 @@ from ..errors import SpecError, StrategyError, nearest, one_line, raised_at
 from ..model import Message, Record, ToolResult
 from ..plugins.command import Process
 from ..plugins.registry import Plugin
-from . import Edits, Reply, Window
 from .asking import asked_of
 from .dialects import Bridge, Dialect
 from .dialects.anthropic import Anthropic
@@ -20,6 +19,7 @@ from .dialects.langchain import LangChain
 from .dialects.openai import OpenAI
 from .recorded_mapping import execution_mapping, raw_mapping
 from .requests import request_of
+from .slots import Edits, Reply, Window
 
 DIALECTS: dict[str, Callable[[], Dialect]] = {"openai": OpenAI, "anthropic": Anthropic, "langchain": LangChain}
 

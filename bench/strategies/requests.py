@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from ..model import Message, ToolResult
-from . import Execution, Window
 from .dialects import Bridge
 from .dialects.openai import OpenAI
 from .recorded_mapping import execution_mapping
+from .slots import Execution, Window
 
 
 def request_of(kind: str, given: tuple[Any, ...]) -> dict[str, Any]:

@@ -170,6 +170,9 @@ def parse_some(text: str) -> Any:
         return parse_prefix(text)[0]
 
 
+_LEADING_SURROGATE = re.compile("[\ud800-\udbff]")
+
+
 def unescape(text: str) -> str:
     """A text with its backslash escapes resolved, as in JSON and Python strings; a lone trailing backslash is kept.
 
@@ -186,7 +189,7 @@ def unescape(text: str) -> str:
         return _ESCAPES.get(body, body)
 
     plain = _ESCAPE.sub(resolve, text)
-    if any("\ud800" <= char <= "\udbff" for char in plain):  # a surrogate pair written as two escapes is one character
+    if _LEADING_SURROGATE.search(plain):  # a surrogate pair written as two escapes is one character
         plain = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return plain
 

@@ -190,13 +190,22 @@ def notice(shown: Iterable[str], untruncated: str, texts: Texts | None = None) -
 def is_placeholder(shown: str, untruncated: str, texts: Texts) -> bool:
     """Whether a text only stands where a result stood: short, no part of it, and without any of its facts.
 
+    Data is none: a list with fewer rows does not say that it is shorter.
+
     >>> is_placeholder("[gone]", "471 rows", Texts()), is_placeholder("471", "471 rows", Texts()), is_placeholder("", "471 rows", Texts())
     (True, False, False)
     """
     text = shown.strip()
-    if not text or len(text) > _PLACEHOLDER_CHARS or text in untruncated:
+    if not text or len(text) > _PLACEHOLDER_CHARS or text in untruncated or _is_data(text):
         return False
     return len(texts.missing(text, texts.facts(untruncated))) == len(texts.facts(untruncated))
+
+
+def _is_data(text: str) -> bool:
+    try:
+        return isinstance(parse_some(text), dict | list)
+    except NothingParsed:
+        return False
 
 
 def _number(text: str) -> int:

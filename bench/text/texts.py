@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable
 from .decode import decoded
 from .facts import Found, anchor, distinct_facts, find_facts, flat, is_number, numbers_in, occurs, words_of
 
+_LONG_CHARS = 100_000  # from here on finding all facts of a text once is cheaper than looking for each one
+
 
 class Texts:
     """The plain lines, facts, words and numbers of texts. It keeps what it has read: one object lives as long as one trace is looked at.
@@ -72,4 +74,5 @@ class Texts:
 
     def missing(self, text: str, facts: Iterable[str]) -> list[str]:
         """Those of the facts that a text does not hold, in the order given."""
-        return [fact for fact in facts if not self.holds(text, fact)]
+        listed = self.facts(text) if len(text) > _LONG_CHARS else {}
+        return [fact for fact in facts if fact not in listed and not self.holds(text, fact)]

@@ -131,7 +131,8 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(char if _harmless(char) else f"⟨U+{ord(char):04X}⟩" for char in text.replace("\r\n", "\n"))
+    shown = text.replace("\r\n", "\n")
+    return shown.translate({ord(char): f"⟨U+{ord(char):04X}⟩" for char in set(shown) if not _harmless(char)})
 
 
 def _harmless(char: str) -> bool:

@@ -17,7 +17,8 @@ CASE = "#scenario=Two%20strategies%20by%20hand&case=case%20cut&strategy=cut&step
 
 
 def drawn(page: Any) -> None:
-    """Waits until the first chart that the script draws is there."""
+    """Opens every scenario, and waits until the first chart that the script draws is there."""
+    page.evaluate("document.querySelectorAll('details.whole').forEach((item) => { item.open = true; })")
     page.locator("article figure.scatter").first.scroll_into_view_if_needed()
     page.locator(DRAWN).first.wait_for()
 
@@ -72,7 +73,7 @@ def test_a_table_is_copied_as_csv(visit: Visit) -> None:
     )
     page.locator(".panel-ranking .copy").first.click()
     lines = page.evaluate("window.copied").splitlines()
-    assert lines[0].startswith("strategy,prompt tokens,against keep_all,needed.recall")
+    assert lines[0].startswith("strategy,prompt tokens,tokens against keep_all,needed.recall")
     assert lines[1].startswith("cut,1500,−50%,75%")
     assert len(lines) == 5
 
@@ -181,9 +182,26 @@ def test_dark_is_dark_and_paper_is_white(visit: Visit) -> None:
 
 @pytest.mark.parametrize("name", ["two", "hostile", "several"])
 def test_a_phone_scrolls_in_one_direction(visit: Visit, name: str) -> None:
-    page = visit(name, width=400)
+    page = visit(name, width=390)
     drawn(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_several_scenarios_are_one_table_and_open_from_it(visit: Visit) -> None:
+    page = visit("several")
+    assert page.locator(".overview tbody tr").count() == 3
+    assert page.locator("article figure.scatter").first.is_hidden()
+    page.locator(".overview tbody a").first.click()
+    page.locator("article figure.scatter").first.wait_for()
+    assert page.locator("details.whole[open]").count() == 1
+
+
+def test_paper_holds_the_answer_and_no_excerpt(visit: Visit) -> None:
+    page = visit("two", width=720)
+    page.emulate_media(media="print")
+    assert page.locator(".panel-ranking .prose").first.is_visible()
+    assert not page.locator(".panel-losses pre").first.is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 720
 
 
 def test_without_javascript_tables_and_charts_are_there(visit: Visit) -> None:

@@ -21,8 +21,11 @@ from .tokens import count, dollars, provider
 
 def prompt_tokens(trace: Trace, run: Run) -> dict[int, int]:
     """Tokens of every prompt."""
+    framing = run.counting.prompt_tokens
     return {
-        prompt.step: 3 + tools_tokens(trace, run, prompt.thread, prompt.step) + sum(_message(run, m) for m in messages)
+        prompt.step: framing
+        + tools_tokens(trace, run, prompt.thread, prompt.step)
+        + sum(_message(run, m) for m in messages)
         for prompt, messages, _ in rebuilt.prompts(run)
     }
 
@@ -30,13 +33,24 @@ def prompt_tokens(trace: Trace, run: Run) -> dict[int, int]:
 def _message(run: Run, message: Message) -> int:
     calls = [call for call in message.tool_calls if not call.in_text]
     texts = [message.text] + [text for call in calls for text in (call.name, compact_json(call.arguments))]
-    return 3 + sum(count(run.encoding, text) for text in texts) + message.reasoning_tokens
+    return framed(run, texts) + message.reasoning_tokens
+
+
+def framed(run: Run, texts: list[str]) -> int:
+    """Tokens of a message that says these texts, as they are counted on this trace."""
+    said = sum(count(run.encoding, text) for text in texts)
+    return round(run.counting.message_tokens + run.counting.factor * said)
+
+
+def scaled(run: Run, text: str) -> int:
+    """Tokens of one text, as they are counted on this trace."""
+    return round(run.counting.factor * count(run.encoding, text))
 
 
 def tools_tokens(trace: Trace, run: Run, thread: str, step: int) -> int:
     """Tokens of the tool definitions in force at a step."""
     before = [s.tools for s in trace.steps if isinstance(s, ToolsChanged) and s.thread == thread and s.index < step]
-    return count(run.encoding, compact_json(list(before[-1]))) if before and before[-1] else 0
+    return scaled(run, compact_json(list(before[-1]))) if before and before[-1] else 0
 
 
 def shared_tokens(trace: Trace, run: Run) -> dict[int, int]:
@@ -55,7 +69,7 @@ def shared_tokens(trace: Trace, run: Run) -> dict[int, int]:
             for s in trace.steps
         ):
             continue
-        total = tools_tokens(trace, run, prompt.thread, prompt.step)
+        total = tools_tokens(trace, run, prompt.thread, prompt.step) + run.counting.prompt_tokens - at_end(run)
         for old, new, message in zip(before[1], keys, messages, strict=False):
             if old != new:
                 break
@@ -64,13 +78,27 @@ def shared_tokens(trace: Trace, run: Run) -> dict[int, int]:
     return found
 
 
-def cached(model: str | None, shared: int) -> int | None:
-    """What a model's provider reads from its cache."""
+def at_end(run: Run) -> int:
+    """The framing behind the last message, where the answer begins."""
+    return min(3, max(0, run.counting.prompt_tokens))
+
+
+def cached(trace: Trace, run: Run, model: str | None, shared: dict[int, int], step: int) -> int | None:
+    """What a model's provider reads from its cache: of gpt-4o and of claude-sonnet-4-5, the models that these tests use."""
+    kept, share = max(0, shared[step]), run.counting.cache_share
     if provider(model) == "openai":
-        return 0 if shared < 1024 else max(step for step in range(1024, shared + 1, 128))
-    if provider(model) == "anthropic":
-        return shared if shared >= 1024 else 0
-    return None
+        read = 0 if kept < 1024 else max(size for size in range(1024, kept + 1, 128))
+        seconds = 600
+    elif provider(model) == "anthropic":
+        read, seconds = kept if kept >= 1024 else 0, 300
+    else:
+        return None
+    times = {turn.index: turn.t for turn in trace.model_turns}
+    thread = next(prompt.thread for prompt in run.prompts if prompt.step == step)
+    before = [prompt.step for prompt in run.prompts if prompt.thread == thread and prompt.step < step]
+    if before and None not in (times[before[-1]], times[step]) and times[step] - times[before[-1]] > seconds:
+        return 0
+    return int(read * share) if run.counting.cache_used else 0
 
 
 def cost_usd(trace: Trace, run: Run) -> dict[int, float | None]:
@@ -80,12 +108,13 @@ def cost_usd(trace: Trace, run: Run) -> dict[int, float | None]:
     found: dict[int, float | None] = {}
     for turn in trace.model_turns:
         model, total = turn.model or run.model, tokens[turn.index]
-        read = cached(model, shared[turn.index]) or 0
-        written = total - 3 - read if provider(model) == "anthropic" and total - 3 >= 1024 else 0
+        read = cached(trace, run, model, shared, turn.index) or 0
+        writes = provider(model) == "anthropic" and total >= 1024 and run.counting.cache_used
+        written = total - at_end(run) - read if writes else 0
         said = [text_of(turn.content), turn.reasoning or ""]
         for call in turn.tool_calls:
             said += [] if call.in_text else [call.name, compact_json(call.arguments)]
-        answer = turn.usage.completion_tokens if turn.usage else sum(count(run.encoding, text) for text in said)
+        answer = turn.usage.completion_tokens if turn.usage else sum(scaled(run, text) for text in said)
         parts = [dollars(model, at, total, read, written, answer)] + [
             dollars(model, at, call.consumed_tokens, 0, 0, call.produced_tokens)
             for call in run.writer_calls
@@ -95,11 +124,11 @@ def cost_usd(trace: Trace, run: Run) -> dict[int, float | None]:
     return found
 
 
-def recorded_prompt_tokens(trace: Trace, encoding: str, turn: ModelTurn) -> int:
-    """Tokens of what the recorded model saw at a turn, in a trace without resets."""
+def recorded_prompt_tokens(trace: Trace, run: Run, turn: ModelTurn, reasoning: dict[int, int]) -> int:
+    """Tokens of what the recorded model saw at a turn, in a trace without resets; `reasoning` is the size of what was sent back, by step."""
     before = [step for step in trace.steps if step.thread == turn.thread and step.index < turn.index]
     tools = [step.tools for step in before if isinstance(step, ToolsChanged)]
-    total = 3 + (count(encoding, compact_json(list(tools[-1]))) if tools and tools[-1] else 0)
+    total = run.counting.prompt_tokens + (scaled(run, compact_json(list(tools[-1]))) if tools and tools[-1] else 0)
     for step in before:
         texts: list[str] = []
         if isinstance(step, ToolResult):
@@ -109,5 +138,5 @@ def recorded_prompt_tokens(trace: Trace, encoding: str, turn: ModelTurn) -> int:
         if isinstance(step, ModelTurn):
             for call in step.tool_calls:
                 texts += [] if call.in_text else [call.name, compact_json(call.arguments)]
-        total += 3 * bool(texts) + sum(count(encoding, text) for text in texts)
+        total += framed(run, texts) + reasoning.get(step.index, 0) if texts else 0
     return total

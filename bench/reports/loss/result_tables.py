@@ -40,18 +40,16 @@ def table_in(value: Any) -> Table | None:
     return best or None
 
 
-def whole(result: ToolResult) -> Rows | None:
+def whole(table: Table | None) -> Rows | None:
     """The beginning of the table in a result; None where it holds none."""
-    table = _table_of(result)
     if table is None:
         return None
     columns, rows = _columns(table), table[:MAX_ROWS]
     return Rows(columns, _texts(rows, columns), frozenset(), _extent(table, columns))
 
 
-def beside(result: ToolResult, text: str) -> Rows | None:
+def beside(table: Table | None, text: str) -> Rows | None:
     """The same rows with the cells gone that a text does not hold, in the row it holds most of; None where the result has no table."""
-    table = _table_of(result)
     if table is None:
         return None
     columns = _columns(table)
@@ -71,7 +69,8 @@ def beside(result: ToolResult, text: str) -> Rows | None:
     return Rows(columns, shown.rows, shown.gone, _said(shown, len(table)))
 
 
-def _table_of(result: ToolResult) -> Table | None:
+def table_of(result: ToolResult) -> Table | None:
+    """The table in a result; None where it holds none."""
     if result.data is not None:
         return table_in(result.data)
     try:

@@ -12,7 +12,7 @@ from ...evidence.spoken import call_text
 from ...model import Kept, NeededAt, ResultShown, Sample, Span, ToolResult, as_text
 from .excerpts import excerpt
 from .explanations import explain
-from .result_tables import beside, whole
+from .result_tables import Table, beside, table_of, whole
 
 MAX_STRATEGIES = 6
 MAX_NAMED = 12
@@ -79,7 +79,8 @@ def worst_results(
 def _result_shown(step: int, damaged: Sequence[Damage], evidence: Mapping[str, RunEvidence]) -> ResultShown:
     worst = sorted(damaged, key=lambda damage: (damage.badness, damage.strategy))[:MAX_STRATEGIES]
     result = evidence[worst[0].strategy].of_trace.results[step]
-    kept = [_kept(evidence[damage.strategy], result, damage) for damage in worst]
+    table = table_of(result)
+    kept = [_kept(evidence[damage.strategy], result, table, damage) for damage in worst]
     needed = {item.fact for damage in worst for item in damage.missed}
     lost = dict.fromkeys(fact for _, facts in kept for fact in facts)
     return ResultShown(
@@ -90,11 +91,11 @@ def _result_shown(step: int, damaged: Sequence[Damage], evidence: Mapping[str, R
         kept=tuple(item for item, _ in kept),
         missed=max(len(damage.missed) for damage in damaged),
         lost=max(damage.lost_in_prompt + damage.lost_in_store for damage in damaged),
-        rows=whole(result),
+        rows=whole(table),
     )
 
 
-def _kept(evidence: RunEvidence, result: ToolResult, damage: Damage) -> tuple[Kept, list[str]]:
+def _kept(evidence: RunEvidence, result: ToolResult, table: Table | None, damage: Damage) -> tuple[Kept, list[str]]:
     """What a strategy kept of a result, in the prompt that first missed it, else in the last one, else in the store; and every fact it lost."""
     if damage.missed or damage.lost_in_prompt:
         turn = damage.missed[0].turn if damage.missed else None
@@ -117,7 +118,7 @@ def _kept(evidence: RunEvidence, result: ToolResult, damage: Damage) -> tuple[Ke
             needed_at=damage.missed[:MAX_NAMED],
             retrievable=tuple(fact for fact in named if fact in behind),
             said=_sentences(result, held),
-            rows=beside(result, text),
+            rows=beside(table, text),
         ),
         lost,
     )

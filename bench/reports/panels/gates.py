@@ -12,6 +12,7 @@ from ..loss.sentences import told
 
 TONES: dict[str, Tone] = {"fail": "bad", "inconclusive": "warn", "skipped": "muted", "pass": "good"}
 SHOWN_PASSES = 4
+MAX_ROWS = 10
 
 
 @panel("gates", order=70, title="Do the gates hold?")
@@ -27,10 +28,12 @@ def gates(comparison: Comparison) -> list[Block]:
     blocks: list[Block] = [Prose(f"{len(ordered)} verdicts: {said}.", TONES[ordered[0].outcome])]
     open_rows = [verdict for verdict in ordered if verdict.outcome != "pass"]
     passed = [verdict for verdict in ordered if verdict.outcome == "pass"]
-    if len(passed) <= SHOWN_PASSES:
+    if len(passed) <= SHOWN_PASSES and len(ordered) <= MAX_ROWS:
         return [*blocks, _table(ordered)]
     if open_rows:
-        blocks.append(_table(open_rows))
+        blocks.append(_table(open_rows[:MAX_ROWS]))
+    if len(open_rows) > MAX_ROWS:
+        blocks.append(Fold(f"{len(open_rows) - MAX_ROWS} more that did not pass", (_table(open_rows[MAX_ROWS:]),)))
     return [*blocks, Fold(f"{len(passed)} gates passed", (_table(passed),))]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ...model import Comparison, MetricInfo
 from ...text.wording import counted
-from .. import panel
+from .. import contenders, panel
 from ..blocks import Block, Cell, Column, Fold, Prose, Table, measured
 
-MAX_CELLS = 12_000
+MAX_ROWS = 10
 
 
 @panel("metrics", order=90, title="Every number")
@@ -22,7 +22,7 @@ def metrics(comparison: Comparison) -> list[Block]:
     )  # fmt: skip
     columns = (Column("metric"), Column("direction"), *(Column(name, align="right") for name in everyone))
     return [
-        Table(columns, rows, f"Over {counted(len(comparison.cases), 'case')}."),
+        Fold(f"All {len(rows)} over {counted(len(comparison.cases), 'case')}", (Table(columns, rows),)),
         *_per_case(comparison, everyone),
     ]
 
@@ -32,17 +32,30 @@ def _name(info: MetricInfo) -> Cell:
 
 
 def _per_case(comparison: Comparison, everyone: tuple[str, ...]) -> list[Block]:
-    cells_a_case = max(1, len(everyone) * len(comparison.metrics))
-    shown = comparison.case_ids[: max(1, MAX_CELLS // cells_a_case)]
     columns = (Column("case"), *(Column(name, align="right") for name in everyone))
-    left = len(comparison.cases) - len(shown)
-    caption = f"{counted(left, 'more case')}: in the CSV and JSON reports." if left else ""
+    left = max(0, len(comparison.cases) - MAX_ROWS)
+    caption = f"The {MAX_ROWS} worst; {counted(left, 'more case')}: in the CSV and JSON reports." if left else ""
     tables: list[Block] = []
     for metric, info in sorted(comparison.metrics.items()):
         rows = tuple(
-            (Cell(case), *(measured(comparison.row(name, metric, case)) for name in everyone)) for case in shown
+            (Cell(case, case=case), *(measured(comparison.row(name, metric, case)) for name in everyone))
+            for case in _worst(comparison, info)
         )
         tables.append(
             Fold(f"{info.name} by case: {info.title}" if info.title else info.name, (Table(columns, rows, caption),))
         )
     return tables
+
+
+def _worst(comparison: Comparison, info: MetricInfo) -> list[str]:
+    """Up to ten cases, those first on which a contender does worst by a metric; where all fit, in their own order."""
+    if len(comparison.case_ids) <= MAX_ROWS:
+        return list(comparison.case_ids)
+    sign = 1 if info.better == "higher" else -1
+
+    def badness(case: str) -> tuple[bool, float]:
+        rows = [comparison.row(name, info.name, case) for name in contenders(comparison)]
+        values = [sign * row.value for row in rows if row is not None and row.value is not None]
+        return not values, min(values, default=0.0)
+
+    return sorted(comparison.case_ids, key=badness)[:MAX_ROWS]

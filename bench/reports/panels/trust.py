@@ -33,19 +33,26 @@ def trust(comparison: Comparison) -> list[Block]:
 
 
 def _failures(comparison: Comparison) -> list[Block]:
-    failed = [
+    failures = [
         (name, case.id, failure)
         for name in comparison.everyone
         for case in comparison.cases
         if (failure := case.runs[name].failure) is not None
     ]
+    unmeasured = {case: failure.error for _, case, failure in failures if failure.of_process}
+    failed = [item for item in failures if not item[2].of_process]
     found: list[Block] = [
+        Prose(f"{case} could not be measured: {error}. No strategy has numbers over all cases.", "bad")
+        for case, error in list(unmeasured.items())[:MAX_LISTED]
+    ]
+    found += [
         Prose(f"{name} raised on {case}, in {failure.slot} at step {failure.step}: {failure.error}. "
               "Its numbers over all cases are missing.", "bad")
         for name, case, failure in failed[:MAX_LISTED]
     ]  # fmt: skip
-    if len(failed) > MAX_LISTED:
-        found.append(Prose(f"… and {len(failed) - MAX_LISTED} more failures.", "bad"))
+    left = max(0, len(failed) - MAX_LISTED) + max(0, len(unmeasured) - MAX_LISTED)
+    if left:
+        found.append(Prose(f"… and {left} more failures.", "bad"))
     return found
 
 

@@ -48,9 +48,19 @@
   const article = (name) => all("article").find((item) => item.dataset.scenario === name);
   const blockOf = (root, name) => all(".cases > script[data-case]", root).find((item) => item.dataset.case === name);
 
+  const unfold = (node) => {
+    for (const whole of all("details.whole", node)) whole.open = true;
+    const around = node.closest("details.whole");
+    if (around) around.open = true;
+  };
+
   const follow = async () => {
     const wanted = read();
-    if (!wanted) return;
+    if (!wanted) {
+      const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+      if (target && target.closest("article")) { unfold(target); target.scrollIntoView(); }
+      return;
+    }
     if (wanted.strategy !== undefined) highlight(wanted.strategy);
     if (wanted.case === undefined) return;
     const home = wanted.scenario !== undefined ? article(wanted.scenario) : all("article").find((item) => blockOf(item, wanted.case));
@@ -60,6 +70,7 @@
   };
 
   const open = async (home, block, wanted) => {
+    unfold(home);
     const view = one(".caseview", home);
     const name = block.dataset.case;
     Object.assign(state, { scenario: home.dataset.scenario, case: name, step: wanted.step ?? null });
@@ -239,6 +250,7 @@
   const reach = (box) => setTimeout(() => {  // what scrolls can be scrolled by keyboard
     if (box.scrollWidth > box.clientWidth && !one("a,button", box)) box.tabIndex = 0;
   });
+  for (const whole of all("details.whole")) whole.addEventListener("toggle", () => all(".scroll", whole).forEach(reach));
   const wake = (node) => {
     if (node.tagName === "TABLE") equip(node);
     else if (node.tagName === "FIGURE") draw(node);
@@ -333,9 +345,14 @@
     root.show = (name, wanted) => {
       if (runs.has(name)) mine.value = name;
       refill();
-      if (wanted !== undefined && [...step.options].some((option) => option.value === String(wanted))) { step.value = String(wanted); show(); }
+      if (wanted === undefined) return;
+      const known = [...step.options].map((option) => Number(option.value));
+      step.selectedIndex = Math.max(0, known.findLastIndex((at) => at <= Number(wanted)));  // not every call of a long run is kept
+      show();
     };
-    root.append(make("h4", { textContent: "Prompts" }), make("div", { className: "bar" }, mineLabel, otherLabel, stepLabel, before, after), sides);
+    const [here, total] = data.calls;
+    const partly = here < total ? [make("p", { className: "caption", textContent: `${here} of ${total} model calls are kept: evenly spread, those where most happened.` })] : [];
+    root.append(make("h4", { textContent: "Prompts" }), make("div", { className: "bar" }, mineLabel, otherLabel, stepLabel, before, after), ...partly, sides);
     const kept = state.step;
     refill();
     state.step = kept;

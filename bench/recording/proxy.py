@@ -1,0 +1,175 @@
+"""A proxy between an agent and its model provider that writes down each call: for agents in any language."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import ssl
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..errors import BenchError
+from ..traces.reading.streams import assembled, events_of
+from .lines import Lines
+from .servers import RecordingServer, answer_json, body_of, json_of, unpacked_body
+
+_OWN = {"host", "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
+        "transfer-encoding", "upgrade", "content-length", "accept-encoding", "expect"}  # fmt: skip
+"""Headers that belong to one connection, or that the proxy sets itself."""
+
+_TIMEOUT_S = 900
+
+
+class Proxy(RecordingServer):
+    """Passes every request on to `upstream` and its answer back, streamed ones as they come, and appends each POST with its answer to a log
+    that the reader `request_log` reads. Headers, which hold the keys, are passed on and not written.
+
+    Source: platform.openai.com/docs/api-reference (streaming); docs.anthropic.com, "Streaming Messages"; RFC 9110 7.6.1 (headers of a connection)
+    """
+
+    def __init__(
+        self, upstream: str, path: Path, *, host: str = "127.0.0.1", port: int = 0, redact: bool = True
+    ) -> None:
+        self.upstream = urlsplit(upstream)
+        if self.upstream.scheme not in ("http", "https") or not self.upstream.hostname:
+            raise BenchError(f"{upstream}: is no address of a provider — give one such as https://api.openai.com")
+        super().__init__((host, port), _Handler, Lines(path), redact=redact)
+
+    @property
+    def url(self) -> str:
+        """What the agent is given as its base URL, without the provider's path."""
+        return f"http://{self.server_address[0]!s}:{self.server_address[1]}"
+
+    def connect(self) -> http.client.HTTPConnection:
+        """A new connection to the provider."""
+        host, port = self.upstream.hostname or "", self.upstream.port
+        if self.upstream.scheme == "https":
+            return http.client.HTTPSConnection(host, port, timeout=_TIMEOUT_S, context=ssl.create_default_context())
+        return http.client.HTTPConnection(host, port, timeout=_TIMEOUT_S)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: Proxy
+
+    def do_GET(self) -> None:
+        self._pass()
+
+    def do_POST(self) -> None:
+        self._pass()
+
+    def do_PUT(self) -> None:
+        self._pass()
+
+    def do_DELETE(self) -> None:
+        self._pass()
+
+    def do_PATCH(self) -> None:
+        self._pass()
+
+    def do_HEAD(self) -> None:
+        self._pass()
+
+    def do_OPTIONS(self) -> None:
+        self._pass()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing is printed for a request."""
+
+    def _pass(self) -> None:
+        try:
+            body = body_of(self)
+        except ValueError as error:
+            self.close_connection = True
+            answer_json(self, 400, {"error": {"message": f"bench record: {error}"}})
+            return
+        started = time.time()
+        connection = self.server.connect()
+        try:
+            headers = {name: value for name, value in self.headers.items() if name.lower() not in _OWN}
+            headers |= {"Accept-Encoding": "identity", "Content-Length": str(len(body))}
+            connection.request(self.command, self.server.upstream.path.rstrip("/") + self.path, body, headers)
+            answer = connection.getresponse()
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            said = {
+                "error": {
+                    "message": f"bench record: {self.server.upstream.netloc} did not answer: {error or type(error).__name__}"
+                }
+            }
+            self._record(body, 502, said, started)
+            answer_json(self, 502, said)
+            return
+        with contextlib.closing(connection):
+            self._answer(answer, lambda parts: self._record(body, answer.status, self._read(answer, parts), started))
+
+    def _answer(self, answer: http.client.HTTPResponse, record: Callable[[bytes], None]) -> None:
+        """Pass an answer on: one of a told length when it is whole, a streamed one as it comes. It is recorded before the agent has its end, so
+        that no call that the agent saw the end of is lost. An agent that has gone does not end the recording."""
+        told = answer.getheader("Content-Length")
+        bare = self.command == "HEAD" or answer.status in (204, 304)
+        body = b""
+        if told is not None and not bare:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                body = answer.read()
+            record(body)
+        self.send_response(answer.status, answer.reason)
+        for name, value in answer.getheaders():
+            if name.lower() not in _OWN | {"date", "server"}:
+                self.send_header(name, value)
+        streamed = told is None and not bare
+        self.send_header(*(("Transfer-Encoding", "chunked") if streamed else ("Content-Length", told or "0")))
+        try:
+            self.end_headers()
+            self.wfile.write(body)
+        except OSError:
+            self.close_connection = True
+        if streamed:
+            self._stream(answer, record)
+        elif bare:
+            record(b"")
+
+    def _stream(self, answer: http.client.HTTPResponse, record: Callable[[bytes], None]) -> None:
+        parts: list[bytes] = []
+        whole = False
+        try:
+            while part := answer.read1(65536):
+                parts.append(part)
+                if not self.close_connection and not self._sent(b"%x\r\n%b\r\n" % (len(part), part)):
+                    self.close_connection = True
+            whole = True
+        except (OSError, http.client.HTTPException):
+            self.close_connection = True  # the provider broke off: the agent sees it as it is, without an end
+        record(b"".join(parts))
+        if whole and not self.close_connection and not self._sent(b"0\r\n\r\n"):
+            self.close_connection = True
+
+    def _sent(self, data: bytes) -> bool:
+        """Whether the agent took what it was sent."""
+        try:
+            self.wfile.write(data)
+        except OSError:
+            return False
+        return True
+
+    def _read(self, answer: http.client.HTTPResponse, body: bytes) -> Any:
+        """What an answer says: JSON, a stream put together, or its text."""
+        try:
+            body = unpacked_body(body, (answer.getheader("Content-Encoding") or "").lower())
+        except ValueError as error:
+            return f"not read: {error}"
+        value = json_of(body)
+        return (assembled(events_of(value)) or value) if isinstance(value, str) else value
+
+    def _record(self, body: bytes, status: int, answer: Any, started: float) -> None:
+        if self.command == "POST":
+            request: Any = None
+            with contextlib.suppress(ValueError):
+                request = json_of(unpacked_body(body, self.headers.get("Content-Encoding", "").lower()))
+            said = {"startTime": started, "endTime": time.time(), "path": self.path, "status": status}
+            self.server.append({**said, "request": request, "response": answer})
