@@ -15,8 +15,8 @@ help: ## Say what each target does.
 bench: .venv/.installed ## Replay the shipped traces through the shipped scenarios; write reports/bench.html.
 	$(BIN)/bench run scenarios/*.toml -o reports/bench.html
 
-test: .venv/.installed-dev ## Run every test, the examples in docstrings included.
-	$(BIN)/python -m pytest
+test: .venv/.installed-dev ## Run every test on two cores, the examples in docstrings included.
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: .venv/.installed-dev ## Check style, format and types, and that the generated pages are not old.
 	$(BIN)/python -m ruff check .

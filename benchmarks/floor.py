@@ -9,20 +9,25 @@ from __future__ import annotations
 import argparse
 import gc
 import statistics
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 import bench
-from bench.comparison.rows import all_rows
-from bench.metrics import info
-from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, compact_json, text_of
-from bench.plugins.registry import entries
+from bench.case import OracleCosts
+from bench.comparison.rows import case_row, summarized
+from bench.evidence.of_run import PromptEvidence, RunEvidence, same_prompts
+from bench.evidence.of_trace import TraceEvidence
+from bench.metrics import metrics
+from bench.model import ModelTurn, Row, SystemTurn, ToolResult, Trace, UserTurn, compact_json, text_of
+from bench.replayer.loop import Replayer
 from bench.strategies import Strategy, parse_strategy
-from bench.text import facts as facts
-from bench.tokens import counting as tokens, prices
+from bench.text.facts import facts_of
+from bench.tokens.counting import TokenCounter
+from bench.tokens.prices import unit_prices
 
 SHIPPED = ("traces/terminal", "traces/analysis", "traces/building_model")
 STRATEGIES = (
@@ -45,8 +50,6 @@ STRATEGIES = (
 )
 ONE_MORE = "one_more=compactor=mask_observations:keep_last=5"
 ROUNDS = 5
-ONCE_A_PROCESS = ("bench.prices", "bench.registry", "bench.tokens")
-"""Modules whose caches hold what no run computes again: price tables, what is registered, vocabularies."""
 
 
 def distinct_texts(traces: Sequence[Trace]) -> list[str]:
@@ -63,18 +66,10 @@ def distinct_texts(traces: Sequence[Trace]) -> list[str]:
     return list(texts)
 
 
-def cold(traces: Sequence[Trace]) -> None:
-    """Forget everything that a run keeps for the next one, so that each round pays for all of it."""
-    for counter in map(tokens.counter, ("o200k_base", "cl100k_base")):
-        counter.__init__(counter.encoding)
-    for name, module in list(sys.modules.items()):
-        if name.startswith("bench.") and name not in ONCE_A_PROCESS:
-            for value in vars(module).values():
-                if hasattr(value, "cache_clear"):
-                    value.cache_clear()
-    for trace in traces:
-        trace.__dict__.clear()
+def cold(traces: Sequence[Trace]) -> list[Trace]:
+    """The traces as if they had just been read: what was found about them belongs to them, and goes with them."""
     gc.collect()
+    return [msgspec.structs.replace(trace) for trace in traces]
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -87,22 +82,32 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 def replay_and_score(
     traces: Sequence[Trace], strategies: Sequence[Strategy], only: tuple[str, ...]
 ) -> dict[str, float]:
-    """Seconds of each stage for all strategies on all traces: replay, each family of metrics, adding up into rows."""
+    """Seconds of each stage for all strategies on all traces: replay, each room of metrics, adding up into rows.
+
+    What a metric is the first to ask for is found then: the first of a room pays for what the others share.
+    """
     spent = {"replay": 0.0}
-    metrics = {name: entry for name, entry in entries("metric").items() if name.startswith(only)}
-    runs, samples = {}, {}
+    chosen = {name: metric for name, metric in metrics().items() if name.startswith(only)}
+    rows: list[Row] = []
     for trace in traces:
+        of_trace = TraceEvidence(trace)
+        replayer = Replayer(of_trace)
+        oracle = OracleCosts(replayer)
+        shared: dict[Any, PromptEvidence] = {}
         for strategy in strategies:
-            elapsed_s, run = timed(lambda t=trace, s=strategy: bench.replay(t, s))
+            elapsed_s, run = timed(lambda r=replayer, s=strategy: r.run(s))
             spent["replay"] += elapsed_s
-            runs[strategy.name, trace.id] = run
-            for name, entry in metrics.items():
-                elapsed_s, found = timed(lambda e=entry, t=trace, r=run: e.target(t, r))
-                spent[name.partition(".")[0]] = spent.get(name.partition(".")[0], 0.0) + elapsed_s
-                samples[strategy.name, name, trace.id] = tuple(found)
-    infos = [info(entry) for entry in metrics.values()]
-    names, cases = [item.name for item in strategies], [trace.id for trace in traces]
-    spent["rows"], _ = timed(lambda: all_rows(infos, names, cases, runs, samples))
+            prompts = shared.setdefault(same_prompts(run), PromptEvidence(of_trace, run))
+            evidence = RunEvidence(of_trace, run, prompts, oracle, replayer.counter)
+            for name, metric in chosen.items():
+                room = name.partition(".")[0]
+                elapsed_s, found = timed(lambda m=metric, e=evidence: m.samples(e))
+                spent[room] = spent.get(room, 0.0) + elapsed_s
+                elapsed_s, row = timed(lambda m=metric, r=run, f=found: case_row(m.info, r, f))
+                spent["rows"] = spent.get("rows", 0.0) + elapsed_s
+                rows.append(row)
+    elapsed_s, _ = timed(lambda: summarized(rows, {name: metric.info for name, metric in chosen.items()}))
+    spent["rows"] = spent.get("rows", 0.0) + elapsed_s
     return spent
 
 
@@ -116,20 +121,21 @@ def main(paths: Sequence[str], only: tuple[str, ...]) -> None:
     print(
         f"{len(traces)} traces, {len(texts)} distinct texts, {sum(map(len, texts)):,} characters; {len(strategies)} strategies"
     )
-    prices.unit_prices("gpt-4o")  # the price tables and the vocabulary load once a process: not part of any multiple
-    encode = {name: tokens.counter(name)._encode for name in ("o200k_base", "cl100k_base")}
+    unit_prices("gpt-4o")  # the price tables and the vocabulary load once a process: not part of any multiple
+    encode = TokenCounter()._encode
     rounds: list[dict[str, float]] = []
     for _ in range(ROUNDS):
-        cold(traces)
-        floor_s, counted = timed(lambda: sum(len(encode["o200k_base"](text)) for text in texts))
-        scan_s, _ = timed(lambda: [facts.facts_of(text) for text in texts])
-        cold(traces)
-        spent = replay_and_score(traces, strategies, only)
-        more = replay_and_score(traces, [parse_strategy(ONE_MORE)], only)
+        floor_s, counted = timed(lambda: sum(len(encode(text)) for text in texts))
+        scan_s, _ = timed(lambda: [facts_of(text) for text in texts])
+        spent = replay_and_score(cold(traces), strategies, only)
+        with_more = replay_and_score(cold(traces), [*strategies, parse_strategy(ONE_MORE)], only)
         rounds.append(
             {"floor_s": floor_s, "tokens": counted, "a plain scan for facts": scan_s / floor_s}
             | {f"{stage}": elapsed_s / floor_s for stage, elapsed_s in spent.items()}
-            | {"all of it": sum(spent.values()) / floor_s, "one more strategy": sum(more.values()) / floor_s}
+            | {
+                "all of it": sum(spent.values()) / floor_s,
+                "one more strategy": (sum(with_more.values()) - sum(spent.values())) / floor_s,
+            }
         )
     middle = {key: statistics.median(item[key] for item in rounds) for key in rounds[0]}
     print(

@@ -12,7 +12,8 @@ from handmade import SMALL, opened, result
 
 from bench.evidence.of_trace import TraceEvidence
 from bench.model import Message, ModelTurn, Record, RouteDecision, Run, ToolResult, Trace
-from bench.plugins.registry import KINDS, Entry, Plugin, build, entries, packages
+from bench.plugins import registry
+from bench.plugins.registry import KINDS, Entry, Plugin, build, entries, packages, register
 from bench.plugins.spec import Spec, parse_spec
 from bench.replayer.loop import replay
 from bench.replayer.prompts import BaseMessages, MessageTokens, ThreadHistory
@@ -234,19 +235,36 @@ def over_budget(plugin: Plugin, recording: Trace) -> list[int]:
     ]
 
 
+def promises(entry: Entry) -> bool:
+    """Whether a compactor says that no prompt is above its `max_tokens` while more is left than system turns and the newest message."""
+    return bool(entry.meta.get("within_max_tokens"))
+
+
+def check_promise(name: str) -> None:
+    """A compactor by name, as anybody would use it: with a small window on a long session, and with one that holds two messages."""
+    found = entries("compactor")[name]
+    if not promises(found):
+        assert "never more than `max_tokens`" not in found.doc, "declare within_max_tokens=True and be held to it"
+        return
+    for limit in (300, 600, 1500):
+        settings = {**dict(tight(found).params), "max_tokens": str(limit)}
+        plugin = build("compactor", Spec(name, None, tuple(settings.items())))
+        for recording in (SMALL["long"], SMALL["threads"], SMALL["structured"]):
+            assert over_budget(plugin, recording) == [], (limit, recording.id)
+
+
 @pytest.mark.parametrize("name", entries("compactor"))
 def test_compactors_keep_the_budget_they_promise(name: str) -> None:
-    found = entries("compactor")[name]
-    if found.meta.get("within_max_tokens"):
-        assert over_budget(build("compactor", tight(found)), SMALL["long"]) == []
-    else:
-        assert "never more than `max_tokens`" not in found.doc
+    check_promise(name)
 
 
-def cut_to_budget(window: Window, *, max_tokens: int = 300, slack: int = 0) -> list[Message]:
-    """The newest messages that fit."""
+def cut_to_budget(window: Window, *, max_tokens: int = 300) -> list[Message]:
+    """The newest messages that fit: never more than `max_tokens`.
+
+    Source: tests/test_conformance.py
+    """
     kept: list[Message] = []
-    room = max_tokens + slack - 3
+    room = max_tokens - 3
     for message in reversed(window.messages):
         room -= window.count(message)
         if room < 0 and kept:
@@ -255,10 +273,21 @@ def cut_to_budget(window: Window, *, max_tokens: int = 300, slack: int = 0) -> l
     return kept
 
 
-@pytest.mark.parametrize(("slack", "kept"), [(0, True), (1000, False)])
-def test_a_broken_budget_would_be_noticed(slack: int, kept: bool) -> None:
-    honest = Plugin(Spec("mine"), Entry("compactor", "mine", cut_to_budget), {"max_tokens": 300, "slack": slack})
-    assert (over_budget(honest, SMALL["long"]) == []) is kept
+def too_much(window: Window, *, max_tokens: int = 300) -> list[Message]:
+    """Forgets that a prompt has a framing."""
+    return cut_to_budget(window, max_tokens=max_tokens + 3 + 30)
+
+
+def test_a_promise_is_checked_and_a_broken_one_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = registry._entries["compactor"]
+    monkeypatch.setitem(registry._entries, "compactor", dict(known))
+    register("compactor", "honest", within_max_tokens=True)(cut_to_budget)
+    register("compactor", "breaks_it", within_max_tokens=True)(too_much)
+    register("compactor", "says_it_only_in_words")(cut_to_budget)
+    check_promise("honest")
+    for name in ("breaks_it", "says_it_only_in_words"):
+        with pytest.raises(AssertionError):
+            check_promise(name)
 
 
 @pytest.mark.parametrize("name", entries("compactor"))
