@@ -62,8 +62,8 @@ def test_ones_own_router_that_says_it_looks_for_loops_is_measured_like_the_detec
     again, other = looking(*["a.csv"] * 4), looking(*"abcd")
     for compactor, recording, missed, false in (
         ("none", again, 0, 0),
-        ("sliding_window:keep_last=2", again, 2, 0),
-        ("mask_observations:keep_last=0", other, 0, 2),
+        ("sliding_window:keep_last=2", again, 3, 0),
+        ("mask_observations:keep_last=0", other, 0, 3),
     ):
         run = replay(recording, compose("s", {"routers": [router], "compactor": compactor}, tmp_path))
         assert run.failure is None
