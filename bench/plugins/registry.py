@@ -46,7 +46,7 @@ KINDS: dict[str, tuple[str | tuple[str, ...], str | None]] = {
 }
 """Every kind of plug-in. The entry point group of a kind is `bench.<kind>s`."""
 
-SETTABLE: dict[str, tuple[str, ...]] = {"compactor": ("mode", "dialect"), "router": ("at",)}
+SETTABLE: dict[str, tuple[str, ...]] = {"compactor": ("mode", "dialect"), "router": ("at", "loop")}
 """What a spec may declare about somebody's own function, unless the function has a parameter of that name: `:mode=per_call`."""
 
 # Slots of one strategy that share a folder share its scan; a name is unique within its kind.

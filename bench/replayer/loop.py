@@ -110,7 +110,7 @@ class _Replay:
         self.stored_side, self.full_side = Side(self._start("evaluator")), Side(self._start("evaluator"))
         self.recorded_points = {(step.at, step.router) for step in self.trace.steps if isinstance(step, RouteDecision)}
         self.routers = [
-            (plugin.entry.name, plugin.attribute("at", AT_DEFAULT), self._started(plugin)[1], self._started(plugin)[1])
+            (plugin, self._started(plugin)[1], self._started(plugin)[1])
             for plugin in strategy.plugins.get("routers", ())
         ]
         self.consumer = self._start("consumer")
@@ -327,8 +327,9 @@ class _Replay:
         self._decide(point, step, None)
 
     def _decide(self, point: str, step: AnyStep | None, recorded: RouteDecision | None) -> None:
-        for name, at, decide, decide_full in self.routers:
-            if at != point:
+        for plugin, decide, decide_full in self.routers:
+            name = plugin.entry.name
+            if plugin.attribute("at", AT_DEFAULT) != point:
                 continue
             falls_as_recorded = {(point, name), (point, None)} & self.recorded_points
             if recorded.router not in (None, name) if recorded is not None else falls_as_recorded:
@@ -347,6 +348,7 @@ class _Replay:
                     at=point,
                     route=route,
                     untruncated=untruncated,
+                    loop=plugin.attribute("loop"),
                     recorded=recorded.taken if recorded is not None else None,
                     labelled=labels.get(str(index)) if isinstance(labels, dict) else None,
                     detail=detail,
@@ -373,10 +375,7 @@ class _Replay:
 
     def run(self, failure: Failure | None) -> Run:
         """What the replay collected, as a Run."""
-        prompts = sorted(
-            (prompt for thread in self.threads.values() for prompt in thread.prompts), key=lambda p: p.step
-        )
-        left = state_left(self._seen(self.stored_side, None))
+        prompts = [prompt for thread in self.threads.values() for prompt in thread.prompts]
         return Run(
             trace_id=self.trace.id,
             trace_sha256=self.trace.sha256,
@@ -389,12 +388,12 @@ class _Replay:
             messages=self.tokens.messages,
             message_tokens=self.tokens.message_tokens,
             decoded=self.decoded,
-            prompts=tuple(prompts),
+            prompts=tuple(sorted(prompts, key=lambda prompt: prompt.step)),
             results=tuple(self.results),
             decisions=tuple(self.decisions),
             writer_calls=tuple(self.writer_calls),
             notes=tuple(self.notes),
             final_route=self.decisions[-1].route if self.decisions else None,
-            final_state=left,
+            final_state=state_left(self._seen(self.stored_side, None)),
             failure=failure,
         )

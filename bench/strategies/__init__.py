@@ -122,7 +122,9 @@ def compose(name: str, slots: Mapping[str, Any], base: Path | None = None) -> St
 
 
 def checked(strategy: Strategy) -> Strategy:
-    """The strategy, if what its plug-ins declare can be: a router's `at`, a compactor's `mode`, what a function asks for. SpecError if not."""
+    """The strategy, if what its plug-ins declare can be: a router's `at` and `loop`, a compactor's `mode`, what a function asks for. SpecError if
+    not.
+    """
     from .functions import started
 
     for router in strategy.plugins.get("routers", ()):
@@ -131,6 +133,9 @@ def checked(strategy: Strategy) -> Strategy:
             raise SpecError(
                 f"router {router.spec}: its `at` must be one of {known} — write {router.spec}:at=after_result"
             )
+        loop = router.attribute("loop")
+        if loop is not None and not (isinstance(loop, str) and loop):
+            raise SpecError(f"router {router.spec}: its `loop` must be the name of a route, got {loop!r}")
     for compactor in strategy.plugins.get("compactor", ()):
         if compactor.attribute("mode", "history") not in MODES:
             raise SpecError(f"compactor {compactor.spec}: its `mode` must be one of {', '.join(MODES)}")
