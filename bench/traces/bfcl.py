@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..files.documents import Document, Node
 from ..model import AnyStep, ModelTurn, SystemTurn, Trace, UserTurn
 from ..plugins.registry import register
-from . import Confidence, source_of
+from . import Confidence, Keeps, source_of
 from .reading.chat import content_of, unknown_role
 
 
@@ -20,6 +20,13 @@ class Bfcl:
 
     Source: Berkeley Function Calling Leaderboard (gorilla.cs.berkeley.edu), PyPI `bfcl-eval`
     """
+
+    keeps = Keeps(
+        results="none",
+        also=("labels",),
+        never="answers and results: the benchmark publishes questions and expected calls",
+        tested="BFCL v4 (`bfcl-eval` 2026.3.23), published files",
+    )
 
     def sniff(self, document: Document) -> Confidence:
         """CERTAIN for an object with a question and functions, else NO."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..files.documents import Document, Node
 from ..model import Trace
 from ..plugins.registry import register
-from . import Confidence
+from . import Confidence, Keeps
 from .reading.conversations import conversations, sample
 from .reading.langchain import is_message, said_of
 from .reading.steps import Steps
@@ -23,6 +23,13 @@ class LangChain:
 
     Source: LangChain reference, `langchain_core.messages` (messages_to_dict, usage_metadata, ToolMessage.artifact), `langchain_core.load.dump`
     """
+
+    keeps = Keeps(
+        results="untruncated",
+        also=("usage", "errors", "reasoning", "model"),
+        never="times, tool definitions, routes: messages alone have none",
+        tested="langchain-core 1.7.2, recorded",
+    )
 
     def sniff(self, document: Document) -> Confidence:
         """CERTAIN where every message is one of LangChain's; else NO."""

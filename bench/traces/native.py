@@ -18,7 +18,7 @@ from ..files.documents import Document, optional_zstandard
 from ..files.writing import write_atomically
 from ..model import SCHEMA_VERSION, AnyStep, Outcome, Source, Trace, Value, plain
 from ..plugins.registry import register
-from . import Confidence
+from . import Confidence, Keeps
 
 _KEY = "bench_trace"
 _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
@@ -50,6 +50,27 @@ class Native:
 
     Source: docs/formats.md "Native traces"
     """
+
+    keeps = Keeps(
+        results="untruncated",
+        also=(
+            "cuts",
+            "usage",
+            "times",
+            "errors",
+            "outcome",
+            "labels",
+            "routes",
+            "reasoning",
+            "threads",
+            "resets",
+            "tools",
+            "approvals",
+            "model",
+        ),
+        never="nothing of what the bench measures; files, pictures and sound are sizes and hashes",
+        tested="schema 1",
+    )
 
     def sniff(self, document: Document) -> Confidence:
         """CERTAIN for a header line, else NO."""

@@ -8,7 +8,7 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import ModelTurn, ToolCall, ToolsChanged, Trace, UserTurn, text_of
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks, source_of
+from . import Confidence, Keeps, Near, by_marks, source_of
 from .reading.anthropic import is_anthropic
 from .reading.chat import ROLES, Conversation, content_of, reasoning_of, tool_calls_of, unknown_role, usage_of
 from .reading.commands import calls_in, is_observation, observation
@@ -45,6 +45,13 @@ class OpenAI:
 
     Source: OpenAI API reference, "Create chat completion" (messages, tool_calls, legacy function_call)
     """
+
+    keeps = Keeps(
+        results="as shown",
+        also=("usage", "reasoning", "tools", "model"),
+        never="times, errors of tools, the untruncated result, how the run ended: a conversation has none of these",
+        tested="Chat Completions API, written by hand after the reference",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN where tools were called and nothing is foreign to the format, POSSIBLE for other lists of messages with roles."""

@@ -13,7 +13,7 @@ import msgspec
 from ..files.documents import Document, Node
 from ..model import Outcome, Trace
 from ..plugins.registry import register
-from . import Confidence, Near, PartOf, by_marks
+from . import Confidence, Keeps, Near, PartOf, by_marks
 from .reading.nodes import first_of
 from .reading.openhands_actions import Actions
 from .reading.openhands_events import EVENTS, Events
@@ -38,6 +38,25 @@ class OpenHands:
     Source: github.com/All-Hands-AI/OpenHands, `openhands/events/serialization/event.py`, `openhands/memory/conversation_memory.py`;
     github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/event`, `conversation/persistence_const.py`
     """
+
+    keeps = Keeps(
+        results="as shown",
+        also=(
+            "cuts",
+            "usage",
+            "times",
+            "errors",
+            "outcome",
+            "reasoning",
+            "threads",
+            "resets",
+            "tools",
+            "approvals",
+            "model",
+        ),
+        never="the template around what a recall found",
+        tested="OpenHands events at 156d068 (published) and openhands-sdk 1.58.2 (recorded)",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for events with a source that are an action, an observation or of a kind of the SDK's, or for a conversation's state file."""

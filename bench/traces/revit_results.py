@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..files.documents import Document, Node
 from ..model import ToolResult, Trace
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks, source_of
+from . import Confidence, Keeps, Near, by_marks, source_of
 from .reading.decoded import strict_json
 from .reading.unread import Unread
 
@@ -23,6 +23,13 @@ class RevitResults:
 
     Source: github.com/LuDattilo/RevitCortex, `scripts/bulk2-readonly-results.json`
     """
+
+    keeps = Keeps(
+        results="as shown",
+        also=("cuts", "times", "errors"),
+        never="the text above 300 characters, the model's turns: the recorder wrote neither",
+        tested="RevitCortex at 0416e06, published files",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for a list of which every item has tool, status and snippet; else what it lacks."""

@@ -9,7 +9,7 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import Outcome, ToolCall, Trace, text_of
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks
+from . import Confidence, Keeps, Near, by_marks
 from .reading.chat import strict_json, tool_calls_of, unknown_role
 from .reading.nodes import at
 from .reading.steps import ROLES, Ran, Said, Steps, said_content
@@ -35,6 +35,13 @@ class SweAgent:
 
     Source: github.com/SWE-agent/SWE-agent, `sweagent/types.py`, `docs/usage/trajectories.md`
     """
+
+    keeps = Keeps(
+        results="untruncated",
+        also=("times", "outcome", "reasoning", "threads", "model"),
+        never="usage by call, exit codes (no result counts as failed), tool definitions",
+        tested="SWE-agent trajectories (`.traj`) at 3ea751c, published files",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for a history whose entries name agent and kind or action, a trajectory of actions, or attempts of those; else what it lacks."""

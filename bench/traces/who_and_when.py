@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from ..files.documents import Document, Node
 from ..model import AnyStep, ContextReset, ModelTurn, Outcome, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
 from ..plugins.registry import register
-from . import Confidence, source_of
+from . import Confidence, Keeps, source_of
 from .reading.chat import unknown_role
 
 ROUTES = ("next", "replan", "satisfied", "terminated")
@@ -52,6 +52,13 @@ class WhoAndWhen:
 
     Source: Zhang et al. 2025, "Which Agent Causes Task Failures and When?" (arXiv:2505.00212), repository mingyin1/Agents_Failure_Attribution
     """
+
+    keeps = Keeps(
+        results="as shown",
+        also=("errors", "outcome", "labels", "routes", "reasoning", "resets", "model"),
+        never="usage, times, the tools of the agents behind the orchestrator",
+        tested="Who&When at 3d9d568 (Magentic-One and Captain Agent logs), published files",
+    )
 
     def sniff(self, document: Document) -> Confidence:
         """CERTAIN for a history with labels of a mistake, an orchestrator, or named speakers beside a question; else NO."""
