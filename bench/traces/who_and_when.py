@@ -84,6 +84,7 @@ class WhoAndWhen:
         meta = {key: value for key, value in whole.object().items() if key != "history" and key not in labels}
         steps = _GroupChat(history).steps if chat else _Orchestrated(history).steps
         failed = labels.get("mistake_step")
+        alone = _without_call(steps)
         yield Trace(
             id="",
             source=source_of(document, "who_and_when"),
@@ -93,7 +94,14 @@ class WhoAndWhen:
             outcome=None
             if failed is None
             else Outcome(success=False, failed_step=failed, said_by="who_and_when's label"),
+            left_out={"call of a result: the result stands alone": alone} if alone else {},
         )
+
+
+def _without_call(steps: list[AnyStep]) -> int:
+    """How many results no model turn called for: the terminal runs code that the task brought with it, too."""
+    made = {call.id for step in steps if isinstance(step, ModelTurn) for call in step.tool_calls}
+    return sum(isinstance(step, ToolResult) and step.call_id not in made for step in steps)
 
 
 def _step_number(node: Node) -> int | None:
