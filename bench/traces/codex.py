@@ -57,11 +57,12 @@ class Codex:
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for lines of `{timestamp, type, payload}` of Codex' types, or a first line with a session's id and then Responses items."""
         lines = records(document)
-        typed = [line for line in lines if str(line.get("type")) in _LINES and isinstance(line.get("payload"), dict)]
+        named = [line for line in lines if str(line.get("type")) in _LINES]
+        typed = [line for line in named if isinstance(line.get("payload"), dict)]
         early = lines[:1] if lines and {"id", "timestamp", "instructions"} <= lines[0].keys() else []
         return by_marks(
             {
-                "lines of type session_meta, response_item, event_msg, turn_context or compacted": bool(typed or early),
+                "lines of type session_meta, response_item, event_msg, turn_context or compacted": bool(named or early),
                 "an item of the Responses interface": any(
                     is_item(line.get("payload") or line) for line in typed or lines
                 ),

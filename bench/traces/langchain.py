@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from ..files.documents import Document, Node
 from ..model import Trace
 from ..plugins.registry import register
-from . import Confidence, Keeps
+from . import Confidence, Keeps, Near, by_marks
 from .reading.conversations import conversations, sample
 from .reading.langchain import is_message, said_of
 from .reading.steps import Steps
+
+_MARKS = {"lc", "kwargs", "data", "response_metadata", "invalid_tool_calls", "additional_kwargs"}
 
 
 @register("reader", "langchain")
@@ -31,10 +33,14 @@ class LangChain:
         tested="langchain-core 1.7.2, recorded",
     )
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN where every message is one of LangChain's; else NO."""
-        found = sample(document)
-        return Confidence.CERTAIN if found and found[1] and all(map(is_message, found[1])) else Confidence.NO
+    def sniff(self, document: Document) -> Confidence | Near:
+        """CERTAIN where every message is one of LangChain's; else what they lack."""
+        _, messages = sample(document) or (set(), [])
+        keys = {key for item in messages if isinstance(item, dict) for key in item}
+        if messages and all(map(is_message, messages)):
+            return Confidence.CERTAIN
+        what = "each message as LangChain writes it ('type' with 'content' or 'data', or 'lc' with 'id' and 'kwargs')"
+        return by_marks({"keys of LangChain's messages": bool(keys & _MARKS), what: False})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's conversations in order."""

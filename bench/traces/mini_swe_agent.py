@@ -173,7 +173,7 @@ class _Run:
             content=content,
             tool_calls=calls,
             model=(response["model"].text_or_none() if response is not None else None) or self.model,
-            reasoning=reasoning_of(message),
+            reasoning=reasoning_of(message, self.chat.unread),
             finish_reason=choices[0]["finish_reason"].text_or_none() if choices else None,
             usage=usage_of(response["usage"]) if response is not None else None,
         )

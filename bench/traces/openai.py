@@ -57,7 +57,7 @@ class OpenAI:
         """CERTAIN where tools were called and nothing is foreign to the format, POSSIBLE for other lists of messages with roles."""
         frame, messages = sample(document) or (set(), [])
         marks = {
-            "a list of messages": any(isinstance(item, dict) and "role" in item for item in messages),
+            "a list of messages": any(isinstance(item, dict) and item.keys() & {"role", "content"} for item in messages),
             "a known role and something said in each message": bool(messages) and all(map(_is_message, messages)),
         }
         if all(marks.values()):
@@ -136,7 +136,7 @@ def _add(
             content=content,
             tool_calls=calls,
             model=message["model"].text_or_none() or model,
-            reasoning=reasoning_of(message),
+            reasoning=reasoning_of(message, chat.unread),
             finish_reason=message["finish_reason"].text_or_none(),
             usage=usage_of(message["usage"]),
         )

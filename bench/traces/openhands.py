@@ -67,12 +67,13 @@ class OpenHands:
             head = next((head[key] for key in _LISTS if isinstance(head.get(key), list)), [head])
         items = head if isinstance(head, list) else []
         events = [item[0] if isinstance(item, list) and item else item for item in items]
-        events = [event for event in events if isinstance(event, dict) and "source" in event]
+        events = [event for event in events if isinstance(event, dict)]
+        sourced = [event for event in events if "source" in event]
         return by_marks(
             {
-                "events with a 'source'": bool(events),
+                "events with a 'source'": bool(sourced),
                 "'action' with 'args', 'observation' with 'content', or the 'kind' of an event": any(
-                    map(_is_event, events)
+                    map(_is_event, sourced or events)
                 ),
             }
         )

@@ -34,9 +34,14 @@ class RevitResults:
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for a list of which every item has tool, status and snippet; else what it lacks."""
         items = document.head if isinstance(document.head, list) else []
-        tools = bool(items) and all(isinstance(item, dict) and {"tool", "status"} <= item.keys() for item in items)
-        snippets = tools and all("snippet" in item for item in items)
-        return by_marks({"results with 'tool' and 'status'": tools, "a 'snippet' of each": snippets})
+        results = [item for item in items if isinstance(item, dict)]
+        whole = bool(items) and len(results) == len(items)
+        return by_marks(
+            {
+                f"a {key!r} of each result": whole and all(key in item for item in results)
+                for key in ("tool", "status", "snippet")
+            }
+        )
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's one run."""

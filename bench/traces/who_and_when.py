@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from ..files.documents import Document, Node
 from ..model import AnyStep, ContextReset, ModelTurn, Outcome, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
 from ..plugins.registry import register
-from . import Confidence, Keeps, source_of
+from . import Confidence, Keeps, Near, by_marks, source_of
 from .reading.chat import unknown_role
 
 ROUTES = ("next", "replan", "satisfied", "terminated")
@@ -60,12 +60,13 @@ class WhoAndWhen:
         tested="Who&When at 3d9d568 (Magentic-One and Captain Agent logs), published files",
     )
 
-    def sniff(self, document: Document) -> Confidence:
+    def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for a history with labels of a mistake, an orchestrator, or named speakers beside a question; else NO."""
         head = document.head
         history = head.get("history") if isinstance(head, dict) else None
         if not isinstance(history, list) or not history or not all(isinstance(item, dict) for item in history):
-            return Confidence.NO
+            labels = isinstance(head, dict) and "mistake_agent" in head
+            return by_marks({"labels of a mistake": labels, "a list 'history' of messages": False})
         labelled = "mistake_agent" in head and "mistake_step" in head
         orchestrated = any(_ORCHESTRATOR.fullmatch(str(item.get("role"))) for item in history)
         chat = "question" in head and all("name" in item and "content" in item for item in history)
