@@ -57,7 +57,9 @@ class OpenAI:
         """CERTAIN where tools were called and nothing is foreign to the format, POSSIBLE for other lists of messages with roles."""
         frame, messages = sample(document) or (set(), [])
         marks = {
-            "a list of messages": any(isinstance(item, dict) and item.keys() & {"role", "content"} for item in messages),
+            "a list of messages": any(
+                isinstance(item, dict) and item.keys() & {"role", "content"} for item in messages
+            ),
             "a known role and something said in each message": bool(messages) and all(map(_is_message, messages)),
         }
         if all(marks.values()):
