@@ -86,9 +86,8 @@ class Entry:
 
     @property
     def source(self) -> str:
-        """What follows `Source:` in the docstring; `""` where nothing does."""
-        lines = [line.partition("Source:")[2].strip() for line in self.doc.splitlines() if "Source:" in line]
-        return lines[0] if lines else ""
+        """What follows `Source:` in the docstring, up to the next blank line, on one line; `""` where nothing does."""
+        return " ".join(self.doc.partition("Source:")[2].partition("\n\n")[0].split())
 
     @functools.cached_property
     def parameters(self) -> tuple[Parameter, ...]:
