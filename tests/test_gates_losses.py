@@ -68,7 +68,12 @@ def test_what_the_earlier_self_lost_too_is_left_out():
     ],
 )
 def test_a_gate_follows_its_strategies_to_every_budget(pattern, made):
-    names = {"mine": ("mine@100", "mine@200"), "mine@100": ("mine@100",), "mine@200": ("mine@200",), "fixed": ("fixed",)}
+    names = {
+        "mine": ("mine@100", "mine@200"),
+        "mine@100": ("mine@100",),
+        "mine@200": ("mine@200",),
+        "fixed": ("fixed",),
+    }
     assert [item.strategy for item in rules_on([rule(min=0.5, strategy=pattern)], names)] == made
     alone = {"mine": ("mine",), "fixed": ("fixed",)}
     assert rules_on([rule(min=0.5, strategy=pattern)], alone) == (rule(min=0.5, strategy=pattern),)

@@ -112,7 +112,9 @@ def parse_value(text: str, whole: str) -> RawValue:
         inner = text[1:-1].strip()
         return tuple(_unquote(item, whole) for item in split_top(inner, ",")) if inner else ()
     if not text.startswith('"') and is_sweep(text):
-        raise SpecError(f"spec {whole!r}: {text!r} is several settings, and one is asked for — quote a value that is meant as it is")
+        raise SpecError(
+            f"spec {whole!r}: {text!r} is several settings, and one is asked for — quote a value that is meant as it is"
+        )
     return _unquote(text, whole)
 
 

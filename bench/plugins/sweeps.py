@@ -15,7 +15,9 @@ MOST = 100
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})\.\.({_NUMBER})")
-_PART = re.compile(rf'"(?:\\.|[^"\\])*"|(?P<key>[:,]\s*[^\W\d]\w*\s*=\s*)(?P<values>{_RANGE.pattern}|[^\s,+:="\[\]]*\|[^\s,+:="\[\]]*)')
+_PART = re.compile(
+    rf'"(?:\\.|[^"\\])*"|(?P<key>[:,]\s*[^\W\d]\w*\s*=\s*)(?P<values>{_RANGE.pattern}|[^\s,+:="\[\]]*\|[^\s,+:="\[\]]*)'
+)
 
 
 def is_sweep(text: str) -> bool:
@@ -62,7 +64,9 @@ def _values(written: str, whole: str) -> Iterator[str]:
         return
     first, last, step = map(Decimal, written.split(".."))
     if step <= 0 or last < first:
-        raise SpecError(f"spec {whole!r}: the range {written!r} never ends — write first..last..step, as in 0.5..0.9..0.1")
+        raise SpecError(
+            f"spec {whole!r}: the range {written!r} never ends — write first..last..step, as in 0.5..0.9..0.1"
+        )
     count = int((last - first) / step) + 1
     require_few(count, whole)
     yield from (f"{first + number * step:f}" for number in range(count))

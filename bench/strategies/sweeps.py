@@ -22,7 +22,9 @@ class Declared:
     names: Mapping[str, tuple[str, ...]]
 
 
-def declared(items: Iterable[tuple[str | None, Any]], budgets: Sequence[int] = (), base: Path | None = None) -> Declared:
+def declared(
+    items: Iterable[tuple[str | None, Any]], budgets: Sequence[int] = (), base: Path | None = None
+) -> Declared:
     """The strategies of some names (None: what is given has its own) and what `strategy_of` takes.
 
     A strategy with a sweep becomes one for each setting, called after the values: `mask=compactor=…:keep_last=5|10` gives `mask-5` and `mask-10`,
