@@ -97,6 +97,9 @@ class Chart:
     front: tuple[str, ...] = ()
     """The series on the Pareto front, cheapest first; a scatter draws the front through them."""
 
+    curve: tuple[str, ...] = ()
+    """The series that a scatter joins by a thin line, in order: one strategy at several settings."""
+
     case: str | None = None
     """The case whose steps the points are, where they are steps."""
 

@@ -10,6 +10,7 @@ from ..comparison.intervals import FEWEST
 from ..comparison.shippable import Obstacle
 from ..model import Delta
 from ..text.wording import counted, listed, percent, quantity
+from ..tuning import Tuned
 from .blocks import Prose, Tone
 
 NAMED = 3
@@ -49,6 +50,31 @@ def decision_sentence(decision: Decision) -> str:
         head = f"{_unsure(decision)}{_name(won.strategy)} costs {_price(decision, won)}{_against_today(decision)}"
     parts = [head, _worst(won), *_cases(decision)]
     return "; ".join(filter(None, parts)) + "." + _dominating(decision)
+
+
+def tuned_sentence(tuned: Tuned) -> str:
+    """What tuning found: the setting, how many cases it was chosen on, and what it costs and keeps on the others."""
+    chosen, judged, found = tuned.chosen, tuned.judged, tuned.standing
+    on = f"{counted(chosen.cases, 'case')} (seed {tuned.seed})"
+    if found is None:
+        return f"No setting is named. On the {on} to choose on, nobody qualifies, because: {_reasons(unqualified(chosen))}."
+    winner = TODAY if found.strategy == RUN_TODAY else _name(found.strategy)
+    others = (
+        ""
+        if judged.winner == found.strategy
+        else f" On the others alone the rule would name {judged.winner or 'nobody'}."
+    )
+    if not found.qualifies:
+        return f"Do not use {winner} yet: it was chosen on {on}, and on the {judged.cases} others it does not qualify: {_why(found)}.{others}"
+    kept = [f"{quantity(found.kept, 'fraction')} of what later turns needed"]
+    if found.kept_far is not None:
+        kept.append(f"{quantity(found.kept_far, 'fraction')} of what they needed from far back")
+    against = ""
+    if tuned.against_today is not None and tuned.against_today.relative is not None:
+        against = f", {_change(tuned.against_today.relative)} {TODAY}{_sure(tuned.against_today, ())}"
+    verb, why = ("Keep", f"; {_no_better(chosen)}") if found.strategy == RUN_TODAY else ("Use", "")
+    head = f"{verb} {winner}: chosen on {on}, judged on {judged.cases} others."
+    return f"{head} There it costs {_price(judged, found)}{against}, and keeps {listed(kept)}{why}.{others}"
 
 
 def decision_prose(decision: Decision) -> Prose:

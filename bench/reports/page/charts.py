@@ -170,14 +170,10 @@ def _scatter(
             "encoding": {"shape": _encoded(ids, [style.shape for style in shown])},
         }
     ]
-    on_front = [point for name in chart.front for point in chart.points if point.series == name]
-    if len(on_front) > 1:
+    layers += [_joined(chart, chart.curve, {"interpolate": "linear", "strokeWidth": 1})] if chart.curve else []
+    if len(chart.front) > 1:
         layers.append(
-            {
-                "data": {"values": [{"x": point.x, "y": point.y} for point in on_front]},
-                "mark": {"type": "line", "interpolate": "step-after", "strokeDash": [5, 3], "strokeWidth": 1.5},
-                "encoding": {"color": {"value": FRONT}, "tooltip": {"value": None}},
-            }
+            _joined(chart, chart.front, {"interpolate": "step-after", "strokeDash": [5, 3], "strokeWidth": 1.5})
         )
     for group, align, dx, dy in _labels(chart.points, size):
         label = visible(", ".join(_short(point.series) for point in group))
@@ -191,6 +187,20 @@ def _scatter(
             }
         )  # fmt: skip
     return layers
+
+
+def _joined(chart: Chart, series: Sequence[str], stroke: dict[str, Any]) -> dict[str, Any]:
+    """A line through the points of some series, in their order."""
+    joined = [point for name in series for point in chart.points if point.series == name]
+    return {
+        "data": {"values": [{"i": number, "x": point.x, "y": point.y} for number, point in enumerate(joined)]},
+        "mark": {"type": "line", **stroke},
+        "encoding": {
+            "color": {"value": FRONT},
+            "order": {"field": "i", "type": "quantitative"},
+            "tooltip": {"value": None},
+        },
+    }
 
 
 _PLACES = (

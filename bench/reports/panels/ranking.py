@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ...comparison.decision import FAR, KEEPS_ALL, RECALL, Decision, decide
 from ...comparison.intervals import FEWEST
+from ...comparison.sweeps import pareto_front
 from ...model import Comparison, Verdict
 from ...text.wording import counted, listed, quantity
 from .. import brackets, contenders, panel
@@ -96,15 +97,7 @@ def _by_tokens(place: _Place) -> tuple[bool, float, str]:
 
 def _front(declared: list[_Place]) -> tuple[str, ...]:
     """The declared strategies that no other one beats, cheapest first; none where there is nothing to choose from."""
-    known = [place for place in declared if place.tokens is not None and place.kept is not None]
-    if len(known) < 2:
-        return ()
-    return tuple(place.name for place in known if not any(_beats(other, place) for other in known))
-
-
-def _beats(other: _Place, place: _Place) -> bool:
-    theirs, ours = (other.tokens or 0.0, -(other.kept or 0.0)), (place.tokens or 0.0, -(place.kept or 0.0))
-    return theirs != ours and theirs[0] <= ours[0] and theirs[1] <= ours[1]
+    return pareto_front([(place.name, place.tokens, place.kept) for place in declared])
 
 
 def _table(
