@@ -87,6 +87,11 @@ class Strategy:
         """The slots as written: `compactor=mask_observations:keep_last=10`; `""` for the empty strategy."""
         return "+".join(f"{slot}={_slot_text(plugins)}" for slot, plugins in self.plugins.items() if plugins)
 
+    @property
+    def own(self) -> bool:
+        """Whether somebody's own function, class or process runs in it: what is registered is tested, what is somebody's own may do anything."""
+        return any(plugin.own for filled in self.plugins.values() for plugin in filled)
+
     def __str__(self) -> str:
         return self.name if self.reference else f"{self.name}={self.spec}"
 
