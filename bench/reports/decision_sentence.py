@@ -43,16 +43,17 @@ def decision_sentence(decision: Decision) -> str:
         return _nobody(decision)
     if decision.outcome == "keep_what_you_run":
         head = f"Keep what you run: {_price(decision, won)}; {_no_better(decision)}"
-    else:
+    elif decision.beats_today:
         head = f"Ship {_name(won.strategy)}: {_price(decision, won)}{_against_today(decision)}"
+    else:
+        head = f"{_unsure(decision)}{_name(won.strategy)} costs {_price(decision, won)}{_against_today(decision)}"
     parts = [head, _worst(won), *_cases(decision)]
     return "; ".join(filter(None, parts)) + "." + _dominating(decision)
 
 
 def decision_prose(decision: Decision) -> Prose:
     """The sentence as a block of a report."""
-    sure = decision.against_today is not None and decision.against_today.better is not None
-    tones: dict[str, Tone] = {"ship": "good" if sure else "warn", "keep_what_you_run": "plain", "nobody": "bad"}
+    tones: dict[str, Tone] = {"ship": "good" if decision.beats_today else "warn", "keep_what_you_run": "plain", "nobody": "bad"}
     return Prose(decision_sentence(decision), tones[decision.outcome])
 
 
@@ -108,18 +109,23 @@ def _against_today(decision: Decision) -> str:
         return ""
     today = next((item for item in decision.standings if item.strategy == RUN_TODAY), None)
     unfit = f", which does not qualify itself ({_why(today)})" if today is not None and not today.qualifies else ""
-    return f", {_change(found.relative)} {TODAY}{unfit}{_sure(found, decision.surely_cheaper)}"
+    return f", {_change(found.relative)} {TODAY}{unfit}{_sure(found)}"
 
 
-def _sure(found: Delta, surely_cheaper: Sequence[str]) -> str:
+def _unsure(decision: Decision) -> str:
+    """What comes before a winner that does not surely cost less than what is run today."""
+    if decision.surely_cheaper:
+        others = _name(decision.surely_cheaper[0])
+        return f"Ship {others}, surely cheaper than {TODAY}. Cheapest of all, but not surely: "
+    if decision.cases < FEWEST:
+        return f"Keep {TODAY} until more is recorded: {counted(decision.cases, 'case')} can make nothing sure. Cheapest so far: "
+    return f"Keep {TODAY}: nothing here surely beats it. Cheapest that qualifies: "
+
+
+def _sure(found: Delta) -> str:
     if found.better is not None:
         return f" (sure over {counted(found.n, 'case')})"
-    if found.n < FEWEST:
-        return f" (not sure: {counted(found.n, 'case')} {'is' if found.n == 1 else 'are'} too few)"
-    if surely_cheaper:
-        others = listed([_name(item) for item in surely_cheaper[:NAMED]])
-        return f" (not sure: {found.reason}; surely cheaper, but by less: {others})"
-    return f" (not sure: {found.reason}, so nothing here surely beats it)" if found.reason else ""
+    return f" ({found.reason})" if found.reason and found.n >= FEWEST else ""
 
 
 def _no_better(decision: Decision) -> str:
