@@ -123,14 +123,22 @@ def test_junit_without_gates_says_whether_anything_was_measured() -> None:
     assert {error.get("type") for error in bad.iter("error")} == {"inconclusive", "raised"}
 
 
-def test_markdown_names_failing_gates_before_anything_else() -> None:
+def test_markdown_has_the_answer_then_what_failed_and_all_else_behind_a_fold() -> None:
     text = rendered([comparison()], "markdown")
-    assert (
-        text.index("needed.recall is 0.75, the limit is")
-        < text.index("Which strategy wins")
-        < text.index("What was compared")
-    )
+    places = [
+        text.index(said)
+        for said in ("Ship mask: ", "needed.recall is 0.75, the limit is", "<summary>Details", "What was compared")
+    ]
+    assert places == sorted(places)
     assert "❌ 4 verdicts: 1 fail" in text
+    assert text.count("<details") == text.count("</details>")
+
+
+def test_markdown_of_several_begins_with_a_table_and_opens_only_where_a_gate_failed() -> None:
+    text = rendered([comparison(), unmeasured()], "markdown")
+    assert text.index("| scenario |") < text.index("<details")
+    assert re.findall(r"<details( open)?><summary><b>", text) == [" open", ""]
+    assert text.count("<details") == text.count("</details>")
 
 
 @pytest.mark.parametrize("scenarios", [1, 30, 90, 400])
@@ -139,7 +147,8 @@ def test_markdown_stays_below_what_a_comment_holds_and_says_what_is_left_out(sce
     text = rendered(many, "markdown")
     assert len(text) < 65_536
     assert ("see the HTML report" in text) == (scenarios > 1)
-    assert (f"# {scenarios - 1}\n" in text) == (scenarios < 90)
+    last = f"<b>{scenarios - 1}</b>" if scenarios > 1 else "# 0\n"
+    assert (last in text) == (scenarios < 90)
     assert "❌ 4 verdicts" in text or scenarios == 400
 
 
