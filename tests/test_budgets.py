@@ -140,7 +140,7 @@ def test_without_budgets_the_panel_says_how_to_set_them(tmp_path: Path) -> None:
     assert standings(compared) == {}
     (panel,) = build_blocks(compared, ["budgets"])
     assert [block.text[:19] for block in panel.blocks] == ["No budgets were set"]
-    assert "Nothing to say about: budgets." in rendered([compared], "text", ["budgets"])
+    assert "--budget 8000,16000" in rendered([compared], "text", ["budgets"])
 
 
 def test_a_gate_on_a_strategy_is_judged_at_every_budget(tmp_path: Path) -> None:
