@@ -49,10 +49,11 @@ def finish(
 
     panels = TERMINAL_PANELS if shown is None else shown
     brief = len(comparisons) > 1 and "ranking" in panels
-    look = {"width": min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST), "colour": _in_colour()}
+    width = min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)
+    colour = _in_colour()
     with keeping(comparisons) as comparisons:
         conclusion = conclude(comparisons)
-        texts = [terminal_text(item, panels, brief=brief, **look) for item in comparisons]
+        texts = [terminal_text(item, panels, width=width, colour=colour, brief=brief) for item in comparisons]
         reports = {output: report_bytes(comparisons, output, written) for output in outputs}
         write_together({**(beside or {}), **reports})
     for line in said:
@@ -69,7 +70,7 @@ def finish(
     if brief:
         named = [(item.title or "Comparison", item) for item in comparisons]
         with quoted_output():
-            click.echo("\n".join(drawn((Prose(REPLAY_LIMIT, "muted"), *scenarios_blocks(named)), **look)))
+            click.echo("\n".join(drawn((Prose(REPLAY_LIMIT, "muted"), *scenarios_blocks(named)), width, colour=colour)))
     click.echo(conclusion.sentence)
     raise SystemExit(conclusion.exit_code)
 

@@ -198,7 +198,9 @@ def terminal_text(
 
     lines = heading(comparison.title or "Comparison", "=")
     for shown in sorted(build_blocks(comparison, panels), key=lambda item: panels.index(item.name)):
-        blocks = [block for block in shown.blocks if not isinstance(block, Fold) and not (brief and _quiet(shown, block))]
+        blocks = [
+            block for block in shown.blocks if not isinstance(block, Fold) and not (brief and _quiet(shown, block))
+        ]
         if blocks:
             titled = [] if shown.name == panels[0] else heading(shown.title, "-")
             lines += [*titled, *drawn(blocks, width, colour=colour)]

@@ -8,7 +8,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..model import Span
 from ..text.wording import counted, listed, visible
 from . import NOTHING, PanelBlocks, Section, renderer
-from .blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Table, needed_text, needs
+from .blocks import (
+    MOST_CASES,
+    Beside,
+    Block,
+    Cases,
+    Cell,
+    Chart,
+    Fold,
+    Path,
+    Prose,
+    SideBySide,
+    Table,
+    needed_text,
+    needs,
+)
 from .scenarios_table import scenarios_sentence, scenarios_table
 
 MAX_CHARS = 60_000
@@ -37,7 +51,9 @@ def markdown(sections: Sequence[Section]) -> str:
     written = ["\n".join(_section(section, texts, len(sections) > 1)) for section in sections]
     kept = [text for at, text in enumerate(written) if len(first) + sum(map(len, written[: at + 1])) + at <= LIMIT]
     scenarios = len(written) - len(kept)
-    panels = sum((section.name, panel.name) not in texts for section in sections[: len(kept)] for panel in section.panels)
+    panels = sum(
+        (section.name, panel.name) not in texts for section in sections[: len(kept)] for panel in section.panels
+    )
     left_out = [counted(count, what) for count, what in ((panels, "more panel"), (scenarios, "more scenario")) if count]
     said = [f"No room for {listed(left_out)}: see the HTML report.\n"] if left_out else []
     return (first if len(first) < LIMIT else "") + "\n".join([*kept, *said])
@@ -106,6 +122,8 @@ def _block(block: Block) -> str:
         return MARKS[block.tone] + _inline(block.text)
     if isinstance(block, Table):
         return _table(block)
+    if isinstance(block, Cases):
+        return _table(block.table.first(MOST_CASES))
     if isinstance(block, Chart):
         return ""  # its numbers are in the tables
     if isinstance(block, SideBySide):

@@ -33,8 +33,14 @@ def scenarios_table(named: Sequence[tuple[str, Comparison]]) -> Table:
         for name, comparison, decision in decided
     )
     priced = [decision for _, _, decision in decided if decision.won is not None]
-    fetched = "Costs include fetching again what was missing. " if priced and all(item.with_refetches for item in priced) else ""
-    return Table(COLUMNS, rows, f"{fetched}Worst loss: how much of what later turns needed was gone, on the worst case.")
+    fetched = (
+        "Costs include fetching again what was missing. "
+        if priced and all(item.with_refetches for item in priced)
+        else ""
+    )
+    return Table(
+        COLUMNS, rows, f"{fetched}Worst loss: how much of what later turns needed was gone, on the worst case."
+    )
 
 
 def scenarios_blocks(named: Sequence[tuple[str, Comparison]]) -> tuple[Block, ...]:
@@ -48,7 +54,7 @@ def scenarios_sentence(comparisons: Sequence[Comparison]) -> str:
     """How many scenarios say what, in one sentence; `""` for fewer than two."""
     if len(comparisons) < 2:
         return ""
-    counts = Counter(_decision(item).outcome for item in comparisons)
+    counts: Counter[str] = Counter(_decision(item).outcome for item in comparisons)
     failed = sum(any(verdict.outcome == "fail" for verdict in item.verdicts) for item in comparisons)
     said = [f"{text} in {counts[outcome]}" for outcome, text in SAID.items() if counts[outcome]]
     gates = f"Gates fail in {failed}" if failed else "No gate fails"

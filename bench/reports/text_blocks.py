@@ -9,7 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from ..model import Span
 from ..text.wording import quantity, visible
-from .blocks import Beside, Block, Cell, Chart, Column, Fold, Path, Prose, SideBySide, Table, Tone, needed_text, needs
+from .blocks import (
+    MOST_CASES,
+    Beside,
+    Block,
+    Cases,
+    Cell,
+    Chart,
+    Column,
+    Fold,
+    Path,
+    Prose,
+    SideBySide,
+    Table,
+    Tone,
+    needed_text,
+    needs,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,8 +33,8 @@ if TYPE_CHECKING:
 GAP = 2
 """Blanks between two columns."""
 
-NARROW = 14
-"""How narrow a column of words may become, its words broken, before a table is told in parts."""
+FEW, NARROW = 8, 20
+"""In a table of so few columns names are broken at that width, if it then fits; else it is told in parts."""
 
 MAX_CELL = 96
 """How many characters of a cell are shown; the last of a row is shown whole."""
@@ -83,6 +99,8 @@ def _block(block: Block, console: Console) -> Iterator[Any]:
         yield _said(block.text, block.tone)
     elif isinstance(block, Table):
         yield from _table(block, console)
+    elif isinstance(block, Cases):
+        yield from _table(block.table.first(MOST_CASES), console)
     elif isinstance(block, Chart):
         yield from _chart(block)
     elif isinstance(block, SideBySide):
@@ -136,15 +154,17 @@ def _cell(cell: Cell, notes: tuple[str, ...], whole: bool) -> str:
 def _parts(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int) -> Iterator[dict[int, int]]:
     """The widths of the columns that fit beside each other, by number. What does not fit is a further part, the first column in front of it.
 
-    A name is broken where that keeps all columns together, a number never. rich alone would break numbers, and columns to one letter.
+    First a column of words goes on below, then a column of numbers does between its words; a number is never broken.
     """
     from rich.cells import cell_len
 
     words = [max(cell_len(word) for row in rows for word in row[at].split(" ")) for at in range(len(columns))]
     whole = [max(cell_len(row[at]) for row in rows) for at in range(len(columns))]
-    tight = [word if column.align == "right" else min(word, NARROW) for word, column in zip(words, columns, strict=True)]
-    loose = [word if column.align == "right" else min(word, MAX_CELL) for word, column in zip(words, columns, strict=True)]
-    least = next((ends for ends in (loose, tight) if sum(ends) + GAP * (len(ends) - 1) <= room), loose)
+    left = [column.align == "left" for column in columns]
+    levels = [[word if is_left else all_ for word, all_, is_left in zip(words, whole, left, strict=True)], words]
+    if len(columns) <= FEW:
+        levels.append([min(word, NARROW) if is_left else word for word, is_left in zip(words, left, strict=True)])
+    least = next((ends for ends in levels if sum(ends) + GAP * (len(ends) - 1) <= room), levels[0])
     parts, used = [[0]], least[0]
     for at in range(1, len(columns)):
         if used + GAP + least[at] > room and len(parts[-1]) > 1:
@@ -154,12 +174,11 @@ def _parts(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int) 
         used += GAP + least[at]
     for part in parts:
         widths = {at: whole[at] for at in part}
-        by_words = [at for at in part if columns[at].align == "left"]
         while sum(widths.values()) + GAP * (len(part) - 1) > room:
-            left = [at for at in by_words if widths[at] > least[at]] or [at for at in part if widths[at] > least[at]]
-            if not left:
+            wide = [at for at in part if widths[at] > least[at]]
+            if not wide:
                 break
-            widths[max(left, key=widths.__getitem__)] -= 1
+            widths[max(wide, key=lambda at: (left[at], widths[at]))] -= 1
         yield widths
 
 
@@ -181,7 +200,9 @@ def _chart(chart: Chart) -> Iterator[Any]:
         every = -(-len(values) // 60)
         peaks = [max(values[at : at + every]) for at in range(0, len(values), every)]
         bars = "".join(_BARS[min(7, int(8 * value / top))] for value in peaks)
-        grid.add_row(Text("  " + _clip(name, MAX_CELL)), Text(bars), Text(f"{quantity(max(values), chart.y_unit)} at most"))
+        grid.add_row(
+            Text("  " + _clip(name, MAX_CELL)), Text(bars), Text(f"{quantity(max(values), chart.y_unit)} at most")
+        )
     yield grid
 
 

@@ -67,10 +67,10 @@ def _worst(comparison: Comparison, found: list[tuple[str, ResultShown]]) -> Iter
             chosen.append(item)
     results = sum(case.recording.results for case in comparison.cases)
     needed = sum(case.results_needed for case in comparison.cases)
-    yield Prose(
-        f"Something was lost of {counted(damaged, 'tool result')} of {results}; a later turn needed what was lost of {needed}. "
-        f"The worst {len(chosen)} follow; each case has its own."
-    )
+    missed = f"of {needed}, a later turn needed what was lost" if needed else "no later turn needed what was lost"
+    follow = "Here it is" if len(chosen) == damaged == 1 else f"Here {'is' if len(chosen) == 1 else 'are'} the worst"
+    more = f" {len(chosen)}" if len(chosen) > 1 else ""
+    yield Prose(f"{damaged} of {counted(results, 'tool result')} lost something; {missed}. {follow}{more}.")
     for case, result in chosen:
         yield SideBySide(case, result)
 
