@@ -217,7 +217,7 @@ def test_nothing_lost_and_nothing_measured_are_two_things() -> None:
     compared = comparison()
     whole = tuple(msgspec.structs.replace(case, results=(), results_damaged=0) for case in compared.cases)
     assert _sentence(msgspec.structs.replace(compared, cases=whole), "losses").startswith("Nothing")
-    assert _sentence(compared, "losses").startswith("1 of 2 tool results lost something;")
+    assert _sentence(compared, "losses").startswith("1 of 2 tool results lost something, 1 of them something that a later turn needed.")
 
 
 def test_the_worst_results_come_first_and_no_case_takes_all_the_room() -> None:

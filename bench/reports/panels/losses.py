@@ -67,10 +67,9 @@ def _worst(comparison: Comparison, found: list[tuple[str, ResultShown]]) -> Iter
             chosen.append(item)
     results = sum(case.recording.results for case in comparison.cases)
     needed = sum(case.results_needed for case in comparison.cases)
-    missed = f"of {needed}, a later turn needed what was lost" if needed else "no later turn needed what was lost"
-    follow = "Here it is" if len(chosen) == damaged == 1 else f"Here {'is' if len(chosen) == 1 else 'are'} the worst"
-    more = f" {len(chosen)}" if len(chosen) > 1 else ""
-    yield Prose(f"{damaged} of {counted(results, 'tool result')} lost something; {missed}. {follow}{more}.")
+    missed = f"{needed} of them something" if needed else "but nothing"
+    follow = "Here is the worst" if len(chosen) == 1 else f"Here are the worst {len(chosen)}"
+    yield Prose(f"{damaged} of {counted(results, 'tool result')} lost something, {missed} that a later turn needed. {follow}.")
     for case, result in chosen:
         yield SideBySide(case, result)
 
