@@ -32,7 +32,8 @@ def fresh(value: _Any) -> _Any:
     >>> fresh((call,)) == (call,), fresh((call,))[0] is call
     (True, False)
     """
-    return _fresh(value)
+    copied: _Any = _fresh(value)
+    return copied
 
 
 def _fresh(value: Any) -> Any:

@@ -71,7 +71,7 @@ def tuned_sentence(tuned: Tuned) -> str:
         kept.append(f"{quantity(found.kept_far, 'fraction')} of what they needed from far back")
     against = ""
     if tuned.against_today is not None and tuned.against_today.relative is not None:
-        against = f", {_change(tuned.against_today.relative)} {TODAY}{_sure(tuned.against_today, ())}"
+        against = f", {_change(tuned.against_today.relative)} {TODAY}{_sure(tuned.against_today)}"
     verb, why = ("Keep", f"; {_no_better(chosen)}") if found.strategy == RUN_TODAY else ("Use", "")
     head = f"{verb} {winner}: chosen on {on}, judged on {judged.cases} others."
     return f"{head} There it costs {_price(judged, found)}{against}, and keeps {listed(kept)}{why}.{others}"

@@ -32,7 +32,7 @@ def changes(comparison: Comparison) -> list[Block]:
         return [*said, Prose(f"No case was measured both here and in {comparison.against.name}.", "warn")]
     moved = [item for item in found if item[2].delta]
     said.append(Prose(
-        f"{counted(len(moved), 'value')} of {len(found)} differ from {comparison.against.name}; the others are the same.",
+        f"{len(moved)} of {counted(len(found), 'value')} differ from {comparison.against.name}; the others are the same.",
         "plain" if moved else "muted",
     ))  # fmt: skip
     if moved:
