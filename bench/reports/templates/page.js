@@ -134,7 +134,7 @@
   // ------------------------------------------------------------ tables
 
   const textOf = (cell) => [...cell.childNodes].filter((node) => !["SUP", "SMALL", "BUTTON"].includes(node.nodeName))
-    .map((node) => node.nodeName === "BUTTON" ? "" : node.textContent).join("").trim();
+    .map((node) => node.textContent).join("").trim();
   const plain = (head) => textOf(one("button.sort", head) ?? head);
   const valueOf = (text) => {
     const bare = text.replace(/[\s\u202f]/g, "").replace(/\u2212/g, "-").replace(/points$|%$/, "").replace(/^[≤<>±+]+/, "").replace("$", "");
@@ -146,12 +146,15 @@
   };
   const sort = (table, at, head) => {
     const down = head.getAttribute("aria-sort") === "ascending";
+    const by = Number(one("select.by", table.closest(".table"))?.value ?? 0);
     for (const other of all("th", table.tHead)) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
     const body = table.tBodies[0];
     const keyed = [...body.rows].map((row) => {
       const text = textOf(row.cells[at]);
-      return { row, text, value: valueOf(text), empty: text === "" || text === "not measured" };
+      const several = row.cells[at].dataset.by?.split("|")[by];
+      const value = several === undefined ? valueOf(text) : several === "" ? null : Number(several);
+      return { row, text, value, empty: several === "" || text === "" || text === "–" || text === "not measured" };
     });
     keyed.sort((a, b) => a.empty - b.empty || (down ? -1 : 1) * compare(a, b));  // what was not measured stays last
     body.append(...keyed.map((item) => item.row));
@@ -196,8 +199,8 @@
     if (many > 1) {
       heads.forEach((head, at) => {
         const button = make("button", { type: "button", className: "sort", title: "sort" });
-        button.append(...head.childNodes);
-        head.append(button);
+        button.append(...[...head.childNodes].filter((node) => !node.matches?.(".term, .paper")));
+        head.prepend(button);
         button.onclick = () => sort(table, at, head);
       });
     }
@@ -208,10 +211,19 @@
       field.oninput = () => filter(table, field.value, count);
       bar.append(field, count);
     }
+    if (table.dataset.sorts) {  // a field holds several values: which one orders the rows
+      const by = make("select", { className: "by" }, ...table.dataset.sorts.split("|").map((text, value) => make("option", { value, textContent: text })));
+      by.onchange = () => {
+        const at = heads.findIndex((head) => head.ariaSort) < 0 ? heads.length - 1 : heads.findIndex((head) => head.ariaSort);
+        heads[at].removeAttribute("aria-sort");
+        sort(table, at, heads[at]);
+      };
+      bar.append(make("label", {}, "Strategies sort by ", by));
+    }
     const button = make("button", { type: "button", className: "copy", textContent: "Copy as CSV" });
     button.onclick = () => copy(csv(table));
     bar.append(button);
-    if (many > 7) one(".scroll", box).before(bar); else box.append(bar);
+    if (many > 7 || table.dataset.sorts) one(".scroll", box).before(bar); else box.append(bar);
   };
 
   // ------------------------------------------------------------ charts
@@ -389,9 +401,23 @@
     const button = make("button", { type: "button", textContent: "Open", onclick: find });
     bar.append(make("label", {}, "Highlight ", names), make("label", {}, "Case ", cases), known, button);
   };
+  document.addEventListener("click", (event) => {  // a field of the grid opens its case under its strategy
+    const field = event.target.closest && event.target.closest("td[data-by]");
+    const link = field && one("a", field.parentNode);
+    if (!link) return;
+    const named = [...field.closest("table").tHead.rows[0].cells[field.cellIndex].classList].find((name) => /^s\d+$/.test(name));
+    go({ ...Object.fromEntries(link.hash.slice(1).split("&").map((part) => part.split("=").map(decodeURIComponent))), strategy: strategies[Number(named.slice(1))] });
+  });
+  document.addEventListener("click", (event) => {  // what a word means stands beneath it
+    const term = event.target.closest && event.target.closest(".term");
+    const word = term && document.getElementById(term.getAttribute("popovertarget"));
+    if (!word) return;
+    const at = term.getBoundingClientRect();
+    Object.assign(word.style, { margin: 0, top: `${at.bottom + 4}px`, left: `${Math.max(8, Math.min(at.left, innerWidth - 340))}px` });
+  });
   document.addEventListener("click", (event) => {
     const name = event.target.closest && event.target.closest(".strategy");
-    if (!name || event.target.closest("summary,a,button,select")) return;
+    if (!name || event.target.closest("summary,a,button,select,td[data-by]")) return;
     const text = name.textContent;
     highlight(state.strategy === text ? "" : text);
     remember();
@@ -403,11 +429,12 @@
     const target = !read() && location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     for (let node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
-    target.scrollIntoView({ block: "center" });
+    target.scrollIntoView({ block: target.matches("section, details") ? "start" : "center" });
   };
   window.addEventListener("hashchange", () => { follow(); revealed(); });
   document.documentElement.classList.add("live");
   toolbar();
   enliven(document);
   follow();
+  revealed();
 })();
