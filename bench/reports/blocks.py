@@ -40,8 +40,8 @@ class Column:
 class Cell:
     """One cell. `detail` goes on after the text (an interval), `note` says why (a footnote).
 
-    `strategy` names the strategy it stands for, `case` (with `step`) the place that a page can open for it. `lost` is the share that was lost, by which
-    a page colours it; `sorts` are the values by which its row can be sorted, one for each of the table's `sorts`.
+    `strategy` names the strategy it stands for, `case` (with `step`) the place that a page can open for it. `lost` is the share
+    that was lost, by which a page colours it; `sorts` are the values by which its row can be sorted, one for each of the table's `sorts`.
     """
 
     text: str
@@ -235,7 +235,7 @@ def _points(value: float) -> str:
 
 
 def _relative(value: float) -> str:
-    return signed(value, "99.9%" if 0.999 < abs(value) < 1 else percent(abs(value)))
+    return signed(value, "99.9%" if 0.999 < abs(value) < 1 else percent(float(f"{abs(value):.3g}")))
 
 
 def measured(row: Row | None) -> Cell:

@@ -148,7 +148,10 @@ class _Page:
             *(Column(name, align="right", strategy=name) for name in series),
         )
         rows = [
-            (Cell(chart.x_names[int(x)] if chart.x_names else quantity(x, chart.x_unit)), *(_point_cell(at.get((name, x)), chart) for name in series))
+            (
+                Cell(chart.x_names[int(x)] if chart.x_names else quantity(x, chart.x_unit)),
+                *(_point_cell(at.get((name, x)), chart) for name in series),
+            )
             for x in places
         ]
         return self._table(Table(columns, tuple(rows)))

@@ -34,6 +34,7 @@ FROM_FAR = "from far back"
 _SIZES = {"scatter": (430, 290), "line": (620, 190)}
 _FONT = 12
 BEYOND = 1.05
+_FORMATS = {"fraction": ".0%", "tokens": "~s", "usd": "$~g"}
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,7 @@ def svg(chart: Chart, looks: Mapping[str, Style], prefix: str) -> str:
         return ""
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg(
-        specification(chart, looks), vl_version=VEGA_LITE, allowed_base_urls=[]
-    )
+    drawn: str = vl_convert.vegalite_to_svg(specification(chart, looks), vl_version=VEGA_LITE, allowed_base_urls=[])
     return _inline(drawn, prefix)
 
 
@@ -96,9 +95,7 @@ def specification(chart: Chart, looks: Mapping[str, Style], *, interactive: bool
     shown = [looks.get(name, Style(GREYS[0], "circle", "solid")) for name in names]
     ids = [f"s{number}" for number in range(len(names))]
     width, height = _SIZES[chart.kind]
-    layers = (
-        _scatter(chart, ids, shown, (width, height)) if chart.kind == "scatter" else _lines(ids, shown, chart)
-    )
+    layers = _scatter(chart, ids, shown, (width, height)) if chart.kind == "scatter" else _lines(ids, shown, chart)
     spec: dict[str, Any] = {
         "width": width,
         "height": height,
@@ -145,14 +142,21 @@ def _made_interactive(spec: dict[str, Any], chart: Chart) -> dict[str, Any]:
     return spec
 
 
+def _ends(chart: Chart, unit: str, values: Sequence[float]) -> tuple[float, float]:
+    """Where an axis begins and ends: a little beyond what is drawn, so that marks are seen whole. Shares of a scatter begin where there are any."""
+    top = max(1.0 if unit == "fraction" else 0.0 if unit in _FORMATS else 4.0, *values, 1e-9)
+    if chart.kind == "line":
+        return 0.0, top * BEYOND
+    low = max(0.0, int(10 * min(values, default=0.0) - 0.5) / 10) if unit == "fraction" else 0.0
+    return low - (top - low) * (BEYOND - 1), top + (top - low) * (BEYOND - 1)
+
+
 def _measure(chart: Chart, unit: str, values: Sequence[float]) -> dict[str, Any]:
-    """Axis and scale of a unit: a little beyond the largest value (and below zero, for points), so that the marks there are seen whole."""
-    formats = {"fraction": ".0%", "tokens": "~s", "usd": "$~g"}
-    top = max(1.0 if unit == "fraction" else 0.0 if unit in formats else 4.0, *values, 1e-9)
-    steps = {"tickMinStep": 1} if unit not in formats else {}
+    """Axis and scale of a unit."""
+    steps = {"tickMinStep": 1} if unit not in _FORMATS else {}
     return {
-        "axis": {"format": formats.get(unit, "d"), **steps},
-        "scale": {"domain": [top * (1 - BEYOND) if chart.kind == "scatter" else 0, top * BEYOND], "nice": False},
+        "axis": {"format": _FORMATS.get(unit, "d"), **steps},
+        "scale": {"domain": list(_ends(chart, unit, values)), "nice": False},
     }
 
 
@@ -190,13 +194,12 @@ def _scatter(chart: Chart, ids: Sequence[str], shown: Sequence[Style], size: tup
                 "encoding": {"shape": shapes},
             }
         )
-    for label, at, (align, dx, dy), far in _labels(chart.points, size):
+    for label, at, (align, dx, dy), end in _labels(chart, size):
         black = {"color": {"value": "#000"}, "tooltip": {"value": None}}
-        if far:  # a thin line from a name that found no room beside its point
-            x, y = at.x + _widest(chart.points) * dx / size[0], at.y - (2 * BEYOND - 1) * dy / size[1]
+        if end is not None:  # a thin line to a name that found no room beside its point
             layers.append(
                 {
-                    "data": {"values": [{"x": at.x, "y": at.y}, {"x": x, "y": y}]},
+                    "data": {"values": [{"x": at.x, "y": at.y}, {"x": end[0], "y": end[1]}]},
                     "mark": {"type": "line", "strokeWidth": 0.7, "opacity": 0.6},
                     "encoding": black,
                 }
@@ -216,23 +219,25 @@ _PLACES = (*_NEAR, *((align, sign * dx, dy) for dy in (28, -28, 42, -42, 56, -56
                      for align, sign in (("left", 1), ("right", -1))))  # fmt: skip
 
 
-def _widest(points: Sequence[Point]) -> float:
-    """What the x axis ends at."""
-    return (max((point.x for point in points), default=0.0) or 1.0) * BEYOND
+_Label = tuple[str, Point, tuple[str, int, int], tuple[float, float] | None]
 
 
-def _labels(points: Sequence[Point], size: tuple[int, int]) -> list[tuple[str, Point, tuple[str, int, int], bool]]:
+def _labels(chart: Chart, size: tuple[int, int]) -> list[_Label]:
     """Where each name is written: beside which point (align, dx, dy), in the first place that is free, else in the one that covers least.
 
-    Points that lie on each other share a name. The last value says whether the place is so far that a line must lead to it.
+    Points that lie on each other share a name. The last value is where a line from the point leads to a name that is farther off; None beside it.
     """
-    width, height = size
-    widest = _widest(points)
+    points = chart.points
+    (left, right), (low, high) = (
+        _ends(chart, unit, values)
+        for unit, values in ((chart.x_unit, [p.x for p in points]), (chart.y_unit, [p.y for p in points]))
+    )
+    across, up = size[0] / (right - left), size[1] / (high - low)
     named = [point for point in points if not point.mark]
     named += [point for point in points if point.mark and point.series not in {item.series for item in named}]
     groups: list[list[Point]] = []
     for point in sorted(named, key=lambda item: (item.x, item.y, item.series)):
-        near = (g for g in groups if abs(g[0].x - point.x) < 0.02 * widest and abs(g[0].y - point.y) < 0.02)
+        near = (g for g in groups if abs(g[0].x - point.x) * across < 9 and abs(g[0].y - point.y) * up < 9)
         group = next(near, None)
         if group is None:
             groups.append([point])
@@ -240,7 +245,7 @@ def _labels(points: Sequence[Point], size: tuple[int, int]) -> list[tuple[str, P
             group.append(point)
 
     def place(point: Point) -> tuple[float, float]:
-        return point.x / widest * width, (1 - (point.y + BEYOND - 1) / (2 * BEYOND - 1)) * height
+        return (point.x - left) * across, (high - point.y) * up
 
     taken = [(x - 7, x + 7, y - 7, y + 7) for x, y in map(place, points)]
     found = []
@@ -252,10 +257,14 @@ def _labels(points: Sequence[Point], size: tuple[int, int]) -> list[tuple[str, P
         for align, dx, dy in _PLACES:
             start = x + dx if align == "left" else x + dx - long
             boxes.append((start, start + long, y + dy - 7, y + dy + 7))
-        inside = [n for n, box in enumerate(boxes) if box[0] > 0 and box[1] < width and 0 < box[2] and box[3] < height]
+        inside = [
+            n for n, box in enumerate(boxes) if box[0] > 0 and box[1] < size[0] and box[2] > 0 and box[3] < size[1]
+        ]
         chosen = min(inside or [0], key=lambda n: (sum(_meet(boxes[n], other) for other in taken), n))
         taken.append(boxes[chosen])
-        found.append((label, group[0], _PLACES[chosen], chosen >= len(_NEAR)))
+        _, dx, dy = _PLACES[chosen]
+        end = (group[0].x + dx / across, group[0].y - dy / up) if chosen >= len(_NEAR) else None
+        found.append((label, group[0], _PLACES[chosen], end))
     return found
 
 

@@ -101,7 +101,9 @@ def _verdict(decision: Decision, item: Standing) -> Cell:
     if item.strategy == decision.winner:
         return Cell("keep it" if item.strategy == RUN_TODAY else "ship it", "good")
     if item.qualifies:
-        return Cell("yes, but costs more" if item.price != getattr(decision.won, "price", None) else "yes, costs as much")
+        return Cell(
+            "yes, but costs more" if item.price != getattr(decision.won, "price", None) else "yes, costs as much"
+        )
     return Cell("no:", "bad", detail=" and ".join(obstacle_text(found) for found in item.obstacles[:2]))
 
 

@@ -205,7 +205,7 @@
       });
     }
     const bar = make("div", { className: "bar" });
-    if (many > 7) {
+    if (many > 12) {
       const count = make("span", { className: "count" });
       const field = make("input", { type: "search", placeholder: "filter rows", "aria-label": "Filter the rows of this table" });
       field.oninput = () => filter(table, field.value, count);
@@ -223,7 +223,7 @@
     const button = make("button", { type: "button", className: "copy", textContent: "Copy as CSV" });
     button.onclick = () => copy(csv(table));
     bar.append(button);
-    if (many > 7 || table.dataset.sorts) one(".scroll", box).before(bar); else box.append(bar);
+    if (many > 12 || table.dataset.sorts) one(".scroll", box).before(bar); else box.append(bar);
   };
 
   // ------------------------------------------------------------ charts
@@ -284,12 +284,51 @@
 
   const replay = (prompts) => {
     const live = new Map();
-    return prompts.map(([step, thread, tokens, edits, happened]) => {
+    return prompts.map(([step, thread, tokens, edits, happened, refused]) => {
       const keys = [...(live.get(thread) ?? [])];
       for (const [at, removed, added] of [...edits].reverse()) keys.splice(at, removed, ...added);
       live.set(thread, keys);
-      return { step, thread, tokens, keys, happened };
+      return { step, thread, tokens, keys, happened, refused: new Set(refused) };
     });
+  };
+  const common = (was, is) => {  // pairs of places that two lists have in common, in order; null where only one has something
+    let start = 0, end = 0;
+    const most = Math.min(was.length, is.length);
+    while (start < most && was[start] === is[start]) start++;
+    while (end < most - start && was[was.length - 1 - end] === is[is.length - 1 - end]) end++;
+    const a = was.slice(start, was.length - end), b = is.slice(start, is.length - end);
+    const pairs = Array.from({ length: start }, (_, at) => [at, at]);
+    if (a.length * b.length > 4e6) {  // too much to compare: all of it changed
+      pairs.push(...a.map((_, at) => [start + at, null]), ...b.map((_, at) => [null, start + at]));
+    } else {
+      const wide = b.length + 1;
+      const longest = new Uint16Array((a.length + 1) * wide);
+      for (let i = a.length - 1; i >= 0; i--) {
+        for (let j = b.length - 1; j >= 0; j--) {
+          longest[i * wide + j] = a[i] === b[j] ? longest[(i + 1) * wide + j + 1] + 1 : Math.max(longest[(i + 1) * wide + j], longest[i * wide + j + 1]);
+        }
+      }
+      let i = 0, j = 0;
+      while (i < a.length || j < b.length) {
+        if (i < a.length && j < b.length && a[i] === b[j]) pairs.push([start + i++, start + j++]);
+        else if (j >= b.length || (i < a.length && longest[(i + 1) * wide + j] >= longest[i * wide + j + 1])) pairs.push([start + i++, null]);
+        else pairs.push([null, start + j++]);
+      }
+    }
+    pairs.push(...Array.from({ length: end }, (_, at) => [was.length - end + at, is.length - end + at]));
+    return pairs;
+  };
+  const marks = (was, is, left) => {  // one side of a rewritten text, what the other does not have marked
+    const before = was.split(/(\s+)/), after = is.split(/(\s+)/);
+    const parts = [];
+    for (const [one, other] of common(before, after)) {
+      const own = left ? one : other;
+      if (own === null) continue;
+      const text = left ? before[one] : after[other], gone = (left ? other : one) === null;
+      const last = parts.at(-1);
+      if (last && last[1] === gone) last[0] += text; else parts.push([text, gone]);
+    }
+    return parts.map(([text, gone]) => gone ? make(left ? "del" : "ins", { textContent: text }) : text);
   };
   const choice = (title, options, change) => {
     const select = make("select", {}, ...options.map(([value, text]) => make("option", { value, textContent: text })));
@@ -301,8 +340,8 @@
     const runs = new Map(data.strategies.map(([name, prompts]) => [name, replay(prompts)]));
     const names = [...runs.keys()].map((name) => [name, name]);
     const asItWas = runs.has("recorded") ? "recorded" : runs.has("keep_all") ? "keep_all" : names[0][0];
-    const [mine, mineLabel] = choice("The prompt as", names, () => refill());
-    const [other, otherLabel] = choice("had it, beside", names, () => show());
+    const [mine, mineLabel] = choice("The prompt under", names, () => refill());
+    const [other, otherLabel] = choice("beside", names, () => show());
     const [step, stepLabel] = choice("at", [], () => show());
     other.value = asItWas;
     const move = (by) => { step.selectedIndex = Math.min(step.options.length - 1, Math.max(0, step.selectedIndex + by)); show(); };
@@ -318,38 +357,58 @@
       if (step.selectedIndex < 0) step.selectedIndex = step.options.length - 1;
       show();
     };
-    const message = (number, beside, steps) => {
+    const keyOf = (number) => { const [, kind, from] = data.messages[number]; return from === null ? number : `${kind} ${from}`; };
+    const message = (number, state, refused, marked) => {
       const [role, kind, from, text, left] = data.messages[number];
-      const same = beside.has(number);
-      const state = same ? "" : from !== null && steps.has(from) ? "rewritten" : "only here";
+      const bad = from !== null && refused.has(from);
       const line = text.replace(/\s+/g, " ").slice(0, 110);
-      const title = make("summary", {}, make("b", { textContent: role }), ` ${from === null ? kind : `step ${from}`} `,
-        ...(state ? [make("span", { className: "badge warn", textContent: state })] : []), ` ${line}`);
-      const box = make("details", { className: same ? "message" : "message differs" }, title);
+      const badge = [bad ? "refused" : "", state].filter(Boolean).map((word) => make("span", { className: `badge ${word === "refused" ? "bad" : "warn"}`, textContent: word }));
+      const title = make("summary", {}, make("b", { textContent: role }), ` ${from === null ? kind : `step ${from}`} `, ...badge, " ", make("span", { textContent: line }));
+      const box = make("details", { className: ["message", state && "differs", state === "removed" && "removed", bad && "refused"].filter(Boolean).join(" ") }, title);
       box.ontoggle = () => {
         if (box.open && box.childElementCount === 1) {
           const rest = left ? [make("span", { className: "gap", textContent: `\n… ${left} characters left out here …` })] : [];
-          box.append(make("pre", { tabIndex: 0 }, text, ...rest));
+          box.append(make("pre", { tabIndex: 0 }, ...(marked ? marked() : [text]), ...rest));
         }
       };
       return box;
     };
-    const side = (name, prompt, against) => {
-      const box = make("div", { className: "side" });
-      const title = make("h4", {}, make("span", { className: `strategy ${classOf(name)}`, textContent: name }));
-      box.append(title);
-      if (!prompt) { box.append(make("p", { textContent: "no model call at this step" })); return box; }
-      title.append(make("small", { textContent: ` ${prompt.tokens} tokens, ${prompt.keys.length} messages${prompt.happened ? `; ${prompt.happened}` : ""}` }));
-      const beside = new Set(against ? against.keys : []);
-      const steps = new Set([...beside].map((number) => data.messages[number][2]));
-      box.append(...prompt.keys.map((number) => message(number, beside, steps)));
-      return box;
-    };
+    const pairUp = (was, is) => [message(was, "rewritten", none, () => marks(data.messages[was][3], data.messages[is][3], true)),
+      (refused) => message(is, "rewritten", refused, () => marks(data.messages[was][3], data.messages[is][3], false))];
+    const heading = (name, prompt, told) => make("h4", {}, `${told}: `, make("span", { className: `strategy ${classOf(name)}`, textContent: name }),
+      ...(prompt ? [make("small", { className: prompt.refused.size || prompt.happened.startsWith("invalid") ? "refused" : "", textContent: ` ${prompt.tokens} tokens, ${prompt.keys.length} messages${prompt.happened ? `; ${prompt.happened}` : ""}` })] : []));
+    const none = new Set();
     const show = () => {
       const at = Number(step.value);
       const find = (name) => runs.get(name).find((prompt) => prompt.step === at);
       const ours = find(mine.value), theirs = find(other.value);
-      sides.replaceChildren(side(mine.value, ours, theirs), side(other.value, theirs, ours));
+      const cells = [make("div", { className: "side" }, heading(other.value, theirs, "as it was")), make("div", { className: "side" }, heading(mine.value, ours, "as it would be"))];
+      if (!ours || !theirs) cells[ours ? 0 : 1].append(make("p", { textContent: "no model call at this step" }));
+      const was = theirs ? theirs.keys : [], is = ours ? ours.keys : [];
+      const refusedThen = theirs ? theirs.refused : none, refusedNow = ours ? ours.refused : none;
+      let same = [];
+      const flush = () => {
+        const boxes = same.map((number) => message(number, "", refusedNow));
+        if (same.length > 3) cells.push(make("details", { className: "same" }, make("summary", { textContent: `${same.length} messages are in both` }), ...boxes));
+        else cells.push(...boxes.map((box) => { box.classList.add("same"); return box; }));
+        same = [];
+      };
+      for (const [left, right] of common(was.map(keyOf), is.map(keyOf))) {
+        const before = left === null ? null : was[left], after = right === null ? null : is[right];
+        if (before !== null && before === after) { same.push(before); continue; }
+        flush();
+        if (before !== null && after !== null) {
+          const [one, other] = pairUp(before, after);
+          const two = other(refusedNow);
+          one.addEventListener("toggle", () => { two.open = one.open; });
+          two.addEventListener("toggle", () => { one.open = two.open; });
+          cells.push(one, two);
+        } else cells.push(before === null ? make("div") : message(before, "removed", refusedThen), after === null ? make("div") : message(after, "added", refusedNow));
+      }
+      flush();
+      sides.replaceChildren(...cells);
+      const changed = all(".differs", sides);
+      if (changed.length <= 6) for (const box of changed) box.open = true;
       state.step = String(at);
     };
     for (const select of [mine, other, step]) select.addEventListener("change", remember);
@@ -364,7 +423,7 @@
     };
     const [here, total] = data.calls;
     const partly = here < total ? [make("p", { className: "caption", textContent: `${here} of ${total} model calls are kept: evenly spread, those where most happened.` })] : [];
-    root.append(make("h4", { textContent: "Prompts" }), make("div", { className: "bar" }, mineLabel, otherLabel, stepLabel, before, after), ...partly, sides);
+    root.append(make("h4", { textContent: "The prompt as it was, and as it would be" }), make("div", { className: "bar" }, mineLabel, otherLabel, stepLabel, before, after), ...partly, sides);
     const kept = state.step;
     refill();
     state.step = kept;
