@@ -15,7 +15,10 @@ NEEDED = (
 FAR = "Last said six or more model turns before the turn that needed it."
 LOST = "What was still there on the strategy that kept least, of what later turns needed."
 FAULTS = "Model turns whose prompt no longer held something that they used: the model would have had to ask again, or to guess."
-REFETCHES = "As if everything that was missing had been fetched again: one more call for each turn that missed something, with its prompt and results."
+REFETCHES = (
+    "As if everything that was missing had been fetched again: one more call for each turn that missed something, "
+    "with its prompt and its results."
+)
 RUN = "The whole of one recorded run, its model calls added up; the mean over all cases."
 TODAY = "What the recorded system itself sent to its model (the strategy `recorded`)."
 EVERYTHING = "Every message as it was said, nothing removed (the strategy `keep_all`)."

@@ -31,9 +31,12 @@ STROKES = {"solid": [1, 0], "dashed": [6, 3], "dotted": [2, 3]}
 FROM_FAR = "from far back"
 """What marks a point of a scatter as the second one of its series: hollow, and joined to the first."""
 
-_SIZES = {"scatter": (430, 290), "line": (620, 190)}
+_SIZES = {"scatter": (430, 290), "line": (560, 190)}
 _FONT = 12
 BEYOND = 1.05
+UNEVEN = 8
+"""From how many times the median on the largest value bends the axis of a line chart."""
+
 _FORMATS = {"fraction": ".0%", "tokens": "~s", "usd": "$~g"}
 
 
@@ -145,7 +148,7 @@ def _made_interactive(spec: dict[str, Any], chart: Chart) -> dict[str, Any]:
 def _ends(chart: Chart, unit: str, values: Sequence[float]) -> tuple[float, float]:
     """Where an axis begins and ends: a little beyond what is drawn, so that marks are seen whole. Shares of a scatter begin where there are any."""
     top = max(1.0 if unit == "fraction" else 0.0 if unit in _FORMATS else 4.0, *values, 1e-9)
-    if chart.kind == "line":
+    if chart.kind == "line" and not chart.x_names:
         return 0.0, top * BEYOND
     low = max(0.0, int(10 * min(values, default=0.0) - 0.5) / 10) if unit == "fraction" else 0.0
     return low - (top - low) * (BEYOND - 1), top + (top - low) * (BEYOND - 1)
@@ -154,10 +157,20 @@ def _ends(chart: Chart, unit: str, values: Sequence[float]) -> tuple[float, floa
 def _measure(chart: Chart, unit: str, values: Sequence[float]) -> dict[str, Any]:
     """Axis and scale of a unit."""
     steps = {"tickMinStep": 1} if unit not in _FORMATS else {}
+    bent = {"type": "sqrt"} if chart.kind == "line" and _uneven(unit, values) else {}
     return {
         "axis": {"format": _FORMATS.get(unit, "d"), **steps},
-        "scale": {"domain": list(_ends(chart, unit, values)), "nice": False},
+        "scale": {"domain": list(_ends(chart, unit, values)), "nice": False, **bent},
     }
+
+
+def _uneven(unit: str, values: Sequence[float]) -> bool:
+    """Whether a few values are so large that an even axis would press the others into a line.
+
+    >>> _uneven("tokens", [10.0, 11.0, 12.0, 500.0]), _uneven("tokens", [10.0, 20.0, 30.0])
+    (True, False)
+    """
+    return unit == "tokens" and max(values) > UNEVEN * sorted(values)[len(values) // 2]
 
 
 def _across(chart: Chart) -> dict[str, Any]:

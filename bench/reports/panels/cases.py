@@ -54,7 +54,11 @@ def cases(comparison: Comparison) -> list[Block]:
     if left:
         said += f" {left} more are left out of this page: the CSV and JSON reports hold their numbers."
     details = tuple(Detail(case.id, functools.partial(_detail, comparison, case)) for case in shown)
-    terms = (("case", "One recorded run of the agent."), ("missed something", FAULTS), ("needed it", NEEDED))
+    terms = (
+        ("cases" if len(shown) > 1 else "case", "One recorded run of the agent."),
+        ("missed something", FAULTS),
+        ("needed it", NEEDED),
+    )
     return [Prose(said, "warn" if left else "muted", terms), Cases(Table(columns, tuple(rows), sorts=SORTS), details)]
 
 

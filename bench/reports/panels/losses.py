@@ -157,7 +157,7 @@ def _compactions(comparison: Comparison) -> list[Block]:
             points.append(Point(name, float(number + 1), sum(shares) / len(shares)))
         collapsed = comparison.row(name, "loss.collapse_compaction")
         if collapsed is not None and collapsed.value is not None:
-            said.append(f"{name} in compaction {quantity(collapsed.value, 'count')} ({counted(collapsed.n, 'thread')})")
+            said.append(f"{name} in compaction {collapsed.value:.2g} ({counted(collapsed.n, 'thread')})")
     if not points:
         return []
     text = f"Facts told so far that the prompt of each compaction still holds, the mean over threads; at most {MAX_COMPACTIONS} compactions."

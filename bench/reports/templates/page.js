@@ -223,7 +223,7 @@
     const button = make("button", { type: "button", className: "copy", textContent: "Copy as CSV" });
     button.onclick = () => copy(csv(table));
     bar.append(button);
-    if (many > 12 || table.dataset.sorts) one(".scroll", box).before(bar); else box.append(bar);
+    if (many > 12 || table.dataset.sorts) one(".scroll", box).before(bar); else one(".scroll", box).after(bar);
   };
 
   // ------------------------------------------------------------ charts
@@ -242,6 +242,7 @@
     if (!source || !source.textContent) return;
     const data = JSON.parse(source.textContent);
     source.textContent = "";
+    if (figure.classList.contains("line")) data.spec.width = Math.min(data.spec.width, Math.max(240, place.clientWidth - 80));
     await charts();
     const canvas = make("div", { className: "vega" });
     const still = [...place.childNodes];
@@ -249,6 +250,7 @@
     place.append(canvas);
     const { view } = await window.vegaEmbed(canvas, data.spec, { ast: true, actions: false, renderer: "svg", defaultStyle: false, mode: "vega-lite" });
     for (const node of still) node.remove();
+    place.style.minHeight = "";
     for (const name of ["role", "aria-roledescription", "aria-label"]) canvas.removeAttribute(name);
     canvas.setAttribute("aria-hidden", "true");  // the sentence and the table below say the same
     canvas.title = "drag to move, Ctrl and wheel to zoom, double click to reset" + (data.case === null ? "" : ", click a point to see its prompt");
@@ -458,7 +460,18 @@
     };
     cases.onkeydown = (event) => { if (event.key === "Enter") find(); };
     const button = make("button", { type: "button", textContent: "Open", onclick: find });
-    bar.append(make("label", {}, "Highlight ", names), make("label", {}, "Case ", cases), known, button);
+    const paper = make("button", { type: "button", textContent: "Print it all" });
+    paper.onclick = () => {
+      const closed = all("details:not([open])").filter((item) => !item.closest(".caseview, .panel-metrics, .cases"));
+      for (const item of closed) item.open = true;
+      document.documentElement.classList.add("full");
+      window.addEventListener("afterprint", () => {
+        document.documentElement.classList.remove("full");
+        for (const item of closed) item.open = false;
+      }, { once: true });
+      window.print();
+    };
+    bar.append(make("label", {}, "Highlight ", names), make("label", {}, "Case ", cases), known, button, paper);
   };
   document.addEventListener("click", (event) => {  // a field of the grid opens its case under its strategy
     const field = event.target.closest && event.target.closest("td[data-by]");
