@@ -50,7 +50,8 @@ class _Page:
         self.classes = {name: f"s{number}" for number, name in enumerate(self.looks)}
         self.glossary = Glossary()
         self.section = sections[0]
-        self.drawn = self.sides = 0
+        self.drawn = 0
+        self.sides = {True: 0, False: 0}
         self.details_bytes = self.opened = 0
         self.on_demand = False
 
@@ -194,9 +195,9 @@ class _Page:
 
     def _links(self, block: SideBySide) -> dict[str, Any]:
         """Ids of one result's facts: of the facts that a later step needed, those that are in sight on the left."""
-        self.sides += 1
+        self.sides[self.on_demand] += 1
         sight = dict.fromkeys(span.text for span in block.result.untruncated if span.kind == "needed")
-        prefix = f"{'d' if self.on_demand else ''}r{self.sides}"
+        prefix = f"{'d' if self.on_demand else ''}r{self.sides[self.on_demand]}"
         facts = {fact: f"{prefix}-{number}" for number, fact in enumerate(sight)}
         named = {item.fact for kept in block.result.kept for item in kept.needed_at}
         return {"facts": {fact: name for fact, name in facts.items() if fact in named}, "marked": set(), "told": set()}

@@ -23,7 +23,6 @@ RUN = "The whole of one recorded run, its model calls added up; the mean over al
 TODAY = "What the recorded system itself sent to its model (the strategy `recorded`)."
 EVERYTHING = "Every message as it was said, nothing removed (the strategy `keep_all`)."
 SURE = "An exact test over the cases says that chance alone gives such a difference at most one time in twenty. Below six cases nothing is sure."
-BRACKETS = "The interval of the differences that the same test does not reject, at 95 %."
 
 TERMS: Mapping[str, str] = {
     "with refetches": REFETCHES,

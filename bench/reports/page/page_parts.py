@@ -71,6 +71,9 @@ class Glossary:
         return "".join([*parts, shown(text[at:])])
 
 
+LONG = 20
+"""From how many characters on a word may be broken."""
+
 SHADES = (0.0, 0.02, 0.05, 0.2, 0.5)
 """The shares lost up to which a field has each shade; above the last the darkest."""
 
@@ -125,13 +128,13 @@ def table_html(table: Table, classes: Mapping[str, str], scenario: str, glossary
 
 
 def breakable(text: str) -> str:
-    """A text from outside that a line may break in, after a slash, dot or underscore of a name that has no spaces.
+    """A text from outside in which a line may break within words that are too long for a column, after a slash, dot or underscore.
 
-    >>> breakable("runs/a_b.json")
-    'runs/<wbr>a_<wbr>b.<wbr>json'
+    >>> breakable("a.b of runs/building_model/survey.jsonl")
+    'a.b of runs/<wbr>building_<wbr>model/<wbr>survey.<wbr>jsonl'
     """
-    escaped = shown(text)
-    return re.sub(r"(?<=\w)([/_.])(?=[^\W\d])", r"\1<wbr>", escaped) if len(text) > 11 else escaped
+    words = shown(text).split(" ")
+    return " ".join(re.sub(r"(?<=\w)([/_.])(?=\w)", r"\1<wbr>", word) if len(word) > LONG else word for word in words)
 
 
 # ---------------------------------------------------------------- decision paths

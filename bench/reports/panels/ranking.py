@@ -12,7 +12,7 @@ from .. import panel
 from ..blocks import Beside, Block, Cell, Chart, Column, Fold, Point, Prose, Table, change, measured
 from ..decision_sentence import decision_notes, decision_prose, obstacle_text
 from ..page.charts import FROM_FAR
-from ..terms import BRACKETS, FAR as FAR_SAID, NEEDED, REFETCHES, RUN, TODAY, terms_in
+from ..terms import NEEDED, REFETCHES, RUN, TODAY, terms_in
 
 KEPT = (RECALL, "loss.fact_recall.end", "loss.leaf_recall.end")
 IN_WORDS = {RECALL: "still there when needed"}
@@ -71,13 +71,12 @@ def _price_title(decision: Decision) -> str:
 def _table(comparison: Comparison, decision: Decision, kept: str | None) -> Table:
     """A row a strategy, those that qualify first: price, against what is run today, what it keeps, and whether it may be shipped."""
     today = any(comparison.delta(item.strategy, decision.metric, RUN_TODAY) for item in decision.standings)
-    price = REFETCHES if decision.with_refetches else ""
-    columns = [Column("strategy"), Column(_price_title(decision), align="right", explained=f"{RUN} {price}".strip())]
+    price = REFETCHES if decision.with_refetches else RUN
+    columns = [Column("strategy"), Column(_price_title(decision), align="right", explained=price)]
     if today:
-        columns.append(Column("against today", align="right", explained=f"{TODAY} {BRACKETS}"))
+        columns.append(Column("against today", align="right", explained=TODAY))
     if kept:
-        far = f" Far: {FAR_SAID}" if _measured(comparison, decision, FAR) else ""
-        columns.append(Column(IN_WORDS.get(kept, AT_THE_END), align="right", explained=NEEDED + far))
+        columns.append(Column(IN_WORDS.get(kept, AT_THE_END), align="right", explained=NEEDED))
     columns.append(Column("may it be shipped?", explained="By the rule under this table."))
     rows = tuple(tuple(_row(comparison, decision, item, kept, today)) for item in decision.standings)
     return Table(tuple(columns), rows, _caption(comparison))
@@ -111,4 +110,4 @@ def _caption(comparison: Comparison) -> str:
     cases = len(comparison.cases)
     if cases < FEWEST:
         return f"{counted(cases, 'case')}: below {FEWEST} no difference is called sure, and no interval is shown."
-    return f"Over {counted(cases, 'case')}."
+    return f"Square brackets: 95% interval over {counted(cases, 'case')}."
