@@ -9,9 +9,10 @@ from ..comparison.decision import KEEPS_ALL, RUN_TODAY, Decision, Standing, Why,
 from ..comparison.intervals import FEWEST
 from ..comparison.shippable import Obstacle
 from ..model import Delta
-from ..text.wording import counted, listed, percent, quantity
+from ..text.wording import counted, listed, percent, quantity, rough
 from ..tuning import Tuned
 from .blocks import Prose, Tone
+from .terms import terms_in
 
 NAMED = 3
 """How many cases a sentence names, and strategies that it explains beside a winner."""
@@ -79,8 +80,13 @@ def tuned_sentence(tuned: Tuned) -> str:
 
 def decision_prose(decision: Decision) -> Prose:
     """The sentence as a block of a report."""
-    tones: dict[str, Tone] = {"ship": "good" if decision.beats_today else "warn", "keep_what_you_run": "plain", "nobody": "bad"}
-    return Prose(decision_sentence(decision), tones[decision.outcome])
+    tones: dict[str, Tone] = {
+        "ship": "good" if decision.beats_today else "warn",
+        "keep_what_you_run": "plain",
+        "nobody": "bad",
+    }
+    said = decision_sentence(decision)
+    return Prose(said, tones[decision.outcome], terms_in(said))
 
 
 def decision_notes(decision: Decision) -> Iterator[str]:
@@ -115,9 +121,7 @@ def _name(strategy: str) -> str:
 
 def _price(decision: Decision, standing: Standing) -> str:
     unit = "" if decision.unit == "usd" else f" {decision.unit}"
-    amount = quantity(standing.price_a_run, decision.unit)
-    if decision.unit != "usd" and standing.price_a_run is not None:
-        amount = quantity(round(standing.price_a_run), decision.unit)
+    amount = rough(standing.price_a_run, decision.unit)
     least = "at least " if standing.at_least else ""
     return f"{least}{amount}{unit} a run{' with refetches' if decision.with_refetches else ''}"
 

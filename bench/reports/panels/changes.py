@@ -11,7 +11,7 @@ from .. import panel
 from ..blocks import Block, Cell, Column, Prose, Table, change as change_cell
 
 
-@panel("changes", order=72, title="What changed?")
+@panel("changes", order=72, title="What changed?", detail=True)
 def changes(comparison: Comparison) -> list[Block]:
     """Every metric of every strategy that differs from the baseline, paired by case, with interval and number of cases; first, which ones are
     stale.
