@@ -195,12 +195,12 @@ def test_nobody_is_shipped_where_a_gate_fails_everywhere() -> None:
     compared = comparison()
     failing = tuple(msgspec.structs.replace(verdict, outcome="fail") for verdict in compared.verdicts)
     alone = msgspec.structs.replace(compared, verdicts=failing, references=("floor",))
-    assert _sentence(alone, "ranking").startswith("Nobody qualifies, because: cut: 2 gates failed and keeps 75% of")
+    assert _sentence(alone, "ranking").startswith("Nobody qualifies: cut (2 gates failed and keeps 75%")
 
 
 def test_a_declared_reference_never_wins_and_is_no_contender() -> None:
     compared = msgspec.structs.replace(comparison(), strategies=("floor", "cut"), references=("mask",))
-    assert _sentence(compared, "ranking").startswith("Nobody qualifies, because: cut: 1 gate failed")
+    assert _sentence(compared, "ranking").startswith("Nobody qualifies: cut (1 gate failed")
 
 
 def test_no_table_has_two_columns_of_one_name(compared: Comparison) -> None:
@@ -217,7 +217,9 @@ def test_nothing_lost_and_nothing_measured_are_two_things() -> None:
     compared = comparison()
     whole = tuple(msgspec.structs.replace(case, results=(), results_damaged=0) for case in compared.cases)
     assert _sentence(msgspec.structs.replace(compared, cases=whole), "losses").startswith("Nothing")
-    assert _sentence(compared, "losses").startswith("1 of 2 tool results lost something, 1 of them something that a later turn needed.")
+    assert _sentence(compared, "losses").startswith(
+        "1 of 2 tool results lost something, 1 of them something that a later turn needed."
+    )
 
 
 def test_the_worst_results_come_first_and_no_case_takes_all_the_room() -> None:

@@ -69,7 +69,9 @@ def _worst(comparison: Comparison, found: list[tuple[str, ResultShown]]) -> Iter
     needed = sum(case.results_needed for case in comparison.cases)
     missed = f"{needed} of them something" if needed else "but nothing"
     follow = "Here is the worst" if len(chosen) == 1 else f"Here are the worst {len(chosen)}"
-    yield Prose(f"{damaged} of {counted(results, 'tool result')} lost something, {missed} that a later turn needed. {follow}.")
+    yield Prose(
+        f"{damaged} of {counted(results, 'tool result')} lost something, {missed} that a later turn needed. {follow}."
+    )
     for case, result in chosen:
         yield SideBySide(case, result)
 
