@@ -132,10 +132,19 @@ def sections(comparisons: Sequence[Comparison], names: Sequence[str] | None = No
 
 
 def scores_frame(sections: Sequence[Section]) -> pd.DataFrame:
-    """The rows of every comparison as one pandas frame, the scenario first: what CSV and Parquet are written from."""
+    """The rows of every comparison as one pandas frame, the scenario first: what CSV and Parquet are written from.
+
+    A metric for which a comparison had nothing to measure, under any strategy on any case, has no rows: they would be empty. JSON has them.
+    """
     import pandas as pd
 
-    frames = [section.comparison.to_frame().assign(scenario=section.name) for section in sections]
+    from ..comparison.rows import NOTHING as NOTHING_TO_MEASURE
+
+    frames = []
+    for section in sections:
+        frame = section.comparison.to_frame().assign(scenario=section.name)
+        something = frame.groupby("metric")["status"].transform(lambda said: (said != NOTHING_TO_MEASURE).any())
+        frames.append(frame[something.astype(bool)])
     whole = pd.concat(frames, ignore_index=True)
     return whole[["scenario", *(name for name in whole.columns if name != "scenario")]]
 
