@@ -186,7 +186,7 @@ def _run_shown(evidence: RunEvidence, samples: Scored, budgets: Sequence[int]) -
         finding_changes=finding_changes(differing),
         findings_differing=len(differing),
         findings_judged=sum(map(judged, run.results)),
-        probes=tuple(samples.get("probes.recall", ())),
+        probes=(*samples.get("probes.recall", ()), *samples.get("probes.unwanted", ())),
         compactions=() if run.failure is not None else compactions_shown(evidence),
         handles=len(handles),
         handles_empty=sum(outcome.stored is None for outcome in handles),
