@@ -57,7 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(141) from None
     except (MemoryError, OSError) as error:
         _fail(f"{type(error).__name__}: {one_line(error)}", 2)
-    except Exception as error:
+    except SystemExit:
+        raise
+    except (
+        BaseException
+    ) as error:  # a panic of a library is no Exception; 1 says that a gate failed, and nothing else may
         debugged(error)
         _fail(defect(error), 2)
 
