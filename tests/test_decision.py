@@ -227,7 +227,9 @@ def test_how_sure_the_saving_is(cases, sure):
     assert decision.winner == "a"
     assert (decision.against_today.better is True) is sure
     assert ("sure over" in decision_sentence(decision)) is sure
-    assert decision_sentence(decision).startswith("Ship a" if sure else "Keep what you run today until more is recorded")
+    assert decision_sentence(decision).startswith(
+        "Ship a" if sure else "Keep what you run today until more is recorded"
+    )
 
 
 money = st.floats(0.1, 10).map(lambda value: round(value, 2))

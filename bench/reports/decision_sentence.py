@@ -9,8 +9,10 @@ from ..comparison.decision import KEEPS_ALL, RUN_TODAY, Decision, Standing, Why,
 from ..comparison.intervals import FEWEST
 from ..comparison.shippable import Obstacle
 from ..model import Delta
-from ..text.wording import counted, listed, percent, quantity
+from ..text.wording import counted, listed, percent, quantity, rough
+from ..tuning import Tuned
 from .blocks import Prose, Tone
+from .terms import terms_in
 
 NAMED = 3
 """How many cases a sentence names, and strategies that it explains beside a winner."""
@@ -51,6 +53,31 @@ def decision_sentence(decision: Decision) -> str:
     return "; ".join(filter(None, parts)) + "." + _dominating(decision)
 
 
+def tuned_sentence(tuned: Tuned) -> str:
+    """What tuning found: the setting, how many cases it was chosen on, and what it costs and keeps on the others."""
+    chosen, judged, found = tuned.chosen, tuned.judged, tuned.standing
+    on = f"{counted(chosen.cases, 'case')} (seed {tuned.seed})"
+    if found is None:
+        return f"No setting is named. On the {on} to choose on, nobody qualifies, because: {_reasons(unqualified(chosen))}."
+    winner = TODAY if found.strategy == RUN_TODAY else _name(found.strategy)
+    others = (
+        ""
+        if judged.winner == found.strategy
+        else f" On the others alone the rule would name {judged.winner or 'nobody'}."
+    )
+    if not found.qualifies:
+        return f"Do not use {winner} yet: it was chosen on {on}, and on the {judged.cases} others it does not qualify: {_why(found)}.{others}"
+    kept = [f"{quantity(found.kept, 'fraction')} of what later turns needed"]
+    if found.kept_far is not None:
+        kept.append(f"{quantity(found.kept_far, 'fraction')} of what they needed from far back")
+    against = ""
+    if tuned.against_today is not None and tuned.against_today.relative is not None:
+        against = f", {_change(tuned.against_today.relative)} {TODAY}{_sure(tuned.against_today)}"
+    verb, why = ("Keep", f"; {_no_better(chosen)}") if found.strategy == RUN_TODAY else ("Use", "")
+    head = f"{verb} {winner}: chosen on {on}, judged on {judged.cases} others."
+    return f"{head} There it costs {_price(judged, found)}{against}, and keeps {listed(kept)}{why}.{others}"
+
+
 def decision_prose(decision: Decision) -> Prose:
     """The sentence as a block of a report."""
     tones: dict[str, Tone] = {
@@ -58,7 +85,8 @@ def decision_prose(decision: Decision) -> Prose:
         "keep_what_you_run": "plain",
         "nobody": "bad",
     }
-    return Prose(decision_sentence(decision), tones[decision.outcome])
+    said = decision_sentence(decision)
+    return Prose(said, tones[decision.outcome], terms_in(said))
 
 
 def decision_notes(decision: Decision) -> Iterator[str]:
@@ -93,9 +121,7 @@ def _name(strategy: str) -> str:
 
 def _price(decision: Decision, standing: Standing) -> str:
     unit = "" if decision.unit == "usd" else f" {decision.unit}"
-    amount = quantity(standing.price_a_run, decision.unit)
-    if decision.unit != "usd" and standing.price_a_run is not None:
-        amount = quantity(round(standing.price_a_run), decision.unit)
+    amount = rough(standing.price_a_run, decision.unit)
     least = "at least " if standing.at_least else ""
     return f"{least}{amount}{unit} a run{' with refetches' if decision.with_refetches else ''}"
 

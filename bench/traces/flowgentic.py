@@ -11,7 +11,7 @@ from ..errors import TraceError
 from ..files.documents import Document, Node
 from ..model import RouteDecision, Trace
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks
+from . import Confidence, Keeps, Near, by_marks
 from .reading.decoded import strict_json
 from .reading.langchain import said_of
 from .reading.nodes import moment
@@ -36,6 +36,13 @@ class Flowgentic:
 
     Source: github.com/stride-research/flowgentic, `examples/langgraph-integration` (agent_execution_results/execution_summary.md)
     """
+
+    keeps = Keeps(
+        results="as shown",
+        also=("usage", "times", "routes", "threads", "model"),
+        never="state values that the report cut, tool definitions",
+        tested="reports of flowgentic at 88a7c06 (LangGraph), published files",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for the report's title and a section of a node; else what it lacks."""
