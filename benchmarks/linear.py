@@ -24,7 +24,7 @@ from bench.redaction import redacted
 from bench.text.cut import without_halves
 from bench.text.decode import NothingParsed, parse_prefix, unescape
 from bench.text.fact_kinds import exit_codes, measures_of
-from bench.text.facts import facts_of, places_of
+from bench.text.facts import places_of
 from bench.text.labels import LabelsOf
 from bench.text.leaf_tokens import TokensOf
 from bench.text.leaves import Leaves, flatten
@@ -150,17 +150,17 @@ def trace_of(text: str) -> Trace:
 _LEAVES = flatten([{"a": 1, "b": "rows", "rows": 471}, {"a": 12, "b": "a", "rows": 1234}])
 
 
-def _read_back(text: str) -> None:
+def _read_back(text: str, texts: Texts) -> None:
     read_held(text, names_of(_LEAVES))
     match_read(_LEAVES, [text])
 
 
-def _prefix(text: str) -> None:
+def _prefix(text: str, texts: Texts) -> None:
     with contextlib.suppress(NothingParsed):
         flatten(parse_prefix(text)[0])
 
 
-def _tables(text: str) -> None:
+def _tables(text: str, texts: Texts) -> None:
     try:
         read_tables(write_tables([{"a": text, "b": 1}] * 2))
         read_tables(text)
@@ -168,49 +168,55 @@ def _tables(text: str) -> None:
         pass
 
 
-def _said(text: str) -> None:
+def _said(text: str, texts: Texts) -> None:
     parts_of(ModelTurn(index=0, content=text, tool_calls=(ToolCall(id="c", name="f", arguments={"a": text}),)))
     suffixes(text[:5000])
     commands_in(text)
     is_observation(text)
 
 
-def _presence(text: str) -> None:
-    texts = Texts()
+def _facts(text: str, texts: Texts) -> None:
+    texts.facts(text)
+    texts.numbers(text)
+    texts.flat(text)
+
+
+def _presence(text: str, texts: Texts) -> None:
     texts.missing(text, ["a-b", "foo", "foo-bar-alpha", "the north wall", "471", "1.5", "-", "a", "a a"])
     for fact in ("foo", "a b", "471", "--", "aa"):
         for _ in places_of(text, fact):
             pass
 
 
-def _tokens_of(text: str) -> None:
-    TokensOf(["a", "12", "rows", "[]", "a a", "1.2"])(text)
-    LabelsOf([Leaves(others=[(("rows",), (int, 471)), (("a",), (int, 12)), (("b-a",), (str, "a"))])])(text)
+def _tokens_of(text: str, texts: Texts) -> None:
+    TokensOf(["a", "12", "rows", "[]", "a a", "1.2"], texts)(text)
+    LabelsOf([Leaves(others=[(("rows",), (int, 471)), (("a",), (int, 12)), (("b-a",), (str, "a"))])], texts)(text)
 
 
-def _notices(text: str) -> None:
-    notice([text, text[:-3]], text)
-    notice([text], text[: len(text) // 2])
+def _notices(text: str, texts: Texts) -> None:
+    notice([text, text[:-3]], text, texts)
+    notice([text], text[: len(text) // 2], texts)
     stated_totals(text), stated_left_out(text), shown_count(text)
 
 
-STAGES: dict[str, Callable[[str], Any]] = {
-    "facts": facts_of,
+STAGES: dict[str, Callable[[str, Texts], Any]] = {
+    # in the order of a run: what one stage has read of a text the next ones need not read again
+    "facts": _facts,
     "presence": _presence,
     "prefix": _prefix,
-    "unescape": unescape,
+    "unescape": lambda text, texts: unescape(text),
     "read back": _read_back,
     "lossless": _tables,
-    "cut": lambda text: without_halves(text[: len(text) // 2] + "…" + text[-20:], text),
+    "cut": lambda text, texts: without_halves(text[: len(text) // 2] + "…" + text[-20:], text),
     "leaf tokens": _tokens_of,
     "notices": _notices,
     "measures": measures_of,
-    "exit codes": exit_codes,
+    "exit codes": lambda text, texts: exit_codes(text),
     "said": _said,
-    "words": words_of_name,
-    "visible": visible,
-    "tokens": lambda text: TokenCounter().text(text),
-    "redaction": lambda text: redacted(trace_of(text), emails=True, homes=True),
+    "words": lambda text, texts: words_of_name(text),
+    "visible": lambda text, texts: visible(text),
+    "tokens": lambda text, texts: TokenCounter().text(text),
+    "redaction": lambda text, texts: redacted(trace_of(text), emails=True, homes=True),
 }
 
 
@@ -222,13 +228,13 @@ def _ring(*_: object) -> None:
     raise TooLong
 
 
-def seconds(work: Callable[[str], Any], text: str) -> float:
+def seconds(work: Callable[[str, Texts], Any], text: str, texts: Texts) -> float:
     """Processor time that a stage takes for a text; infinite where it was stopped."""
     gc.collect()
     start = time.process_time()
     signal.setitimer(signal.ITIMER_VIRTUAL, STAGE_S)
     try:
-        work(text)
+        work(text, texts)
     except TooLong:
         return float("inf")
     finally:
@@ -258,34 +264,32 @@ def main() -> int:
     words = [word for word in options.only.split(",") if word]
     signal.signal(signal.SIGVTALRM, _ring)
     TokenCounter().text("warm")
-    worst, slow = 0.0, 0
+    worst, slow, patterns = 0.0, 0, 0
     for name in PATTERNS:
-        of_stages: dict[str, list[float]] = {}
-        for stage, work in STAGES.items():
-            if words and not any(word in f"{name}/{stage}" for word in words):
-                continue
-            times: list[float] = []
-            for size in sizes:
-                times.append(seconds(work, repeated(name, size)) if not times or times[-1] < STAGE_S else float("inf"))
-            of_stages[stage] = times
-        if not of_stages:
+        chosen = [stage for stage in STAGES if not words or any(word in f"{name}/{stage}" for word in words)]
+        if not chosen:
             continue
+        of_stages: dict[str, list[float]] = {stage: [] for stage in chosen}
+        for size in sizes:
+            text, texts = repeated(name, size), Texts()
+            for stage, times in of_stages.items():
+                stopped = times and times[-1] > STAGE_S
+                times.append(float("inf") if stopped else seconds(STAGES[stage], text, texts))
         totals = [sum(column) for column in zip(*of_stages.values(), strict=True)]
-        lines = [(name, totals)]
-        lines += [(f"  {name}/{stage}", times) for stage, times in of_stages.items()]
-        for label, times in lines:
-            grown = list(ratios(times))
-            is_slow = any(ratio > LIMIT for ratio in grown)
-            if label == name:
-                worst, slow = max([worst, *grown]), slow + is_slow
-            if options.stages or label == name or is_slow:
-                figures = "  ".join(f"{value:8.2f} s" for value in times)
-                print(
-                    f"{label:40} {figures}   {'  '.join(f'{ratio:5.1f}x' for ratio in grown)}{'   SLOW' * is_slow}",
-                    flush=True,
-                )
-    print(f"{len(PATTERNS)} patterns, {slow} slow, the worst ratio {worst:.1f}")
+        patterns, worst = patterns + 1, max([worst, *ratios(totals)])
+        slow += _printed(name, totals)
+        for stage, times in of_stages.items() if options.stages else ():
+            _printed(f"  {name}/{stage}", times)
+    print(f"{patterns} patterns, {slow} slow, the worst ratio {worst:.1f}")
     return 1 if slow else 0
+
+
+def _printed(label: str, times: list[float]) -> bool:
+    grown = list(ratios(times))
+    slow = any(ratio > LIMIT for ratio in grown)
+    figures = "  ".join(f"{value:8.2f} s" for value in times)
+    print(f"{label:36} {figures}   {'  '.join(f'{ratio:5.1f}x' for ratio in grown)}{'   SLOW' * slow}", flush=True)
+    return slow
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from ..model import Trace, compact_json
+from ..model import Trace, compact_json, too_deep
 from .packed import PACKED, packed_again, unpacked
 from .rules import EMAILS, HOMES, RULES, SECRET_NAMES, is_mixed, is_password, is_random
 
@@ -24,6 +24,7 @@ _SEAM = 300  # characters on each side of the place where one message ends and t
 _MESSAGES = {"content", "text", "seen", "summary"}
 _EVERYWHERE = 8  # characters from which a secret is removed where only itself stands
 _DEPTH = 4  # how often JSON in JSON, or base64 of it, is opened
+_LEVELS = 25  # how deep such JSON may be nested
 
 Span = tuple[int, int, str]
 """Where a secret is, and its kind."""
@@ -263,10 +264,6 @@ def _decoded(text: str) -> Any:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return (
-        value
-        if isinstance(value, dict | list)
-        else _decoded(value)
-        if isinstance(value, str) and value[:1] in "{["
-        else None
-    )
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        return _decoded(value)
+    return value if isinstance(value, dict | list) and not too_deep(value, _LEVELS) else None
