@@ -30,7 +30,6 @@ from ..model import (
     ToolsChanged,
     Trace,
     UserTurn,
-    WriterCall,
     as_text,
     compact_json,
 )
@@ -38,6 +37,7 @@ from ..plugins.command import Process
 from ..plugins.registry import Plugin, build, entries
 from ..strategies import AT_DEFAULT, Edits, Execution, Reply, Seen, Strategy, Summary, untruncated_record
 from ..strategies.functions import started
+from ..strategies.models import ModelCalls
 from ..strategies.routing import route_of, state_left, state_of
 from ..text.lossless import gives_back
 from ..tokens.counting import TokenCounter, encoding_for
@@ -72,10 +72,11 @@ class Replayer:
         failure: Failure | None = None
         step: AnyStep | None = None
         try:
-            for step in self.evidence.trace.steps[:steps]:
-                state.take(step)
-            if steps is None:
-                state.route_at("end", step)
+            with state.asked.open():
+                for step in self.evidence.trace.steps[:steps]:
+                    state.take(step)
+                if steps is None:
+                    state.route_at("end", step)
         except (Broken, SystemExit) as error:  # a strategy that exits must not end the bench with its exit code
             broken = error if isinstance(error, Broken) else Broken("strategy", StrategyError(f"exited with {error}"))
             failure = Failure(step=-1 if step is None else step.index, slot=broken.slot, error=broken.text)
@@ -119,7 +120,7 @@ class _Replay:
         self.output: Any = None
         self.results: list[ResultOutcome] = []
         self.decisions: list[Decision] = []
-        self.writer_calls: list[WriterCall] = []
+        self.asked = ModelCalls(strategy.base, replayer.counter)
         self.notes: list[Note] = []
         self.recorded_state: dict[str, Any] = {}
 
@@ -152,7 +153,7 @@ class _Replay:
 
     def take(self, step: AnyStep) -> None:
         """One step of the recording, whatever its kind."""
-        thread = self.thread(step)
+        thread, self.asked.step, self.asked.free = self.thread(step), step.index, False
         if isinstance(step, ToolResult):
             self._result(step, thread)
             self.route_at("after_result", step)
@@ -275,6 +276,7 @@ class _Replay:
 
     def _evaluate(self, side: Side, record: Record) -> dict[str, Any] | None:
         side.results += 1
+        self.asked.free = side is self.full_side
         if self.routers:  # who alone are shown them
             side.records.append(own_record(record))
         if side.evaluate is None:
@@ -315,9 +317,7 @@ class _Replay:
             for written in edits.written:
                 consumed = sum(self.tokens.tokens(message) - message.reasoning_tokens for message in written.read)
                 produced = self.tokens.counter.text(written.text)
-                self.writer_calls.append(
-                    WriterCall(step=step.index, consumed_tokens=consumed, produced_tokens=produced)
-                )
+                self.asked.wrote(consumed, produced)
             self.notes.extend(Note(step=step.index, slot="compactor", text=text) for text in edits.notes)
 
     # ------------------------------------------------------------ routes
@@ -355,7 +355,7 @@ class _Replay:
 
     def _seen(self, side: Side, step: AnyStep | None) -> Seen:
         """What one side knows at a decision point."""
-        thread = None if step is None else self.threads.get(step.thread)
+        thread, self.asked.free = None if step is None else self.threads.get(step.thread), side is self.full_side
         history = [] if thread is None else thread.recording if side is self.full_side else thread.messages
         return Seen(
             step=None if step is None else own_step(step),
@@ -392,7 +392,7 @@ class _Replay:
             prompts=tuple(prompts),
             results=tuple(self.results),
             decisions=tuple(self.decisions),
-            writer_calls=tuple(self.writer_calls),
+            writer_calls=tuple(self.asked.charged),
             notes=tuple(self.notes),
             final_route=self.decisions[-1].route if self.decisions else None,
             final_state=left,
