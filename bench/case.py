@@ -78,11 +78,7 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
         run = replayer.run(strategy)
         unstable[strategy.name] = unstable_at(replayer, strategy, run)
         prompts = shared.setdefault(same_prompts(run), PromptEvidence(of_trace, run))
-        silent = (
-            functools.partial(_silent, strategy, replayer)
-            if run.writer_calls and with_empty_writer(strategy) != strategy
-            else None
-        )
+        silent = functools.partial(_silent, strategy, replayer) if run.writer_calls and has_writer(strategy) else None
         found = evidence[strategy.name] = RunEvidence(of_trace, run, prompts, oracle, replayer.counter, silent)
         samples[strategy.name] = scored(found, measuring.metrics)
     shown = {name: samples[name] for name in samples if name in measuring.shown}
