@@ -283,19 +283,6 @@ def test_a_consumer_may_answer_with_a_mapping():
 # ---------------------------------------------------------------- in comparisons
 
 
-def test_five_revisions_in_one_comparison(shared_traces):
-    """Each under its own name, on the recorded session whose keys are spelled `structuredOutput`."""
-    scope: dict[str, dict] = {}
-    for spelling in SPELLINGS:
-        scope[spelling] = {}
-        exec(GENERATE_SUMMARY % spelling, scope[spelling])
-    functions = {spelling: space["generate_summary"] for spelling, space in scope.items()}
-    found = bench.compare(str(shared_traces / "rap" / "session-2025-11-17.json"), functions)
-    assert not any(found.failed(name) for name in functions)
-    values = [found.value(name, "cost.prompt_tokens") for name in (*functions, "keep_all")]
-    assert values[0] == values[1] < values[2]
-
-
 def test_slots_may_hold_functions(tmp_path):
     made = strategy_of({"summarizer": lambda text: text[:1], "store": "truncate"}, "both")
     assert shown(replay(opened([result("xyz", index=2)]), made)) == ["x"]

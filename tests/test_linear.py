@@ -67,7 +67,9 @@ def test_tables_looked_for_in_vain_are_given_up_and_others_still_found(monkeypat
 
 
 def test_keys_without_a_word_and_keys_of_several_are_found_beside_their_value():
-    leaves = [Leaves(others=[(("--",), (int, 471)), (("go.id",), (int, 471)), (("id",), (int, 471)), (("-x",), (int, 7))])]
+    leaves = [
+        Leaves(others=[(("--",), (int, 471)), (("go.id",), (int, 471)), (("id",), (int, 471)), (("-x",), (int, 7))])
+    ]
     found = LabelsOf(leaves)("go.id: 471 --\nid: 471\n-x 7")
     assert sorted(found) == ["--\x00471", "go.id\x00471", "id\x00471", "id\x00471"]
 
