@@ -22,6 +22,7 @@ from .metrics import Metric
 from .model import Case, Failure, Losses, RecordingShown, RunShown, Sample, Trace, compact_json
 from .replayer.loop import Replayer
 from .replayer.stability import unstable_at
+from .reports.loss.causes import causes
 from .reports.loss.finding_changes import finding_changes
 from .reports.loss.side_by_side import damages, worst_results
 from .reports.prompt_data import prompt_data
@@ -99,6 +100,7 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
             for name, found in evidence.items()
         },
         losses=tuple(_losses(trace, samples, measuring)),
+        causes=causes(shown, of_trace.results),
         results=worst_results(damaged, evidence, measuring.results_shown),
         results_damaged=len(damaged),
         results_needed=sum(any(damage.missed for damage in items) for items in damaged.values()),

@@ -109,12 +109,12 @@ def test_a_gate_on_what_does_not_exist_is_refused():
 # ---------------------------------------------------------------- against a baseline
 
 
-def baseline(values, *rules, info=RECALL, problem=None):
-    return {"against": Against(baseline=baseline_of(compared(values, *rules, info=info)), problem=problem)}
+def baseline(values, *rules, info=RECALL, stale=None):
+    return {"against": Against(baseline=baseline_of(compared(values, *rules, info=info)), stale=stale or {})}
 
 
-def against(before, now, gate, info=RECALL, problem=None):
-    return compared({"s": now}, gate, info=info, **baseline({"s": before}, gate, info=info, problem=problem))
+def against(before, now, gate, info=RECALL, stale=None):
+    return compared({"s": now}, gate, info=info, **baseline({"s": before}, gate, info=info, stale=stale))
 
 
 @pytest.mark.parametrize(
@@ -169,10 +169,13 @@ def test_a_strategy_that_raised_fails_even_without_a_baseline():
     assert outcomes(compared({"s": {"a": BROKEN}}, DROP)) == ["fail"]
 
 
-def test_a_refused_baseline_is_inconclusive_with_the_reason():
-    verdict = only(against({"a": 0.9}, {"a": 0.9}, DROP, problem="not comparable: seed differs (1 against 0)"))
+def test_a_stale_metric_is_inconclusive_with_the_reason_and_no_other_is():
+    verdict = only(against({"a": 0.9}, {"a": 0.1}, DROP, stale={"needed.recall": "the pattern of facts changed"}))
     assert verdict.outcome == "inconclusive"
-    assert "seed differs (1 against 0)" in verdict.sentence
+    assert "the baseline is stale for needed.recall: the pattern of facts changed" in verdict.sentence
+    assert outcomes(against({"a": 0.9}, {"a": 0.1}, DROP, stale={"loss.lost.end": "it is counted otherwise"})) == [
+        "fail"
+    ]
 
 
 def test_what_is_missing_is_told_apart():

@@ -18,6 +18,7 @@ from .listing import list_
 from .record import record
 from .run import run
 from .show import show
+from .tune import tune
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -31,7 +32,7 @@ def _debug(context: click.Context, parameter: click.Parameter, value: bool) -> N
         os.environ[DEBUG] = "1"  # for the processes that measure cases too
 
 
-for command in (run, compare, init, history, list_, import_, show, record):
+for command in (run, tune, compare, init, history, list_, import_, show, record):
     command.params.append(click.Option(["--debug"], is_flag=True, expose_value=False, is_eager=True, callback=_debug,
                                        help="Show the traceback of errors, those of strategies too."))  # fmt: skip
     cli.add_command(command)

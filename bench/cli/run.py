@@ -27,7 +27,7 @@ if TYPE_CHECKING:
               help="Write the report; the ending decides the format. May be given several times.")  # fmt: skip
 @click.option("--traces", "traces", multiple=True, metavar="[FORMAT:]PATH", help="Traces to replay without a scenario.")
 @click.option("--strategy", "strategies", multiple=True, metavar="SPEC",
-              help="NAME=SLOT=SPEC(+SLOT=SPEC)*, or the bare name of a reference strategy.")  # fmt: skip
+              help="NAME=SLOT=SPEC(+SLOT=SPEC)*, or the bare name of a reference strategy. A setting may be several: keep_last=5|10|20.")  # fmt: skip
 @click.option(
     "--update-baseline", is_flag=True, help="Accept this run's values as the scenario's baseline; prints old and new."
 )
@@ -76,11 +76,12 @@ def run(
     import msgspec
 
     from .. import run_scenario
+    from ..comparison.sweeps import sweeps
     from ..reports import TERMINAL_PANELS, require_renderer
 
     for output in outputs:
         require_renderer(output)
-    plans = _with_budget(_plans(scenarios, traces, strategies), budget, update_baseline or accept_new)
+    plans = _with_budget(plans_of(scenarios, traces, strategies), budget, update_baseline or accept_new)
     plans = _with_counting(plans, no_calibrate, model, update_baseline or accept_new)
     accepting = "--accept-new" if accept_new else "--update-baseline" if update_baseline else None
     _require_scenarios(bool(scenarios), accepting, require_baseline, against)
@@ -97,6 +98,10 @@ def run(
             for plan in plans
         ]  # fmt: skip
     comparisons = [msgspec.structs.replace(item, keep=keep, keep_far=keep_far) for item in comparisons]
+    more = {
+        "budgets": any(plan.budgets for plan in plans),
+        "sweeps": any(sweeps(item, "cost.prompt_tokens") for item in comparisons),
+    }
     beside: dict[Path, bytes] = {}
     said: list[str] = []
     if traces and not strategies:
@@ -107,14 +112,15 @@ def run(
         comparisons,
         outputs,
         files=[plan.path for plan in plans],
-        shown=(*TERMINAL_PANELS, "budgets") if any(plan.budgets for plan in plans) else None,
+        shown=(*TERMINAL_PANELS, *(name for name, wanted in more.items() if wanted)),
         beside=beside,
         said=said,
         keeping=nullcontext if kept is None else functools.partial(_keeping, path=kept),
     )
 
 
-def _plans(scenarios: Sequence[Path], traces: Sequence[str], strategies: Sequence[str]) -> list[Scenario]:
+def plans_of(scenarios: Sequence[Path], traces: Sequence[str], strategies: Sequence[str]) -> list[Scenario]:
+    """The scenarios of files, or the one of the traces and strategies on the command line. Raises ScenarioError for neither or both."""
     from ..plugins.registry import entries
     from ..scenario import Scenario, read_scenario
 

@@ -12,6 +12,7 @@ from .base import (
 from .case import (
     CallShown as CallShown,
     Case as Case,
+    Cause as Cause,
     CompactionShown as CompactionShown,
     CutShown as CutShown,
     FindingChange as FindingChange,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,18 +27,24 @@ REPLAY_LIMIT = (
 )
 """What replay cannot know; every report says it."""
 
-TERMINAL_PANELS = ("trust", "gates", "ranking")
+TERMINAL_PANELS = ("ranking", "gates", "trust")
+"""The panels of the short report, in its order: what to ship comes first."""
+
+WIDTH = 100
+"""How many columns a line of text has where no terminal says otherwise."""
+
 NOTHING = "nothing"
 """The name of the last part of a report, which names the panels that have nothing to say."""
 
 
 @dataclass(frozen=True)
 class PanelBlocks:
-    """What one panel had to say about one comparison, under the question it answers."""
+    """What one panel had to say about one comparison, under the question it answers. `detail`: a page shows it on request."""
 
     name: str
     title: str
     blocks: tuple[Block, ...]
+    detail: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,9 +71,12 @@ def brackets(comparison: Comparison) -> tuple[str, ...]:
     return tuple(name for name in comparison.everyone if name not in contenders(comparison))
 
 
-def panel(name: str, *, order: int, title: str) -> Callable[[PanelFunction], PanelFunction]:
-    """Decorator that registers a panel: its place in the report, and the question that it answers."""
-    return register("panel", name, order=order, title=title)
+def panel(name: str, *, order: int, title: str, detail: bool = False) -> Callable[[PanelFunction], PanelFunction]:
+    """Decorator that registers a panel: its place in the report, and the question that it answers.
+
+    `detail`: it is for those who want to know it exactly; a page keeps it closed, and it may name metrics.
+    """
+    return register("panel", name, order=order, title=title, detail=detail)
 
 
 def renderer(
@@ -89,6 +98,7 @@ def build_blocks(comparison: Comparison, names: Sequence[str] | None = None) -> 
             entry.name,
             entry.meta.get("title", entry.name),
             tuple(entry.target(comparison)) or (Prose("Nothing to show here.", "muted"),),
+            entry.meta.get("detail", False),
         )
         for entry in chosen
     )
@@ -177,13 +187,36 @@ def report_bytes(comparisons: Sequence[Comparison], path: Path, panels: Sequence
     return document if isinstance(document, bytes) else document.encode("utf-8", "backslashreplace")
 
 
-def terminal_text(comparison: Comparison, panels: Sequence[str] = TERMINAL_PANELS) -> str:
-    """The short report for a terminal: what was compared, what the gates said, which strategy wins."""
-    shown = tuple(_unfolded(panel) for panel in build_blocks(comparison, panels))
-    text: str = entries("renderer")["text"].target((Section(comparison.title or "Comparison", comparison, shown),))
-    return text
+def terminal_text(
+    comparison: Comparison,
+    panels: Sequence[str] = TERMINAL_PANELS,
+    *,
+    width: int = WIDTH,
+    colour: bool = False,
+    brief: bool = False,
+) -> str:
+    """The short report for a terminal of some width: what to ship, what the gates say, what was compared. What a page keeps folded is left out.
+
+    `brief`, for one of several: only the answer, and what needs somebody to look at it.
+    """
+    from .text_blocks import drawn, heading
+
+    lines = heading(comparison.title or "Comparison", "=")
+    for shown in sorted(build_blocks(comparison, panels), key=lambda item: panels.index(item.name)):
+        blocks = [
+            block for block in shown.blocks if not isinstance(block, Fold) and not (brief and _quiet(shown, block))
+        ]
+        if blocks:
+            titled = [] if shown.name == panels[0] else heading(shown.title, "-")
+            lines += [*titled, *drawn(blocks, width, colour=colour)]
+    return "\n".join(lines).rstrip() + "\n"
 
 
-def _unfolded(shown: PanelBlocks) -> PanelBlocks:
-    """A panel without what it keeps folded: on a terminal nothing opens."""
-    return PanelBlocks(shown.name, shown.title, tuple(block for block in shown.blocks if not isinstance(block, Fold)))
+def _quiet(shown: PanelBlocks, block: Block) -> bool:
+    """Whether nobody has to look at a block of one of several scenarios: what explains, and what says that all is well."""
+    tones = {found.tone for found in shown.blocks if isinstance(found, Prose)}
+    if shown.name == "ranking":
+        return isinstance(block, Prose) and block.tone == "muted"
+    if shown.name == "trust":
+        return not (isinstance(block, Prose) and block.tone == "bad")
+    return not tones & {"bad", "warn"}

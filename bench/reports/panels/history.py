@@ -16,7 +16,7 @@ CHARTED = ("cost.prompt_tokens", "needed.recall")
 MAX_ROWS = 30
 
 
-@panel("history", order=87, title="How did it get here?")
+@panel("history", order=87, title="How did it get here?", detail=True)
 def history(comparison: Comparison) -> list[Block]:
     """Every kept run of this scenario, as lines of what the gates judge, and the commits that moved a value."""
     kept = [moment for moment in comparison.history if moment.strategy in comparison.strategies]

@@ -10,7 +10,7 @@ from ..blocks import Block, Cell, Column, Fold, Prose, Table, measured
 MAX_ROWS = 10
 
 
-@panel("metrics", order=90, title="Every number")
+@panel("metrics", order=90, title="Every number", detail=True)
 def metrics(comparison: Comparison) -> list[Block]:
     """All metrics of all strategies over all cases, then each metric case by case."""
     if not comparison.metrics:

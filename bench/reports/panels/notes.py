@@ -10,7 +10,7 @@ from ..blocks import Block, Cell, Column, Prose, Table
 MAX_ROWS = 30
 
 
-@panel("notes", order=80, title="What did strategies report?")
+@panel("notes", order=80, title="What did strategies report?", detail=True)
 def notes(comparison: Comparison) -> list[Block]:
     """Notes that strategies left (a rule that fell through, a trigger that fired), counted, with the first place of each."""
     counts: dict[tuple[str, str, str], int] = {}

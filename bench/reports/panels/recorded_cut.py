@@ -23,7 +23,7 @@ LIMITS = (
 )
 
 
-@panel("recorded_cut", order=42, title="What did the recorded harness cut?")
+@panel("recorded_cut", order=42, title="What did the recorded harness cut?", detail=True)
 def recorded_cut(comparison: Comparison) -> list[Block]:
     """The results that the recorded model saw in part and the resets of its history, worst first, with what of the rest turned up later."""
     found = [(case.id, cut) for case in comparison.cases for cut in case.recording.cuts]
