@@ -40,8 +40,9 @@ EQUIVALENTS = ROOT / "benchmarks" / "equivalents.toml"
 TESTS = (
     "baselines", "bounds", "budgets", "cache_rules", "calibration", "case", "commands*", "compactions", "comparison", "conclusions",
     "conformance_metrics", "confusion", "cutting_more", "decision", "dependencies*", "explanations", "files_baselines", "findings", "gates*",
-    "intervals", "judges", "losses", "metrics_*", "oracle", "presence", "probes", "prompt_validity", "prompts", "reasoning", "recorded_*",
-    "reference", "refetches", "routes_metrics", "scores", "selection", "structure", "summary_adds", "tiers", "truncation",
+    "intervals", "losses", "metrics_*", "oracle", "presence", "probes", "prompt_validity", "prompts", "reasoning", "recorded_*",
+    "reference", "refetches", "routes_loops", "routes_metrics", "scores", "second_reading", "selection",
+    "stale_baselines", "structure", "sweeps", "tiers", "truncation",
 )  # fmt: skip
 """Files of tests that judge a mutant, beside the examples in the rooms themselves."""
 
@@ -171,15 +172,14 @@ class Bench:
         (self.copy / path).write_text(source, encoding="utf-8")
 
     def tried(self) -> list[Tried]:
-        """Every test with the functions it calls, each file tried once; what did not change since it was tried is read from the folder."""
+        """Every test with the functions it calls. Each file is tried once; of one that is still the same, what the folder says is taken."""
         for path, source in self.sources.items():
             self.write(path, telling_calls(path, source))
-        shared = [path for path in sorted(self.copy.rglob("*.py")) if not path.name.startswith("test_")]
-        common = hashlib.sha256(b"".join(path.read_bytes() for path in shared)).hexdigest()
         found = []
         for file in self.files:
-            own = b"" if file.startswith("bench/") else (self.copy / file).read_bytes()
-            kept = self.work / f"{hashlib.sha256(f'{common}{file}'.encode() + own).hexdigest()}.json"
+            inside = sorted((self.copy / file).glob("*.py")) or [self.copy / file]
+            own = b"".join([file.encode(), *(path.read_bytes() for path in inside)])
+            kept = self.work / f"{hashlib.sha256(own).hexdigest()}.json"
             if not kept.exists():
                 print(f"  {file}", end=" ", flush=True)
                 code, tried, failed = self.run([file], Watch(), WALL_S)

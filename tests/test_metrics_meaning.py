@@ -110,6 +110,26 @@ def test_two_cases_together(aggregate: str, together: float) -> None:
     assert combine(info, [(4.0, 3.0), (8.0, 1.0)]) == together
 
 
+VERSIONS = {
+    "cost.cached_prompt_tokens": 2,
+    "cost.conversation_tokens": 2,
+    "cost.cost_usd": 2,
+    "cost.peak_prompt_tokens": 2,
+    "cost.prompt_tokens": 2,
+    "cost.window_overflows": 2,
+    "loss.false_notices": 2,
+    "loss.leaf_recall": 2,
+    "loss.lost": 2,
+    "loss.retrievable": 2,
+    "loss.silent_truncation": 2,
+    "needed.recall": 2,
+    "needed.tokens_over_clairvoyant": 2,
+    "needed.tokens_over_oracle": 2,
+}
+"""Families that count otherwise than they once did."""
+
+
 def test_values_accepted_before_stay_comparable() -> None:
-    """A family's version goes up with what it counts, and every accepted baseline is stale then: never by accident."""
-    assert {name: entry.meta["version"] for name, entry in entries("metric").items()} == dict.fromkeys(MEANING, 1)
+    """A family's version goes up with what it counts, and every accepted baseline of it is stale then: never by accident."""
+    versions = {name: entry.meta["version"] for name, entry in entries("metric").items()}
+    assert versions == {**dict.fromkeys(MEANING, 1), **VERSIONS}
