@@ -6,7 +6,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: help bench test lint benchmark example accept-gold docs record clean
+.PHONY: help bench test lint benchmark mutants example accept-gold docs record clean
 .DEFAULT_GOAL := help
 
 help: ## Say what each target does.
@@ -26,6 +26,9 @@ lint: .venv/.installed-dev ## Check style, format and types, and that the genera
 
 benchmark: .venv/.installed-dev ## Time the bench, as multiples of counting the tokens once.
 	$(BIN)/python benchmarks/floor.py
+
+mutants: .venv/.installed-dev ## Change one place of the judging code at a time, 60 of them, and see that a test fails.
+	$(BIN)/python benchmarks/mutants.py
 
 example: .venv/.installed ## Write reports/example.html, the report that the README shows.
 	$(BIN)/bench run scenarios/004_storage_and_evaluator.toml scenarios/002_store_commands_separately.toml -o reports/example.html
