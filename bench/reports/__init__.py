@@ -39,11 +39,12 @@ NOTHING = "nothing"
 
 @dataclass(frozen=True)
 class PanelBlocks:
-    """What one panel had to say about one comparison, under the question it answers."""
+    """What one panel had to say about one comparison, under the question it answers. `detail`: a page shows it on request."""
 
     name: str
     title: str
     blocks: tuple[Block, ...]
+    detail: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,12 @@ def brackets(comparison: Comparison) -> tuple[str, ...]:
     return tuple(name for name in comparison.everyone if name not in contenders(comparison))
 
 
-def panel(name: str, *, order: int, title: str) -> Callable[[PanelFunction], PanelFunction]:
-    """Decorator that registers a panel: its place in the report, and the question that it answers."""
-    return register("panel", name, order=order, title=title)
+def panel(name: str, *, order: int, title: str, detail: bool = False) -> Callable[[PanelFunction], PanelFunction]:
+    """Decorator that registers a panel: its place in the report, and the question that it answers.
+
+    `detail`: it is for those who want to know it exactly; a page keeps it closed, and it may name metrics.
+    """
+    return register("panel", name, order=order, title=title, detail=detail)
 
 
 def renderer(
@@ -94,6 +98,7 @@ def build_blocks(comparison: Comparison, names: Sequence[str] | None = None) -> 
             entry.name,
             entry.meta.get("title", entry.name),
             tuple(entry.target(comparison)) or (Prose("Nothing to show here.", "muted"),),
+            entry.meta.get("detail", False),
         )
         for entry in chosen
     )

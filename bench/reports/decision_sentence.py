@@ -9,7 +9,9 @@ from ..comparison.intervals import FEWEST
 from ..comparison.shippable import Obstacle
 from ..model import Delta
 from ..text.wording import counted, listed, percent, quantity, rough
+from ..tuning import Tuned
 from .blocks import Prose, Tone
+from .terms import terms_in
 
 NAMED = 3
 """How many cases a sentence names."""
@@ -43,17 +45,49 @@ def decision_sentence(decision: Decision) -> str:
         return _nobody(decision)
     if decision.outcome == "keep_what_you_run":
         said = [f"Keep what you run: {_price(decision, won)}", *_no_better(decision)]
-    else:
+    elif decision.beats_today:
         said = [f"Ship {_name(won.strategy)}: {_price(decision, won)}{_against_today(decision)}"]
+    else:
+        costs = f"{_name(won.strategy)} costs {_price(decision, won)}{_against_today(decision)}"
+        said = [_unsure(decision), f"Cheapest{_so_far(decision)}: {costs}"]
     said += [_worst(won), *_cases(decision), _dominating(decision)]
     return " ".join(f"{text}." for text in said if text)
 
 
+def tuned_sentence(tuned: Tuned) -> str:
+    """What tuning found: the setting, how many cases it was chosen on, and what it costs and keeps on the others."""
+    chosen, judged, found = tuned.chosen, tuned.judged, tuned.standing
+    on = f"{counted(chosen.cases, 'case')} (seed {tuned.seed})"
+    if found is None:
+        return f"No setting is named. On the {on} to choose on, nobody qualifies, because: {_reasons(unqualified(chosen))}."
+    winner = TODAY if found.strategy == RUN_TODAY else _name(found.strategy)
+    others = (
+        ""
+        if judged.winner == found.strategy
+        else f" On the others alone the rule would name {judged.winner or 'nobody'}."
+    )
+    if not found.qualifies:
+        return f"Do not use {winner} yet: it was chosen on {on}, and on the {judged.cases} others it does not qualify: {_why(found)}.{others}"
+    kept = [f"{quantity(found.kept, 'fraction')} of what later turns needed"]
+    if found.kept_far is not None:
+        kept.append(f"{quantity(found.kept_far, 'fraction')} of what they needed from far back")
+    against = ""
+    if tuned.against_today is not None and tuned.against_today.relative is not None:
+        against = f", {_change(tuned.against_today.relative)} {TODAY}{_sure(tuned.against_today)}"
+    verb, why = ("Keep", f". {'. '.join(_no_better(chosen))}") if found.strategy == RUN_TODAY else ("Use", "")
+    head = f"{verb} {winner}: chosen on {on}, judged on {judged.cases} others."
+    return f"{head} There it costs {_price(judged, found)}{against}, and keeps {listed(kept)}{why}.{others}"
+
+
 def decision_prose(decision: Decision) -> Prose:
     """The sentence as a block of a report."""
-    sure = decision.against_today is not None and decision.against_today.better is not None
-    tones: dict[str, Tone] = {"ship": "good" if sure else "warn", "keep_what_you_run": "plain", "nobody": "bad"}
-    return Prose(decision_sentence(decision), tones[decision.outcome])
+    tones: dict[str, Tone] = {
+        "ship": "good" if decision.beats_today else "warn",
+        "keep_what_you_run": "plain",
+        "nobody": "bad",
+    }
+    said = decision_sentence(decision)
+    return Prose(said, tones[decision.outcome], terms_in(said))
 
 
 def decision_notes(decision: Decision) -> Iterator[str]:
@@ -106,18 +140,29 @@ def _against_today(decision: Decision) -> str:
         return ""
     today = next((item for item in decision.standings if item.strategy == RUN_TODAY), None)
     unfit = f", which does not qualify itself ({_why(today)})" if today is not None and not today.qualifies else ""
-    return f", {_change(found.relative)} {TODAY}{unfit}{_sure(found, decision.surely_cheaper)}"
+    return f", {_change(found.relative)} {TODAY}{unfit}{_sure(found)}"
 
 
-def _sure(found: Delta, surely_cheaper: Sequence[str]) -> str:
+def _unsure(decision: Decision) -> str:
+    """What to do where the winner does not surely cost less than what is run today."""
+    if decision.surely_cheaper:
+        return f"Ship {_name(decision.surely_cheaper[0])}, surely cheaper than {TODAY}"
+    if decision.cases < FEWEST:
+        return f"Keep {TODAY} until more is recorded: {counted(decision.cases, 'case')} can make nothing sure"
+    return f"Keep {TODAY}: nothing here surely beats it"
+
+
+def _so_far(decision: Decision) -> str:
+    """How the cheapest is introduced after that."""
+    if decision.surely_cheaper:
+        return " of all, but not surely"
+    return " so far" if decision.cases < FEWEST else " that qualifies"
+
+
+def _sure(found: Delta) -> str:
     if found.better is not None:
         return f" (sure over {counted(found.n, 'case')})"
-    if found.n < FEWEST:
-        return f" (not sure: {counted(found.n, 'case')} {'is' if found.n == 1 else 'are'} too few)"
-    if surely_cheaper:
-        others = listed([_name(item) for item in surely_cheaper[:NAMED]])
-        return f" (not sure: {found.reason}; surely cheaper, but by less: {others})"
-    return f" (not sure: {found.reason}, so nothing here surely beats it)" if found.reason else ""
+    return f" ({found.reason})" if found.reason and found.n >= FEWEST else ""
 
 
 def _no_better(decision: Decision) -> Iterator[str]:

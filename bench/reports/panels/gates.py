@@ -21,7 +21,7 @@ SHOWN_PASSES = 4
 MAX_ROWS = 10
 
 
-@panel("gates", order=70, title="Do the gates hold?")
+@panel("gates", order=70, title="Do the gates hold?", detail=True)
 def gates(comparison: Comparison) -> list[Block]:
     """The verdict of every gate: what failed first, then what could not be judged, then what passed."""
     if not comparison.rules and not comparison.verdicts:
