@@ -68,11 +68,11 @@ def long(turns: int = 260) -> Comparison:
 
 
 def walls() -> Comparison:
-    """Three recordings of an agent that builds walls, under a strategy that cuts, one that masks, and one whose prompts would be refused."""
+    """Three recordings of an agent that builds walls, under a strategy that cuts, one that masks, and one that summarises and cuts calls from
+    their results, so that its prompts would be refused."""
     strategies = (
         "cut=summarizer=truncate:limit=60",
         "mask=compactor=mask_observations:keep_last=1",
-        "broken=compactor=sliding_window:keep_last=4",
-        "told=compactor=summarize_old:max_tokens=900,keep_last=2",
+        "broken=compactor=summarize_old:max_tokens=900,keep_last=3",
     )
     return compare(["traces/building_model"], strategies, title="Walls")

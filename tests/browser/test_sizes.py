@@ -89,7 +89,7 @@ def test_names_in_the_chart_do_not_lie_over_each_other(visit: Visit, name: str) 
     page = visit(name, width=1440)
     drawn(page)
     boxes = page.locator(f"{CHART} .mark-text.role-mark text").evaluate_all(
-        "texts => texts.map((text) => { const box = text.getBoundingClientRect(); return {x: box.x, y: box.y, width: box.width, height: box.height}; })"
+        "texts => texts.map((text) => text.getBoundingClientRect().toJSON())"
     )
     assert len(boxes) > 1
     assert [(one, other) for at, one in enumerate(boxes) for other in boxes[:at] if not apart(one, other)] == []
