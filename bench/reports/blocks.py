@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..model import Delta, Kept, ResultShown, RoutesShown, Row, Turn
 from ..text.wording import NOT_MEASURED, counted, percent, quantity, signed, to_width
+
+MOST_CASES = 10
+"""How many cases a format without a click shows; a page, CSV and JSON have all."""
 
 Tone = Literal["plain", "good", "bad", "warn", "muted"]
 """What a piece of a report says about itself; a renderer may colour it, but never by colour alone."""
@@ -69,6 +72,13 @@ class Table:
     caption: str = ""
     sorts: tuple[str, ...] = ()
 
+    def first(self, most: int) -> Table:
+        """The table with at most so many rows; the caption says how many there are more."""
+        left = len(self.rows) - most
+        if left <= 0:
+            return self
+        return replace(self, rows=self.rows[:most], caption=f"{self.caption} And {counted(left, 'more row')}.".strip())
+
     def footnotes(self) -> tuple[str, ...]:
         """The distinct notes of the cells, in order; a renderer numbers them from 1."""
         return tuple(dict.fromkeys(cell.note for row in self.rows for cell in row if cell.note))
@@ -105,6 +115,12 @@ class Chart:
 
     x_names: tuple[str, ...] = ()
     """The names of the places 0, 1, … on the x axis, where they are places and no measure; they are ours, never from outside."""
+
+    front: tuple[str, ...] = ()
+    """The series on the Pareto front, cheapest first; a scatter draws the front through them."""
+
+    curve: tuple[str, ...] = ()
+    """The series that a scatter joins by a thin line, in order: one strategy at several settings."""
 
     case: str | None = None
     """The case whose steps the points are, where they are steps."""
@@ -243,7 +259,7 @@ def measured(row: Row | None) -> Cell:
 
     >>> bound = Row(strategy="a", metric="m", case=None, value=0.9, unit="fraction", n=2, low=0.4)
     >>> measured(bound).text, measured(bound).note
-    ('≤ 90%', 'between 40% and 90%: some of it was looked for in ways that can only say so much')
+    ('≤ 90%', 'between 40% and 90%: part of it can only be bounded')
     """
     if row is None:
         return Cell(NOT_MEASURED, "muted", "this metric was not computed")
@@ -257,7 +273,7 @@ def measured(row: Row | None) -> Cell:
         shown = f"≥ {shown}"
     if row.least != row.most:
         ends = f"between {quantity(row.least, row.unit)} and {quantity(row.most, row.unit)}"
-        notes.append(f"{ends}: some of it was looked for in ways that can only say so much")
+        notes.append(f"{ends}: part of it can only be bounded")
     if row.partly:
         notes.append(f"measured in part: {counted(row.partly, 'sample')} left out")
     return Cell(shown, note="; ".join(notes))

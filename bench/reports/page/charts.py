@@ -32,6 +32,7 @@ FROM_FAR = "from far back"
 """What marks a point of a scatter as the second one of its series: hollow, and joined to the first."""
 
 _SIZES = {"scatter": (430, 290), "line": (560, 190)}
+FRONT = "#7a7a7a"
 _FONT = 12
 BEYOND = 1.05
 UNEVEN = 8
@@ -198,6 +199,11 @@ def _scatter(chart: Chart, ids: Sequence[str], shown: Sequence[Style], size: tup
             "encoding": {"shape": shapes},
         }
     ]
+    layers += [_joined(chart, chart.curve, {"interpolate": "linear", "strokeWidth": 1})] if chart.curve else []
+    if len(chart.front) > 1:
+        layers.append(
+            _joined(chart, chart.front, {"interpolate": "step-after", "strokeDash": [5, 3], "strokeWidth": 1.5})
+        )
     if any(point.mark for point in chart.points):
         layers.append({"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {}})
         layers.append(
@@ -225,6 +231,20 @@ def _scatter(chart: Chart, ids: Sequence[str], shown: Sequence[Style], size: tup
             }
         )
     return layers
+
+
+def _joined(chart: Chart, series: Sequence[str], stroke: dict[str, Any]) -> dict[str, Any]:
+    """A line through the points of some series, in their order."""
+    joined = [point for name in series for point in chart.points if point.series == name]
+    return {
+        "data": {"values": [{"i": number, "x": point.x, "y": point.y} for number, point in enumerate(joined)]},
+        "mark": {"type": "line", **stroke},
+        "encoding": {
+            "color": {"value": FRONT},
+            "order": {"field": "i", "type": "quantitative"},
+            "tooltip": {"value": None},
+        },
+    }
 
 
 _NEAR = (("left", 10, 0), ("right", -10, 0), ("left", 6, 14), ("right", -6, 14), ("left", 6, -14), ("right", -6, -14))

@@ -70,9 +70,10 @@ def _worst(comparison: Comparison, found: list[tuple[str, ResultShown]]) -> Iter
             chosen.append(item)
     results = sum(case.recording.results for case in comparison.cases)
     needed = sum(case.results_needed for case in comparison.cases)
+    missed = f"{needed} of them something" if needed else "but nothing"
+    follow = "Here is the worst" if len(chosen) == 1 else f"Here are the worst {len(chosen)}"
     yield Prose(
-        f"Something was lost of {counted(damaged, 'tool result')} of {results}; a later turn needed what was lost of {needed}. "
-        f"The worst {len(chosen)} follow; each case has its own."
+        f"{damaged} of {counted(results, 'tool result')} lost something, {missed} that a later turn needed. {follow}."
     )
     yield from _causes(comparison)
     for case, result in chosen:
