@@ -67,7 +67,9 @@ def test_tables_looked_for_in_vain_are_given_up_and_others_still_found(monkeypat
 
 
 def test_keys_without_a_word_and_keys_of_several_are_found_beside_their_value():
-    leaves = [Leaves(others=[(("--",), (int, 471)), (("go.id",), (int, 471)), (("id",), (int, 471)), (("-x",), (int, 7))])]
+    leaves = [
+        Leaves(others=[(("--",), (int, 471)), (("go.id",), (int, 471)), (("id",), (int, 471)), (("-x",), (int, 7))])
+    ]
     found = LabelsOf(leaves)("go.id: 471 --\nid: 471\n-x 7")
     assert sorted(found) == ["--\x00471", "go.id\x00471", "id\x00471", "id\x00471"]
 
@@ -79,7 +81,7 @@ def test_a_fence_that_is_not_closed_reaches_to_the_end():
 
 
 def test_the_longest_run_of_words_is_that_of_trying_each_length():
-    words = "a b c d e f a b c x".split()
+    words = ["a", "b", "c", "d", "e", "f", "a", "b", "c", "x"]
     flat = " z a b c d e y a b c d e f a q "
     for at in range(len(words) - 2):
         run = f" {' '.join(words[at : at + 3])} "

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 @click.option("--no-calibrate", is_flag=True,
               help="Count tokens by the plain rule, not as the usage that a trace recorded says.")  # fmt: skip
 @click.option("--model", metavar="NAME", help="The model of traces that name none: for prices, window and encoding.")
+@click.option("--record-model", "hosts", multiple=True, metavar="[anthropic=]HOST",
+              help="Ask this host for what no cassette holds, and keep the answers. Measures in one process.")  # fmt: skip
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."
 )
@@ -67,6 +69,7 @@ def run(
     allow_inconclusive: bool,
     no_calibrate: bool,
     model: str | None,
+    hosts: tuple[str, ...],
     jobs: int | None,
 ) -> None:
     """Replay SCENARIOs (TOML files), or --traces under every --strategy (none: the references); print the comparison, judge the gates.
@@ -77,7 +80,9 @@ def run(
 
     from .. import run_scenario
     from ..comparison.sweeps import sweeps
+    from ..recording.models import Hosts
     from ..reports import TERMINAL_PANELS, require_renderer
+    from ..strategies.models import recording_from
 
     for output in outputs:
         require_renderer(output)
@@ -90,11 +95,11 @@ def run(
     if kept is not None:
         require_apart(outputs, [(kept, "the history of this run")])
         _require_titles(plans)
-    with progress_bar() as progress:
+    with progress_bar() as progress, recording_from(Hosts(hosts) if hosts else None):
         comparisons = [
             run_scenario(plan, progress, against=against, accepting=update_baseline and not accept_new,
                          allow_inconclusive=allow_inconclusive, require_baseline=require_baseline and accepting is None,
-                         jobs=jobs or os.cpu_count() or 1)
+                         jobs=1 if hosts else jobs or os.cpu_count() or 1)
             for plan in plans
         ]  # fmt: skip
     comparisons = [msgspec.structs.replace(item, keep=keep, keep_far=keep_far) for item in comparisons]

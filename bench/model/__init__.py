@@ -46,6 +46,7 @@ from .comparison import (
     Verdict as Verdict,
 )
 from .probe import (
+    AnswerType as AnswerType,
     AskedProbe as AskedProbe,
     Probe as Probe,
 )

@@ -40,7 +40,9 @@ class Turned(Value, frozen=True, kw_only=True, tag="turned"):
 
 
 class Asked(Value, frozen=True, kw_only=True, tag="asked"):
-    """A question put to a strategy. `found`: `path`, `token` (only as a word) or `""`; `got` is what the path gave instead."""
+    """A question put to a strategy. `found`: `path`, `token` (only as a word) or `""`; `got` is what the path gave instead. `absent`: the answer
+    `expected` must not be there.
+    """
 
     question: str
     expected: str
@@ -48,6 +50,7 @@ class Asked(Value, frozen=True, kw_only=True, tag="asked"):
     found: str = ""
     got: str = ""
     recorded_reply: bool = False
+    absent: bool = False
 
 
 class Told(Value, frozen=True, kw_only=True, tag="told"):

@@ -30,7 +30,6 @@ from ..model import (
     ToolsChanged,
     Trace,
     UserTurn,
-    WriterCall,
     as_text,
     compact_json,
 )
@@ -38,6 +37,7 @@ from ..plugins.command import Process
 from ..plugins.registry import Plugin, build, entries
 from ..strategies import AT_DEFAULT, Execution, Seen, Strategy, untruncated_record
 from ..strategies.functions import started
+from ..strategies.models import ModelCalls
 from ..strategies.routing import state_left, state_of
 from ..text.lossless import gives_back
 from ..tokens.counting import TokenCounter, encoding_for
@@ -75,11 +75,12 @@ class Replayer:
         failure: Failure | None = None
         step: AnyStep | None = None
         try:
-            state.start()
-            for step in self.evidence.trace.steps[:steps]:
-                state.take(step)
-            if steps is None:
-                state.route_at("end", step)
+            with state.asked.open():
+                state.start()
+                for step in self.evidence.trace.steps[:steps]:
+                    state.take(step)
+                if steps is None:
+                    state.route_at("end", step)
         except Broken as error:
             failure = Failure(step=-1 if step is None else step.index, slot=error.slot, error=error.text)
         except BaseException as error:
@@ -122,7 +123,7 @@ class _Replay:
         self.output: Any = None
         self.results: list[ResultOutcome] = []
         self.decisions: list[Decision] = []
-        self.writer_calls: list[WriterCall] = []
+        self.asked = ModelCalls(strategy.base, replayer.counter)
         self.notes: list[Note] = []
         self.recorded_state: dict[str, Any] = {}
 
@@ -170,7 +171,7 @@ class _Replay:
 
     def take(self, step: AnyStep) -> None:
         """One step of the recording, whatever its kind."""
-        thread = self.thread(step)
+        thread, self.asked.step, self.asked.free = self.thread(step), step.index, False
         if isinstance(step, ToolResult):
             self._result(step, thread)
             self.route_at("after_result", step)
@@ -272,6 +273,7 @@ class _Replay:
 
     def _evaluate(self, side: Side, record: Record) -> dict[str, Any] | None:
         side.results += 1
+        self.asked.free = side is self.full_side
         if self.routers:  # who alone are shown them
             side.records.append(fresh(record))
         if side.evaluate is None:
@@ -304,10 +306,7 @@ class _Replay:
                 return
             for written in edits.written:
                 consumed = sum(self.tokens.tokens(message) - message.reasoning_tokens for message in written.read)
-                produced = self.tokens.count(written.text)
-                self.writer_calls.append(
-                    WriterCall(step=step.index, consumed_tokens=consumed, produced_tokens=produced)
-                )
+                self.asked.wrote(consumed, self.tokens.count(written.text))
             self.notes.extend(Note(step=step.index, slot="compactor", text=text) for text in texts(edits.notes))
 
     # ------------------------------------------------------------ routes
@@ -345,6 +344,7 @@ class _Replay:
 
     def _seen(self, side: Side, step: AnyStep | None, *, kept: bool = False) -> Seen:
         """What one side knows at a decision point; with `kept` as it is, not as routers are handed it."""
+        self.asked.free = side is self.full_side
         thread = None if step is None else self.threads.get(step.thread)
         history = [] if thread is None else thread.recording if side is self.full_side else thread.messages
         return Seen(
@@ -379,7 +379,7 @@ class _Replay:
             prompts=tuple(sorted(prompts, key=lambda prompt: prompt.step)),
             results=tuple(self.results),
             decisions=tuple(self.decisions),
-            writer_calls=tuple(self.writer_calls),
+            writer_calls=tuple(self.asked.charged),
             notes=tuple(self.notes),
             final_route=self.decisions[-1].route if self.decisions else None,
             final_state=state_left(self._seen(self.stored_side, None, kept=True)),

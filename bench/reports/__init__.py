@@ -16,7 +16,7 @@ from ..errors import BenchError
 from ..files.writing import write_atomically
 from ..model import Comparison
 from ..plugins.registry import Entry, entries, register
-from .blocks import Block, Fold, Prose
+from .blocks import Beside, Block, Fold, Prose, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,10 +137,19 @@ def sections(comparisons: Sequence[Comparison], names: Sequence[str] | None = No
 
 
 def scores_frame(sections: Sequence[Section]) -> pd.DataFrame:
-    """The rows of every comparison as one pandas frame, the scenario first: what CSV and Parquet are written from."""
+    """The rows of every comparison as one pandas frame, the scenario first: what CSV and Parquet are written from.
+
+    A metric for which a comparison had nothing to measure, under any strategy on any case, has no rows: they would be empty. JSON has them.
+    """
     import pandas as pd
 
-    frames = [section.comparison.to_frame().assign(scenario=section.name) for section in sections]
+    from ..comparison.rows import NOTHING as NOTHING_TO_MEASURE
+
+    frames = []
+    for section in sections:
+        frame = section.comparison.to_frame().assign(scenario=section.name)
+        something = frame.groupby("metric")["status"].transform(lambda said: (said != NOTHING_TO_MEASURE).any())
+        frames.append(frame[something.astype(bool)])
     whole = pd.concat(frames, ignore_index=True)
     return whole[["scenario", *(name for name in whole.columns if name != "scenario")]]
 
@@ -208,8 +217,18 @@ def terminal_text(
         ]
         if blocks:
             titled = [] if shown.name == panels[0] else heading(shown.title, "-")
-            lines += [*titled, *drawn(blocks, width, colour=colour)]
+            lines += [*titled, *drawn(map(_bare, blocks) if brief else blocks, width, colour=colour)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _bare(block: Block) -> Block:
+    """A table without notes and caption."""
+    if not isinstance(block, Table | Beside):
+        return block
+    if isinstance(block, Beside):
+        return replace(block, blocks=tuple(map(_bare, block.blocks)))
+    rows = tuple(tuple(replace(cell, note="") for cell in row) for row in block.rows)
+    return replace(block, rows=rows, caption="")
 
 
 def _quiet(shown: PanelBlocks, block: Block) -> bool:

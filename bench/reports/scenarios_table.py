@@ -56,9 +56,12 @@ def scenarios_sentence(comparisons: Sequence[Comparison]) -> str:
         return ""
     counts: Counter[str] = Counter(_decision(item).outcome for item in comparisons)
     failed = sum(any(verdict.outcome == "fail" for verdict in item.verdicts) for item in comparisons)
+    gates = f"Gates fail in {failed}." if failed else "No gate fails."
+    if len(counts) == 1:
+        every = "Both" if len(comparisons) == 2 else f"All {len(comparisons)}"
+        return f"{every} scenarios: {SAID[next(iter(counts))]}. {gates}"
     said = [f"{text} in {counts[outcome]}" for outcome, text in SAID.items() if counts[outcome]]
-    gates = f"Gates fail in {failed}" if failed else "No gate fails"
-    return f"Of {len(comparisons)} scenarios: {listed(said)}. {gates}."
+    return f"Of {len(comparisons)} scenarios: {listed(said)}. {gates}"
 
 
 def _decision(comparison: Comparison) -> Decision:

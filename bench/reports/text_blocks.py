@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 GAP = 2
 """Blanks between two columns."""
 
+PROSE = 100
+"""How wide a paragraph is at most: longer lines are hard to read."""
+
 FEW, NARROW = 8, 20
 """In a table of so few columns names are broken at that width, if it then fits; else it is told in parts."""
 
@@ -60,7 +63,7 @@ def drawn(blocks: Iterable[Block], width: int, *, colour: bool = False) -> list[
                       no_color=not colour, highlight=False, markup=False, emoji=False, legacy_windows=False)  # fmt: skip
     for block in blocks:
         for part in _block(block, console):
-            console.print(part, crop=False, overflow="fold", soft_wrap=False)
+            console.print(part, crop=False, width=min(width, PROSE) if isinstance(block, Prose) else None)
         console.print()
     return [line.rstrip() for line in written.getvalue().splitlines()]
 
@@ -154,16 +157,20 @@ def _cell(cell: Cell, notes: tuple[str, ...], whole: bool) -> str:
 def _parts(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int) -> Iterator[dict[int, int]]:
     """The widths of the columns that fit beside each other, by number. What does not fit is a further part, the first column in front of it.
 
-    First a column of words goes on below, then a column of numbers does between its words; a number is never broken.
+    Where there is no room, heads are told in several lines first, then columns of words, then those of numbers; no number is ever broken.
     """
     from rich.cells import cell_len
 
     words = [max(cell_len(word) for row in rows for word in row[at].split(" ")) for at in range(len(columns))]
     whole = [max(cell_len(row[at]) for row in rows) for at in range(len(columns))]
     left = [column.align == "left" for column in columns]
-    levels = [[word if is_left else all_ for word, all_, is_left in zip(words, whole, left, strict=True)], words]
+    calm = [  # as narrow as the column gets while only its head is told in several lines
+        max([0, *(cell_len(row[at]) for row in rows[1:]), *map(cell_len, rows[0][at].split(" "))])
+        for at in range(len(columns))
+    ]
+    levels = [[words[at] if left[at] else calm[at] for at in range(len(columns))], words]
     if len(columns) <= FEW:
-        levels.append([min(word, NARROW) if is_left else word for word, is_left in zip(words, left, strict=True)])
+        levels.append([min(words[at], NARROW) if left[at] else words[at] for at in range(len(columns))])
     least = next((ends for ends in levels if sum(ends) + GAP * (len(ends) - 1) <= room), levels[0])
     parts, used = [[0]], least[0]
     for at in range(1, len(columns)):
@@ -174,11 +181,16 @@ def _parts(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int) 
         used += GAP + least[at]
     for part in parts:
         widths = {at: whole[at] for at in part}
-        while sum(widths.values()) + GAP * (len(part) - 1) > room:
-            wide = [at for at in part if widths[at] > least[at]]
-            if not wide:
-                break
-            widths[max(wide, key=lambda at: (left[at], widths[at]))] -= 1
+        for ends in (
+            calm,
+            [end if is_left else whole[at] for at, (end, is_left) in enumerate(zip(least, left, strict=True))],
+            least,
+        ):
+            while sum(widths.values()) + GAP * (len(part) - 1) > room:
+                wide = [at for at in part if widths[at] > ends[at]]
+                if not wide:
+                    break
+                widths[max(wide, key=widths.__getitem__)] -= 1
         yield widths
 
 

@@ -81,7 +81,7 @@ class _Call:
         self.prompt = (
             said_by_any(messages.items(), self.unread) if messages.value else prompt_of(self.whole, self.unread)
         )
-        answer = answer_of(self.response, Unread())
+        answer = answer_of(self.response, self.unread)
         if answer is None:
             raise self.response.fail("expected an answer, got none — the call failed; leave the file out")
         self.answer = answer

@@ -214,13 +214,13 @@ def _scatter(chart: Chart, ids: Sequence[str], shown: Sequence[Style], size: tup
             }
         )
     for label, at, (align, dx, dy), end in _labels(chart, size):
-        black = {"color": {"value": "#000"}, "tooltip": {"value": None}}
+        black, grey = ({"color": {"value": value}, "tooltip": {"value": None}} for value in ("#000", GREYS[1]))
         if end is not None:  # a thin line to a name that found no room beside its point
             layers.append(
                 {
                     "data": {"values": [{"x": at.x, "y": at.y}, {"x": end[0], "y": end[1]}]},
-                    "mark": {"type": "line", "strokeWidth": 0.7, "opacity": 0.6},
-                    "encoding": black,
+                    "mark": {"type": "line", "strokeWidth": 0.8},
+                    "encoding": grey,
                 }
             )
         layers.append(

@@ -13,7 +13,7 @@ from ..blocks import Block, Cell, Chart, Column, Point, Prose, Table
 CHARTED = ("cost.prompt_tokens", "needed.recall")
 """What is drawn beside the metrics that gates judge."""
 
-MAX_ROWS = 30
+MAX_ROWS = 10
 
 
 @panel("history", order=87, title="How did it get here?", detail=True)
@@ -53,7 +53,7 @@ def _table(comparison: Comparison, moved: Sequence[Move]) -> Table:
     left = len(moved) - len(rows)
     columns = (Column("run", align="right"), Column("commit"), Column("strategy"), Column("metric"),
                Column("before", align="right"), Column("after", align="right"))  # fmt: skip
-    return Table(columns, rows, f"{left} earlier moves are left out here." if left else "")
+    return Table(columns, rows, f"The last {MAX_ROWS}; {left} earlier ones." if left else "")
 
 
 def _commit(moment: Moment) -> str:
