@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import click
 
 from ..errors import SpecError, nearest
+from .saying import say
 
 LISTED = {
     "traces": ("reader",),
@@ -30,13 +31,13 @@ def list_(what: str) -> None:
         found = entries(kind)
         if not found:
             continue
-        click.echo(f"{kind}s")
+        say(f"{kind}s")
         for name, entry in found.items():
-            click.echo(f"  {name}{_placeholders(entry)}{_parameters(entry)}{_declared(entry)}")
+            say(f"  {name}{_placeholders(entry)}{_parameters(entry)}{_declared(entry)}")
             first = entry.doc.splitlines()[0] if entry.doc else ""
-            click.echo(f"      {first}")
+            say(f"      {first}")
             if entry.source:
-                click.echo(f"      Source: {entry.source}")
+                say(f"      Source: {entry.source}")
 
 
 def _placeholders(entry: Any) -> str:
