@@ -22,10 +22,11 @@ from .metrics import Metric
 from .model import Case, Failure, Losses, RecordingShown, RunShown, Sample, Trace, compact_json
 from .replayer.loop import Replayer
 from .replayer.stability import unstable_at
+from .reports.loss.causes import causes
 from .reports.loss.finding_changes import finding_changes
 from .reports.loss.side_by_side import damages, worst_results
 from .reports.prompt_data import prompt_data
-from .strategies import Strategy, parse_strategy, with_empty_writer
+from .strategies import Strategy, has_writer, parse_strategy, with_empty_writer
 
 RECORDED = "recorded"
 """The reference strategy that is what the recorded system itself did."""
@@ -78,7 +79,7 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
         run = replayer.run(strategy)
         unstable[strategy.name] = unstable_at(replayer, strategy, run)
         prompts = shared.setdefault(same_prompts(run), PromptEvidence(of_trace, run))
-        silent = functools.partial(_silent, strategy, replayer) if run.writer_calls else None
+        silent = functools.partial(_silent, strategy, replayer) if run.writer_calls and has_writer(strategy) else None
         found = evidence[strategy.name] = RunEvidence(of_trace, run, prompts, oracle, replayer.counter, silent)
         samples[strategy.name] = scored(found, measuring.metrics)
     shown = {name: samples[name] for name in samples if name in measuring.shown}
@@ -99,6 +100,7 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
             for name, found in evidence.items()
         },
         losses=tuple(_losses(trace, samples, measuring)),
+        causes=causes(shown, of_trace.results),
         results=worst_results(damaged, evidence, measuring.results_shown),
         results_damaged=len(damaged),
         results_needed=sum(any(damage.missed for damage in items) for items in damaged.values()),
@@ -184,7 +186,7 @@ def _run_shown(evidence: RunEvidence, samples: Scored, budgets: Sequence[int]) -
         finding_changes=finding_changes(differing),
         findings_differing=len(differing),
         findings_judged=sum(map(judged, run.results)),
-        probes=tuple(samples.get("probes.recall", ())),
+        probes=(*samples.get("probes.recall", ()), *samples.get("probes.unwanted", ())),
         compactions=() if run.failure is not None else compactions_shown(evidence),
         handles=len(handles),
         handles_empty=sum(outcome.stored is None for outcome in handles),

@@ -99,7 +99,7 @@ def declared(entry: Entry) -> str:
     if entry.kind == "metric":
         return f"{meta['unit']}, {meta['better']} is better, {meta['aggregate']}{family_parameters(entry)}"
     if entry.kind == "router":
-        return f"at `{meta.get('at', getattr(entry.target, 'at', ''))}`"
+        return f"at `{meta['at']}`" + (f", a loop is `{meta['loop']}`" if "loop" in meta else "")
     return ", ".join(f"`{item}`" for item in meta.get("handles", meta.get("endings", ())))
 
 

@@ -257,7 +257,7 @@ def test_several_scenarios_end_in_a_table_and_a_sentence(folder, capsys):
     head = next(line for line in end if line.startswith("scenario"))
     assert head.split("  ")[0] == "scenario"
     assert all(word in head for word in ("answer", "cost a run", "worst loss", "gates"))
-    assert any(line.startswith("2 scenarios: ") for line in end)
+    assert any(line.startswith("Both scenarios: ") for line in end)
 
 
 def test_several_scenarios_end_in_one_exit_code(folder, capsys):

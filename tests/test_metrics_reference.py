@@ -118,14 +118,14 @@ def without_usage(trace: Trace) -> Trace:
 @given(trace=traces(extras=True))
 @settings(max_examples=40)
 def test_our_count_of_recorded_prompts(trace: Trace) -> None:
-    encoding = run_of(trace, "keep_all").encoding
+    run = run_of(without_usage(trace), "keep_all")  # by the plain rule
     if not any(isinstance(step, ContextReset) for step in trace.steps):
         counted = [
-            (turn.index, cost.recorded_prompt_tokens(trace, encoding, turn), turn.usage.prompt_tokens)
+            (turn.index, cost.recorded_prompt_tokens(trace, run, turn, {}), turn.usage.prompt_tokens)
             for turn in trace.model_turns
             if turn.usage is not None
         ]
-        assert count_error(trace, TokenCounter(encoding), {}) == counted
+        assert count_error(trace, TokenCounter(run.encoding), {}) == counted
 
 
 RECALLS = [name for name in metrics() if name.startswith(("loss.", "needed.")) and "recall" in name]

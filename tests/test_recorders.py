@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from measured import COUNT, dependencies_of
+from measured import COUNT, dependencies_of, measured, run_of
 
 from bench.model import Approval, ModelTurn, RouteDecision, ToolResult, Trace, lines_of, text_of
 from bench.traces import load
@@ -93,9 +93,9 @@ def test_terminal_has_failures_long_and_empty_outputs_and_both_kinds_of_reasonin
 
 def test_terminal_leans_on_what_it_found_long_before() -> None:
     trace = load([str(TRACES / "terminal" / "session.json")]).traces[0]
-    ages = [use.turn_number - use.source_turn for use in dependencies_of(trace)]
-    assert len(ages) >= 200
-    assert sum(age > 50 for age in ages) >= 20
+    distances = [need.distance for need in dependencies_of(trace)]
+    assert len(distances) >= 200
+    assert sum(distance > 50 for distance in distances) >= 20
     last = text_of(trace.model_turns[-1].content)
     assert not trace.model_turns[-1].tool_calls
     for fact in ("AUD-4127", "src/json/decoder.py", "src-audit-2031", "65536 at src/http/client.py", "58142"):
@@ -189,7 +189,12 @@ def test_final_answer_cites_totals_that_the_cut_session_never_saw(analysis: dict
         assert claim in answers["completed"]
         assert claim not in answers["completed_cut"]
     assert "ends before the total" in answers["completed_cut"]
-    assert all(not use.recorded_only for name in answers for use in dependencies_of(analysis[name]))
+    for name in answers:
+        trace = analysis[name]
+        told = measured("needed.recall", trace, run_of(trace, "recorded"))
+        last = [sample for sample in told if sample.step == trace.model_turns[-1].index]
+        assert last
+        assert all(sample.numerator == sample.denominator for sample in last)
 
 
 def close(ours: Any, theirs: Any) -> bool:

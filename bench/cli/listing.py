@@ -93,5 +93,5 @@ def _declared(entry: Any) -> str:
             f"  {name.upper()}: {', '.join(filter(None, of))}" for name, of in entry.meta["parameters"].items()
         )
         return f"  {entry.meta['unit']}, {entry.meta['better']} is better, {entry.meta['aggregate']}{values}"
-    at = entry.meta.get("at", getattr(entry.target, "at", None))
-    return f"  at {at}" if at else ""
+    at, loop = entry.meta.get("at"), entry.meta.get("loop")
+    return (f"  at {at}" if at else "") + (f", a loop is {loop}" if loop else "")

@@ -1,4 +1,4 @@
-"""The scores as CSV: the rows of the JSON report, for a spreadsheet or a frame."""
+"""The scores as CSV: the rows of the JSON report that say something, for a spreadsheet or a frame."""
 
 from __future__ import annotations
 

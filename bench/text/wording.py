@@ -76,6 +76,17 @@ def quantity(value: float | None, unit: str) -> str:
     return f"{value:.4g}".replace("-", MINUS)
 
 
+def rough(value: float | None, unit: str) -> str:
+    """A value with the three digits that people compare by; dollars and fractions have no more anyway.
+
+    >>> rough(61582.0, "tokens").replace(NARROW_SPACE, " "), rough(0.8784, "fraction"), rough(7.5514, "usd")
+    ('61 600', '87.8%', '$7.55')
+    """
+    if value is None or not math.isfinite(value) or unit == "fraction" or abs(value) < 1000:
+        return quantity(value, unit)
+    return quantity(float(f"{value:.3g}"), unit).removesuffix(".00")
+
+
 def percent(value: float) -> str:
     """A fraction as percent with at most one decimal, none above 100%; never a whole 0% or 100% that it is not.
 

@@ -19,7 +19,8 @@ from .reading.prompts import Prompts, key_of
 
 _REPORT = "# 📊 LangGraph Execution Report"
 _NODE = re.compile(r"^### \d+\. Node: `(.+?)`[ \t]*$", re.MULTILINE)
-_CHANGES = re.compile(r"^\*\*🔄 State Changes:\*\*\n```json\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
+_CHANGES = re.compile(r"^\*\*🔄 State Changes:\*\*\n```json\n", re.MULTILINE)
+_CLOSED = re.compile(r"\n```$", re.MULTILINE)
 _FIELD = re.compile(r"^- \*\*(.+?):\*\* `(.*?)`", re.MULTILINE)
 _GENERATED = re.compile(r"^\*\*Generated on:\*\* `(.+?)`", re.MULTILINE)
 _CUT_CHARS = 300
@@ -87,7 +88,8 @@ class _Run:
             t = moment(Node(place.document, place.line, place.path, f"{self.day}T{fields['Timestamp']}"))
         self._decide("graph", name, "before_model", name, t)
         block = _CHANGES.search(body)
-        changes = strict_json(block[1]) if block else {}
+        closed = block and _CLOSED.search(body, block.end())
+        changes = strict_json(body[block.end() : closed.start()]) if block and closed else {}
         if not isinstance(changes, dict):
             raise place.fail("expected its state changes as JSON — the report was cut; write it again")
         for key, change in changes.items():

@@ -128,6 +128,7 @@ def _header(document: Document, number: int, line: bytes) -> Header:
 
 
 def _typed(document: Document, number: int, line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+    document.require_readable(line, number)
     try:
         return decoder.decode(line)
     except msgspec.ValidationError as error:

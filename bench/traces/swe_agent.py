@@ -21,7 +21,7 @@ _STEP = {"action", "observation", "response", "state", "thought", "execution_tim
 _NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
 _MASKED = "Old environment output: ("
 _LONGEST_ENVELOPE = 500
-_CLIPPED = re.compile(r"<response clipped>(<NOTE>.*?</NOTE>)?", re.DOTALL)
+_CLIPPED = re.compile(r"<response clipped>(<NOTE>.{0,2000}?</NOTE>)?", re.DOTALL)
 
 
 @register("reader", "swe_agent")

@@ -23,9 +23,9 @@ def _missing(reason: str) -> None:
     pytest.skip(reason)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """The one browser of the session."""
+    """The one browser of a module. Playwright holds the event loop of its thread, which other modules need for their own."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
