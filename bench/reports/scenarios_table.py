@@ -31,8 +31,7 @@ def scenarios_table(named: Sequence[tuple[str, Comparison]]) -> Table:
         (Cell(name), _answer(decision), Cell(_price(decision)), Cell(_loss(decision)), _gates(comparison))
         for name, comparison, decision in decided
     )
-    priced = [decision for _, _, decision in decided if decision.won is not None]
-    where = ", refetches included" if priced and all(decision.with_refetches for decision in priced) else ""
+    where = ", refetches included" if any(decision.won is not None for _, _, decision in decided) else ""
     return Table(COLUMNS, rows, f"Cost{where}. Worst loss: of what later turns needed, on the worst case.")
 
 
@@ -56,7 +55,7 @@ def scenarios_sentence(comparisons: Sequence[Comparison]) -> str:
 
 
 def _decision(comparison: Comparison) -> Decision:
-    return decide(comparison, keep=comparison.keep, keep_far=comparison.keep_far)
+    return decide(comparison)
 
 
 def _answer(decision: Decision) -> Cell:

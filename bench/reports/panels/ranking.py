@@ -39,7 +39,7 @@ def ranking(comparison: Comparison) -> list[Block]:
     """What to ship, by the one rule; the strategies with what they cost and keep, their differences to what is run today and to keeping everything,
     gate marks and the Pareto front.
     """
-    decision = decide(comparison, keep=comparison.keep, keep_far=comparison.keep_far)
+    decision = decide(comparison)
     kept = _kept_metric(comparison)
     places = {name: _place(comparison, name, kept) for name in comparison.everyone}
     declared = sorted((places[name] for name in contenders(comparison)), key=_by_tokens)
@@ -151,7 +151,7 @@ def _columns(comparison: Comparison, decision: Decision, kept: str | None) -> It
     ]
     price = "cost" if decision.unit == "usd" else "tokens"
     title = price if decision.unit == "usd" else "prompt tokens"
-    yield (f"{title} with refetches" if decision.with_refetches else title), decision.metric, None
+    yield f"{title} with refetches", decision.metric, None
     for reference in against:
         yield f"{price} against {reference}", decision.metric, reference
     if kept:
