@@ -155,6 +155,8 @@ def run_scenario(
         budgets=plan.budgets,
         calibrate=plan.calibrate,
         model=plan.model,
+        keep=plan.keep,
+        keep_far=plan.keep_far,
         jobs=jobs,
         progress=progress,
         skipped=asked.skipped,
@@ -181,6 +183,8 @@ class _Plan:
     budgets: tuple[int, ...] = ()
     calibrate: bool = True
     model: str | None = None
+    keep: float = Scenario.keep
+    keep_far: float = Scenario.keep_far
     jobs: int = 1
     progress: Progress | None = None
     skipped: Sequence[tuple[str, str]] = ()
@@ -241,6 +245,8 @@ def _compared(traces: Asked, plan: _Plan) -> Comparison:
         skipped=(*plan.skipped, *(() if plan.earlier is None else plan.earlier.missing)),
         budgets=plan.budgets,
         allow_inconclusive=plan.allow_inconclusive,
+        keep=plan.keep,
+        keep_far=plan.keep_far,
     )
     return judged_against(drawn, _against(drawn, plan))
 

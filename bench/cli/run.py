@@ -40,10 +40,10 @@ if TYPE_CHECKING:
               help="Keep this run in an SQLite file, and show the runs before it in the report.")  # fmt: skip
 @click.option("--budget", "budget", metavar="TOKENS[,TOKENS…]",
               help="Run every strategy that has a window at each of these, and rank at equal cost.")  # fmt: skip
-@click.option("--keep", type=click.FloatRange(0, 1), metavar="SHARE", default=0.95, show_default=True,
-              help="What a strategy must keep of what later turns needed to be recommended.")  # fmt: skip
-@click.option("--keep-far", type=click.FloatRange(0, 1), metavar="SHARE", default=0.8, show_default=True,
-              help="The same of what was needed from far back (six turns and more).")  # fmt: skip
+@click.option("--keep", type=click.FloatRange(0, 1), metavar="SHARE",
+              help="What a strategy must keep of what later turns needed to be recommended: the scenario's `keep`, or 0.95.")  # fmt: skip
+@click.option("--keep-far", type=click.FloatRange(0, 1), metavar="SHARE",
+              help="The same of what was needed from far back (six turns and more): the scenario's `keep_far`, or 0.8.")  # fmt: skip
 @click.option("--allow-inconclusive", is_flag=True, help="Exit 0 where a gate could not decide.")
 @click.option("--no-calibrate", is_flag=True,
               help="Count tokens by the plain rule, not as the usage that a trace recorded says.")  # fmt: skip
@@ -64,8 +64,8 @@ def run(
     against: str | None,
     kept: Path | None,
     budget: str | None,
-    keep: float,
-    keep_far: float,
+    keep: float | None,
+    keep_far: float | None,
     allow_inconclusive: bool,
     no_calibrate: bool,
     model: str | None,
@@ -76,8 +76,6 @@ def run(
 
     Reports, baselines and the history are written at the end, all or none of them.
     """
-    import msgspec
-
     from .. import run_scenario
     from ..comparison.sweeps import sweeps
     from ..recording.models import Hosts
@@ -88,6 +86,14 @@ def run(
         require_renderer(output)
     plans = _with_budget(plans_of(scenarios, traces, strategies), budget, update_baseline or accept_new)
     plans = _with_counting(plans, no_calibrate, model, update_baseline or accept_new)
+    plans = [
+        replace(
+            plan,
+            keep=plan.keep if keep is None else keep,
+            keep_far=plan.keep_far if keep_far is None else keep_far,
+        )
+        for plan in plans
+    ]
     accepting = "--accept-new" if accept_new else "--update-baseline" if update_baseline else None
     _require_scenarios(bool(scenarios), accepting, require_baseline, against)
     to_write = [*outputs, *([kept] if kept is not None else [])]
@@ -102,7 +108,6 @@ def run(
                          jobs=1 if hosts else jobs or os.cpu_count() or 1)
             for plan in plans
         ]  # fmt: skip
-    comparisons = [msgspec.structs.replace(item, keep=keep, keep_far=keep_far) for item in comparisons]
     more = {
         "budgets": any(plan.budgets for plan in plans),
         "sweeps": any(sweeps(item, "cost.prompt_tokens") for item in comparisons),

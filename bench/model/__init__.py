@@ -36,6 +36,8 @@ from .case import (
     WindowShown as WindowShown,
 )
 from .comparison import (
+    KEEP as KEEP,
+    KEEP_FAR as KEEP_FAR,
     SIGNED as SIGNED,
     Against as Against,
     Baseline as Baseline,

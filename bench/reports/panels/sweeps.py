@@ -19,7 +19,7 @@ SAME = (
 @panel("sweeps", order=36, title="Which setting is best?")
 def sweeps_panel(comparison: Comparison) -> list[Block]:
     """A table and a chart for each strategy that ran at several settings: what each setting costs and keeps, and which no other one beats."""
-    decision = decide(comparison, keep=comparison.keep, keep_far=comparison.keep_far)
+    decision = decide(comparison)
     found = sweeps(comparison, decision.metric)
     if not found:
         return [
