@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .errors import BenchError, ScenarioError, SpecError
+from .errors import BenchError, ScenarioError, SpecError, sayable
 
 if TYPE_CHECKING:
     from .model import Comparison, Row, Run, Trace, Verdict
@@ -96,7 +96,7 @@ class ScenarioFile(pytest.File):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, BenchError):
-            return f"error: {excinfo.value}"
+            return sayable(f"error: {excinfo.value}")
         return super().repr_failure(excinfo)
 
     def compared(self) -> tuple[Comparison, tuple[str, ...]]:
@@ -195,7 +195,7 @@ class GateItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, GateFailed | BenchError):
-            return str(excinfo.value)
+            return sayable(str(excinfo.value))
         return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
@@ -227,7 +227,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if said:
         terminalreporter.section("bench baselines")
         for text in sorted(said):
-            terminalreporter.write_line(text)
+            terminalreporter.write_line(sayable(text))
 
 
 # ---------------------------------------------------------------- the fixture

@@ -27,6 +27,7 @@ SURE = "An exact test over the cases says that chance alone gives such a differe
 TERMS: Mapping[str, str] = {
     "with refetches": REFETCHES,
     "a run": RUN,
+    "what you run today": TODAY,
     "what you run": TODAY,
     "keeping everything": EVERYTHING,
     "from far back": FAR,
