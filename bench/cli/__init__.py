@@ -12,6 +12,7 @@ from .. import __version__
 from ..errors import DEBUG, BenchError, debugged, defect, one_line
 from ..files.limits import VARIABLE, limits_of
 from .compare import compare
+from .completion import completion
 from .history import history
 from .importing import import_
 from .init import init
@@ -47,6 +48,7 @@ for command in (run, tune, compare, init, history, list_, import_, show, record)
     command.params.append(click.Option(["--limit"], multiple=True, metavar="NAME=N", expose_value=False, is_eager=True, callback=_limits,
                                        help="Read more: size=2GB of a file once expanded, line=1GB of a JSON value, files=100000."))  # fmt: skip
     cli.add_command(command)
+cli.add_command(completion)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
