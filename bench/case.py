@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -75,13 +76,16 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
     evidence: dict[str, RunEvidence] = {}
     samples: dict[str, Scored] = {}
     unstable: dict[str, int | None] = {}
+    seconds: dict[str, float] = {}
     for strategy in measuring.strategies:
+        began = time.perf_counter()
         run = replayer.run(strategy)
         unstable[strategy.name] = unstable_at(replayer, strategy, run)
         prompts = shared.setdefault(same_prompts(run), PromptEvidence(of_trace, run))
         silent = functools.partial(_silent, strategy, replayer) if run.writer_calls and has_writer(strategy) else None
         found = evidence[strategy.name] = RunEvidence(of_trace, run, prompts, oracle, replayer.counter, silent)
         samples[strategy.name] = scored(found, measuring.metrics)
+        seconds[strategy.name] = time.perf_counter() - began
     shown = {name: samples[name] for name in samples if name in measuring.shown}
     damaged = damages(shown, of_trace.results)
     return Case(
@@ -95,7 +99,7 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
         ),
         runs={
             name: msgspec.structs.replace(
-                _run_shown(found, samples[name], measuring.budgets), unstable_at=unstable[name]
+                _run_shown(found, samples[name], measuring.budgets), unstable_at=unstable[name], seconds=seconds[name]
             )
             for name, found in evidence.items()
         },

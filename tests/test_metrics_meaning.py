@@ -26,6 +26,7 @@ MEANING: dict[str, tuple[str, tuple[str, str]]] = {
         ("higher", "sum"),
     ),  # what the cache serves is the cheap part of the prompts
     "cost.writer_tokens": ("tokens", PRICE),
+    "cost.writer_seconds": ("seconds", PRICE),  # a run waits for each summary
     "cost.window_overflows": ("prompts", HARM),
     "cost.cost_usd": ("usd", PRICE),
     "cost.conversation_tokens": ("tokens", PRICE),
@@ -57,6 +58,7 @@ MEANING: dict[str, tuple[str, tuple[str, str]]] = {
     "needed.tokens_over_clairvoyant": ("tokens", PRICE),
     "needed.tokens_over_oracle": ("tokens", PRICE),
     "probes.recall": ("fraction", KEPT),
+    "probes.unwanted": ("answers", HARM),
     "prompt.invalid": ("prompts", HARM),
     "prompt.task_missing": ("prompts", HARM),
     "routing.accuracy": ("fraction", RIGHT),

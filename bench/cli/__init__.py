@@ -18,6 +18,7 @@ from .init import init
 from .listing import list_
 from .record import record
 from .run import run
+from .saying import escape_what_cannot_be_printed, say
 from .show import show
 from .tune import tune
 
@@ -44,12 +45,13 @@ for command in (run, tune, compare, init, history, list_, import_, show, record)
     command.params.append(click.Option(["--debug"], is_flag=True, expose_value=False, is_eager=True, callback=_debug,
                                        help="Show the traceback of errors, those of strategies too."))  # fmt: skip
     command.params.append(click.Option(["--limit"], multiple=True, metavar="NAME=N", expose_value=False, is_eager=True, callback=_limits,
-                                       help="Read more: size=2GB of a file once expanded, line=1GB of a JSON value, files=100000 of a folder."))  # fmt: skip
+                                       help="Read more: size=2GB of a file once expanded, line=1GB of a JSON value, files=100000."))  # fmt: skip
     cli.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console entry point: runs the command line and turns every error into one line and an exit code."""
+    escape_what_cannot_be_printed()
     try:
         cli.main(None if arguments is None else list(arguments), prog_name="bench", standalone_mode=False)
     except BenchError as error:
@@ -78,5 +80,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"error: {message}", err=True)
+    say(f"error: {message}", err=True)
     raise SystemExit(code)

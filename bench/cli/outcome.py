@@ -10,9 +10,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from .github import append_summary, inside_actions, quoted_output, workflow_commands
+from .saying import obey, say
 
 if TYPE_CHECKING:
     from ..model import Comparison
@@ -57,21 +56,22 @@ def finish(
         reports = {output: report_bytes(comparisons, output, written) for output in outputs}
         write_together({**(beside or {}), **reports})
     for line in said:
-        click.echo(line)
+        say(line)
     with quoted_output():
         for text in texts:
-            click.echo(text)
+            say(text, coloured=colour)
     for output in outputs:
-        click.echo(f"wrote {output}")
+        say(f"wrote {output}")
     if inside_actions():
         for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
-            click.echo(line)
+            obey(line)
         append_summary(comparisons, conclusion.sentence, written)
     if brief:
         named = [(item.title or "Comparison", item) for item in comparisons]
         with quoted_output():
-            click.echo("\n".join(drawn((Prose(REPLAY_LIMIT, "muted"), *scenarios_blocks(named)), width, colour=colour)))
-    click.echo(conclusion.sentence)
+            lines = drawn((Prose(REPLAY_LIMIT, "muted"), *scenarios_blocks(named)), width, colour=colour)
+            say("\n".join(lines), coloured=colour)
+    say(conclusion.sentence)
     raise SystemExit(conclusion.exit_code)
 
 

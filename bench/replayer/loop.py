@@ -35,10 +35,10 @@ from ..model import (
 )
 from ..plugins.command import Process
 from ..plugins.registry import Plugin, build, entries
-from ..strategies import AT_DEFAULT, Execution, Seen, Strategy, untruncated_record
+from ..strategies import AT_DEFAULT, RECORDED, Execution, Seen, Strategy, untruncated_record
 from ..strategies.functions import started
 from ..strategies.models import ModelCalls
-from ..strategies.routing import state_left, state_of
+from ..strategies.routing import decides_here, state_left, state_of
 from ..text.lossless import gives_back
 from ..tokens.counting import TokenCounter, encoding_for
 from ..tokens.prices import window_tokens
@@ -317,15 +317,15 @@ class _Replay:
 
     def _decide(self, point: str, step: AnyStep | None, recorded: RouteDecision | None) -> None:
         for plugin, decide, decide_full in self.routers:
-            name = plugin.entry.name
-            if plugin.attribute("at", AT_DEFAULT) != point:
-                continue
-            falls_as_recorded = {(point, name), (point, None)} & self.recorded_points
-            if recorded.router not in (None, name) if recorded is not None else falls_as_recorded:
+            name, at = plugin.entry.name, plugin.attribute("at", AT_DEFAULT)
+            if not decides_here(name, at, point, recorded, self.recorded_points):
                 continue
             with broken(f"router {name}"):
-                route, detail = decision_of(decide(state_of(self._seen(self.stored_side, step))))
-                untruncated, _ = decision_of(decide_full(state_of(self._seen(self.full_side, step))))
+                answers = [way(state_of(self._seen(side, step))) for way, side in
+                           ((decide, self.stored_side), (decide_full, self.full_side))]  # fmt: skip
+                if at == RECORDED and None in answers:  # a decision that is another router's
+                    continue
+                (route, detail), (untruncated, _) = map(decision_of, answers)
             index = step.index if step is not None else -1
             labels = self.trace.labels.get("routes", {})
             self.decisions.append(

@@ -62,6 +62,9 @@ MODES = ("history", "per_call")
 AT_DEFAULT = "after_result"
 """Where somebody's own router decides that does not say where: after each tool result."""
 
+RECORDED = "recorded"
+"""The decision point of a router that decides wherever the trace recorded any decision; None from it: that one is another's."""
+
 DECISION_POINTS = (
     "user_turn",
     "before_model",
@@ -70,6 +73,7 @@ DECISION_POINTS = (
     "after_result",
     "after_evaluation",
     "end",
+    RECORDED,
 )
 
 
