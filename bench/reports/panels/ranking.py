@@ -12,10 +12,10 @@ from .. import panel
 from ..blocks import Beside, Block, Cell, Chart, Column, Fold, Point, Prose, Table, change, measured
 from ..decision_sentence import decision_notes, decision_prose, obstacle_text
 from ..page.charts import FROM_FAR
-from ..terms import NEEDED, REFETCHES, TODAY, terms_in
+from ..terms import KEPT as STILL_THERE, NEEDED, REFETCHES, TODAY, terms_in
 
 KEPT = (RECALL, "loss.fact_recall.end", "loss.leaf_recall.end")
-IN_WORDS = {RECALL: "still there when needed"}
+IN_WORDS = {RECALL: STILL_THERE}
 """What the measures of what is kept are called; the others look at the end of a run."""
 
 AT_THE_END = "still there at the end"
@@ -97,6 +97,8 @@ def _row(comparison: Comparison, decision: Decision, item: Standing, kept: str |
 
 def _verdict(decision: Decision, item: Standing) -> Cell:
     if item.strategy == decision.winner:
+        if item.strategy != RUN_TODAY and not decision.beats_today:
+            return Cell("cheapest so far, not surely", "warn")
         return Cell("keep it" if item.strategy == RUN_TODAY else "ship it", "good")
     if item.qualifies:
         return Cell(
