@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -143,6 +143,31 @@ def run_scenario(
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     where = str(plan.path or plan.title)
+    with _named_in_errors(where if plan.path else ""):
+        return _run(plan, where, progress, against, accepting, allow_inconclusive, require_baseline, jobs)
+
+
+@contextmanager
+def _named_in_errors(where: str) -> Iterator[None]:
+    """Whatever cannot be used names the scenario that asked for it."""
+    try:
+        yield
+    except BenchError as error:
+        if where in str(error):
+            raise
+        raise type(error)(f"{where}: {error}") from error.__cause__
+
+
+def _run(
+    plan: Scenario,
+    where: str,
+    progress: Progress | None,
+    against: str | None,
+    accepting: bool,
+    allow_inconclusive: bool,
+    require_baseline: bool,
+    jobs: int,
+) -> Comparison:
     given = declared(map(_named, plan.strategies, plan.strategies.values()), plan.budgets, plan.base)
     rules = tuple(parse_rule(table, f"{where}: gates[{number}]", number) for number, table in enumerate(plan.gates, 1))
     require_known(rules, [*given.names, *REFERENCES], where)

@@ -11,7 +11,8 @@ import msgspec
 
 from .errors import ScenarioError, nearest, one_line
 from .evidence.probes import problem_of
-from .model import KEEP, KEEP_FAR, Probe
+from .files.limits import read_regular
+from .model import KEEP, KEEP_FAR, MAX_DEPTH, Probe, too_deep
 
 _KEYS = ("title", "traces", "strategies", "gates", "labels", "probes", "budgets", "seed", "calibrate", "model",
          "keep", "keep_far")  # fmt: skip
@@ -51,7 +52,11 @@ class Scenario:
 def read_scenario(path: Path) -> Scenario:
     """A scenario from its file. Raises ScenarioError naming the file, the key and the nearest valid one."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(read_regular(path).decode("utf-8").replace("\r\n", "\n"))
+        if too_deep(table):
+            raise RecursionError
+    except RecursionError:
+        raise ScenarioError(f"{path}: is nested more than {MAX_DEPTH} levels deep — flatten it") from None
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror or error} — give the path of a scenario file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -32,7 +32,7 @@ def test_what_a_command_says_is_escaped_as_github_asks():
     (line,) = workflow_commands([failing(1)], [FILE])
     assert line == (
         "::error file=a folder/with%2Ccomma%3Aand colon.toml,title=bench%3A gate 0%3A a%2C b"
-        '::100%25 lost%0D%0A::error::no: step 2 (run ::error::no) dropped "50%25"; step 3 needed "50%25"'
+        '::100%25 lost%0A::error::no: step 2 (run ::error::no) dropped "50%25"; step 3 needed "50%25"'
         '%0Astep 4 (run) dropped "7"'
     )
     assert "\n" not in line

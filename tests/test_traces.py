@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,13 @@ READERS = ", ".join(entries("reader"))
 RUN = {"trajectory_format": "mini-swe-agent-1.1", "info": {}, "messages": CHAT}
 
 
+_WRITTEN = itertools.count()
+
+
 def put(path: Path, value: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    apart = "\n" * next(_WRITTEN)  # two files with the same bytes are one recording
+    path.write_text(value if isinstance(value, str) else json.dumps(value) + apart, encoding="utf-8")
     return path
 
 
@@ -162,10 +167,10 @@ def test_bad_input_is_one_clear_line(tmp_path: Path, path: str, message: str) ->
 def test_an_unreadable_place_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / "chat.json", CHAT)
 
-    def deny(self: Path) -> bytes:
+    def deny(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", deny)
+    monkeypatch.setattr("bench.files.documents.read_regular", deny)
     assert refused("chat.json", base=tmp_path).startswith("chat.json: cannot be read: Permission denied — ")
 
 

@@ -19,6 +19,7 @@ import msgspec
 from ..errors import TraceError, one_line
 from ..model import MAX_DEPTH, too_deep
 from .limits import joined, limit, raised, read_regular
+from .repeated import repeated_keys
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -48,6 +49,9 @@ class Document:
         self.path = path
         self.beside = beside
         self.name = path.as_posix() if name is None else name
+        self.repeated_keys: dict[
+            int | None, int
+        ] = {}  # by line of the value: how many keys of its objects are there twice; the last one counts
         self.below = path.name if below is None else below
 
     def fail(self, what: str, *, line: int | None = None, path: str = "") -> TraceError:
@@ -201,12 +205,8 @@ class Document:
             value = self._decode_slowly(data, line)
         if data.count(b"[") + data.count(b"{") > MAX_DEPTH and too_deep(value):
             raise self._too_deep(line)
+        self.repeated_keys[line] = repeated_keys(data, value)
         return value
-
-    def require_readable(self, data: bytes, line: int) -> None:
-        """Raise TraceError for bytes of a JSON value that is too long or nested too deep, for a caller with a decoder of its own."""
-        if len(data) > limit("line") or data.count(b"[") + data.count(b"{") > MAX_DEPTH:
-            self.decode(data, line)
 
     def _too_deep(self, line: int | None) -> TraceError:
         return self.fail(f"is nested more than {MAX_DEPTH} levels deep — flatten it", line=line)

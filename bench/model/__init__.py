@@ -8,6 +8,7 @@ from .base import (
     MAX_DEPTH as MAX_DEPTH,
     SCHEMA_VERSION as SCHEMA_VERSION,
     Value as Value,
+    encodable as encodable,
     plain as plain,
     too_deep as too_deep,
 )

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..errors import BenchError, SpecError, nearest, one_line
+from .annotations import NoType, type_of
 from .beside import Beside, load_file
 from .command import TARGET, process_class
 from .spec import Spec, parse_spec
@@ -124,8 +125,8 @@ def _annotation(item: inspect.Parameter, scope: dict[str, Any]) -> Any:
     if not isinstance(item.annotation, str):
         return item.annotation
     try:
-        return eval(item.annotation, scope)
-    except Exception:  # reported by `build` when the parameter is set, with its name
+        return type_of(item.annotation, scope)
+    except NoType:  # reported by `build` when the parameter is set, with its name
         return item.annotation
 
 
