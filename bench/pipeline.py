@@ -13,7 +13,7 @@ import msgspec
 from .case import Measuring, OracleCosts, measure, scored
 from .comparison.pairs import deltas
 from .comparison.rows import ordered, summarized
-from .comparison.shared import accepted_from, why_stale
+from .comparison.shared import accepted_from, stale_metrics
 from .errors import BenchError, ResultsError, ScenarioError, SpecError, nearest
 from .evidence.calibration import CALIBRATION_VERSION
 from .evidence.of_run import RunEvidence
@@ -309,7 +309,7 @@ def _against(comparison: Comparison, plan: _Plan) -> Against:
         return _earlier_selves(comparison, plan.earlier)
     if plan.baseline is None:
         return Against(required=plan.require_baseline)
-    return Against(baseline=plan.baseline, problem=why_stale(comparison.signature, plan.baseline, comparison.metrics))
+    return Against(baseline=plan.baseline, stale=stale_metrics(comparison.signature, plan.baseline, comparison.metrics))
 
 
 def _earlier_selves(comparison: Comparison, earlier: Earlier) -> Against:

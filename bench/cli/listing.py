@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import click
 
 from ..errors import SpecError, nearest
+from .saying import say
 
 LISTED = {
     "traces": ("reader",),
@@ -39,13 +40,13 @@ def list_(what: str, of_field: bool) -> None:
         found = entries(kind)
         if not found:
             continue
-        click.echo(f"{kind}s")
+        say(f"{kind}s")
         for name, entry in found.items():
-            click.echo(f"  {name}{_placeholders(entry)}{_parameters(entry)}{_declared(entry)}")
+            say(f"  {name}{_placeholders(entry)}{_parameters(entry)}{_declared(entry)}")
             first = entry.doc.splitlines()[0] if entry.doc else ""
-            click.echo(f"      {first}")
+            say(f"      {first}")
             if entry.source:
-                click.echo(f"      Source: {entry.source}")
+                say(f"      Source: {entry.source}")
 
 
 def _field() -> Iterator[str]:
@@ -125,5 +126,5 @@ def _declared(entry: Any) -> str:
             f"  {name.upper()}: {', '.join(filter(None, of))}" for name, of in entry.meta["parameters"].items()
         )
         return f"  {entry.meta['unit']}, {entry.meta['better']} is better, {entry.meta['aggregate']}{values}"
-    at = entry.meta.get("at", getattr(entry.target, "at", None))
-    return f"  at {at}" if at else ""
+    at, loop = entry.meta.get("at"), entry.meta.get("loop")
+    return (f"  at {at}" if at else "") + (f", a loop is {loop}" if loop else "")

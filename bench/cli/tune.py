@@ -10,6 +10,7 @@ import click
 
 from .outcome import progress_bar
 from .run import plans_of
+from .saying import say
 
 
 @click.command()
@@ -57,7 +58,7 @@ def tune(
             found.append((plan.title, tuned(compared, keep=keep, keep_far=keep_far, seed=plan.seed)))
     for title, item in found:
         head = f"{title}: " if len(found) > 1 else ""
-        click.echo(head + tuned_sentence(item))
+        say(head + tuned_sentence(item))
         for note in decision_notes(item.chosen):
-            click.echo(note)
+            say(note)
     raise SystemExit(int(not all(item.holds for _, item in found)))

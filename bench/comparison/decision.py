@@ -95,6 +95,14 @@ class Decision:
         return next((item for item in self.standings if item.strategy == self.winner), None)
 
     @property
+    def beats_today(self) -> bool:
+        """Whether the winner surely costs less than what is run today, or what is run today is no choice: it does not qualify, or is not known."""
+        today = next((item for item in self.standings if item.strategy == RUN_TODAY), None)
+        if today is None or not today.qualifies:
+            return self.outcome == "ship"
+        return self.winner in self.surely_cheaper
+
+    @property
     def with_refetches(self) -> bool:
         """Whether the price holds the calls that repair faults."""
         return ".with_refetches_" in self.metric

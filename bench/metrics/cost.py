@@ -10,7 +10,7 @@ from ..model import Sample, Told, WriterCall
 from . import metric
 
 
-@metric("cost.prompt_tokens", unit="tokens", better="lower", aggregate="sum")
+@metric("cost.prompt_tokens", unit="tokens", better="lower", aggregate="sum", version=2)
 def prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     """Tokens of all prompts together: what the model was given to read over the whole run.
 
@@ -25,7 +25,7 @@ def prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     return [Sample(numerator=float(prompt.tokens), step=prompt.step) for prompt in evidence.run.prompts]
 
 
-@metric("cost.peak_prompt_tokens", unit="tokens", better="lower", aggregate="max")
+@metric("cost.peak_prompt_tokens", unit="tokens", better="lower", aggregate="max", version=2)
 def peak_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     """Tokens of the largest prompt.
 
@@ -40,7 +40,7 @@ def peak_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     return list(prompt_tokens(evidence))
 
 
-@metric("cost.cached_prompt_tokens", unit="tokens", better="higher", aggregate="sum")
+@metric("cost.cached_prompt_tokens", unit="tokens", better="higher", aggregate="sum", version=2)
 def cached_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     """Prompt tokens that the provider's prompt cache would serve.
 
@@ -107,7 +107,7 @@ def writer_seconds(evidence: RunEvidence) -> list[Sample]:
     ]
 
 
-@metric("cost.window_overflows", unit="prompts", better="lower", aggregate="sum")
+@metric("cost.window_overflows", unit="prompts", better="lower", aggregate="sum", version=2)
 def window_overflows(evidence: RunEvidence) -> list[Sample]:
     """Prompts larger than the model's window: calls that could not have been made.
 
@@ -129,7 +129,7 @@ def window_overflows(evidence: RunEvidence) -> list[Sample]:
     return samples
 
 
-@metric("cost.cost_usd", unit="usd", better="lower", aggregate="sum")
+@metric("cost.cost_usd", unit="usd", better="lower", aggregate="sum", version=2)
 def cost_usd(evidence: RunEvidence) -> list[Sample]:
     """Dollars for all model calls at the prices of the recording's day: prompts, cache reads and writes, answers, the strategy's own calls.
 

@@ -142,15 +142,16 @@ class Baseline(Value, frozen=True, kw_only=True):
 
 
 class Against(Value, frozen=True, kw_only=True):
-    """What a comparison is held against: a baseline (None: none yet), what it is called, and why it could not be used.
+    """What a comparison is held against: a baseline (None: none yet), and what it is called.
 
+    `stale` says by metric why its accepted values no longer compare; the others do.
     `required`: that there is none yet is a failure. Where it is another revision of the code, `before` maps a strategy to the one here that is
     its earlier self.
     """
 
     baseline: Baseline | None = None
     name: str = "the baseline"
-    problem: str | None = None
+    stale: dict[str, str] = {}
     required: bool = False
     before: dict[str, str] = {}
 

@@ -116,7 +116,10 @@ class ResultOutcome(Value, frozen=True, kw_only=True):
 
 
 class Decision(Value, frozen=True, kw_only=True):
-    """One routing decision under a strategy, the same router's on untruncated records, and what was recorded or labelled."""
+    """One routing decision under a strategy, the same router's on untruncated records, and what was recorded or labelled.
+
+    `loop` is the route by which this router says that the run goes in circles; None for one that does not look for that.
+    """
 
     step: int
     router: str
@@ -125,6 +128,7 @@ class Decision(Value, frozen=True, kw_only=True):
     untruncated: str
     recorded: str | None = None
     labelled: str | None = None
+    loop: str | None = None
     detail: dict[str, Any] = {}
 
     @property

@@ -93,6 +93,11 @@ class Strategy:
         """The slots as written: `compactor=mask_observations:keep_last=10`; `""` for the empty strategy."""
         return "+".join(f"{slot}={_slot_text(plugins)}" for slot, plugins in self.plugins.items() if plugins)
 
+    @property
+    def own(self) -> bool:
+        """Whether somebody's own function, class or process runs in it: what is registered is tested, what is somebody's own may do anything."""
+        return any(plugin.own for filled in self.plugins.values() for plugin in filled)
+
     def __str__(self) -> str:
         return self.name if self.reference else f"{self.name}={self.spec}"
 
@@ -133,7 +138,9 @@ def compose(name: str, slots: Mapping[str, Any], base: Path | None = None) -> St
 
 
 def checked(strategy: Strategy) -> Strategy:
-    """The strategy, if what its plug-ins declare can be: a router's `at`, a compactor's `mode`, what a function asks for. SpecError if not."""
+    """The strategy, if what its plug-ins declare can be: a router's `at` and `loop`, a compactor's `mode`, what a function asks for. SpecError if
+    not.
+    """
     from .functions import started
 
     for router in strategy.plugins.get("routers", ()):
@@ -142,6 +149,9 @@ def checked(strategy: Strategy) -> Strategy:
             raise SpecError(
                 f"router {router.spec}: its `at` must be one of {known} — write {router.spec}:at=after_result"
             )
+        loop = router.attribute("loop")
+        if loop is not None and not (isinstance(loop, str) and loop):
+            raise SpecError(f"router {router.spec}: its `loop` must be the name of a route, got {loop!r}")
     for compactor in strategy.plugins.get("compactor", ()):
         if compactor.attribute("mode", "history") not in MODES:
             raise SpecError(f"compactor {compactor.spec}: its `mode` must be one of {', '.join(MODES)}")

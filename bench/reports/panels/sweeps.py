@@ -94,4 +94,6 @@ def _chart(comparison: Comparison, decision: Decision, sweep: Sweep) -> Chart | 
     ends = f"from {quantity(points[0].y, 'fraction')} to {quantity(points[-1].y, 'fraction')} kept"
     text = f"The settings of {sweep.plugin} in their order, {ends}; up is better, left is cheaper.{shown}"
     curve = tuple(point.series for point in points)
-    return Chart("scatter", sweep.plugin, title, RECALL, decision.unit, "fraction", points, text, best, curve=curve)
+    return Chart(
+        "scatter", sweep.plugin, title, RECALL, decision.unit, "fraction", points, text, front=best, curve=curve
+    )
