@@ -20,15 +20,15 @@ from .evidence.of_run import RunEvidence
 from .evidence.of_trace import TraceEvidence
 from .evidence.probes import LABEL, Questions
 from .files.baselines import read_baseline
-from .gates import check as judge_all, parse_rule, require_known, rules_at_budgets
+from .gates import check as judge_all, parse_rule, require_known, rules_on
 from .metrics import metrics
 from .model import Against, Baseline, Case, Comparison, GateRule, MetricInfo, Run, Sample, Signature, Trace, Verdict
 from .replayer.loop import Replayer
 from .reports import render as write_report
 from .scenario import Scenario, read_scenario
-from .strategies import Strategy, compose, strategy_of
-from .strategies.budgets import at_budgets, has_window
+from .strategies import Strategy, strategy_of
 from .strategies.earlier import Earlier, strategies_at
+from .strategies.sweeps import declared
 from .text.facts import FACTS_VERSION
 from .tokens.prices import prices_date
 from .traces import Loaded, load as read_traces
@@ -92,21 +92,18 @@ def compare(
     `model` is that of traces which name none, for their prices and encoding. Raises SpecError for two strategies of one name, BenchError for no
     traces or no strategies at all.
     """
-    if isinstance(strategies, Mapping):
-        declared = [strategy_of(item, name, base) for name, item in strategies.items()]
-    elif isinstance(strategies, Iterable) and not isinstance(strategies, str):
-        declared = [strategy_of(item, base=base) for item in strategies]
-    else:
-        declared = [strategy_of(strategies, base=base)]
-    if not declared:
+    several = isinstance(strategies, Iterable) and not isinstance(strategies, str)
+    unnamed = ((None, item) for item in (strategies if several else [strategies]))
+    made = declared(strategies.items() if isinstance(strategies, Mapping) else unnamed, base=base)
+    if not made.strategies:
         raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
     found, skipped = _given(traces, base)
     rules = tuple(parse_rule(table, f"gates[{number}]", number) for number, table in enumerate(gates, 1))
-    require_known(rules, [item.name for item in declared] + list(REFERENCES), "gates")
+    require_known(rules, [*made.names, *REFERENCES], "gates")
     plan = _Plan(
         title=title,
-        declared=declared,
-        rules=rules,
+        declared=made.strategies,
+        rules=rules_on(rules, made.names),
         seed=seed,
         jobs=jobs,
         progress=progress,
@@ -146,15 +143,14 @@ def run_scenario(
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     where = str(plan.path or plan.title)
-    declared = [_declared(name, slots, plan.base) for name, slots in plan.strategies.items()]
+    given = declared(map(_named, plan.strategies, plan.strategies.values()), plan.budgets, plan.base)
     rules = tuple(parse_rule(table, f"{where}: gates[{number}]", number) for number, table in enumerate(plan.gates, 1))
-    everyone = at_budgets(declared, plan.budgets, plan.base)
-    require_known(rules, [item.name for item in (*declared, *everyone)] + list(REFERENCES), where)
+    require_known(rules, [*given.names, *REFERENCES], where)
     asked = _Asked(plan, where)
     made = _Plan(
         title=plan.title,
-        declared=list(everyone),
-        rules=rules_at_budgets(rules, {item.name: has_window(item) for item in declared}, plan.budgets),
+        declared=given.strategies,
+        rules=rules_on(rules, given.names),
         seed=plan.seed,
         budgets=plan.budgets,
         calibrate=plan.calibrate,
@@ -181,7 +177,7 @@ class _Plan:
     """What a comparison is made of beside its traces. `skipped` is read once these have all been seen."""
 
     title: str
-    declared: list[Strategy]
+    declared: tuple[Strategy, ...]
     rules: tuple[GateRule, ...] = ()
     seed: int = 0
     budgets: tuple[int, ...] = ()
@@ -383,8 +379,8 @@ class _Asked:
         questions.require_asked()
 
 
-def _declared(name: str, slots: Mapping[str, Any] | str, base: Path) -> Strategy:
-    """A strategy of a scenario: a table of slots, the empty table of a reference, or the spec string of the command line."""
+def _named(name: str, slots: Mapping[str, Any] | str) -> tuple[str | None, Any]:
+    """A strategy of a scenario: a table of slots, the empty table of a reference, or the spec string of the command line, which has its name."""
     if isinstance(slots, str):
-        return strategy_of(slots, base=base)
-    return strategy_of(name) if not slots and name in REFERENCES else compose(name, slots, base)
+        return None, slots
+    return (None, name) if not slots and name in REFERENCES else (name, slots)

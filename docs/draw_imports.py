@@ -24,6 +24,7 @@ LEVELS = (
     ("replayer", "comparison"),
     ("metrics",),
     ("gates",),
+    ("tuning",),
     ("reports",),
     ("case",),
     ("workers",),

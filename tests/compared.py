@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -366,3 +367,19 @@ def _verdicts(cut: str, case: str) -> tuple[Verdict, ...]:
         Verdict(gate=cost, metric="cost.cost_usd", strategy=cut, outcome="inconclusive", sentence=UNPRICED),
         Verdict(gate=cost, metric="cost.cost_usd", strategy="mask", outcome="skipped", sentence="no baseline yet"),
     )  # fmt: skip
+
+
+def untimed(comparison: Comparison) -> Comparison:
+    """A comparison without how long it took: what is the same twice."""
+    cases = tuple(
+        msgspec.structs.replace(
+            case, runs={name: msgspec.structs.replace(run, seconds=0.0) for name, run in case.runs.items()}
+        )
+        for case in comparison.cases
+    )
+    return msgspec.structs.replace(comparison, cases=cases)
+
+
+def untimed_xml(text: bytes) -> bytes:
+    """A JUnit report without its times."""
+    return re.sub(rb' time="[0-9.]+"', b"", text)

@@ -20,6 +20,7 @@ from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.probes import Questions, probes_of, search, turn_after
 from bench.metrics import metric_of
+from bench.metrics.probes import SHOWN_CHARS
 from bench.model import Asked, ModelTurn, Probe, Run, Sample, Trace, UserTurn
 from bench.reports import build_blocks, rendered
 from bench.scenario import read_scenario
@@ -105,6 +106,25 @@ def test_what_a_cut_result_says_instead_is_shown(tmp_path: Path) -> None:
     assert (sample.numerator, detail(sample).expected, detail(sample).got) == (0.0, "276", "164")
     text = rendered([compared], "markdown", ["probes"])
     assert "| 276 | 164 |" in text
+
+
+@pytest.mark.parametrize("length", [SHOWN_CHARS - 2, SHOWN_CHARS, 3 * SHOWN_CHARS])
+def test_a_long_answer_is_told_by_its_first_200_characters_and_judged_whole(length: int) -> None:
+    answer = "x" * (length - 1) + "y"
+    recording = trace(result(None, index=0, function="f", data={"a": answer}), ModelTurn(index=1, content="So."))
+    probe = Probe(question="Which?", result="f", path="a")
+    (whole,) = samples(recording, "keep_all", probe)
+    assert detail(whole).expected == f'"{answer}"'[:200]
+    assert detail(whole).found == "path"
+    other = msgspec.structs.replace(probe, path=None, expected="x" * length)  # the same beginning
+    (missed,) = samples(recording, "keep_all", msgspec.structs.replace(other, path=None))
+    assert detail(missed).found == ""
+    step = recording.results[0].index
+    asked_of = msgspec.structs.replace(
+        recording, labels={"probes": [{"question": "?", "expected": "x" * length, "step": step, "path": "a"}]}
+    )
+    (instead,) = measured(asked_of, run_of(asked_of, "keep_all"))
+    assert detail(instead).got == f'"{answer}"'[:200]
 
 
 def test_a_number_without_its_label_is_only_a_word() -> None:

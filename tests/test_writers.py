@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -14,11 +13,13 @@ import pytest
 from measured import COUNT, measured
 
 from bench.errors import SpecError, StrategyError
-from bench.files.cassettes import Cassette
+from bench.files.cassettes import Answer, Cassette
 from bench.model import ContextReset, Message, ModelTurn, Run, Source, SystemTurn, Trace, UserTurn
 from bench.plugins.registry import build
+from bench.recording.models import Hosts
 from bench.replayer.loop import replay
 from bench.strategies import compose
+from bench.strategies.models import recording_from
 
 # ---------------------------------------------------------------- recorded
 
@@ -123,8 +124,9 @@ def server() -> Iterator[HTTPServer]:
     found.server_close()
 
 
-def address(server: HTTPServer) -> str:
-    return f"http://127.0.0.1:{server.server_port}/v1"
+def recording(server: HTTPServer) -> Any:
+    """The server as the host that answers while a cassette is recorded."""
+    return recording_from(Hosts([f"http://127.0.0.1:{server.server_port}/v1"]))
 
 
 def writer(cassette: Path, model: str = "small", **more: Any) -> Any:
@@ -141,11 +143,12 @@ def test_recorded_from_a_server_and_replayed_without_one(tmp_path: Path, server:
     asked: list[Any] = server.asked  # type: ignore[attr-defined]
     cassette, trace = tmp_path / "notes.cassette.jsonl", trace_of()
 
-    def run(extra: str) -> Run:
-        spec = f'model:cassette="{cassette}",model=small{extra}'.replace("\\", "\\\\").replace('"', '\\"')
+    def run() -> Run:
+        spec = f'model:cassette="{cassette}",model=small'.replace("\\", "\\\\").replace('"', '\\"')
         return replay(trace, compose("s", {"compactor": f'summarize_old:max_tokens=250,keep_last=2,writer="{spec}"'}))
 
-    first = run(f',record=true,base_url="{address(server)}"')
+    with recording(server):
+        first = run()
     assert first.failure is None
     assert made(first) == [f"Notes {number}" for number in range(1, len(asked) + 1)]
     assert {path for path, _ in asked} == {"/v1/chat/completions"}
@@ -153,48 +156,52 @@ def test_recorded_from_a_server_and_replayed_without_one(tmp_path: Path, server:
     count, kept = len(asked), cassette.read_bytes()
     assert count > 1
 
-    again = run(f',record=true,base_url="{address(server)}"')
+    with recording(server):
+        again = run()
     assert (made(again), len(asked), cassette.read_bytes()) == (made(first), count, kept)  # nothing is asked twice
 
     server.shutdown()
-    offline = run("")
+    offline = run()
     assert (offline.failure, made(offline)) == (None, made(first))
-    assert [call.produced_tokens for call in offline.writer_calls] == [
-        call.produced_tokens for call in first.writer_calls
-    ]
+    assert offline.writer_calls == first.writer_calls  # its tokens and its time are in the cassette
+    assert {call.model for call in first.writer_calls} == {"small"}
+    assert all(call.seconds is not None and call.seconds >= 0 for call in first.writer_calls)
+    assert [call.produced_tokens for call in first.writer_calls] == [COUNT.text(text) for text in made(first)]
 
 
 def test_two_writers_record_into_one_cassette(tmp_path: Path, server: HTTPServer) -> None:
     cassette = tmp_path / "c.jsonl"
-    one, two = (writer(cassette, record="true", base_url=address(server)) for _ in range(2))
-    texts = one(history("a")), two(history("b"))
+    with recording(server):
+        one, two = (writer(cassette) for _ in range(2))
+        texts = one(history("a")), two(history("b"))
     assert [writer(cassette)(history(text)) for text in "ab"] == list(texts) == ["Notes 1", "Notes 2"]
 
 
 def test_a_miss_names_the_nearest_request(tmp_path: Path, server: HTTPServer) -> None:
     cassette = tmp_path / "c.jsonl"
-    record = writer(cassette, record="true", base_url=address(server))
-    record(history("one", "two", "three"))
-    record(history("walls", "doors"))
+    with recording(server):
+        record = writer(cassette)
+        record(history("one", "two", "three"))
+        record(history("walls", "doors"))
     with pytest.raises(StrategyError) as error:
         writer(cassette)(history("walls", "windows"))
     message = str(error.value)
     assert "the nearest of 2 is number 2" in message
     assert "first difference: recorded 'doors', now 'windows'" in message
-    assert message.endswith("record it with record=true")
+    assert message.endswith("record it with --record-model HOST")
     assert "\n" not in message
 
 
 @pytest.mark.parametrize(("model", "says"), [("refused", "no such key"), ("silent", "gave no text for model 'silent'")])
 def test_an_endpoint_that_gives_nothing_is_named(tmp_path: Path, server: HTTPServer, model: str, says: str) -> None:
     cassette = tmp_path / "c.jsonl"
-    with pytest.raises(StrategyError, match=says):
-        writer(cassette, model, record="true", base_url=address(server))(history("a"))
+    with pytest.raises(StrategyError, match=says), recording(server):
+        writer(cassette, model)(history("a"))
     assert not cassette.exists()
 
 
 def test_a_missing_cassette_is_told_before_a_replay() -> None:
-    with pytest.raises(SpecError, match=r"gone\.jsonl: no such cassette — record it with record=true"):
+    with pytest.raises(SpecError, match=r"gone\.jsonl: no such cassette — record it with --record-model HOST"):
         build("compactor", 'summarize_old:writer="model:cassette=gone.jsonl,model=m"')
 
 
@@ -232,7 +239,7 @@ def test_a_cassette_lies_beside_its_scenario_and_is_in_the_signature(tmp_path: P
     for answer in ("one", "two"):
         (folder / "c.jsonl").unlink(missing_ok=True)
         kept, told = Cassette(folder / "c.jsonl", "c.jsonl", may_be_missing=True), history("a")
-        kept.keep({"model": "small", "messages": [{"role": "user", "content": told[0].text}]}, answer)
+        kept.keep({"model": "small", "messages": [{"role": "user", "content": told[0].text}]}, Answer(text=answer))
         strategy = compose("s", {"compactor": compactor}, folder)
         codes.append(strategy.code)
         run = replay(trace_of(), strategy)
@@ -253,9 +260,3 @@ def test_an_empty_cassette_says_so(tmp_path: Path) -> None:
     cassette.write_text('{"bench_cassette": 1}\n')
     with pytest.raises(StrategyError, match="it is empty"):
         writer(cassette)(history("a"))
-
-
-def test_recording_without_the_client_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(SpecError, match=r"needs the extra bench\[model\]"):
-        writer(tmp_path / "c.jsonl", record="true")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
               help="Write the report; the ending decides the format. May be given several times.")  # fmt: skip
 @click.option("--traces", "traces", multiple=True, metavar="[FORMAT:]PATH", help="Traces to replay without a scenario.")
 @click.option("--strategy", "strategies", multiple=True, metavar="SPEC",
-              help="NAME=SLOT=SPEC(+SLOT=SPEC)*, or the bare name of a reference strategy.")  # fmt: skip
+              help="NAME=SLOT=SPEC(+SLOT=SPEC)*, or the bare name of a reference strategy. A setting may be several: keep_last=5|10|20.")  # fmt: skip
 @click.option(
     "--update-baseline", is_flag=True, help="Accept this run's values as the scenario's baseline; prints old and new."
 )
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 @click.option("--no-calibrate", is_flag=True,
               help="Count tokens by the plain rule, not as the usage that a trace recorded says.")  # fmt: skip
 @click.option("--model", metavar="NAME", help="The model of traces that name none: for prices, window and encoding.")
+@click.option("--record-model", "hosts", multiple=True, metavar="[anthropic=]HOST",
+              help="Ask this host for what no cassette holds, and keep the answers. Measures in one process.")  # fmt: skip
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."
 )
@@ -67,6 +69,7 @@ def run(
     allow_inconclusive: bool,
     no_calibrate: bool,
     model: str | None,
+    hosts: tuple[str, ...],
     jobs: int | None,
 ) -> None:
     """Replay SCENARIOs (TOML files), or --traces under every --strategy (none: the references); print the comparison, judge the gates.
@@ -74,11 +77,14 @@ def run(
     Reports, baselines and the history are written at the end, all or none of them.
     """
     from .. import run_scenario
+    from ..comparison.sweeps import sweeps
+    from ..recording.models import Hosts
     from ..reports import TERMINAL_PANELS, require_renderer
+    from ..strategies.models import recording_from
 
     for output in outputs:
         require_renderer(output)
-    plans = _with_budget(_plans(scenarios, traces, strategies), budget, update_baseline or accept_new)
+    plans = _with_budget(plans_of(scenarios, traces, strategies), budget, update_baseline or accept_new)
     plans = _with_counting(plans, no_calibrate, model, update_baseline or accept_new)
     plans = [
         replace(
@@ -95,13 +101,17 @@ def run(
     if kept is not None:
         require_apart(outputs, [(kept, "the history of this run")])
         _require_titles(plans)
-    with progress_bar() as progress:
+    with progress_bar() as progress, recording_from(Hosts(hosts) if hosts else None):
         comparisons = [
             run_scenario(plan, progress, against=against, accepting=update_baseline and not accept_new,
                          allow_inconclusive=allow_inconclusive, require_baseline=require_baseline and accepting is None,
-                         jobs=jobs or os.cpu_count() or 1)
+                         jobs=1 if hosts else jobs or os.cpu_count() or 1)
             for plan in plans
         ]  # fmt: skip
+    more = {
+        "budgets": any(plan.budgets for plan in plans),
+        "sweeps": any(sweeps(item, "cost.prompt_tokens") for item in comparisons),
+    }
     beside: dict[Path, bytes] = {}
     said: list[str] = []
     if traces and not strategies:
@@ -112,14 +122,15 @@ def run(
         comparisons,
         outputs,
         files=[plan.path for plan in plans],
-        shown=(*TERMINAL_PANELS, "budgets") if any(plan.budgets for plan in plans) else None,
+        shown=(*TERMINAL_PANELS, *(name for name, wanted in more.items() if wanted)),
         beside=beside,
         said=said,
         keeping=nullcontext if kept is None else functools.partial(_keeping, path=kept),
     )
 
 
-def _plans(scenarios: Sequence[Path], traces: Sequence[str], strategies: Sequence[str]) -> list[Scenario]:
+def plans_of(scenarios: Sequence[Path], traces: Sequence[str], strategies: Sequence[str]) -> list[Scenario]:
+    """The scenarios of files, or the one of the traces and strategies on the command line. Raises ScenarioError for neither or both."""
     from ..plugins.registry import entries
     from ..scenario import Scenario, read_scenario
 

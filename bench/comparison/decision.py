@@ -93,6 +93,14 @@ class Decision:
         """The winner's standing; None for nobody."""
         return next((item for item in self.standings if item.strategy == self.winner), None)
 
+    @property
+    def beats_today(self) -> bool:
+        """Whether the winner surely costs less than what is run today, or what is run today is no choice: it does not qualify, or is not known."""
+        today = next((item for item in self.standings if item.strategy == RUN_TODAY), None)
+        if today is None or not today.qualifies:
+            return self.outcome == "ship"
+        return self.winner in self.surely_cheaper
+
 
 def decide(comparison: Comparison) -> Decision:
     """What to ship of a comparison: the rule of this file. Its `keep` and `keep_far` are what a strategy has to keep.

@@ -8,12 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SpecError, TraceError, one_line
-from ..model import compact_json
-from .documents import Document
+from ..model import Value, compact_json
+from .documents import Document, Node
 from .writing import write_atomically
 
 _KEY = "bench_cassette"
 _VERSION = 1
+
+HOW = "record it with --record-model HOST"
+"""What to do where an answer is missing."""
+
+
+class Answer(Value, frozen=True, kw_only=True):
+    """What a model once answered; what it read and wrote in tokens, and how long it took in seconds, where that is known."""
+
+    text: str
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    seconds: float | None = None
 
 
 class Cassette:
@@ -26,19 +38,22 @@ class Cassette:
     def __init__(self, path: Path, name: str, *, may_be_missing: bool = False) -> None:
         self.path, self.name = path, name
         if not may_be_missing and not path.exists():
-            raise SpecError(f"{name}: no such cassette — record it with record=true, or correct the path")
+            raise SpecError(f"{name}: no such cassette — {HOW}, or correct the path")
         self._entries = self._read()
 
-    def answer(self, request: dict[str, Any]) -> str | None:
+    def answer(self, request: dict[str, Any]) -> Answer | None:
         """The recorded answer to a request; None where there is none."""
         found = self._entries.get(_key(request))
         return None if found is None else found[1]
 
-    def keep(self, request: dict[str, Any], answer: str) -> None:
+    def keep(self, request: dict[str, Any], answer: Answer) -> None:
         """Add a request and its answer to the file, with what others added meanwhile."""
         self._entries = {**self._read(), _key(request): (request, answer)}
         lines = [compact_json({_KEY: _VERSION})]
-        lines += [compact_json({"request": told, "answer": text}) for told, text in self._entries.values()]
+        for told, given in self._entries.values():
+            numbers = {name: getattr(given, name) for name in ("input_tokens", "output_tokens", "seconds")}
+            known = {name: number for name, number in numbers.items() if number is not None}
+            lines.append(compact_json({"request": told, "answer": given.text, **known}))
         write_atomically(self.path, "".join(f"{line}\n" for line in lines).encode())
 
     def miss(self, request: dict[str, Any]) -> str:
@@ -52,9 +67,10 @@ class Cassette:
             for number, (told, _) in enumerate(self._entries.values(), 1)
         )
         place = f"the nearest of {len(self._entries)} is number {-number}, {best:.0%} of its lines alike"
-        return f"{what}; {place}; {_first_difference(_lines(recorded), now)}"
+        before, after = ([*_lines(told), *_settings(told)] for told in (recorded, request))
+        return f"{what}; {place}; {_first_difference(before, after)}"
 
-    def _read(self) -> dict[str, tuple[dict[str, Any], str]]:
+    def _read(self) -> dict[str, tuple[dict[str, Any], Answer]]:
         if not self.path.exists():
             return {}
         try:
@@ -62,19 +78,28 @@ class Cassette:
         except TraceError as error:
             raise SpecError(str(error)) from None
 
-    def _entries_of(self, document: Document) -> dict[str, tuple[dict[str, Any], str]]:
+    def _entries_of(self, document: Document) -> dict[str, tuple[dict[str, Any], Answer]]:
         lines = document.line_nodes()
         header = next(lines)
         if header[_KEY].value != _VERSION:
             raise header[_KEY].fail(f"expected {_VERSION} — not a cassette of this version of bench; record it again")
-        entries: dict[str, tuple[dict[str, Any], str]] = {}
+        entries: dict[str, tuple[dict[str, Any], Answer]] = {}
         for line in lines:
             request = line["request"].object()
             line["request"]["model"].text()
             for message in line["request"]["messages"].items():
                 message["content"].text()
-            entries[_key(request)] = (request, line["answer"].text())
+            entries[_key(request)] = (request, _answer(line))
         return entries
+
+
+def _answer(line: Node) -> Answer:
+    return Answer(
+        text=line["answer"].text(),
+        input_tokens=line["input_tokens"].count(),
+        output_tokens=line["output_tokens"].count(),
+        seconds=line["seconds"].seconds(),
+    )
 
 
 def _key(request: dict[str, Any]) -> str:
@@ -85,6 +110,13 @@ def _lines(request: dict[str, Any]) -> list[str]:
     """A request line by line: the model's name first."""
     texts = (message["content"].splitlines() for message in request["messages"])
     return [request["model"], *(line for text in texts for line in text)]
+
+
+def _settings(request: dict[str, Any]) -> list[str]:
+    """What a request says beside the model and the messages."""
+    return [
+        f"{key}: {compact_json(value)}" for key, value in sorted(request.items()) if key not in ("model", "messages")
+    ]
 
 
 def _first_difference(recorded: list[str], now: list[str]) -> str:

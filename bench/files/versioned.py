@@ -8,12 +8,13 @@ import msgspec
 
 from ..errors import ResultsError, one_line
 from ..model import SCHEMA_VERSION
+from .limits import read_regular
 
 
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file. Raises ResultsError where it cannot be read."""
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
 

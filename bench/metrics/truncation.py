@@ -27,8 +27,8 @@ def silent_truncation(evidence: RunEvidence) -> list[Sample]:
     Source: 004 §1.2: `str(result)[:500]` does not say that it was cut
 
     >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.detail) for sample in silent_truncation(example())]
-    [(2, 1.0, Told(text='silent: shown, end'))]
+    >>> [(sample.step, sample.numerator, sample.detail.text) for sample in silent_truncation(example())]
+    [(2, 1.0, 'silent: shown, end')]
     """
     silent: dict[int, list[str]] = {}
     said: dict[int, str] = {}

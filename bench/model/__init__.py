@@ -5,13 +5,16 @@ Units are in the names; fractions are 0–1.
 """
 
 from .base import (
+    MAX_DEPTH as MAX_DEPTH,
     SCHEMA_VERSION as SCHEMA_VERSION,
     Value as Value,
     plain as plain,
+    too_deep as too_deep,
 )
 from .case import (
     CallShown as CallShown,
     Case as Case,
+    Cause as Cause,
     CompactionShown as CompactionShown,
     CutShown as CutShown,
     FindingChange as FindingChange,

@@ -143,11 +143,16 @@ class Decision(Value, frozen=True, kw_only=True):
 
 
 class WriterCall(Value, frozen=True, kw_only=True):
-    """One summary written on the way to a prompt: what it read and what it produced, in tokens."""
+    """One call that a strategy made itself, to write a summary or for anything else: what it read and what it produced, in tokens.
+
+    `model` is the model that was really asked, `seconds` how long it took; None: the run's own model would have been, and nobody knows how long.
+    """
 
     step: int
     consumed_tokens: int
     produced_tokens: int
+    model: str | None = None
+    seconds: float | None = None
 
 
 class Note(Value, frozen=True, kw_only=True):

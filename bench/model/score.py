@@ -54,9 +54,10 @@ class Asked(Value, frozen=True, kw_only=True, tag="asked"):
 
 
 class Told(Value, frozen=True, kw_only=True, tag="told"):
-    """What a sample says beyond its number, in a few words."""
+    """What a sample says beyond its number, in a few words, and the steps that it is about."""
 
     text: str
+    steps: tuple[int, ...] = ()
 
 
 Detail = Lost | Missed | Turned | Asked | Told

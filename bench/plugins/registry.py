@@ -86,9 +86,8 @@ class Entry:
 
     @property
     def source(self) -> str:
-        """What follows `Source:` in the docstring; `""` where nothing does."""
-        lines = [line.partition("Source:")[2].strip() for line in self.doc.splitlines() if "Source:" in line]
-        return lines[0] if lines else ""
+        """What follows `Source:` in the docstring, up to the next blank line, on one line; `""` where nothing does."""
+        return " ".join(self.doc.partition("Source:")[2].partition("\n\n")[0].split())
 
     @functools.cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -198,7 +197,8 @@ def entry(kind: str, name: str) -> Entry:
 class Plugin:
     """A plug-in with its parameters bound. `start()` gives a fresh callable: state lives for one case only.
 
-    `base` is what relative paths in its parameters start from, `files` the sha256 of each file (by the path as given) that it runs or reads.
+    `base` is what relative paths in its parameters start from, `files` the sha256 of each file (by the path as given) that it runs or reads,
+    `inner` the plug-ins that it builds itself, by spec.
     """
 
     spec: Spec
@@ -207,6 +207,12 @@ class Plugin:
     code_sha256: str | None = None
     base: Path = Path()
     files: dict[str, str] = field(default_factory=dict)
+    inner: dict[str, Plugin] = field(default_factory=dict)
+
+    @property
+    def own(self) -> bool:
+        """Whether somebody's own code runs in it, or in what it builds."""
+        return self.entry.own or any(plugin.own for plugin in self.inner.values())
 
     def start(self) -> tuple[Any, Callable[..., Any]]:
         """A new instance (or the function itself) and the callable that does its work."""
@@ -284,6 +290,7 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
     if inspect.isclass(found.target):
         _construct_once(plugin)
     if outer is not None:
+        outer.inner[f"{kind} {parsed}"] = plugin
         outer.files.update({**plugin.files, **({} if code is None else {parsed.target: code})})
     return plugin
 

@@ -1,83 +1,129 @@
-"""What plug-ins are handed: their own copies of everything that can be changed, so that nobody else sees what one of them does to it."""
+"""What plug-ins are handed, and what they answer: copies, so that nobody else sees what one of them does to it, and that it cannot change later."""
 
 from __future__ import annotations
 
 import copy
-from typing import Any
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import msgspec
 
-from ..model import AnyStep, Message, ModelTurn, Record, RouteDecision, ToolCall, ToolResult, ToolsChanged
+from ..errors import StrategyError, one_line
+from ..evidence.oracle import Future
+from ..model import ToolCall, ToolResult
 
 _NEVER_CHANGED = str | int | float | bytes | None
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+_Any = TypeVar("_Any")
+_Kind = TypeVar("_Kind", bound=msgspec.Struct)
+
+ANSWER_DEPTH = 200
+"""How many levels deep a value may be that a strategy answers."""
 
 
-def fresh(value: Any) -> Any:
-    """A copy of a value that shares nothing with it that can be changed.
+def fresh(value: _Any) -> _Any:
+    """A copy of a value that shares nothing with it that can be changed, frozen values included: who insists can change those too.
 
     >>> given = {"rows": [1, 2]}
     >>> fresh(given) == given, fresh(given)["rows"] is given["rows"]
     (True, False)
-    """
-    if isinstance(value, dict):
-        return {key: fresh(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [fresh(item) for item in value]
-    if isinstance(value, tuple):
-        return tuple(map(fresh, value))
-    return value if isinstance(value, _NEVER_CHANGED) else copy.deepcopy(value)
-
-
-def own_step(step: AnyStep) -> AnyStep:
-    """A step with copies of what can be changed in it; itself where nothing can.
-
-    >>> step = ModelTurn(index=0, tool_calls=(ToolCall(id="c", name="get", arguments={"id": 3}),))
-    >>> own_step(step) == step, own_step(step).tool_calls[0].arguments is step.tool_calls[0].arguments
+    >>> call = ToolCall(id="c", name="get", arguments={"id": 3})
+    >>> fresh((call,)) == (call,), fresh((call,))[0] is call
     (True, False)
     """
-    if isinstance(step, ToolResult):
-        return own_result(step)
-    if isinstance(step, ModelTurn):
-        calls = own_calls(step.tool_calls)
-        return step if calls is step.tool_calls else msgspec.structs.replace(step, tool_calls=calls)
-    if isinstance(step, RouteDecision):
-        return msgspec.structs.replace(step, state=fresh(step.state))
-    if isinstance(step, ToolsChanged):
-        return msgspec.structs.replace(step, tools=fresh(step.tools))
-    return step
+    copied: _Any = _fresh(value)
+    return copied
 
 
-def own_result(step: ToolResult) -> ToolResult:
-    """A result with copies of what can be changed in it; itself where nothing can."""
-    if isinstance(step.data, _NEVER_CHANGED) and isinstance(step.arguments, _NEVER_CHANGED):
-        return step
-    return msgspec.structs.replace(step, data=fresh(step.data), arguments=fresh(step.arguments))
+def _fresh(value: Any) -> Any:
+    if isinstance(value, _NEVER_CHANGED):
+        return value
+    if isinstance(value, dict):
+        return {key: _fresh(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_fresh(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(map(_fresh, value)) if value else value
+    if isinstance(value, msgspec.Struct):
+        fields = {name: getattr(value, name) for name in value.__struct_fields__}
+        others = {name: _fresh(item) for name, item in fields.items() if not isinstance(item, _NEVER_CHANGED)}
+        return msgspec.structs.replace(value, **others)
+    return copy.deepcopy(value)
 
 
-def own_calls(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
-    """Calls with copies of their arguments; themselves where no argument can be changed."""
-    if all(isinstance(call.arguments, _NEVER_CHANGED) for call in calls):
-        return calls
-    return tuple(msgspec.structs.replace(call, arguments=fresh(call.arguments)) for call in calls)
+def can_change(step: ToolResult) -> bool:
+    """Whether a result holds anything that somebody could edit in place.
+
+    >>> can_change(ToolResult(index=0, call_id="c", function="f", data=[1])), can_change(ToolResult(index=0, call_id="c", function="f"))
+    (True, False)
+    """
+    return not (isinstance(step.data, _NEVER_CHANGED) and isinstance(step.arguments, _NEVER_CHANGED))
 
 
-def own_message(message: Message) -> Message:
-    """A message whose calls have arguments of their own; itself where nothing in it can be changed."""
-    calls = own_calls(message.tool_calls)
-    return message if calls is message.tool_calls else msgspec.structs.replace(message, tool_calls=calls)
+def own_future(future: Future) -> Future:
+    """What the whole recording shows, as a value of a strategy's own."""
+    return Future(tuple(map(copy.copy, future.needs)), MappingProxyType({**future.results}))
 
 
-def own_record(record: Record) -> Record:
-    """A record with copies of what can be changed in it; itself where nothing can."""
-    parts = {"value": record.value, "arguments": record.arguments, "metadata": record.metadata}
-    mutable = {name: fresh(part) for name, part in parts.items() if not isinstance(part, _NEVER_CHANGED)}
-    return msgspec.structs.replace(record, **mutable) if mutable else record
+# ---------------------------------------------------------------- answers
 
 
-def of_trace(record: Record, own: ToolResult, step: ToolResult) -> Record:
-    """A record with the trace's own data in place of the copy that the strategy was handed: many runs then hold it once."""
-    if own is step:
-        return record
-    value = step.data if record.value is own.data else record.value
-    arguments = step.arguments if record.arguments is own.arguments else record.arguments
-    return msgspec.structs.replace(record, value=value, arguments=arguments)
+def answered(value: Any) -> Any:
+    """What somebody's own code answered, as plain data that shares nothing with it: exact str, int, float, bool, None, dict, list and tuple.
+
+    Whatever else JSON can say of it (a date, a dataclass, a set) is said. Raises StrategyError for what it cannot, and for what is nested too deeply.
+
+    >>> answered({"rows": (1, {2}), "at": None})
+    {'rows': (1, [2]), 'at': None}
+    """
+    return _answered(value, ANSWER_DEPTH)
+
+
+def _answered(value: Any, levels: int) -> Any:
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if not levels:
+        raise StrategyError(f"an answer is nested more than {ANSWER_DEPTH} levels deep — flatten it")
+    if issubclass(kind, dict):
+        return {_answered(key, levels - 1): _answered(item, levels - 1) for key, item in dict.items(value)}
+    if issubclass(kind, list):
+        return [_answered(item, levels - 1) for item in list.__iter__(value)]
+    if issubclass(kind, tuple):
+        return tuple(_answered(item, levels - 1) for item in tuple.__iter__(value))
+    try:
+        return _answered(msgspec.to_builtins(value), levels - 1)
+    except TypeError:
+        for exact, plain in _EXACT:
+            if issubclass(kind, exact):
+                return plain(value)
+        raise
+
+
+_EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (str, str.__str__),
+    (int, int.__int__),
+    (float, float.__float__),
+)
+
+
+def checked(kind: type[_Kind], value: Any) -> _Kind:
+    """What somebody's own code made, as exactly this kind of value, with plain data of the declared types in its fields. Raises StrategyError.
+
+    >>> from bench.model import Message
+    >>> checked(Message, Message(role="user", text=3, kind="made"))
+    Traceback (most recent call last):
+        ...
+    bench.errors.StrategyError: Message: Expected `str`, got `int` - at `$.text`
+    """
+    try:
+        return msgspec.convert({name: _field(getattr(value, name)) for name in kind.__struct_fields__}, kind)
+    except msgspec.ValidationError as error:
+        raise StrategyError(f"{kind.__name__}: {one_line(error)}") from None
+
+
+def _field(value: Any) -> Any:
+    if isinstance(value, tuple) and all(isinstance(item, ToolCall) for item in value):
+        return [{name: answered(getattr(item, name)) for name in ToolCall.__struct_fields__} for item in value]
+    return answered(value)

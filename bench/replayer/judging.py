@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..errors import BenchError, debugged, one_line
@@ -12,17 +14,28 @@ from ..strategies.functions import told_of
 class Broken(Exception):
     """A strategy raised, or returned what its slot does not allow."""
 
-    def __init__(self, slot: str, error: Exception) -> None:
+    def __init__(self, slot: str, error: BaseException) -> None:
         self.slot = slot
         self.text = one_line(error) if isinstance(error, BenchError) else told_of(error)
         debugged(error)
 
 
+@contextmanager
+def broken(slot: str) -> Iterator[None]:
+    """What a slot raises is Broken, with its name."""
+    try:
+        yield
+    except Exception as error:
+        raise Broken(slot, error) from error
+
+
 class Side:
     """One of the two sides that are judged alike: the stored records and the untruncated ones."""
 
-    def __init__(self, evaluate: Any) -> None:
-        self.evaluate = evaluate
+    def __init__(self) -> None:
+        self.evaluate: Any = None
         self.results = 0
         self.records: list[Record] = []
         self.evaluations: list[dict[str, Any]] = []
+        self.handed: list[dict[str, Any]] = []
+        """The evaluations once more, as evaluators and routers are given them."""

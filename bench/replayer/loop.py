@@ -30,28 +30,31 @@ from ..model import (
     ToolsChanged,
     Trace,
     UserTurn,
-    WriterCall,
     as_text,
     compact_json,
 )
 from ..plugins.command import Process
 from ..plugins.registry import Plugin, build, entries
-from ..strategies import AT_DEFAULT, Edits, Execution, Reply, Seen, Strategy, Summary, untruncated_record
+from ..strategies import AT_DEFAULT, RECORDED, Execution, Seen, Strategy, untruncated_record
 from ..strategies.functions import started
-from ..strategies.routing import route_of, state_left, state_of
+from ..strategies.models import ModelCalls
+from ..strategies.routing import decides_here, state_left, state_of
 from ..text.lossless import gives_back
 from ..tokens.counting import TokenCounter, encoding_for
 from ..tokens.prices import window_tokens
-from .handed import fresh, of_trace, own_record, own_result, own_step
-from .judging import Broken, Side
+from .answers import decision_of, findings_of, record_of, reply_of, summary_of, texts
+from .guard import Guard
+from .handed import answered, can_change, fresh, own_future
+from .judging import Broken, Side, broken
 from .prompts import BaseMessages, MessageTokens, ThreadHistory, View
 
 
 class Replayer:
     """Replays one trace through any number of strategies; none sees what another changed. Without `calibrate` tokens follow the plain rule."""
 
-    def __init__(self, evidence: TraceEvidence, *, calibrate: bool = True) -> None:
+    def __init__(self, evidence: TraceEvidence, *, calibrate: bool = True, guard: Guard | None = None) -> None:
         self.evidence = evidence
+        self.guard = guard or Guard()
         self.encoding, self.encoding_assumed = encoding_for(evidence.model)
         plain = TokenCounter(self.encoding)
         self.calibration = calibrated(
@@ -72,13 +75,20 @@ class Replayer:
         failure: Failure | None = None
         step: AnyStep | None = None
         try:
-            for step in self.evidence.trace.steps[:steps]:
-                state.take(step)
-            if steps is None:
-                state.route_at("end", step)
-        except (Broken, SystemExit) as error:  # a strategy that exits must not end the bench with its exit code
-            broken = error if isinstance(error, Broken) else Broken("strategy", StrategyError(f"exited with {error}"))
-            failure = Failure(step=-1 if step is None else step.index, slot=broken.slot, error=broken.text)
+            with state.asked.open():
+                state.start()
+                for step in self.evidence.trace.steps[:steps]:
+                    state.take(step)
+                if steps is None:
+                    state.route_at("end", step)
+        except Broken as error:
+            failure = Failure(step=-1 if step is None else step.index, slot=error.slot, error=error.text)
+        except BaseException as error:
+            theirs = strategy.own or isinstance(error, SystemExit)
+            if not theirs or isinstance(error, self.guard.passing):
+                raise
+            told = Broken("strategy", error)
+            failure = Failure(step=-1 if step is None else step.index, slot=told.slot, error=told.text)
         finally:
             state.close()
         return state.run(failure)
@@ -95,33 +105,41 @@ class _Replay:
     def __init__(self, replayer: Replayer, strategy: Strategy) -> None:
         self.replayer, self.strategy = replayer, strategy
         self.trace = replayer.evidence.trace
-        self.tokens = MessageTokens(replayer.base)
+        self.tokens = MessageTokens(replayer.base, own=strategy.own)
         self.window_tokens = window_tokens(replayer.evidence.model)
         self.threads: dict[str, ThreadHistory] = {}
         self.processes: list[Process] = []
-        self.summarizer = self._start("summarizer")
-        self.decode = next((plugin.attribute("decode") for plugin in strategy.plugins.get("summarizer", ())), None)
+        self.decode: Any = None
         self.decoded: dict[str, str] = {}
-        store = strategy.plugins.get("store")
-        self.store_instance: Any = None
+        self.summarizer: Any = None
         self.store: Any = None
-        if store:
-            self.store_instance, self.store = self._started(store[0])
-        self.stored_side, self.full_side = Side(self._start("evaluator")), Side(self._start("evaluator"))
+        self.store_instance: Any = None
+        self.consumer: Any = None
+        self.routers: list[tuple[Plugin, Any, Any]] = []
+        self.stored_side, self.full_side = Side(), Side()
         self.recorded_points = {(step.at, step.router) for step in self.trace.steps if isinstance(step, RouteDecision)}
-        self.routers = [
-            (plugin, self._started(plugin)[1], self._started(plugin)[1])
-            for plugin in strategy.plugins.get("routers", ())
-        ]
-        self.consumer = self._start("consumer")
-        self.meta = fresh(self.trace.meta) if self.routers else self.trace.meta
+        self.meta = self.trace.meta
         self.summary: Any = None
         self.output: Any = None
         self.results: list[ResultOutcome] = []
         self.decisions: list[Decision] = []
-        self.writer_calls: list[WriterCall] = []
+        self.asked = ModelCalls(strategy.base, replayer.counter)
         self.notes: list[Note] = []
         self.recorded_state: dict[str, Any] = {}
+
+    def start(self) -> None:
+        """Start what fills the slots: state lives for this replay alone."""
+        plugins = self.strategy.plugins
+        self.summarizer = self._start("summarizer")
+        self.decode = next((plugin.attribute("decode") for plugin in plugins.get("summarizer", ())), None)
+        for store in plugins.get("store", ()):
+            self.store_instance, self.store = self._started(store)
+        self.stored_side.evaluate, self.full_side.evaluate = self._start("evaluator"), self._start("evaluator")
+        self.routers = [
+            (plugin, self._started(plugin)[1], self._started(plugin)[1]) for plugin in plugins.get("routers", ())
+        ]
+        self.consumer = self._start("consumer")
+        self.meta = fresh(self.trace.meta) if self.routers else self.trace.meta
 
     def _start(self, slot: str) -> Any:
         plugins = self.strategy.plugins.get(slot)
@@ -142,7 +160,8 @@ class _Replay:
     def thread(self, step: AnyStep) -> ThreadHistory:
         if step.thread not in self.threads:
             plugins: tuple[Plugin, ...] = self.strategy.plugins.get("compactor", ())
-            future = self.replayer.evidence.future if plugins and plugins[0].attribute("needs_future", False) else None
+            reads_on = bool(plugins) and plugins[0].attribute("needs_future", False)
+            future = own_future(self.replayer.evidence.future) if reads_on else None
             compact = self._started(plugins[0])[1] if plugins else None
             per_call = bool(plugins) and plugins[0].attribute("mode", "history") == "per_call"
             self.threads[step.thread] = ThreadHistory(
@@ -152,7 +171,7 @@ class _Replay:
 
     def take(self, step: AnyStep) -> None:
         """One step of the recording, whatever its kind."""
-        thread = self.thread(step)
+        thread, self.asked.step, self.asked.free = self.thread(step), step.index, False
         if isinstance(step, ToolResult):
             self._result(step, thread)
             self.route_at("after_result", step)
@@ -179,16 +198,15 @@ class _Replay:
     # ------------------------------------------------------------ results
 
     def _result(self, step: ToolResult, thread: ThreadHistory) -> None:
-        base, own = self.tokens.base(step), own_result(step)
-        handed_out = own is not step and any((self.summarizer, self.store, self.consumer))
+        base, own = self.tokens.base(step), fresh(step)
+        handed_out = can_change(step) and any((self.summarizer, self.store, self.consumer))
         before = compact_json([own.data, own.arguments]) if handed_out else ""
-        full = untruncated_record(own)
-        record, stored = (full, full.value) if self.store is None else self._put(own)
-        summary = self._summarize(own)
-        shown = None if summary is None else as_text(summary)
+        full = untruncated_record(step)
+        record, stored = (full, full.value) if self.store is None else self._put(own, step)
+        summary, shown = self._summarize(own)
         if shown is None:
             shown = base.text if self.store is None else as_text(record.value)
-        self.summary, self.output = summary, full.value
+        self.summary, self.output = summary, own.value
         reply = self._consume(own, summary)
         if handed_out and compact_json([own.data, own.arguments]) != before:
             what = "the strategy changed its input — copy what a result holds before editing it"
@@ -203,8 +221,8 @@ class _Replay:
                 step=step.index,
                 call_id=step.call_id,
                 shown=key,
-                record=of_trace(record, own, step),
-                stored=step.data if stored is own.data else stored,
+                record=record,
+                stored=stored,
                 evaluation=evaluation,
                 evaluation_untruncated=evaluation_untruncated,
                 extraction=extraction,
@@ -221,74 +239,51 @@ class _Replay:
         extraction = self._extracted(full) if read_back is full else self._extract(read_back)
         return self._evaluate(self.stored_side, read_back), self._evaluate(self.full_side, full), extraction
 
-    def _put(self, step: ToolResult) -> tuple[Record, Any]:
-        try:
-            kept = self.store(step)
-            if not isinstance(kept, Record):
-                kept = msgspec.structs.replace(
-                    untruncated_record(step),
-                    value=kept,
-                    result_type="structured" if isinstance(kept, dict | list) else "text",
-                )
-            stored = kept.value if kept.handle is None else self._resolve(step, kept.handle)
-            compact_json(stored)  # what cannot be written down cannot be read back
-        except Exception as error:
-            raise Broken("store", error) from error
+    def _put(self, own: ToolResult, step: ToolResult) -> tuple[Record, Any]:
+        with broken("store"):
+            kept = record_of(self.store(own), own, step)
+            stored = kept.value if kept.handle is None else self._resolve(own, step, kept.handle)
+            compact_json([stored, kept.metadata])  # what cannot be written down cannot be read back
         return kept, stored
 
-    def _resolve(self, step: ToolResult, handle: str) -> Any:
+    def _resolve(self, own: ToolResult, step: ToolResult, handle: str) -> Any:
         """What a handle gives back; None, with a note, for one that resolves to nothing: a later step could read nothing either."""
         try:
-            return self.store_instance.resolve(handle)
+            found = self.store_instance.resolve(handle)
+            return step.data if found is own.data else answered(found)
         except Exception as error:
             text = f"handle {handle} does not resolve: {type(error).__name__}: {one_line(error)}"
             self.notes.append(Note(step=step.index, slot="store", text=text))
             return None
 
-    def _summarize(self, step: ToolResult) -> Any:
+    def _summarize(self, step: ToolResult) -> tuple[Any, str | None]:
         if self.summarizer is None:
-            return None
-        try:
-            summary = self.summarizer(step)
-            if isinstance(summary, Summary):
-                self.notes.extend(Note(step=step.index, slot="summarizer", text=text) for text in summary.notes)
-                summary = summary.shown
-            as_text(summary)  # what cannot be written down cannot be shown
-            return summary
-        except Exception as error:
-            raise Broken("summarizer", error) from error
+            return None, None
+        with broken("summarizer"):
+            summary, shown, notes = summary_of(self.summarizer(step))
+        self.notes.extend(Note(step=step.index, slot="summarizer", text=text) for text in notes)
+        return summary, shown
 
     def _consume(self, step: ToolResult, summary: Any) -> ReplyMade | None:
         """The consumer's reply to one execution."""
         if self.consumer is None:
             return None
-        try:
-            reply = self.consumer(Execution(step, summary))
-            if not isinstance(reply, Reply):
-                raise StrategyError(
-                    f"a consumer gives a Reply, got {type(reply).__name__} — or return a mapping with text, state and route"
-                )
-            compact_json(reply.state)
-            return ReplyMade(text=reply.text, path=reply.path, state=fresh(dict(reply.state)), route=reply.route)
-        except Exception as error:
-            raise Broken("consumer", error) from error
+        with broken("consumer"):
+            return reply_of(self.consumer(Execution(step, fresh(summary))))
 
     def _evaluate(self, side: Side, record: Record) -> dict[str, Any] | None:
         side.results += 1
+        self.asked.free = side is self.full_side
         if self.routers:  # who alone are shown them
-            side.records.append(own_record(record))
+            side.records.append(fresh(record))
         if side.evaluate is None:
             return None
-        try:
-            answer = side.evaluate(own_record(record), tuple(side.evaluations))
-            if answer is None:
-                return None
-            found: dict[str, Any] = dict(answer)
-            compact_json(found)
-            side.evaluations.append(fresh(found))
-            return found
-        except Exception as error:
-            raise Broken("evaluator", error) from error
+        with broken("evaluator"):
+            found = findings_of(side.evaluate(fresh(record), tuple(side.handed)))
+        if found is not None:
+            side.evaluations.append(found)
+            side.handed.append(fresh(found))
+        return found
 
     def _extracted(self, full: Record) -> dict[str, Any] | None:
         """What is extracted from an untruncated record: the same for every strategy."""
@@ -298,27 +293,21 @@ class _Replay:
         return known[full.step]
 
     def _extract(self, record: Record) -> dict[str, Any] | None:
-        try:
-            found = {name: extract(own_record(record)) for name, extract in self.replayer.extractors}
-        except Exception as error:
-            raise Broken("extractor", error) from error
+        with broken("extractor"):
+            found = {name: extract(fresh(record)) for name, extract in self.replayer.extractors}
         return {name: value for name, value in found.items() if value is not None} or None
 
     # ------------------------------------------------------------ prompts
 
     def _prompt(self, step: ModelTurn, thread: ThreadHistory) -> None:
-        try:
+        with broken("compactor"):
             edits = thread.compact(step)
-        except Exception as error:
-            raise Broken("compactor", error) from error
-        if isinstance(edits, Edits):
+            if edits is None:
+                return
             for written in edits.written:
                 consumed = sum(self.tokens.tokens(message) - message.reasoning_tokens for message in written.read)
-                produced = self.tokens.counter.text(written.text)
-                self.writer_calls.append(
-                    WriterCall(step=step.index, consumed_tokens=consumed, produced_tokens=produced)
-                )
-            self.notes.extend(Note(step=step.index, slot="compactor", text=text) for text in edits.notes)
+                self.asked.wrote(consumed, self.tokens.count(written.text))
+            self.notes.extend(Note(step=step.index, slot="compactor", text=text) for text in texts(edits.notes))
 
     # ------------------------------------------------------------ routes
 
@@ -328,17 +317,15 @@ class _Replay:
 
     def _decide(self, point: str, step: AnyStep | None, recorded: RouteDecision | None) -> None:
         for plugin, decide, decide_full in self.routers:
-            name = plugin.entry.name
-            if plugin.attribute("at", AT_DEFAULT) != point:
+            name, at = plugin.entry.name, plugin.attribute("at", AT_DEFAULT)
+            if not decides_here(name, at, point, recorded, self.recorded_points):
                 continue
-            falls_as_recorded = {(point, name), (point, None)} & self.recorded_points
-            if recorded.router not in (None, name) if recorded is not None else falls_as_recorded:
-                continue
-            try:
-                route, detail = route_of(decide(state_of(self._seen(self.stored_side, step))))
-                untruncated, _ = route_of(decide_full(state_of(self._seen(self.full_side, step))))
-            except Exception as error:
-                raise Broken(f"router {name}", error) from error
+            with broken(f"router {name}"):
+                answers = [way(state_of(self._seen(side, step))) for way, side in
+                           ((decide, self.stored_side), (decide_full, self.full_side))]  # fmt: skip
+                if at == RECORDED and None in answers:  # a decision that is another router's
+                    continue
+                (route, detail), (untruncated, _) = map(decision_of, answers)
             index = step.index if step is not None else -1
             labels = self.trace.labels.get("routes", {})
             self.decisions.append(
@@ -355,18 +342,19 @@ class _Replay:
                 )
             )
 
-    def _seen(self, side: Side, step: AnyStep | None) -> Seen:
-        """What one side knows at a decision point."""
+    def _seen(self, side: Side, step: AnyStep | None, *, kept: bool = False) -> Seen:
+        """What one side knows at a decision point; with `kept` as it is, not as routers are handed it."""
+        self.asked.free = side is self.full_side
         thread = None if step is None else self.threads.get(step.thread)
         history = [] if thread is None else thread.recording if side is self.full_side else thread.messages
         return Seen(
-            step=None if step is None else own_step(step),
-            recorded=self.recorded_state,
+            step=None if step is None else fresh(step),
+            recorded=fresh(self.recorded_state),
             meta=self.meta,
             results=side.results,
             records=side.records,
-            evaluations=None if side.evaluate is None else side.evaluations,
-            summary=self.summary,
+            evaluations=None if side.evaluate is None else side.evaluations if kept else side.handed,
+            summary=fresh(self.summary),
             output=self.output,
             prompt=View(history),
         )
@@ -391,9 +379,9 @@ class _Replay:
             prompts=tuple(sorted(prompts, key=lambda prompt: prompt.step)),
             results=tuple(self.results),
             decisions=tuple(self.decisions),
-            writer_calls=tuple(self.writer_calls),
+            writer_calls=tuple(self.asked.charged),
             notes=tuple(self.notes),
             final_route=self.decisions[-1].route if self.decisions else None,
-            final_state=state_left(self._seen(self.stored_side, None)),
+            final_state=state_left(self._seen(self.stored_side, None, kept=True)),
             failure=failure,
         )

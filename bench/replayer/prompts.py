@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar, overload
+from weakref import WeakKeyDictionary
 
 from ..errors import StrategyError
 from ..evidence.oracle import Future
@@ -23,7 +24,8 @@ from ..model import (
 )
 from ..strategies import Edits, Window
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS, TokenCounter
-from .handed import own_message
+from .answers import edits_of, parts_of
+from .handed import answered, checked, fresh
 
 _Item = TypeVar("_Item", Message, str)
 
@@ -87,19 +89,21 @@ class BaseMessages:
 
 
 class MessageTokens:
-    """Every distinct message of one replay, once, with its key and its tokens."""
+    """Every distinct message of one replay, once, with its key and its tokens. With `own` a message may be somebody's own code's: it is kept as
+    it was when it was first seen, in plain data.
+    """
 
-    def __init__(self, base: BaseMessages) -> None:
+    def __init__(self, base: BaseMessages, *, own: bool = False) -> None:
         self.counter = base.counter
         self.messages: dict[str, Message] = {}
         self.message_tokens: dict[str, int] = {}
-        self._base = base
+        self._base, self._own = base, own
         self._keys: dict[Message, str] = {}
 
     def base(self, step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Message:
         """The message that shows a step as it is, for this replay alone: what a strategy does to the arguments of its calls, no other one sees."""
         message, key = self._base.of(step)
-        handed = own_message(message)
+        handed = fresh(message)
         self._keys[handed] = key
         if key not in self.messages:
             self._enter(key, message)
@@ -109,9 +113,10 @@ class MessageTokens:
         """The key of a message, which is entered on first sight."""
         key = self._keys.get(message)
         if key is None:
-            key = self._keys[message] = message_key(message)
+            kept = checked(Message, message) if self._own else message
+            key = self._keys[message] = message_key(kept)
             if key not in self.messages:
-                self._enter(key, message)
+                self._enter(key, kept)
         return key
 
     def _enter(self, key: str, message: Message) -> None:
@@ -124,25 +129,44 @@ class MessageTokens:
     def tokens(self, message: Message) -> int:
         """The tokens of a message, framing included. Not entered: a message may be weighed and never shown."""
         key = self._keys.get(message)
-        return self.counter.message(message) if key is None else self.message_tokens[key]
+        if key is None:
+            return self.counter.message(checked(Message, message) if self._own else message)
+        return self.message_tokens[key]
 
     def count(self, item: Message | str) -> int:
-        """Tokens of a message or of a text: what a window's `count` is."""
-        return self.counter.text(item) if isinstance(item, str) else self.tokens(item)
+        """Tokens of a message or of a text: what a window's `count` gives."""
+        if not isinstance(item, str):
+            return self.tokens(item)
+        return self.counter.text(answered(item) if self._own else item)
+
+
+class Count:
+    """What a window's `count` is: it leads to nothing that could be changed, for the tokens of a replay are what the strategy is measured by."""
+
+    __slots__ = ("__weakref__",)
+
+    def __call__(self, item: Message | str) -> int:
+        """Tokens of a message or of a text."""
+        return _LEDGERS[self].count(item)
+
+
+_LEDGERS: WeakKeyDictionary[Count, MessageTokens] = WeakKeyDictionary()
 
 
 class View(Sequence[Message]):
-    """A list that may be read and not changed: a compactor sees the history itself without a copy of it."""
+    """Messages that may be read and not changed. A slice is a list."""
 
-    def __init__(self, items: list[Message]) -> None:
-        self._items = items
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Sequence[Message]) -> None:
+        self._items = tuple(items)
 
     @overload
     def __getitem__(self, index: int) -> Message: ...
     @overload
     def __getitem__(self, index: slice) -> list[Message]: ...
     def __getitem__(self, index: int | slice) -> Message | list[Message]:
-        return self._items[index]
+        return list(self._items[index]) if isinstance(index, slice) else self._items[index]
 
     def __len__(self) -> int:
         return len(self._items)
@@ -167,6 +191,8 @@ class ThreadHistory:
         per_call: bool = False,
     ) -> None:
         self.thread, self.ledger, self._compact = thread, ledger, compact
+        self._count = Count()
+        _LEDGERS[self._count] = ledger
         self.window_tokens, self.future = window_tokens, future
         self.messages: list[Message] = []
         self.recording: list[Message] = []
@@ -199,10 +225,7 @@ class ThreadHistory:
 
     def compact(self, turn: ModelTurn) -> Edits | None:
         """Let the compactor turn the history into the prompt of this turn, and record the prompt."""
-        answer = None if self._compact is None else self._compact(self._window(turn))
-        edits = Edits(messages=answer) if isinstance(answer, list | tuple) else answer
-        if edits is not None and not isinstance(edits, Edits):
-            raise StrategyError(f"a compactor gives a list of messages, Edits or None, got {type(edits).__name__}")
+        edits = edits_of(None if self._compact is None else self._compact(self._window(turn)))
         splices, compacted = self._apply(edits)
         self._prompted = len(self.messages)
         self.prompts.append(
@@ -215,7 +238,7 @@ class ThreadHistory:
                 tools_changed=self._tools_changed,
                 window_tokens=self.window_tokens,
                 compacted=compacted,
-                parts=dict(edits.parts) if edits else {},
+                parts=parts_of(edits),
             )
         )
         self._tools_changed = False
@@ -235,8 +258,8 @@ class ThreadHistory:
             added=history[held:],
             tokens=tokens + self._tools_tokens,
             max_tokens=self.window_tokens or DEFAULT_WINDOW_TOKENS,
-            count=self.ledger.count,
-            resets=tuple(self.resets),
+            count=self._count,
+            resets=fresh(tuple(self.resets)),
             future=self.future,
             recorded_summary=self._recorded_summary,
         )

@@ -24,6 +24,7 @@ Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, nam
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,7 @@ from typing import Any
 from ..errors import SpecError, nearest
 from ..plugins.registry import Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
+from .models import CASSETTE
 from .slots import (
     Compactor as Compactor,
     Consumer as Consumer,
@@ -60,6 +62,9 @@ MODES = ("history", "per_call")
 AT_DEFAULT = "after_result"
 """Where somebody's own router decides that does not say where: after each tool result."""
 
+RECORDED = "recorded"
+"""The decision point of a router that decides wherever the trace recorded any decision; None from it: that one is another's."""
+
 DECISION_POINTS = (
     "user_turn",
     "before_model",
@@ -68,6 +73,7 @@ DECISION_POINTS = (
     "after_result",
     "after_evaluation",
     "end",
+    RECORDED,
 )
 
 
@@ -87,8 +93,18 @@ class Strategy:
         """The slots as written: `compactor=mask_observations:keep_last=10`; `""` for the empty strategy."""
         return "+".join(f"{slot}={_slot_text(plugins)}" for slot, plugins in self.plugins.items() if plugins)
 
+    @property
+    def own(self) -> bool:
+        """Whether somebody's own function, class or process runs in it: what is registered is tested, what is somebody's own may do anything."""
+        return any(plugin.own for filled in self.plugins.values() for plugin in filled)
+
     def __str__(self) -> str:
         return self.name if self.reference else f"{self.name}={self.spec}"
+
+    @property
+    def base(self) -> Path:
+        """The folder that its relative paths start from; this one for a strategy without plug-ins."""
+        return next((plugin.base for filled in self.plugins.values() for plugin in filled), Path())
 
     @property
     def code(self) -> dict[str, str]:
@@ -147,7 +163,11 @@ def checked(strategy: Strategy) -> Strategy:
 def _plugin(kind: str, name: str, slot: str, given: object, base: Path | None) -> Plugin:
     """The plug-in of a slot: from its spec string, or somebody's function as it is."""
     if not callable(given):
-        return build(kind, _spec(name, slot, given), base)
+        plugin = build(kind, _spec(name, slot, given), base)
+        cassette = plugin.base / CASSETTE
+        if plugin.entry.own and cassette.is_file():  # what it may ask a model is answered there
+            plugin.files[CASSETTE] = hashlib.sha256(cassette.read_bytes()).hexdigest()
+        return plugin
     own = str(getattr(given, "__name__", type(given).__name__))
     spec = Spec(str(getattr(given, "__module__", None) or "function"), own)
     return Plugin(spec, Entry(kind, str(spec), given, own=True), {})
@@ -164,8 +184,21 @@ def with_empty_writer(strategy: Strategy) -> Strategy:
     return replace(strategy, plugins={slot: tuple(map(_silenced, found)) for slot, found in strategy.plugins.items()})
 
 
+def has_writer(strategy: Strategy) -> bool:
+    """Whether a strategy's compactor has a writer, which could be told to say nothing.
+
+    >>> has_writer(parse_strategy("s=compactor=summarize_old")), has_writer(parse_strategy("c=summarizer=truncate"))
+    (True, False)
+    """
+    return any(map(_writes, strategy.plugins.get("compactor", ())))
+
+
+def _writes(plugin: Plugin) -> bool:
+    return plugin.entry.kind == "compactor" and any(item.name == WRITER for item in plugin.entry.parameters)
+
+
 def _silenced(plugin: Plugin) -> Plugin:
-    if plugin.entry.kind != "compactor" or all(parameter.name != WRITER for parameter in plugin.entry.parameters):
+    if not _writes(plugin):
         return plugin
     others = tuple((key, value) for key, value in plugin.spec.params if key != WRITER)
     return build("compactor", replace(plugin.spec, params=(*others, (WRITER, "empty"))), plugin.base)

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any
 
 from ..errors import SpecError, StrategyError, nearest, one_line, raised_at
@@ -134,7 +135,7 @@ def awaited(answer: Any) -> Any:
     except RuntimeError:
         return asyncio.run(wait())
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, wait()).result()
+        return pool.submit(copy_context().run, asyncio.run, wait()).result()
 
 
 def _require_untouched(raw: Mapping[str, Any], result: ToolResult) -> None:
@@ -181,4 +182,6 @@ def told_of(error: BaseException) -> str:
     place = raised_at(error)
     what = f"{place}: " if place else ""
     hint = next((hint for start, hint in _HINTS.items() if str(error).startswith(start)), "")
+    if isinstance(error, SystemExit):
+        return f"{what}exited with {one_line(error)}"
     return f"{what}{type(error).__name__}: {one_line(error)}{f' — {hint}' if hint else ''}"

@@ -11,7 +11,7 @@ import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -64,6 +64,40 @@ def by_marks(marks: Mapping[str, bool], sure: Confidence = Confidence.CERTAIN) -
 def confidence_of(sniffed: Confidence | Near) -> Confidence:
     """How sure a reader is, whatever it says of why not."""
     return Confidence.NO if isinstance(sniffed, Near) else sniffed
+
+
+Kept = Literal[
+    "cuts",
+    "usage",
+    "times",
+    "errors",
+    "outcome",
+    "labels",
+    "routes",
+    "reasoning",
+    "threads",
+    "resets",
+    "tools",
+    "approvals",
+    "model",
+]
+"""What a reader may keep beside messages and results: that a result was cut at the source, recorded token counts, times or durations, failed
+results, how the run ended, what people said of it, route decisions, reasoning as text, agents of their own, where the history was cut, tool
+definitions, a person's yes or no, the name of the model."""
+
+
+@dataclass(frozen=True)
+class Keeps:
+    """What a reader keeps of its format, declared as its attribute `keeps`: a row of docs/formats.md, which a test holds against its samples.
+
+    `results`: `untruncated` (the whole, where the model saw less), `as shown` (what is recorded is what the model saw) or `none`. `never` is
+    what it cannot keep, and why; `tested` the versions of the format it was tested on, and how those files came to be.
+    """
+
+    results: Literal["untruncated", "as shown", "none"]
+    also: tuple[Kept, ...]
+    never: str
+    tested: str
 
 
 class PartOf(TraceError):

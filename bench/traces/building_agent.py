@@ -9,7 +9,7 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import ModelTurn, ToolResult, Trace, UserTurn, text_of
 from ..plugins.registry import register
-from . import Confidence, source_of
+from . import Confidence, Keeps, Near, by_marks, source_of
 from .reading.chat import Conversation, content_of, tool_calls_of, unknown_role, usage_of
 
 _RAW = "raw_execution_result"
@@ -27,12 +27,19 @@ class BuildingAgent:
     Source: 000 Steps 1–2, 003 §3
     """
 
-    def sniff(self, document: Document) -> Confidence:
+    keeps = Keeps(
+        results="as shown",
+        also=("errors",),
+        never="what the model saw, usage, times",
+        tested="one published session of the agent of documents 000, 001 and 003",
+    )
+
+    def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN where a message holds a raw execution result, POSSIBLE for messages beside a manifest, else NO."""
         head = document.head
         messages = head.get("messages") if isinstance(head, dict) else head
         if not isinstance(messages, list):
-            return Confidence.NO
+            return by_marks({"a manifest": isinstance(head, dict) and "manifest" in head, "a list 'messages'": False})
         if any(isinstance(item, dict) and _RAW in item for item in messages):
             return Confidence.CERTAIN
         return Confidence.POSSIBLE if isinstance(head, dict) and "manifest" in head else Confidence.NO

@@ -11,7 +11,7 @@ from ...text.wording import counted, listed, quantity
 from .. import REPLAY_LIMIT, panel
 from ..blocks import Block, Cell, Column, Fold, Prose, Table
 
-MAX_LISTED = 50
+MAX_LISTED = 10
 
 
 @panel("trust", order=10, title="What was compared, and can I trust it?")
