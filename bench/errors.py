@@ -27,6 +27,10 @@ class SpecError(BenchError):
     """A name, spec string or parameter that does not exist or does not fit."""
 
 
+class EndedError(SpecError):
+    """Somebody's own code that wants to end the process when it is imported or constructed."""
+
+
 class ScenarioError(BenchError):
     """A scenario file that cannot be used as it stands."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from .case import Measuring, OracleCosts, measure, scored
+from .case import Measuring, OracleCosts, scored
 from .comparison.pairs import deltas
 from .comparison.rows import ordered, summarized
 from .comparison.shared import accepted_from, why_stale
@@ -23,17 +23,19 @@ from .files.baselines import read_baseline
 from .gates import check as judge_all, parse_rule, require_known, rules_at_budgets
 from .metrics import metrics
 from .model import Against, Baseline, Case, Comparison, GateRule, MetricInfo, Run, Sample, Signature, Trace, Verdict
+from .plugins.trial import Limits
 from .replayer.loop import Replayer
 from .reports import render as write_report
 from .scenario import Scenario, read_scenario
 from .strategies import Strategy, compose, strategy_of
 from .strategies.budgets import at_budgets, has_window
 from .strategies.earlier import Earlier, strategies_at
+from .strategies.loading import put_together
 from .text.facts import FACTS_VERSION
 from .tokens.prices import prices_date
 from .traces import Loaded, load as read_traces
 from .version import VERSION
-from .workers import measured_in_processes
+from .workers import Times, measured
 
 REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
 """The reference strategies that every comparison holds beside the declared ones, as brackets."""
@@ -82,22 +84,26 @@ def compare(
     progress: Progress | None = None,
     calibrate: bool = True,
     model: str | None = None,
+    limits: Limits | None = None,
+    times: Times | None = None,
 ) -> Comparison:
     """Replay and score every trace under every strategy, the references added, and pair the results by case.
 
     `traces`: a path or several, what `load` gives, one Trace, or any number of them. `strategies`: a list of spec strings, functions (each in
     the slot that its parameters speak of) or Strategies, or a mapping of name → one of these, or of slots → specs or functions. `gates` are tables
-    as a scenario has them; their verdicts are in the comparison. `jobs` is how many processes work on cases; the result is the same. `progress`
-    is called with (cases done, of how many). With `calibrate` tokens are counted as the usage that a trace recorded says, else by the plain rule;
-    `model` is that of traces which name none, for their prices and encoding. Raises SpecError for two strategies of one name, BenchError for no
-    traces or no strategies at all.
+    as a scenario has them; their verdicts are in the comparison. `jobs` is how many processes work on cases; the result is the same. Strategies
+    found by a spec, in a file, a module or a command, run in processes anyhow, and may take what `limits` say; functions that are passed run in
+    this process where `jobs` is 1. `progress` is called with (cases done, of how many), `times` is told what each strategy took. With `calibrate`
+    tokens are counted as the usage that a trace recorded says, else by the plain rule; `model` is that of traces which name none, for their prices
+    and encoding. Raises SpecError for two strategies of one name, BenchError for no traces or no strategies at all.
     """
+    limits = limits or Limits()
     if isinstance(strategies, Mapping):
-        declared = [strategy_of(item, name, base) for name, item in strategies.items()]
-    elif isinstance(strategies, Iterable) and not isinstance(strategies, str):
-        declared = [strategy_of(item, base=base) for item in strategies]
+        declared = put_together(strategies, lambda name, item: strategy_of(item, name, base), limits)
     else:
-        declared = [strategy_of(strategies, base=base)]
+        several = isinstance(strategies, Iterable) and not isinstance(strategies, str)
+        given = dict(enumerate(strategies if several else [strategies]))
+        declared = put_together(given, lambda _, item: strategy_of(item, base=base), limits)
     if not declared:
         raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
     found, skipped = _given(traces, base)
@@ -113,6 +119,8 @@ def compare(
         skipped=skipped,
         calibrate=calibrate,
         model=model,
+        limits=limits,
+        times=times or Times(),
     )
     return _compared(((trace, {}) for trace in found), plan)
 
@@ -137,16 +145,19 @@ def run_scenario(
     allow_inconclusive: bool = False,
     require_baseline: bool = False,
     jobs: int = 1,
+    limits: Limits | None = None,
+    times: Times | None = None,
 ) -> Comparison:
     """A scenario from traces to verdicts: load, replay, score, compare with its baseline, check.
 
     `against` names a git revision: the strategies' files as they were there are replayed too, and are the baseline. `accepting` says that
     the baseline is about to be written anew, so that one that cannot be read is taken for none. `require_baseline`: gates that compare with one
-    fail where there is none.
+    fail where there is none. `limits` and `times` are as in `compare`.
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     where = str(plan.path or plan.title)
-    declared = [_declared(name, slots, plan.base) for name, slots in plan.strategies.items()]
+    limits = limits or Limits()
+    declared = put_together(plan.strategies, lambda name, slots: _declared(name, slots, plan.base), limits)
     rules = tuple(parse_rule(table, f"{where}: gates[{number}]", number) for number, table in enumerate(plan.gates, 1))
     everyone = at_budgets(declared, plan.budgets, plan.base)
     require_known(rules, [item.name for item in (*declared, *everyone)] + list(REFERENCES), where)
@@ -164,9 +175,11 @@ def run_scenario(
         skipped=asked.skipped,
         allow_inconclusive=allow_inconclusive,
         require_baseline=require_baseline,
+        limits=limits,
+        times=times or Times(),
         baseline=None if against is not None else _baseline(plan, accepting),
     )
-    earlier = nullcontext(None) if against is None else strategies_at(against, made.declared, plan.base)
+    earlier = nullcontext(None) if against is None else strategies_at(against, made.declared, plan.base, limits)
     with earlier as then:
         return _compared(asked, made if then is None else replace(made, earlier=then))
 
@@ -192,6 +205,8 @@ class _Plan:
     require_baseline: bool = False
     baseline: Baseline | None = None
     earlier: Earlier | None = None
+    limits: Limits = field(default_factory=Limits)
+    times: Times = field(default_factory=Times)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -266,8 +281,7 @@ def _measured(traces: Asked, measuring: Measuring, plan: _Plan) -> Iterator[Case
             known.add(trace.id)
             yield trace, labels
 
-    here = (measure(trace, measuring, labels) for trace, labels in each())
-    found = here if plan.jobs == 1 else measured_in_processes(each(), measuring, plan.jobs)
+    found = measured(each(), measuring, plan.jobs, plan.limits, plan.times)
     for done, case in enumerate(found, 1):
         if plan.progress:
             plan.progress(done, None if done < len(known) else len(known))

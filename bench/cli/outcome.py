@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     Keeping = Callable[[Sequence[Comparison]], AbstractContextManager[Sequence[Comparison]]]
 
 
+class Concluded(SystemExit):
+    """The end of a command that judged: the one way to exit codes 0 and 1 that a verdict stands behind."""
+
+
 def finish(
     comparisons: Sequence[Comparison],
     outputs: Sequence[Path],
@@ -60,7 +64,7 @@ def finish(
         if len(comparisons) > 1 and "ranking" in (TERMINAL_PANELS if shown is None else shown):
             click.echo(scenarios_text([(item.title or "Comparison", item) for item in comparisons]))
     click.echo(conclusion.sentence)
-    raise SystemExit(conclusion.exit_code)
+    raise Concluded(conclusion.exit_code)
 
 
 @contextmanager

@@ -51,6 +51,10 @@ if TYPE_CHECKING:
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."
 )
+@click.option("--call-timeout", "call_s", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
+              metavar="SECONDS", help="How long a strategy of your own may take for its calls at one step.")  # fmt: skip
+@click.option("--memory", "memory_mib", type=click.IntRange(min=1), default=4096, show_default=True, metavar="MIB",
+              help="How much memory a process may take in which a strategy of your own runs.")  # fmt: skip
 def run(
     scenarios: tuple[Path, ...],
     outputs: tuple[Path, ...],
@@ -68,6 +72,8 @@ def run(
     no_calibrate: bool,
     model: str | None,
     jobs: int | None,
+    call_s: float,
+    memory_mib: int,
 ) -> None:
     """Replay SCENARIOs (TOML files), or --traces under every --strategy (none: the references); print the comparison, judge the gates.
 
@@ -76,7 +82,9 @@ def run(
     import msgspec
 
     from .. import run_scenario
+    from ..plugins.trial import Limits
     from ..reports import TERMINAL_PANELS, require_renderer
+    from ..workers import Times
 
     for output in outputs:
         require_renderer(output)
@@ -89,13 +97,16 @@ def run(
     if kept is not None:
         require_apart(outputs, [(kept, "the history of this run")])
         _require_titles(plans)
+    limits, times = Limits(call_s, memory_mib), Times()
     with progress_bar() as progress:
         comparisons = [
             run_scenario(plan, progress, against=against, accepting=update_baseline and not accept_new,
                          allow_inconclusive=allow_inconclusive, require_baseline=require_baseline and accepting is None,
-                         jobs=jobs or os.cpu_count() or 1)
+                         jobs=jobs or os.cpu_count() or 1, limits=limits, times=times)
             for plan in plans
         ]  # fmt: skip
+    for line in times.slow():
+        click.echo(line, err=True)
     comparisons = [msgspec.structs.replace(item, keep=keep, keep_far=keep_far) for item in comparisons]
     beside: dict[Path, bytes] = {}
     said: list[str] = []

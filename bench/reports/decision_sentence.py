@@ -53,7 +53,11 @@ def decision_sentence(decision: Decision) -> str:
 
 def decision_prose(decision: Decision) -> Prose:
     """The sentence as a block of a report."""
-    tones: dict[str, Tone] = {"ship": "good" if decision.beats_today else "warn", "keep_what_you_run": "plain", "nobody": "bad"}
+    tones: dict[str, Tone] = {
+        "ship": "good" if decision.beats_today else "warn",
+        "keep_what_you_run": "plain",
+        "nobody": "bad",
+    }
     return Prose(decision_sentence(decision), tones[decision.outcome])
 
 
