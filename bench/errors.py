@@ -49,7 +49,11 @@ def one_line(text: object) -> str:
     >>> one_line("a\\n  b")
     'a b'
     """
-    flat = " ".join(str(text).split())
+    try:
+        shown = str.__str__(str(text))
+    except Exception:  # somebody's own error, which cannot even say what it is
+        shown = f"(a {type(text).__name__} that cannot be shown)"
+    flat = " ".join(shown.split())
     return flat if len(flat) <= 500 else flat[:497] + "..."
 
 
