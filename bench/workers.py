@@ -356,9 +356,13 @@ def _work(pipe: Connection, not_its_own: Iterable[Connection], measuring: Measur
     signal.signal(signal.SIGTERM, _on_terminate)
     for other in not_its_own:
         other.close()
-    with contextlib.suppress(_Stopped, EOFError, OSError):
-        while True:
-            pipe.send(_answer(pipe.recv(), measuring, guard))
+    try:
+        with contextlib.suppress(EOFError, OSError):
+            while True:
+                pipe.send(_answer(pipe.recv(), measuring, guard))
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    except _Stopped:  # once at most, wherever it finds this process
+        return
 
 
 def _answer(task: _Task, measuring: Measuring, guard: _Watched) -> _Answer:

@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 from handmade import opened, result
 
-import bench
 from bench.model import ModelTurn
-from bench.plugins.trial import Limits, tried
 from bench.traces.native import encode_trace
 
 ROOT = Path(__file__).parents[1]
