@@ -6,6 +6,7 @@ import json
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,15 @@ from typing import Any
 import pytest
 from measured import COUNT, measured
 
+import bench
+from bench.cli import main
 from bench.errors import SpecError, StrategyError
-from bench.files.cassettes import Cassette
+from bench.files.cassettes import Cassette, recording_from
 from bench.model import ContextReset, Message, ModelTurn, Run, Source, SystemTurn, Trace, UserTurn
 from bench.plugins.registry import build
 from bench.replayer.loop import replay
 from bench.strategies import compose
+from bench.traces.native import encode_trace
 
 # ---------------------------------------------------------------- recorded
 
@@ -127,10 +131,11 @@ def address(server: HTTPServer) -> str:
     return f"http://127.0.0.1:{server.server_port}/v1"
 
 
-def writer(cassette: Path, model: str = "small", **more: Any) -> Any:
-    settings = {"cassette": cassette, "model": model, **more}
+def writer(cassette: Path, model: str = "small", base_url: str | None = None) -> Any:
+    settings = {"cassette": cassette.name, "model": model}
     given = ",".join(f'{key}="{value}"' for key, value in settings.items())
-    return build("writer", f"model:{given}").start()[1]
+    with nullcontext() if base_url is None else recording_from(base_url):
+        return build("writer", f"model:{given}", cassette.parent).start()[1]
 
 
 def history(*texts: str) -> list[Message]:
@@ -141,11 +146,13 @@ def test_recorded_from_a_server_and_replayed_without_one(tmp_path: Path, server:
     asked: list[Any] = server.asked  # type: ignore[attr-defined]
     cassette, trace = tmp_path / "notes.cassette.jsonl", trace_of()
 
-    def run(extra: str) -> Run:
-        spec = f'model:cassette="{cassette}",model=small{extra}'.replace("\\", "\\\\").replace('"', '\\"')
-        return replay(trace, compose("s", {"compactor": f'summarize_old:max_tokens=250,keep_last=2,writer="{spec}"'}))
+    def run() -> Run:
+        spec = "model:cassette=notes.cassette.jsonl,model=small"
+        slots = {"compactor": f'summarize_old:max_tokens=250,keep_last=2,writer="{spec}"'}
+        return replay(trace, compose("s", slots, tmp_path))
 
-    first = run(f',record=true,base_url="{address(server)}"')
+    with recording_from(address(server)):
+        first = run()
     assert first.failure is None
     assert made(first) == [f"Notes {number}" for number in range(1, len(asked) + 1)]
     assert {path for path, _ in asked} == {"/v1/chat/completions"}
@@ -153,11 +160,12 @@ def test_recorded_from_a_server_and_replayed_without_one(tmp_path: Path, server:
     count, kept = len(asked), cassette.read_bytes()
     assert count > 1
 
-    again = run(f',record=true,base_url="{address(server)}"')
+    with recording_from(address(server)):
+        again = run()
     assert (made(again), len(asked), cassette.read_bytes()) == (made(first), count, kept)  # nothing is asked twice
 
     server.shutdown()
-    offline = run("")
+    offline = run()
     assert (offline.failure, made(offline)) == (None, made(first))
     assert [call.produced_tokens for call in offline.writer_calls] == [
         call.produced_tokens for call in first.writer_calls
@@ -166,14 +174,14 @@ def test_recorded_from_a_server_and_replayed_without_one(tmp_path: Path, server:
 
 def test_two_writers_record_into_one_cassette(tmp_path: Path, server: HTTPServer) -> None:
     cassette = tmp_path / "c.jsonl"
-    one, two = (writer(cassette, record="true", base_url=address(server)) for _ in range(2))
+    one, two = (writer(cassette, base_url=address(server)) for _ in range(2))
     texts = one(history("a")), two(history("b"))
     assert [writer(cassette)(history(text)) for text in "ab"] == list(texts) == ["Notes 1", "Notes 2"]
 
 
 def test_a_miss_names_the_nearest_request(tmp_path: Path, server: HTTPServer) -> None:
     cassette = tmp_path / "c.jsonl"
-    record = writer(cassette, record="true", base_url=address(server))
+    record = writer(cassette, base_url=address(server))
     record(history("one", "two", "three"))
     record(history("walls", "doors"))
     with pytest.raises(StrategyError) as error:
@@ -181,7 +189,7 @@ def test_a_miss_names_the_nearest_request(tmp_path: Path, server: HTTPServer) ->
     message = str(error.value)
     assert "the nearest of 2 is number 2" in message
     assert "first difference: recorded 'doors', now 'windows'" in message
-    assert message.endswith("record it with record=true")
+    assert message.endswith("record it with --record-from")
     assert "\n" not in message
 
 
@@ -189,12 +197,12 @@ def test_a_miss_names_the_nearest_request(tmp_path: Path, server: HTTPServer) ->
 def test_an_endpoint_that_gives_nothing_is_named(tmp_path: Path, server: HTTPServer, model: str, says: str) -> None:
     cassette = tmp_path / "c.jsonl"
     with pytest.raises(StrategyError, match=says):
-        writer(cassette, model, record="true", base_url=address(server))(history("a"))
+        writer(cassette, model, base_url=address(server))(history("a"))
     assert not cassette.exists()
 
 
 def test_a_missing_cassette_is_told_before_a_replay() -> None:
-    with pytest.raises(SpecError, match=r"gone\.jsonl: no such cassette — record it with record=true"):
+    with pytest.raises(SpecError, match=r"gone\.jsonl: no such cassette — record it with --record-from"):
         build("compactor", 'summarize_old:writer="model:cassette=gone.jsonl,model=m"')
 
 
@@ -258,4 +266,69 @@ def test_an_empty_cassette_says_so(tmp_path: Path) -> None:
 def test_recording_without_the_client_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(SpecError, match=r"needs the extra bench\[model\]"):
-        writer(tmp_path / "c.jsonl", record="true")
+        writer(tmp_path / "c.jsonl", base_url="http://127.0.0.1:1/v1")
+
+
+# ---------------------------------------------------------------- what a scenario may not do
+
+STRANGER = """
+title = "From a stranger"
+traces = ["t.jsonl"]
+
+[strategies]
+s = {{ compactor = 'summarize_old:max_tokens=100,keep_last=2,writer="model:{settings}"' }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ('record=true,base_url=\\"ADDRESS\\",cassette=\\"../../x\\"', "has no parameter"),
+        ('base_url=\\"ADDRESS\\"', "has no parameter 'base_url'"),
+        ("record=true", "has no parameter 'record'"),
+        ('cassette=\\"../../x.jsonl\\"', "lies outside"),
+        ('cassette=\\"../.git/hooks/x\\"', "ends in .jsonl"),
+        ('cassette=\\"/tmp/x.jsonl\\"', "lies outside"),
+        ('cassette=\\"link.jsonl\\"', "lies outside"),
+        ("model=small", "no such cassette"),
+    ],
+)
+@pytest.mark.parametrize("recording", [False, True])
+def test_a_scenario_cannot_record_or_reach_outside(
+    tmp_path: Path, server: HTTPServer, monkeypatch: pytest.MonkeyPatch, settings: str, says: str, recording: bool
+) -> None:
+    """It names an address and a cassette elsewhere: no request leaves, nothing is written, nothing outside is read. Recording does not open it."""
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    outside = tmp_path / "outside.jsonl"
+    outside.write_text('{"bench_cassette": 1}\n')
+    inside = tmp_path / "repository" / "scenarios"
+    inside.mkdir(parents=True)
+    (inside.parent / ".git").mkdir()
+    (inside / "link.jsonl").symlink_to(outside)
+    (inside / "t.jsonl").write_bytes(encode_trace(trace_of()))
+    (inside / "s.toml").write_text(STRANGER.format(settings=settings.replace("ADDRESS", address(server))))
+    before = {path for path in tmp_path.rglob("*") if path.name != "notes"}
+    if recording and says == "no such cassette":
+        return
+    elsewhere = "http://127.0.0.1:9/v1"
+    with recording_from(elsewhere) if recording else nullcontext(), pytest.raises(SpecError, match=says):
+        bench.run_scenario(inside / "s.toml")
+    assert server.asked == []  # type: ignore[attr-defined]
+    assert {*tmp_path.rglob("*")} == before
+    assert outside.read_text() == '{"bench_cassette": 1}\n'
+
+
+def test_the_command_line_records_from_the_host_that_it_names(
+    tmp_path: Path, server: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.jsonl").write_bytes(encode_trace(trace_of()))
+    (tmp_path / "s.toml").write_text(STRANGER.format(settings='cassette=\\"c.jsonl\\",model=small'))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main(["run", "s.toml", "--record-from", address(server)])
+    asked = len(server.asked)  # type: ignore[attr-defined]
+    assert asked > 0
+    assert (tmp_path / "c.jsonl").exists()
+    with pytest.raises(SystemExit):
+        main(["run", "s.toml"])
+    assert len(server.asked) == asked  # type: ignore[attr-defined]

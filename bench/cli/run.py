@@ -55,6 +55,9 @@ if TYPE_CHECKING:
               metavar="SECONDS", help="How long a strategy of your own may take for its calls at one step.")  # fmt: skip
 @click.option("--memory", "memory_mib", type=click.IntRange(min=1), default=4096, show_default=True, metavar="MIB",
               help="How much memory a process may take in which a strategy of your own runs.")  # fmt: skip
+@click.option("--record-from", "record_from", metavar="URL",
+              help="Ask this OpenAI-compatible address for summaries that the cassettes of model writers lack, and keep them there. "
+              "The key in OPENAI_API_KEY is sent to it.")  # fmt: skip
 def run(
     scenarios: tuple[Path, ...],
     outputs: tuple[Path, ...],
@@ -74,6 +77,7 @@ def run(
     jobs: int | None,
     call_s: float,
     memory_mib: int,
+    record_from: str | None,
 ) -> None:
     """Replay SCENARIOs (TOML files), or --traces under every --strategy (none: the references); print the comparison, judge the gates.
 
@@ -82,6 +86,7 @@ def run(
     import msgspec
 
     from .. import run_scenario
+    from ..files.cassettes import recording_from
     from ..plugins.trial import Limits
     from ..reports import TERMINAL_PANELS, require_renderer
     from ..workers import Times
@@ -98,7 +103,7 @@ def run(
         require_apart(outputs, [(kept, "the history of this run")])
         _require_titles(plans)
     limits, times = Limits(call_s, memory_mib), Times()
-    with progress_bar() as progress:
+    with progress_bar() as progress, nullcontext() if record_from is None else recording_from(record_from):
         comparisons = [
             run_scenario(plan, progress, against=against, accepting=update_baseline and not accept_new,
                          allow_inconclusive=allow_inconclusive, require_baseline=require_baseline and accepting is None,

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +21,43 @@ _KEY = "bench_cassette"
 _VERSION = 1
 
 
+@dataclass(frozen=True)
+class Endpoint:
+    """The one place that a recording may ask: the base address of an OpenAI-compatible interface, and how long an answer may take."""
+
+    base_url: str
+    timeout_s: float = 120.0
+
+
+_RECORDING: ContextVar[Endpoint | None] = ContextVar("_RECORDING", default=None)
+
+
+@contextmanager
+def recording_from(base_url: str, timeout_s: float = 120.0) -> Iterator[None]:
+    """Record what cassettes lack for as long as the block lasts: the only way to it, so that no spec and no scenario can ask for it.
+
+    Raises SpecError for an address that is none.
+
+    >>> with recording_from("http://127.0.0.1:8000/v1"):
+    ...     endpoint().base_url
+    'http://127.0.0.1:8000/v1'
+    >>> endpoint() is None
+    True
+    """
+    if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", base_url):
+        raise SpecError(f"{one_line(base_url)!r} is no address to record from — write https://api.openai.com/v1")
+    before = _RECORDING.set(Endpoint(base_url, timeout_s))
+    try:
+        yield
+    finally:
+        _RECORDING.reset(before)
+
+
+def endpoint() -> Endpoint | None:
+    """Where missing answers are recorded from; None: nowhere."""
+    return _RECORDING.get()
+
+
 class Cassette:
     """One cassette: JSON Lines, a header and one line a request with its answer, in the order in which they were recorded.
 
@@ -26,7 +68,7 @@ class Cassette:
     def __init__(self, path: Path, name: str, *, may_be_missing: bool = False) -> None:
         self.path, self.name = path, name
         if not may_be_missing and not path.exists():
-            raise SpecError(f"{name}: no such cassette — record it with record=true, or correct the path")
+            raise SpecError(f"{name}: no such cassette — record it with --record-from, or correct the path")
         self._entries = self._read()
 
     def answer(self, request: dict[str, Any]) -> str | None:

@@ -248,15 +248,24 @@ _STARTING: ContextVar[Plugin | None] = ContextVar("_STARTING", default=None)
 def file_beside(name: str) -> Path:
     """A file that the plug-in being constructed names in a parameter, found from where the paths of its own spec start.
 
-    Its content becomes part of the strategy's signature. Outside a constructor the path is taken as it is.
+    Its content becomes part of the strategy's signature. Outside a constructor the path is taken as it is. Raises SpecError for a file outside
+    the repository of that place (without one, outside the folder): a scenario reads and writes nothing elsewhere.
     """
     starting = _STARTING.get()
     if starting is None:
         return Path(name)
     path = starting.base / name
+    if not path.resolve().is_relative_to(repository_of(starting.base)):
+        raise SpecError(f"{name}: lies outside {repository_of(starting.base)} — a file that a spec names lies inside")
     if path.is_file():
         starting.files[name] = hashlib.sha256(path.read_bytes()).hexdigest()
     return path
+
+
+def repository_of(folder: Path) -> Path:
+    """The folder that holds `.git`, at or above a folder; itself where none does."""
+    here = folder.resolve()
+    return next((above for above in (here, *here.parents) if (above / ".git").exists()), here)
 
 
 def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import SpecError, StrategyError, one_line
-from ...files.cassettes import Cassette
+from ...files.cassettes import Cassette, Endpoint, endpoint
 from ...model import Message, compact_json
 from ...plugins.registry import file_beside, register
 
@@ -19,12 +19,12 @@ INSTRUCTION = (
 
 @register("writer", "model", needs="a cassette")
 class ModelWriter:
-    """A model's summary, from an OpenAI-compatible endpoint when recording, else out of the cassette.
+    """A model's summary, out of a cassette.
 
-    `cassette` is the file that keeps the answers, beside the scenario; `model` and what is sent make up a request, its answer is kept under it.
-    Offline a request that the cassette does not hold raises StrategyError naming the nearest one that it does. `record=true` asks `base_url` for
-    what is missing, and keeps it; this needs the extra `bench[model]`, and the key in OPENAI_API_KEY where the endpoint wants one. The
-    instruction is not counted in `cost.writer_tokens`.
+    `cassette` is the file that keeps the answers, beside the scenario and in its repository; `model` and what is sent make up a request, its answer
+    is kept under it. A request that the cassette does not hold raises StrategyError naming the nearest one that it does. `bench run --record-from
+    URL` asks that OpenAI-compatible endpoint for what is missing, and keeps it; this needs the extra `bench[model]`, and the key in
+    OPENAI_API_KEY where the endpoint wants one. No spec can ask for it. The instruction is not counted in `cost.writer_tokens`.
 
     Source: 002 Current Behavior; OpenAI API reference, "Create chat completion"
 
@@ -32,8 +32,7 @@ class ModelWriter:
     >>> told = [Message(role="user", text="Count the walls of Level 2.", kind="user")]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = f"{folder}/kept.jsonl"
-    ...     recording = ModelWriter(cassette=path, record=True)
-    ...     Cassette(file_beside(path), path, may_be_missing=True).keep(recording.request(told), "Aim: count walls, Level 2.")
+    ...     Cassette(file_beside(path), path, may_be_missing=True).keep(request("gpt-4o-mini", told), "Aim: count walls, Level 2.")
     ...     ModelWriter(cassette=path).write(told)
     'Aim: count walls, Level 2.'
     """
@@ -43,49 +42,50 @@ class ModelWriter:
         *,
         cassette: str = "summaries.cassette.jsonl",
         model: str = "gpt-4o-mini",
-        base_url: str = "https://api.openai.com/v1",
-        record: bool = False,
         instruction: str = INSTRUCTION,
-        timeout_s: float = 120.0,
     ) -> None:
-        self.model, self.base_url, self.instruction, self.timeout_s = model, base_url, instruction, timeout_s
-        self.record = record
-        self._cassette = Cassette(file_beside(cassette), cassette, may_be_missing=record)
-        if record:
+        self.model, self.instruction = model, instruction
+        self._endpoint = endpoint()
+        if not cassette.endswith(".jsonl"):
+            raise SpecError(f"{cassette}: is no cassette — give a name that ends in .jsonl")
+        self._cassette = Cassette(file_beside(cassette), cassette, may_be_missing=self._endpoint is not None)
+        if self._endpoint is not None:
             _openai()
 
     def write(self, messages: Sequence[Message]) -> str:
         """The summary of some messages. Raises StrategyError where it cannot be had."""
-        request = self.request(messages)
-        answer = self._cassette.answer(request)
-        if answer is None and self.record:
-            answer = self._ask(request)
-            self._cassette.keep(request, answer)
+        asked = request(self.model, messages, self.instruction)
+        answer = self._cassette.answer(asked)
+        if answer is None and self._endpoint is not None:
+            answer = _answered(asked, self._endpoint)
+            self._cassette.keep(asked, answer)
         if answer is None:
-            raise StrategyError(f"writer 'model': {self._cassette.miss(request)} — record it with record=true")
+            raise StrategyError(f"writer 'model': {self._cassette.miss(asked)} — record it with --record-from")
         return answer
 
-    def request(self, messages: Sequence[Message]) -> dict[str, Any]:
-        """What is sent for some messages: the model's name, the instruction, and the messages as one text."""
-        told = [{"role": "system", "content": self.instruction}, {"role": "user", "content": transcript(messages)}]
-        return {"model": self.model, "messages": told}
 
-    def _ask(self, request: dict[str, Any]) -> str:
-        openai = _openai()
-        key = os.environ.get("OPENAI_API_KEY") or "none"
-        try:
-            with openai.OpenAI(base_url=self.base_url, api_key=key, timeout=self.timeout_s) as client:
-                reply = client.chat.completions.create(**request)
-        except openai.OpenAIError as error:
-            raise StrategyError(
-                f"writer 'model': {self.base_url}: {one_line(error)} — check base_url and the key"
-            ) from None
-        text = reply.choices[0].message.content if reply.choices else None
-        if not text:
-            raise StrategyError(
-                f"writer 'model': {self.base_url} gave no text for model {self.model!r} — try another model"
-            )
-        return str(text)
+def request(model: str, messages: Sequence[Message], instruction: str = INSTRUCTION) -> dict[str, Any]:
+    """What is sent for some messages: the model's name, the instruction, and the messages as one text."""
+    told = [{"role": "system", "content": instruction}, {"role": "user", "content": transcript(messages)}]
+    return {"model": model, "messages": told}
+
+
+def _answered(asked: dict[str, Any], where: Endpoint) -> str:
+    openai = _openai()
+    key = os.environ.get("OPENAI_API_KEY") or "none"
+    try:
+        with openai.OpenAI(base_url=where.base_url, api_key=key, timeout=where.timeout_s) as client:
+            reply = client.chat.completions.create(**asked)
+    except openai.OpenAIError as error:
+        raise StrategyError(
+            f"writer 'model': {where.base_url}: {one_line(error)} — check the address and the key"
+        ) from None
+    text = reply.choices[0].message.content if reply.choices else None
+    if not text:
+        raise StrategyError(
+            f"writer 'model': {where.base_url} gave no text for model {asked['model']!r} — try another model"
+        )
+    return str(text)
 
 
 def transcript(messages: Sequence[Message]) -> str:
@@ -106,5 +106,5 @@ def _openai() -> Any:
     try:
         import openai
     except ImportError:
-        raise SpecError("writer 'model' with record=true needs the extra bench[model] — pip install openai") from None
+        raise SpecError("--record-from needs the extra bench[model] — pip install openai") from None
     return openai
