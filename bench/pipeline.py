@@ -30,10 +30,11 @@ from .scenario import Scenario, read_scenario
 from .strategies import Strategy, compose, strategy_of
 from .strategies.budgets import at_budgets, has_window
 from .strategies.earlier import Earlier, strategies_at
-from .strategies.loading import put_together
+from .strategies.loading import given_strategies, put_together
 from .text.facts import FACTS_VERSION
 from .tokens.prices import prices_date
 from .traces import Loaded, load as read_traces
+from .traces.paths import require_inside
 from .version import VERSION
 from .workers import Times, measured
 
@@ -98,12 +99,7 @@ def compare(
     and encoding. Raises SpecError for two strategies of one name, BenchError for no traces or no strategies at all.
     """
     limits = limits or Limits()
-    if isinstance(strategies, Mapping):
-        declared = put_together(strategies, lambda name, item: strategy_of(item, name, base), limits)
-    else:
-        several = isinstance(strategies, Iterable) and not isinstance(strategies, str)
-        given = dict(enumerate(strategies if several else [strategies]))
-        declared = put_together(given, lambda _, item: strategy_of(item, base=base), limits)
+    declared = given_strategies(strategies, base, limits)
     if not declared:
         raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
     found, skipped = _given(traces, base)
@@ -378,6 +374,8 @@ class _Asked:
 
     def __iter__(self) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
         questions = Questions(self.plan.probes, self.where)
+        if self.plan.path is not None and not self.plan.outside:
+            require_inside(self.plan.traces, self.plan.base)
         loaded = read_traces(self.plan.traces, self.plan.base)
         self.skipped.extend(loaded.skipped)
         known = set()

@@ -22,7 +22,8 @@ class Scenario:
     what is known about it. `gates` are tables as written, `probes` are questions asked of every strategy, `budgets` windows in tokens that each
     strategy is run at. With `calibrate` tokens are counted as the usage that a trace recorded says; `model` is that of traces which name none.
 
-    `base` is the folder that relative paths start from; `path` the file, None for a scenario from the command line.
+    `base` is the folder that relative paths start from; `path` the file, None for a scenario from the command line. `outside`: its traces may lie
+    outside its repository, which a file cannot say of itself.
     """
 
     title: str
@@ -37,6 +38,7 @@ class Scenario:
     model: str | None = None
     base: Path = Path()
     path: Path | None = None
+    outside: bool = False
 
     @property
     def baseline_path(self) -> Path | None:

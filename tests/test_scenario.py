@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, strategies as st
 
 import bench
-from bench.errors import ScenarioError
+from bench.errors import ScenarioError, TraceError
 from bench.gates import parse_rule
 from bench.gates.regression import relative_limit
 from bench.model import GateRule
@@ -180,3 +182,24 @@ def test_a_limit_that_is_none(limit):
 
 def test_blanks_around_a_limit_are_forgiven():
     assert relative_limit(" 2 % ") == (0.02, True)
+
+
+def test_a_scenario_reads_no_traces_outside_its_repository(tmp_path):
+    """Neither by a path, a pattern, nor a link; a command line may allow it, and outside a repository there is nothing to leave."""
+    (tmp_path / "elsewhere").mkdir()
+    outside = tmp_path / "elsewhere" / "t.json"
+    outside.write_text('{"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "4711"}]}')
+    inside = tmp_path / "repository"
+    inside.mkdir()
+    (inside / "link.json").symlink_to(outside)
+    for number, text in enumerate(
+        ("../elsewhere/t.json", "../elsewhere", "../elsewhere/*.json", "link.json", str(outside))
+    ):
+        scenario = inside / f"{number}.toml"
+        scenario.write_text(f'traces = ["{text}"]\n[strategies.keep_all]\n')
+        assert len(bench.run_scenario(scenario).cases) == 1
+        (inside / ".git").mkdir()
+        with pytest.raises(TraceError, match="lies outside the repository"):
+            bench.run_scenario(scenario)
+        assert len(bench.run_scenario(replace(read_scenario(scenario), outside=True)).cases) == 1
+        (inside / ".git").rmdir()

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
               metavar="SECONDS", help="How long a strategy of your own may take for its calls at one step.")  # fmt: skip
 @click.option("--memory", "memory_mib", type=click.IntRange(min=1), default=4096, show_default=True, metavar="MIB",
               help="How much memory a process may take in which a strategy of your own runs.")  # fmt: skip
+@click.option("--outside", is_flag=True, help="Let scenarios name traces outside their repository.")
 @click.option("--record-from", "record_from", metavar="URL",
               help="Ask this OpenAI-compatible address for summaries that the cassettes of model writers lack, and keep them there. "
               "The key in OPENAI_API_KEY is sent to it.")  # fmt: skip
@@ -77,6 +78,7 @@ def run(
     jobs: int | None,
     call_s: float,
     memory_mib: int,
+    outside: bool,
     record_from: str | None,
 ) -> None:
     """Replay SCENARIOs (TOML files), or --traces under every --strategy (none: the references); print the comparison, judge the gates.
@@ -96,6 +98,7 @@ def run(
     plans = _with_budget(_plans(scenarios, traces, strategies), budget, update_baseline or accept_new)
     plans = _with_counting(plans, no_calibrate, model, update_baseline or accept_new)
     accepting = "--accept-new" if accept_new else "--update-baseline" if update_baseline else None
+    plans = [replace(plan, outside=outside) for plan in plans]
     _require_scenarios(bool(scenarios), accepting, require_baseline, against)
     to_write = [*outputs, *([kept] if kept is not None else [])]
     require_apart(to_write, inputs_of(plans, to_write))

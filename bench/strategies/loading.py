@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from ..plugins.trial import Limits, tried
-from . import Strategy
+from . import Strategy, strategy_of
 
 _LOADS = re.compile(r"\.py\b|:\s*[A-Za-z_]\w*\s*(?![\w\s]*=)")
 """What a spec has that loads somebody's own code: a file's ending, or a name behind a colon that is no setting."""
+
+
+def given_strategies(given: Any, base: Path | None, limits: Limits) -> list[Strategy]:
+    """What people pass as strategies: a mapping by name, a list, or one alone, each as `strategy_of` takes it."""
+    if isinstance(given, Mapping):
+        return put_together(given, lambda name, item: strategy_of(item, name, base), limits)
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    numbered = dict(enumerate(given if several else [given]))
+    return put_together(numbered, lambda _, item: strategy_of(item, base=base), limits)
 
 
 def put_together(given: Mapping[Any, Any], make: Callable[[Any, Any], Strategy], limits: Limits) -> list[Strategy]:
