@@ -25,7 +25,8 @@ class Scenario:
     strategy is run at. With `calibrate` tokens are counted as the usage that a trace recorded says; `model` is that of traces which name none.
     `keep` and `keep_far` are the shares of what was needed, and of what was needed from far back, that a strategy has to keep to be recommended.
 
-    `base` is the folder that relative paths start from; `path` the file, None for a scenario from the command line.
+    `base` is the folder that relative paths start from; `path` the file, None for a scenario from the command line. `outside`: its traces may lie
+    outside its repository, which a file cannot say of itself.
     """
 
     title: str
@@ -42,6 +43,7 @@ class Scenario:
     keep_far: float = KEEP_FAR
     base: Path = Path()
     path: Path | None = None
+    outside: bool = False
 
     @property
     def baseline_path(self) -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import repository
 from hypothesis import given, strategies as st
 
 import bench
-from bench.errors import ScenarioError
+from bench.errors import ScenarioError, TraceError
 from bench.gates import parse_rule
 from bench.gates.regression import relative_limit
 from bench.model import GateRule
@@ -219,3 +220,24 @@ def test_a_share_that_is_none_is_refused(tmp_path, line, says):
         read_scenario(path)
     assert says in str(error.value)
     assert str(error.value).startswith(f"{path}: ")
+
+
+def test_a_scenario_reads_no_traces_outside_its_repository(tmp_path):
+    """Neither by a path, a pattern, nor a link; a command line may allow it, and outside a repository there is nothing to leave."""
+    (tmp_path / "elsewhere").mkdir()
+    outside = tmp_path / "elsewhere" / "t.json"
+    outside.write_text('{"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "4711"}]}')
+    inside = tmp_path / "repository"
+    inside.mkdir()
+    (inside / "link.json").symlink_to(outside)
+    for number, text in enumerate(
+        ("../elsewhere/t.json", "../elsewhere", "../elsewhere/*.json", "link.json", str(outside))
+    ):
+        scenario = inside / f"{number}.toml"
+        scenario.write_text(f'traces = ["{text}"]\n[strategies.keep_all]\n')
+        assert len(bench.run_scenario(scenario).cases) == 1
+        (inside / ".git").mkdir()
+        with pytest.raises(TraceError, match="lies outside the repository"):
+            bench.run_scenario(scenario)
+        assert len(bench.run_scenario(replace(read_scenario(scenario), outside=True)).cases) == 1
+        (inside / ".git").rmdir()

@@ -15,6 +15,7 @@ import click
 from ..errors import ScenarioError, SpecError
 from .outcome import finish, progress_bar
 from .outputs import inputs_of, require_apart
+from .saying import say
 
 if TYPE_CHECKING:
     from ..model import Comparison
@@ -53,6 +54,11 @@ if TYPE_CHECKING:
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."
 )
+@click.option("--call-timeout", "call_s", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
+              metavar="SECONDS", help="How long a strategy of your own may take for its calls at one step.")  # fmt: skip
+@click.option("--memory", "memory_mib", type=click.IntRange(min=1), default=4096, show_default=True, metavar="MIB",
+              help="How much memory a process may take in which a strategy of your own runs.")  # fmt: skip
+@click.option("--outside", is_flag=True, help="Let scenarios name traces outside their repository.")
 def run(
     scenarios: tuple[Path, ...],
     outputs: tuple[Path, ...],
@@ -71,6 +77,9 @@ def run(
     model: str | None,
     hosts: tuple[str, ...],
     jobs: int | None,
+    call_s: float,
+    memory_mib: int,
+    outside: bool,
 ) -> None:
     """Replay SCENARIOs (TOML files), or --traces under every --strategy (none: the references); print the comparison, judge the gates.
 
@@ -78,9 +87,11 @@ def run(
     """
     from .. import run_scenario
     from ..comparison.sweeps import sweeps
+    from ..plugins.trial import Limits
     from ..recording.models import Hosts
     from ..reports import TERMINAL_PANELS, require_renderer
     from ..strategies.models import recording_from
+    from ..workers import Times
 
     for output in outputs:
         require_renderer(output)
@@ -95,19 +106,23 @@ def run(
         for plan in plans
     ]
     accepting = "--accept-new" if accept_new else "--update-baseline" if update_baseline else None
+    plans = [replace(plan, outside=outside) for plan in plans]
     _require_scenarios(bool(scenarios), accepting, require_baseline, against)
     to_write = [*outputs, *([kept] if kept is not None else [])]
     require_apart(to_write, inputs_of(plans, to_write))
     if kept is not None:
         require_apart(outputs, [(kept, "the history of this run")])
         _require_titles(plans)
+    limits, times = Limits(call_s, memory_mib), Times()
     with progress_bar() as progress, recording_from(Hosts(hosts) if hosts else None):
         comparisons = [
             run_scenario(plan, progress, against=against, accepting=update_baseline and not accept_new,
                          allow_inconclusive=allow_inconclusive, require_baseline=require_baseline and accepting is None,
-                         jobs=1 if hosts else jobs or os.cpu_count() or 1)
+                         jobs=1 if hosts else jobs or os.cpu_count() or 1, limits=limits, times=times)
             for plan in plans
         ]  # fmt: skip
+    for line in times.slow():
+        say(line, err=True)
     more = {
         "budgets": any(plan.budgets for plan in plans),
         "sweeps": any(sweeps(item, "cost.prompt_tokens") for item in comparisons),

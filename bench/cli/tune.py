@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from .outcome import progress_bar
+from .outcome import Concluded, progress_bar
 from .run import plans_of
 from .saying import say
 
@@ -61,4 +61,4 @@ def tune(
         say(head + tuned_sentence(item))
         for note in decision_notes(item.chosen):
             say(note)
-    raise SystemExit(int(not all(item.holds for _, item in found)))
+    raise Concluded(int(not all(item.holds for _, item in found)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..errors import TraceError, nearest
 from ..files.documents import Document
 from ..files.limits import limit, raised
-from ..plugins.registry import entries
+from ..plugins.registry import entries, repository_of
 
 _BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
 
@@ -52,6 +52,19 @@ def given_files(text: str, base: Path) -> Given:
     if not given.files:
         raise TraceError(f"{text}: no file matches — check the folder or the pattern")
     return given
+
+
+def require_inside(texts: Iterable[str], base: Path) -> None:
+    """Raise TraceError for a path that leads out of the repository that `base` is in, links followed. Outside a repository every path is fine."""
+    root = repository_of(base)
+    if not (root / ".git").exists():
+        return
+    for text in texts:
+        for file in given_files(text, base).files:
+            if not file.path.resolve().is_relative_to(root):
+                raise TraceError(
+                    f"{file.name}: lies outside the repository {root} — move it inside, or allow it with --outside"
+                )
 
 
 def _split_format(text: str, base: Path) -> tuple[str | None, str]:
