@@ -6,7 +6,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: help bench test lint benchmark example accept-gold docs record clean
+.PHONY: help bench test kills lint benchmark example accept-gold docs record clean
 .DEFAULT_GOAL := help
 
 help: ## Say what each target does.
@@ -17,6 +17,9 @@ bench: .venv/.installed ## Replay the shipped traces through the shipped scenari
 
 test: .venv/.installed-dev ## Run every test on two cores, the examples in docstrings included.
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+kills: .venv/.installed-dev ## Kill runs, imports and recordings 100 times at random moments, and look at what they leave behind.
+	KILLS=100 $(BIN)/python -m pytest -s tests/test_kills.py
 
 lint: .venv/.installed-dev ## Check style, format and types, and that the generated pages are not old.
 	$(BIN)/python -m ruff check .
