@@ -2,7 +2,7 @@
 
 `python benchmarks/linear.py [--sizes 50,500,5000] [--only WORD,…] [--stages]` — a line a pattern: seconds of processor time at each size and the
 ratio of each to the one before. Linear is 10 for ten times the size; above 12 the line ends in SLOW and the exit code is 1. Less than a
-twentieth of a second is too short for a ratio and counts as that. A stage has 60 seconds a pattern. `--stages` prints a line for each stage.
+tenth of a second is too short for a ratio and counts as that. A stage has 60 seconds a pattern. `--stages` prints a line for each stage.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from bench.tokens.counting import TokenCounter
 from bench.traces.reading.commands import commands_in, is_observation
 
 LIMIT = 12.0
-TOO_SHORT_S = 0.05
+TOO_SHORT_S = 0.1
 STAGE_S = 60
 
 PATTERNS: dict[str, tuple[str, ...]] = {
