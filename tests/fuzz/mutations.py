@@ -8,15 +8,15 @@ import random
 from typing import Any
 
 TOKENS = (
-    b"[" * 30, b"{" * 30, b"[" * 1200, b'{"a":' * 400, b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\\ud800", b"\\u0000", 
+    b"[" * 30, b"{" * 30, b"[" * 1200, b'{"a":' * 400, b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\\ud800", b"\\u0000",
     b"1e308", b"1e999", b"-0", b"NaN",
-    b"9" * 400, b"null", b"true", b'""', b"\r", b"\r\n", b"\n\n\n", b"::error::x", 
-    b"\x1b[31m", b"\xe2\x80\xae", b"```", 
+    b"9" * 400, b"null", b"true", b'""', b"\r", b"\r\n", b"\n\n\n", b"::error::x",
+    b"\x1b[31m", b"\xe2\x80\xae", b"```",
     b"---", b": ", b"\t", b'"', b"'",
     b"- ", b"&a *a", b"!!python/object", b"<output>", b"\\", b"=", b",",
 )  # fmt: skip
 ODD: tuple[Any, ...] = (
-    None, True, False, 0, -1, 10**30, 1e308, -1e308, 5e-324, "", "x", "\ud800", "\x1b]8;;", "a" * 5000, "[" * 600, [], {}, 
+    None, True, False, 0, -1, 10**30, 1e308, -1e308, 5e-324, "", "x", "\ud800", "\x1b]8;;", "a" * 5000, "[" * 600, [], {},
     [[]], [None], {"": None}, {"a": {"b": []}},
     [{"type": "text"}], "2024-13-45T99:99", "{\"a\": ", ["a", 1, None], json.loads("[" * 300 + "]" * 300),
 )  # fmt: skip
