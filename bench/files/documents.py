@@ -81,6 +81,20 @@ class Document:
     @functools.cached_property
     def data(self) -> bytes:
         """The bytes, decompressed where they begin as gzip or zstd do, without a byte order mark."""
+        found = self._expanded
+        if isinstance(found, TraceError):
+            raise found
+        return found
+
+    @functools.cached_property
+    def _expanded(self) -> bytes | TraceError:
+        """The bytes, or why there are none: every reader asks, and a bomb expands once."""
+        try:
+            return self._expand()
+        except TraceError as error:
+            return error
+
+    def _expand(self) -> bytes:
         raw = self.disk_bytes
         if raw.startswith(_GZIP):
             raw = self._gunzip(raw)
@@ -96,7 +110,8 @@ class Document:
 
         most = limit("size")
         try:
-            return self._whole(gzip.GzipFile(fileobj=io.BytesIO(raw)).read(most + 1), most)
+            file = gzip.GzipFile(fileobj=io.BytesIO(raw))
+            return self._whole(joined(iter(lambda: file.read(1_000_000), b""), most), most)
         except (OSError, EOFError, zlib.error) as error:
             raise self.fail(f"gzip data is damaged or cut short ({error}) — copy or record it again") from None
 
