@@ -54,7 +54,7 @@ clean: ## Remove .venv, the caches and the generated reports.
 
 .venv/.installed: pyproject.toml | .venv/bin/python
 	@echo "installing bench and what it needs into .venv"
-	@$(PIP_INSTALL) .
+	@$(PIP_INSTALL) '.[charts]'
 	@touch $@
 
 .venv/.installed-dev: pyproject.toml | .venv/bin/python
