@@ -65,7 +65,7 @@ def finish(
         for text in texts:
             say(text, coloured=colour)
     for output in outputs:
-        say(f"wrote {output}")
+        say(f"wrote {output}{_undrawn(output)}")
     if inside_actions():
         for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
             obey(line)
@@ -77,6 +77,16 @@ def finish(
             say("\n".join(lines), coloured=colour)
     say(conclusion.sentence)
     raise Concluded(conclusion.exit_code)
+
+
+def _undrawn(output: Path) -> str:
+    """What to say of a page whose charts could not be drawn; `""` of any other file."""
+    from ..reports import require_renderer
+    from ..reports.page.page_data import can_draw
+
+    if require_renderer(output).name != "html" or can_draw():
+        return ""
+    return ", its charts as tables — pip install 'agent-memory-bench[charts]' to have them drawn"
 
 
 def _in_colour() -> bool:

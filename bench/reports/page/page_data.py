@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import importlib.util
 import json
 import os
 import tempfile
@@ -46,6 +47,11 @@ def inert_json(value: Any) -> str:
     '{"a":"\\\\u003c/script>\\\\u003c!--"}'
     """
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def can_draw() -> bool:
+    """Whether charts can be drawn here: what draws them is an extra, 84 MB large. A page without it has their numbers as tables."""
+    return importlib.util.find_spec("vl_convert") is not None
 
 
 CHART_LIBRARIES = {"1.9.0.post1": "0b00f93da6d768e2692dd70db7d4273f17a1535bb0281f14f176bef0b3b6d856"}
