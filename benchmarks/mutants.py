@@ -51,7 +51,7 @@ MORE_TIMES = 5
 """How many times the processor time of its tests a mutant may take, beside START_S seconds to start."""
 START_S = 30.0
 QUICK_S = 4.0
-"""Seconds of tests that are run before the rest is even imported."""
+"""Seconds of tests that are run, after those named after the changed file, before the rest is even imported."""
 
 WALL_S = 1200.0
 MEMORY = 8 * 1024**3
@@ -203,14 +203,17 @@ class Bench:
         cost = Counter[str]()
         for test in able:
             cost[test.file] += test.seconds
-        able.sort(key=lambda test: (cost[test.file], test.file))
-        files = sorted(cost, key=lambda file: (cost[file], file))
+        stem = Path(mutant.path).stem
+        files = sorted(cost, key=lambda file: (stem not in file, cost[file], file))
+        at = {file: number for number, file in enumerate(files)}
+        able.sort(key=lambda test: at[test.file])
         spent = dict(zip(files, accumulate(cost[file] for file in files), strict=True))
+        quick = {file for file in files if stem in file or spent[file] <= QUICK_S}
         self.write(mutant.path, mutant.source)
         try:
             for round_ in (
-                [test for test in able if spent[test.file] <= QUICK_S],
-                [test for test in able if spent[test.file] > QUICK_S],
+                [test for test in able if test.file in quick],
+                [test for test in able if test.file not in quick],
             ):
                 by = self._noticed(round_) if round_ else ""
                 if by:
