@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 from handmade import opened, result
 
+import bench
 from bench.model import ModelTurn
+from bench.plugins.trial import Limits, tried
 from bench.traces.native import encode_trace
 
 ROOT = Path(__file__).parents[1]
@@ -143,3 +146,75 @@ def test_a_file_that_misbehaves_when_it_is_loaded_costs_its_own_row(folder):
     made = {f"bad_{number}": item for number, item in enumerate(LOADS.values())}
     bad = [(name, "summarizer", code) for name, (_, code) in made.items()]
     check(folder, bad, {name: says for name, (says, _) in made.items()}, "1")
+
+
+def test_a_writer_of_somebodys_own_is_watched_inside_a_shipped_compactor(folder):
+    """Its strategy is the one that fails, and one that writes something else each time is unstable."""
+    writer = 'summarize_old:max_tokens=40,keep_last=1,writer=\\"{}.py:w\\"'
+    for name, code in (("ends", "import os\ndef w(messages): os._exit(0)\n"),
+                       ("varies", "import random\ndef w(messages): return str(random.random())\n")):  # fmt: skip
+        (folder / f"{name}.py").write_text(code)
+    text = SCENARIO + "".join(f'{name} = {{ compactor = "{writer.format(name)}" }}\n' for name in ("ends", "varies"))
+    (folder / "s.toml").write_text(text + GATE.format("*"))
+    comparison = bench.run_scenario(folder / "s.toml")
+    outcomes = {verdict.strategy: verdict.outcome for verdict in comparison.verdicts}
+    assert outcomes == {"mine": "pass", "summed": "pass", "mask": "pass", "ends": "fail", "varies": "inconclusive"}
+
+
+def test_functions_that_are_passed_run_here_and_no_kind_of_exception_passes():
+    """With one job, so that a function can tell what it saw; only Ctrl-C ends the comparison."""
+    seen = []
+
+    def fine(text):
+        seen.append(text)
+
+    def leaves(text):
+        raise GeneratorExit
+
+    found = bench.compare(opened([result("text", index=2)]), {"fine": fine, "leaves": leaves})
+    assert seen
+    assert {row.reason for row in found.rows if row.strategy == "leaves"} == {
+        next(row.reason for row in found.rows if row.strategy == "leaves")
+    }
+    assert found.cases[0].runs["leaves"].failure.error.endswith("GeneratorExit: ")
+
+    def stops(text):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bench.compare(opened([result("text", index=2)]), {"stops": stops})
+
+
+@pytest.mark.parametrize(
+    "error", ["GeneratorExit", "SystemExit(1)", "SystemExit(0)", "BaseException('odd')", "RecursionError"]
+)
+def test_exit_codes_0_and_1_come_from_verdicts_alone(folder, monkeypatch, capsys, error):
+    """Whatever is raised, wherever: one line and exit 2."""
+    from bench.cli import main
+
+    (folder / "plain.toml").write_text(SCENARIO.replace('mine = { summarizer = "mine.py:cut" }\n', ""))
+    raised = {"GeneratorExit": GeneratorExit(), "SystemExit(1)": SystemExit(1), "SystemExit(0)": SystemExit(0),
+              "BaseException('odd')": BaseException("odd"), "RecursionError": RecursionError()}[error]  # fmt: skip
+
+    def breaks(*given, **settings):
+        raise raised
+
+    monkeypatch.setattr("bench.case.case_row", breaks)
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "plain.toml", "--jobs", "1"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_what_is_tried_in_a_process_says_how_it_ended():
+    def fine():
+        return 1
+
+    def raises():
+        raise ValueError
+
+    found = tried([fine, lambda: os._exit(4), raises, lambda: os.kill(os.getpid(), 9), fine], Limits(30.0))
+    assert {number: "exit code 4" in problem or "signal 9" in problem for number, problem in found.items()} == {
+        1: True,
+        3: True,
+    }
