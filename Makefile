@@ -6,7 +6,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: help bench test kills lint benchmark example accept-gold docs record clean
+.PHONY: help bench test kills lint fuzz benchmark example accept-gold docs record clean
 .DEFAULT_GOAL := help
 
 help: ## Say what each target does.
@@ -26,6 +26,11 @@ lint: .venv/.installed-dev ## Check style, format and types, and that the genera
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy --strict bench/
 	$(BIN)/python docs/generate.py --check
+
+FUZZ ?= 300
+SEED ?= 0
+fuzz: .venv/.installed-dev ## Mutate shipped files FUZZ times each, from SEED on, and read them; print how many were tried.
+	BENCH_FUZZ=$(FUZZ) BENCH_FUZZ_SEED=$(SEED) $(BIN)/python -m pytest tests/fuzz
 
 benchmark: .venv/.installed-dev ## Time the bench, as multiples of counting the tokens once.
 	$(BIN)/python benchmarks/floor.py
