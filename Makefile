@@ -28,6 +28,11 @@ lint: .venv/.installed-dev ## Check style, format and types, and that the genera
 	$(BIN)/python -m mypy --strict bench/
 	$(BIN)/python docs/generate.py --check
 
+FUZZ ?= 300
+SEED ?= 0
+fuzz: .venv/.installed-dev ## Mutate shipped files FUZZ times each, from SEED on, and read them; print how many were tried.
+	BENCH_FUZZ=$(FUZZ) BENCH_FUZZ_SEED=$(SEED) $(BIN)/python -m pytest tests/fuzz
+
 packages: .venv/.installed-dev ## Build wheel and source distribution, and try both in bare environments.
 	.ci/packages
 
