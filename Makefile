@@ -7,7 +7,7 @@ BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := --constraint constraints.txt
 
-.PHONY: help bench test lint packages newest lock benchmark example accept-gold docs record clean
+.PHONY: help bench test kills fuzz lint packages newest lock benchmark example accept-gold docs record clean
 .DEFAULT_GOAL := help
 
 help: ## Say what each target does.
@@ -18,6 +18,9 @@ bench: .venv/.installed ## Replay the shipped traces through the shipped scenari
 
 test: .venv/.installed-dev ## Run every test on two cores, the examples in docstrings included.
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+kills: .venv/.installed-dev ## Kill runs, imports and recordings 100 times at random moments, and look at what they leave behind.
+	KILLS=100 $(BIN)/python -m pytest -s tests/test_kills.py
 
 lint: .venv/.installed-dev ## Check style, format and types, and that the generated pages are not old.
 	$(BIN)/python -m ruff check .

@@ -29,6 +29,10 @@ class SpecError(BenchError):
     """A name, spec string or parameter that does not exist or does not fit."""
 
 
+class EndedError(SpecError):
+    """Somebody's own code that wants to end the process when it is imported or constructed."""
+
+
 class ScenarioError(BenchError):
     """A scenario file that cannot be used as it stands."""
 
@@ -47,7 +51,11 @@ def one_line(text: object) -> str:
     >>> one_line("a\\n  b")
     'a b'
     """
-    flat = visible(" ".join(str(text)[:_LONGEST].split()))
+    try:
+        shown = str.__str__(str(text))
+    except Exception:  # somebody's own error, which cannot even say what it is
+        shown = f"(a {type(text).__name__} that cannot be shown)"
+    flat = visible(" ".join(shown[:_LONGEST].split()))
     return flat if len(flat) <= 500 else flat[:497] + "..."
 
 

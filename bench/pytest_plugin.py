@@ -73,6 +73,8 @@ def _is_scenario(path: Path) -> bool:
         return {"traces", "strategies"} <= tomllib.loads(text).keys()
     except tomllib.TOMLDecodeError:
         return _LOOKS_LIKE_ONE.search(text) is not None
+    except RecursionError:  # reading it says what is wrong
+        return True
     except (OSError, UnicodeDecodeError):
         return False
 

@@ -14,7 +14,10 @@ from bench.cli import main
 from bench.errors import sayable
 
 ROOT = Path(__file__).parents[1]
-RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]|^\s*::|##\w*\[", re.MULTILINE)
+RAW = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]|^\s*::|##\w*\[",
+    re.MULTILINE,
+)
 """What must not come out: control and direction characters, invisible ones, commands to a CI system."""
 
 HOSTILE = {
@@ -39,7 +42,13 @@ def trace_file(folder: Path, text: str) -> Path:
         {"kind": "result", "index": 3, "call_id": text, "function": text, "seen": f"run_8 471 {text}", "error": text},
         {"kind": "model", "index": 4, "content": f"471 of run_8 {text}"},
     ]  # fmt: skip
-    header = {"bench_trace": 1, "id": text, "source": {"format": text, "path": text}, "labels": {text: text}, "left_out": {text: 1}}
+    header = {
+        "bench_trace": 1,
+        "id": text,
+        "source": {"format": text, "path": text},
+        "labels": {text: text},
+        "left_out": {text: 1},
+    }
     path = folder / "run.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in [header, *steps]))
     return path

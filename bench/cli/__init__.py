@@ -17,6 +17,7 @@ from .history import history
 from .importing import import_
 from .init import init
 from .listing import list_
+from .outcome import Concluded
 from .record import record
 from .run import run
 from .saying import escape_what_cannot_be_printed, say
@@ -72,11 +73,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(141) from None
     except (MemoryError, OSError) as error:
         _fail(f"{type(error).__name__}: {one_line(error)}", 2)
-    except SystemExit:
+    except Concluded:
         raise
-    except (
-        BaseException
-    ) as error:  # a panic of a library is no Exception; 1 says that a gate failed, and nothing else may
+    except SystemExit as error:
+        _fail(f"code that was loaded wanted to exit with {one_line(error)} — a plug-in must not", 2)
+    except BaseException as error:  # whatever it is: exit code 1 says that a gate failed, and 0 that all hold
         debugged(error)
         _fail(defect(error), 2)
 

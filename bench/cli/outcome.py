@@ -22,6 +22,10 @@ NARROWEST, WIDEST = 60, 140
 """How many columns of a terminal are used, at least and at most."""
 
 
+class Concluded(SystemExit):
+    """The end of a command that judged: the one way to exit codes 0 and 1 that a verdict stands behind."""
+
+
 def finish(
     comparisons: Sequence[Comparison],
     outputs: Sequence[Path],
@@ -72,7 +76,7 @@ def finish(
             lines = drawn((Prose(REPLAY_LIMIT, "muted"), *scenarios_blocks(named)), width, colour=colour)
             say("\n".join(lines), coloured=colour)
     say(conclusion.sentence)
-    raise SystemExit(conclusion.exit_code)
+    raise Concluded(conclusion.exit_code)
 
 
 def _undrawn(output: Path) -> str:

@@ -74,23 +74,26 @@ class Replayer:
         state = _Replay(self, strategy)
         failure: Failure | None = None
         step: AnyStep | None = None
+        self.guard.starts()
         try:
+            self.guard.step(strategy.name, 0.0)
             with state.asked.open():
                 state.start()
                 for step in self.evidence.trace.steps[:steps]:
+                    self.guard.step(strategy.name, state.extra_s)
                     state.take(step)
                 if steps is None:
+                    self.guard.step(strategy.name, state.extra_s)
                     state.route_at("end", step)
-        except Broken as error:
-            failure = Failure(step=-1 if step is None else step.index, slot=error.slot, error=error.text)
         except BaseException as error:
-            theirs = strategy.own or isinstance(error, SystemExit)
+            theirs = strategy.own or isinstance(error, Broken | SystemExit)
             if not theirs or isinstance(error, self.guard.passing):
                 raise
-            told = Broken("strategy", error)
+            told = error if isinstance(error, Broken) else Broken("strategy", error)
             failure = Failure(step=-1 if step is None else step.index, slot=told.slot, error=told.text)
         finally:
             state.close()
+            self.guard.ends(strategy.name)
         return state.run(failure)
 
 
@@ -129,6 +132,8 @@ class _Replay:
 
     def start(self) -> None:
         """Start what fills the slots: state lives for this replay alone."""
+        if self.strategy.broken:
+            raise Broken("strategy", StrategyError(self.strategy.broken))
         plugins = self.strategy.plugins
         self.summarizer = self._start("summarizer")
         self.decode = next((plugin.attribute("decode") for plugin in plugins.get("summarizer", ())), None)
@@ -151,6 +156,11 @@ class _Replay:
         if isinstance(instance, Process):
             self.processes.append(instance)
         return instance, call
+
+    @property
+    def extra_s(self) -> float:
+        """How long the processes of this strategy may take for one call each."""
+        return sum(sum(process.limits) for process in self.processes)
 
     def close(self) -> None:
         """End what runs beside the replay."""

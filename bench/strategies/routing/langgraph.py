@@ -17,7 +17,7 @@ from ..dialects.langchain import LangChain
 START, END, NAME = "__start__", "__end__", "langgraph"
 
 
-@register("router", NAME, at=RECORDED)
+@register("router", NAME, at=RECORDED, needs="a graph")
 class LangGraphRouter:
     """Where a compiled `StateGraph` goes from each node that the trace recorded, on the state as the strategy left it.
 
@@ -34,7 +34,7 @@ class LangGraphRouter:
     bench.errors.SpecError: router 'langgraph': graph='agent' names no graph — write graph=file.py:name
     """
 
-    def __init__(self, *, graph: str) -> None:
+    def __init__(self, *, graph: str = "graph.py:app") -> None:
         file, _, name = graph.partition(":")
         if not (file.endswith(".py") and name.isidentifier()):
             raise SpecError(f"router 'langgraph': graph={graph!r} names no graph — write graph=file.py:name")
