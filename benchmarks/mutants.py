@@ -30,9 +30,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import hypothesis  # noqa: F401  what tests need is imported once, before a process is forked for each mutant
-import numpy  # noqa: F401
+import numpy  # noqa: F401  what tests need is imported once, before a process is forked for each mutant
 import pytest
+from hypothesis import HealthCheck, Phase, settings
 from mutations import Mutant, mutants_of, telling_calls
 
 ROOT = Path(__file__).parents[1]
@@ -78,6 +78,14 @@ class Watch:
         self.tried: list[tuple[str, float, list[str]]] = []
         self.failed: list[str] = []
         self.called: set[str] = set()
+
+    def pytest_configure(self) -> None:
+        """That an example fails is enough: a smaller one is not looked for, which takes minutes."""
+        phases = (Phase.explicit, Phase.generate)
+        settings.register_profile(
+            "mutants", derandomize=True, deadline=None, phases=phases, suppress_health_check=list(HealthCheck)
+        )
+        settings.load_profile("mutants")
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Only the tests wanted."""
