@@ -25,12 +25,18 @@ if TYPE_CHECKING:
         score as score,
     )
     from .recording import record as record
+    from .strategies.models import ask as ask
+    from .tuning import tune as tune
 
 __version__ = VERSION
-__all__ = ["check", "compare", "load", "measure", "record", "render", "replay", "run_scenario", "score"]
+__all__ = ["ask", "check", "compare", "load", "measure", "record", "render", "replay", "run_scenario", "score", "tune"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "ask":
+        from .strategies.models import ask
+
+        return ask
     if name == "measure":
         from .case import measure
 
@@ -39,6 +45,10 @@ def __getattr__(name: str) -> Any:
         from .recording import record
 
         return record
+    if name == "tune":
+        from .tuning import tune
+
+        return tune
     if name in __all__:
         from . import pipeline
 

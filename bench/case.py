@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,10 +24,11 @@ from .model import Case, Failure, Losses, RecordingShown, Run, RunShown, Sample,
 from .replayer.guard import Guard
 from .replayer.loop import Replayer
 from .replayer.stability import unstable_at
+from .reports.loss.causes import causes
 from .reports.loss.finding_changes import finding_changes
 from .reports.loss.side_by_side import damages, worst_results
 from .reports.prompt_data import prompt_data
-from .strategies import Strategy, parse_strategy, with_empty_writer
+from .strategies import Strategy, has_writer, parse_strategy, with_empty_writer
 
 RECORDED = "recorded"
 """The reference strategy that is what the recorded system itself did."""
@@ -110,14 +112,17 @@ def measure(
     evidence: dict[str, RunEvidence] = {}
     samples: dict[str, Scored] = {}
     unstable: dict[str, int | None] = {}
+    seconds: dict[str, float] = {}
     for strategy in measuring.strategies:
-        done = known.get(strategy.name)
+        began, done = time.perf_counter(), known.get(strategy.name)
         run = replayer.run(strategy) if done is None else done.run
         unstable[strategy.name] = unstable_at(replayer, strategy, run) if done is None else done.unstable_at
         prompts = shared.setdefault(same_prompts(run), PromptEvidence(of_trace, run))
-        silent = functools.partial(_silent, strategy, replayer, done) if run.writer_calls else None
+        asks = run.writer_calls and has_writer(strategy)
+        silent = functools.partial(_silent, strategy, replayer, done) if asks else None
         found = evidence[strategy.name] = RunEvidence(of_trace, run, prompts, oracle, replayer.counter, silent)
         samples[strategy.name] = scored(found, measuring.metrics)
+        seconds[strategy.name] = time.perf_counter() - began
     shown = {name: samples[name] for name in samples if name in measuring.shown}
     damaged = damages(shown, of_trace.results)
     return Case(
@@ -131,11 +136,12 @@ def measure(
         ),
         runs={
             name: msgspec.structs.replace(
-                _run_shown(found, samples[name], measuring.budgets), unstable_at=unstable[name]
+                _run_shown(found, samples[name], measuring.budgets), unstable_at=unstable[name], seconds=seconds[name]
             )
             for name, found in evidence.items()
         },
         losses=tuple(_losses(trace, samples, measuring)),
+        causes=causes(shown, of_trace.results),
         results=worst_results(damaged, evidence, measuring.results_shown),
         results_damaged=len(damaged),
         results_needed=sum(any(damage.missed for damage in items) for items in damaged.values()),
@@ -222,7 +228,7 @@ def _run_shown(evidence: RunEvidence, samples: Scored, budgets: Sequence[int]) -
         finding_changes=finding_changes(differing),
         findings_differing=len(differing),
         findings_judged=sum(map(judged, run.results)),
-        probes=tuple(samples.get("probes.recall", ())),
+        probes=(*samples.get("probes.recall", ()), *samples.get("probes.unwanted", ())),
         compactions=() if run.failure is not None else compactions_shown(evidence),
         handles=len(handles),
         handles_empty=sum(outcome.stored is None for outcome in handles),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,28 +13,26 @@ import msgspec
 from .case import Measuring, OracleCosts, scored
 from .comparison.pairs import deltas
 from .comparison.rows import ordered, summarized
-from .comparison.shared import accepted_from, why_stale
-from .errors import BenchError, ResultsError, ScenarioError, SpecError, nearest
+from .comparison.shared import accepted_from, stale_metrics
+from .errors import BenchError, ResultsError, SpecError
 from .evidence.calibration import CALIBRATION_VERSION
 from .evidence.of_run import RunEvidence
 from .evidence.of_trace import TraceEvidence
-from .evidence.probes import LABEL, Questions
 from .files.baselines import read_baseline
-from .gates import check as judge_all, parse_rule, require_known, rules_at_budgets
+from .gates import check as judge_all, parse_rule, require_known, rules_on
+from .given import Asked, traces_given
 from .metrics import metrics
 from .model import Against, Baseline, Case, Comparison, GateRule, MetricInfo, Run, Sample, Signature, Trace, Verdict
 from .plugins.trial import Limits
 from .replayer.loop import Replayer
 from .reports import render as write_report
 from .scenario import Scenario, read_scenario
-from .strategies import Strategy, compose, strategy_of
-from .strategies.budgets import at_budgets, has_window
+from .strategies import Strategy, strategy_of
 from .strategies.earlier import Earlier, strategies_at
-from .strategies.loading import given_strategies, put_together
+from .strategies.sweeps import declared
 from .text.facts import FACTS_VERSION
 from .tokens.prices import prices_date
 from .traces import Loaded, load as read_traces
-from .traces.paths import require_inside
 from .version import VERSION
 from .workers import Times, measured
 
@@ -48,7 +46,7 @@ HELD_AGAINST = ("recorded", YARDSTICK)
 """The references that differences are stated against: what was run, then what loses nothing."""
 
 Progress = Callable[[int, int | None], None]
-Asked = Iterable[tuple[Trace, Mapping[str, Any]]]
+Labelled = Iterable[tuple[Trace, Mapping[str, Any]]]
 """Traces, each with the labels that a scenario adds."""
 
 
@@ -99,16 +97,18 @@ def compare(
     and encoding. Raises SpecError for two strategies of one name, BenchError for no traces or no strategies at all.
     """
     limits = limits or Limits()
-    declared = given_strategies(strategies, base, limits)
-    if not declared:
+    several = isinstance(strategies, Iterable) and not isinstance(strategies, str)
+    unnamed = ((None, item) for item in (strategies if several else [strategies]))
+    made = declared(strategies.items() if isinstance(strategies, Mapping) else unnamed, base=base, limits=limits)
+    if not made.strategies:
         raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
-    found, skipped = _given(traces, base)
+    found, skipped = traces_given(traces, base)
     rules = tuple(parse_rule(table, f"gates[{number}]", number) for number, table in enumerate(gates, 1))
-    require_known(rules, [item.name for item in declared] + list(REFERENCES), "gates")
+    require_known(rules, [*made.names, *REFERENCES], "gates")
     plan = _Plan(
         title=title,
-        declared=declared,
-        rules=rules,
+        declared=made.strategies,
+        rules=rules_on(rules, made.names),
         seed=seed,
         jobs=jobs,
         progress=progress,
@@ -152,20 +152,48 @@ def run_scenario(
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     where = str(plan.path or plan.title)
-    limits = limits or Limits()
-    declared = put_together(plan.strategies, lambda name, slots: _declared(name, slots, plan.base), limits)
+    with _named_in_errors(where if plan.path else ""):
+        return _run(plan, where, progress, against, accepting, allow_inconclusive, require_baseline, jobs,
+                    limits or Limits(), times or Times())  # fmt: skip
+
+
+@contextmanager
+def _named_in_errors(where: str) -> Iterator[None]:
+    """Whatever cannot be used names the scenario that asked for it."""
+    try:
+        yield
+    except BenchError as error:
+        if where in str(error):
+            raise
+        raise type(error)(f"{where}: {error}") from error.__cause__
+
+
+def _run(
+    plan: Scenario,
+    where: str,
+    progress: Progress | None,
+    against: str | None,
+    accepting: bool,
+    allow_inconclusive: bool,
+    require_baseline: bool,
+    jobs: int,
+    limits: Limits,
+    times: Times,
+) -> Comparison:
+    given = declared(map(_named, plan.strategies, plan.strategies.values()), plan.budgets, plan.base, limits)
     rules = tuple(parse_rule(table, f"{where}: gates[{number}]", number) for number, table in enumerate(plan.gates, 1))
-    everyone = at_budgets(declared, plan.budgets, plan.base)
-    require_known(rules, [item.name for item in (*declared, *everyone)] + list(REFERENCES), where)
-    asked = _Asked(plan, where)
+    require_known(rules, [*given.names, *REFERENCES], where)
+    asked = Asked(plan, where)
     made = _Plan(
         title=plan.title,
-        declared=list(everyone),
-        rules=rules_at_budgets(rules, {item.name: has_window(item) for item in declared}, plan.budgets),
+        declared=given.strategies,
+        rules=rules_on(rules, given.names),
         seed=plan.seed,
         budgets=plan.budgets,
         calibrate=plan.calibrate,
         model=plan.model,
+        keep=plan.keep,
+        keep_far=plan.keep_far,
         jobs=jobs,
         progress=progress,
         skipped=asked.skipped,
@@ -188,12 +216,14 @@ class _Plan:
     """What a comparison is made of beside its traces. `skipped` is read once these have all been seen."""
 
     title: str
-    declared: list[Strategy]
+    declared: tuple[Strategy, ...]
     rules: tuple[GateRule, ...] = ()
     seed: int = 0
     budgets: tuple[int, ...] = ()
     calibrate: bool = True
     model: str | None = None
+    keep: float = Scenario.keep
+    keep_far: float = Scenario.keep_far
     jobs: int = 1
     progress: Progress | None = None
     skipped: Sequence[tuple[str, str]] = ()
@@ -222,7 +252,7 @@ class _Plan:
         return (*self.declared, *then, *(strategy_of(name) for name in REFERENCES if name not in self.names))
 
 
-def _compared(traces: Asked, plan: _Plan) -> Comparison:
+def _compared(traces: Labelled, plan: _Plan) -> Comparison:
     everyone, chosen = plan.everyone, tuple(metrics().values())
     measuring = Measuring(
         strategies=everyone,
@@ -256,6 +286,8 @@ def _compared(traces: Asked, plan: _Plan) -> Comparison:
         skipped=(*plan.skipped, *(() if plan.earlier is None else plan.earlier.missing)),
         budgets=plan.budgets,
         allow_inconclusive=plan.allow_inconclusive,
+        keep=plan.keep,
+        keep_far=plan.keep_far,
     )
     return judged_against(drawn, _against(drawn, plan))
 
@@ -266,7 +298,7 @@ def judged_against(comparison: Comparison, against: Against) -> Comparison:
     return msgspec.structs.replace(held, verdicts=judge_all(held))
 
 
-def _measured(traces: Asked, measuring: Measuring, plan: _Plan) -> Iterator[Case]:
+def _measured(traces: Labelled, measuring: Measuring, plan: _Plan) -> Iterator[Case]:
     """Every case, as it is done; no more traces are held than are being worked on."""
     known: set[str] = set()
 
@@ -323,7 +355,7 @@ def _against(comparison: Comparison, plan: _Plan) -> Against:
         return _earlier_selves(comparison, plan.earlier)
     if plan.baseline is None:
         return Against(required=plan.require_baseline)
-    return Against(baseline=plan.baseline, problem=why_stale(comparison.signature, plan.baseline, comparison.metrics))
+    return Against(baseline=plan.baseline, stale=stale_metrics(comparison.signature, plan.baseline, comparison.metrics))
 
 
 def _earlier_selves(comparison: Comparison, earlier: Earlier) -> Against:
@@ -336,61 +368,8 @@ def _earlier_selves(comparison: Comparison, earlier: Earlier) -> Against:
     return Against(baseline=accepted, name=earlier.name, before=before)
 
 
-# ---------------------------------------------------------------- what people pass
-
-
-def _given(traces: Any, base: Path | None) -> tuple[Iterable[Trace], Sequence[tuple[str, str]]]:
-    """The traces that somebody passed, and what was skipped on the way."""
-    if isinstance(traces, str | Path):
-        traces = [traces]
-    if isinstance(traces, Trace):
-        return [traces], ()
-    if isinstance(traces, Loaded):
-        return traces.traces, traces.skipped
-    if not isinstance(traces, Iterable):
-        what = f"traces are paths, Traces, or what bench.load gives; got {type(traces).__name__}"
-        raise BenchError(f"{what} — write bench.compare('runs/', …)")
-    items = list(traces) if isinstance(traces, list | tuple) else traces
-    if isinstance(items, list) and all(isinstance(item, str | Path) for item in items):
-        found = read_traces([str(item) for item in items], base or Path())
-        return found.traces, found.skipped
-    return _only_traces(items), ()
-
-
-def _only_traces(items: Iterable[Any]) -> Iterator[Trace]:
-    for item in items:
-        if not isinstance(item, Trace):
-            raise BenchError(f"expected a Trace among the traces, got {type(item).__name__} — load it with bench.load")
-        yield item
-
-
-@dataclass
-class _Asked:
-    """The traces of a scenario, each with what the scenario says and asks of it. `skipped` fills as they are read."""
-
-    plan: Scenario
-    where: str
-    skipped: list[tuple[str, str]] = field(default_factory=list)
-
-    def __iter__(self) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
-        questions = Questions(self.plan.probes, self.where)
-        if self.plan.path is not None and not self.plan.outside:
-            require_inside(self.plan.traces, self.plan.base)
-        loaded = read_traces(self.plan.traces, self.plan.base)
-        self.skipped.extend(loaded.skipped)
-        known = set()
-        for trace in loaded.traces:
-            known.add(trace.id)
-            probes = questions.of(trace)
-            yield trace, {**self.plan.labels.get(trace.id, {}), **({LABEL: probes} if probes else {})}
-        for case in self.plan.labels:
-            if case not in known:
-                raise ScenarioError(f"{self.where}: labels for unknown case {case!r}{nearest(case, known)}")
-        questions.require_asked()
-
-
-def _declared(name: str, slots: Mapping[str, Any] | str, base: Path) -> Strategy:
-    """A strategy of a scenario: a table of slots, the empty table of a reference, or the spec string of the command line."""
+def _named(name: str, slots: Mapping[str, Any] | str) -> tuple[str | None, Any]:
+    """A strategy of a scenario: a table of slots, the empty table of a reference, or the spec string of the command line, which has its name."""
     if isinstance(slots, str):
-        return strategy_of(slots, base=base)
-    return strategy_of(name) if not slots and name in REFERENCES else compose(name, slots, base)
+        return None, slots
+    return (None, name) if not slots and name in REFERENCES else (name, slots)

@@ -168,7 +168,7 @@ def measured(
     for trace, labels in tasks:
         guard = Guard()
         yield measure(trace, measuring, labels, guard=guard)
-        for name, seconds in guard.seconds.items():
+        for name, seconds in _declared(guard.seconds, measuring).items():
             add(name, seconds)
 
 
@@ -184,6 +184,12 @@ def measured_in_processes(
     Somebody's own code may take what `limits` say. Raises what `measure` raises. However it ends, no process is left behind.
     """
     yield from _Pool(tasks, measuring, limits or Limits(), timed).cases(jobs)
+
+
+def _declared(seconds: Mapping[str, float], measuring: Measuring) -> dict[str, float]:
+    """What the strategies took that somebody asked for, without the references and the runs that only metrics replay."""
+    names = {item.name for item in measuring.strategies if not item.reference}
+    return {name: took for name, took in seconds.items() if name in names}
 
 
 def _unheard(strategy: str, seconds: float) -> None:
@@ -238,7 +244,7 @@ class _Pool:
             return
         if isinstance(answer.given, BenchError):
             raise answer.given
-        for name, seconds in answer.seconds.items():
+        for name, seconds in _declared(answer.seconds, self.measuring).items():
             self.timed(name, seconds)
         if isinstance(answer.given, Case):
             yield answer.given

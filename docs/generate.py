@@ -1,4 +1,5 @@
-"""Writes docs/cli.md, docs/plugins.md and docs/metrics.md from the command line and the registries: `python docs/generate.py`, or `make docs`.
+"""Writes docs/cli.md, docs/plugins.md, docs/metrics.md and the tables of docs/formats.md from the command line and the registries:
+`python docs/generate.py`, or `make docs`.
 
 docs/metrics.md is put together: the definitions are the docstrings, the introductions and worked examples are the parts in docs/metrics/.
 A part is named after its group of metrics (`1_cost.md`) and has a heading `## FAMILY` for each example. A family without one shows the
@@ -12,7 +13,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -24,6 +25,7 @@ from bench.cli.listing import shown_type  # noqa: E402
 from bench.metrics import metrics  # noqa: E402
 from bench.plugins.registry import KINDS, Entry, entries  # noqa: E402
 from bench.plugins.spec import format_value  # noqa: E402
+from bench.traces import Kept  # noqa: E402
 
 NOTICE = "<!-- written by docs/generate.py: change the code, then `make docs` -->"
 
@@ -97,7 +99,7 @@ def declared(entry: Entry) -> str:
     if entry.kind == "metric":
         return f"{meta['unit']}, {meta['better']} is better, {meta['aggregate']}{family_parameters(entry)}"
     if entry.kind == "router":
-        return f"at `{meta.get('at', getattr(entry.target, 'at', ''))}`"
+        return f"at `{meta['at']}`" + (f", a loop is `{meta['loop']}`" if "loop" in meta else "")
     return ", ".join(f"`{item}`" for item in meta.get("handles", meta.get("endings", ())))
 
 
@@ -221,6 +223,35 @@ def shown_file(path: Path) -> list[str]:
     return [f"`docs/{path.relative_to(FOLDER).as_posix()}`", "", f"```{path.suffix[1:]}", text, "```", ""]
 
 
+# ---------------------------------------------------------------- docs/formats.md
+
+BEGIN, END = "<!-- written by docs/generate.py from what readers declare -->", "<!-- end of what readers declare -->"
+
+
+def formats_page(written: str | None = None) -> str:
+    """docs/formats.md with its tables written anew between their marks; the rest of the page is written by hand.
+
+    `written`: with the readers that this page has already.
+    """
+    page = (FOLDER / "formats.md").read_text(encoding="utf-8") if written is None else written
+    before, _, after = page.partition(BEGIN)
+    old, _, rest = after.partition(END)
+    readers = [
+        entry
+        for entry in found("reader")
+        if hasattr(entry.target, "keeps") and (written is None or f"| `{entry.name}` |" in old)
+    ]
+    kinds = get_args(Kept)
+    dots = [
+        (f"`{entry.name}`", entry.target.keeps.results, *("•" * (kind in entry.target.keeps.also) for kind in kinds))
+        for entry in readers
+    ]
+    told = [(f"`{entry.name}`", entry.target.keeps.never, entry.target.keeps.tested, entry.source) for entry in readers]
+    lines = ["", *table(("reader", "results", *kinds), dots)]
+    lines += [*table(("reader", "what it cannot keep", "tested on", "source"), told)]
+    return "\n".join([before + BEGIN, *lines, END + rest])
+
+
 # ---------------------------------------------------------------- docs/cli.md
 
 
@@ -271,7 +302,7 @@ def metavar(option: click.Option, context: click.Context) -> str:
     return str(option.make_metavar(context))
 
 
-PAGES = {"plugins.md": plugins_page, "cli.md": cli_page, "metrics.md": metrics_page}
+PAGES = {"plugins.md": plugins_page, "cli.md": cli_page, "metrics.md": metrics_page, "formats.md": formats_page}
 
 
 def main() -> None:

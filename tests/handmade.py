@@ -12,6 +12,7 @@ from bench.evidence.spoken import message_texts
 from bench.model import (
     AnyStep,
     ContextReset,
+    Decision,
     ImagePart,
     Message,
     ModelTurn,
@@ -161,3 +162,31 @@ def unmet(recording: Trace, run: Run) -> list[tuple[int, str]]:
         for found in needed.get(prompt.step, ())
         if not any(holds(text, found.fact) for key in keys for text in message_texts(run.messages[key]))
     ]
+
+
+def decided(*decisions: Decision, on: Trace | None = None) -> Run:
+    """A run that is these decisions alone."""
+    return Run(
+        trace_id="empty" if on is None else on.id, trace_sha256="", strategy="s", spec="", encoding="o200k_base",
+        messages={}, message_tokens={}, decisions=decisions,
+    )  # fmt: skip
+
+
+def decision(step: int, route: str, untruncated: str = "continue", **more: Any) -> Decision:
+    """A decision of `loop_detector`, or of the router in `more`."""
+    taken = {"router": "loop_detector", "loop": "break_loop", **more}
+    return Decision(step=step, at="before_model", route=route, untruncated=untruncated, **taken)
+
+
+def looking(*seen: str, user: str | None = None) -> Trace:
+    """An agent that runs `ls` once for each result, a user speaking before the last one."""
+    steps: list[Any] = []
+    for number, text in enumerate(seen):
+        if user is not None and number == len(seen) - 1:
+            steps.append(UserTurn(index=2 + len(steps), content=user))
+        asked = ToolCall(id=f"c{number}", name="bash", arguments={"command": "ls"})
+        steps.append(ModelTurn(index=2 + len(steps), tool_calls=(asked,)))
+        steps.append(
+            result(text, index=2 + len(steps), call_id=asked.id, function="bash", arguments=asked.arguments)
+        )  # fmt: skip
+    return opened(steps)

@@ -52,3 +52,11 @@ def verdicts(*arguments: object) -> list[dict[str, Any]]:
 def relative(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The verdicts of the gates that compare with a baseline."""
     return [item for item in found if "≤" in item["gate"]]
+
+
+def another(name="more"):
+    """A new trace beside the others: a copy of the survey under another name that asks a little otherwise."""
+    text = (TRACES / "survey.jsonl").read_text()
+    (TRACES / f"{name}.jsonl").write_text(
+        text.replace('"id":"survey"', f'"id":"{name}"', 1).replace("How", "And how", 1)
+    )

@@ -12,12 +12,13 @@ from hypothesis import given, strategies as st
 import bench
 from bench.comparison.budgets import standings
 from bench.errors import ScenarioError, SpecError
-from bench.gates import parse_rule, rules_at_budgets
+from bench.gates import parse_rule, rules_on
 from bench.model import GateRule
 from bench.reports import build_blocks, rendered
 from bench.scenario import Scenario, read_scenario
-from bench.strategies import Strategy, parse_strategy
+from bench.strategies import parse_strategy
 from bench.strategies.budgets import at_budgets, has_window, parse_budgets
+from bench.strategies.sweeps import declared
 from bench.traces.native import encode_trace
 
 OLD = "old=compactor=summarize_old:keep_last=2,max_tokens=32000+store=truncate"
@@ -34,10 +35,6 @@ def scenario(folder: Path, budgets: tuple[int, ...], gates: tuple[dict[str, Any]
 
 def rule(**table: Any) -> GateRule:
     return parse_rule(table, "x.toml: gates[1]")
-
-
-def windows(declared: list[Strategy]) -> dict[str, bool]:
-    return {item.name: has_window(item) for item in declared}
 
 
 def test_only_windows_are_set_and_everything_else_stays() -> None:
@@ -57,9 +54,7 @@ def test_only_windows_are_set_and_everything_else_stays() -> None:
 
 def test_no_budget_changes_nothing() -> None:
     declared = [parse_strategy(text) for text in EVERYONE]
-    rules = [rule(metric="needed.recall", strategy="old", min=0.5)]
     assert at_budgets(declared, []) == tuple(declared)
-    assert rules_at_budgets(rules, windows(declared), []) == tuple(rules)
 
 
 def test_a_users_own_compactor_has_a_window_too(tmp_path: Path) -> None:
@@ -86,11 +81,10 @@ def test_budgets_read_back(numbers: list[int]) -> None:
 
 
 def test_gates_apply_at_every_budget() -> None:
-    declared = [parse_strategy(text) for text in EVERYONE]
+    names = declared([(None, text) for text in EVERYONE], [1000, 4000]).names
 
     def expanded(pattern: str) -> list[str]:
-        rules = rules_at_budgets([rule(metric="m", strategy=pattern, min=0)], windows(declared), [1000, 4000])
-        return [item.strategy for item in rules]
+        return [item.strategy for item in rules_on([rule(metric="m", strategy=pattern, min=0)], names)]
 
     assert expanded("old") == ["old@1000", "old@4000"]
     assert expanded("*") == ["*"]

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from handmade import trace
 from hypothesis import given, strategies as st
@@ -193,6 +194,17 @@ def test_a_call_costs_reads_writes_and_the_answer() -> None:
     # claude-sonnet-4-5: $3 in, $0.30 read, $3.75 written, $15 out a million
     expected = (3 * 3 + call.read * 0.3 + call.written * 3.75 + call.answer_tokens * 15) / 1e6
     assert call.usd == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("tokens", "written"), [(1023, 0), (1024, 1024 - 3), (1025, 1025 - 3)])
+def test_a_prompt_too_short_for_the_cache_is_not_charged_as_written(tokens: int, written: int) -> None:
+    """Claude Sonnet 4.5 keeps no prompt of fewer than 1,024 tokens; the last 3 of a prompt open the answer."""
+    turn = ModelTurn(index=1, model="claude-sonnet-4-5")
+    run = msgspec.structs.replace(run_of_messages((1, add(0, "a"), tokens), a=tokens - 3), model=turn.model)
+    (call,) = calls_of(RunEvidence(recording_of(turn), run))
+    assert (call.read, call.written, call.writes) == (0, written, bool(written))
+    # $3 in and $3.75 written a million
+    assert call.usd == pytest.approx(((tokens - written) * 3 + written * 3.75 + call.answer_tokens * 15) / 1e6)
 
 
 # ---------------------------------------------------------------- what recorded usage says of the cache

@@ -45,7 +45,7 @@ def test_a_file_against_itself_is_the_same_and_passes_any_gate(capsys):
     limits = ["--max-drop", "needed.recall=0", "--max-increase", "cost.prompt_tokens=0%"]
     assert bench("compare", "a.json", "a.json", *limits) == 0
     said = capsys.readouterr().out
-    assert "0 values of" in said
+    assert re.search(r"0 of \d+ values differ", said)
     assert "gates: 4 pass: nothing failed (exit 0)" in said
 
 
@@ -59,6 +59,16 @@ def test_differences_are_paired_shown_with_n_and_judged_on_request(capsys):
     assert failed["strategy"] == "mine"
     assert re.search(r"needed\.recall went from 1 to 0\.\d+ \(-[\d.]+%, 2 cases", failed["sentence"])
     assert "most on survey (1 → 0" in failed["sentence"]
+
+
+@pytest.mark.parametrize("columns", [80, 140])
+def test_on_a_terminal_every_change_says_what_it_is(columns, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    bench("compare", "a.json", "worse.json")
+    lines = capsys.readouterr().out.splitlines()
+    head = next(line for line in lines if line.startswith("strategy"))
+    assert all(f" {word}" in head for word in ("metric", "before", "now", "change", "cases", "says"))
+    assert max(map(len, lines)) <= columns
 
 
 @pytest.mark.parametrize("ending", ["html", "md", "xml", "json", "csv", "txt"])
@@ -143,7 +153,10 @@ def test_parquet_holds_the_rows_of_the_json_report(monkeypatch, capsys):
     parquet = pytest.importorskip("pyarrow.parquet")
     assert bench("compare", "a.json", "a.json", "-o", "x.parquet", "-o", "x.json") == 0
     table = parquet.read_table("x.parquet").to_pylist()
-    rows = json.loads(Path("x.json").read_text())["rows"]
+    every = json.loads(Path("x.json").read_text())["rows"]
+    told = {row["metric"] for row in every if row["reason"] != "nothing to measure"}
+    assert {row["metric"] for row in every} > told
+    rows = [row for row in every if row["metric"] in told]
     assert [(row["strategy"], row["metric"], row["case"], row["value"], row["n"]) for row in table] == [
         (row["strategy"], row["metric"], row["case"], row["value"], row["n"]) for row in rows
     ]

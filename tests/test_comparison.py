@@ -47,6 +47,12 @@ def test_what_is_better_is_the_metrics_to_say(info, better):
     assert delta(info, [0.8, 0.9, 0.7, 0.8, 0.9, 0.7], [0.4, 0.5, 0.3, 0.4, 0.5, 0.3]).better is better
 
 
+@pytest.mark.parametrize(("info", "better"), [(LOWER, True), (HIGHER, False), (MOST, True)])
+def test_a_fall_by_less_than_one_is_a_fall(info, better):
+    """Shares, and dollars, never move by a whole number."""
+    assert delta(info, [0.4, 0.5, 0.3, 0.4, 0.5, 0.3], [0.8, 0.9, 0.7, 0.8, 0.9, 0.7]).better is better
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs", "says"),
     [

@@ -7,11 +7,12 @@ import json
 import msgspec
 import pytest
 from compared import comparison
+from decided import against, comparison as decided, only
 
 from bench.errors import ResultsError
 from bench.files.baselines import read_baseline, write_baseline
 from bench.gates import parse_rule
-from bench.gates.baselines import accept, baseline_of, require_acceptable
+from bench.gates.baselines import accept, accepted, baseline_of, require_acceptable
 from bench.model import Baseline
 
 
@@ -109,3 +110,51 @@ def test_an_unmeasured_value_is_kept_as_such(tmp_path):
     accepted = Baseline(signature=comparison().signature, values={"s": {"m": {"": None, "a": 1.0}}})
     write_baseline(accepted, tmp_path / "b.json")
     assert read_baseline(tmp_path / "b.json").values["s"]["m"] == {"": None, "a": 1.0}
+
+
+# ---------------------------------------------------------------- what is said of a change
+
+
+def lines_of(before, now, tmp_path, rule="cost.prompt_tokens"):
+    """What is printed where these values of strategy `s`, by case, are accepted over those."""
+    gate = {"metric": rule, "max_increase": "1000%"}
+    then = decided(only(rule, s=before), gate)
+    _, lines = accepted(decided(only(rule, s=now), gate, against=against(then)), tmp_path / "b.json")
+    return list(lines)[1:]
+
+
+def test_the_cases_that_moved_are_listed_and_no_others(tmp_path):
+    before = {"a": 100, "b": 200, "c": 300}
+    assert lines_of(before, {"a": 100, "b": 150, "c": 330}, tmp_path) == [
+        "  s cost.prompt_tokens: 600 → 580 (-3.3%) over 3 cases",
+        "    b: 200 → 150 (-25.0%)",
+        "    c: 300 → 330 (+10.0%)",
+    ]
+
+
+def test_a_new_case_is_in_and_has_not_moved(tmp_path):
+    assert lines_of({"a": 100}, {"a": 100, "b": 50}, tmp_path) == [
+        "  cases in: b",
+        "  s cost.prompt_tokens: 100 → 150 (+50.0%) over 2 cases",
+    ]
+
+
+def test_from_nothing_there_is_no_relative_change(tmp_path):
+    """What was accepted as 0 was measured: it moved, by no share of itself."""
+    assert lines_of({"a": 0, "b": 0}, {"a": 7, "b": 0}, tmp_path) == [
+        "  s cost.prompt_tokens: 0 → 7 over 2 cases",
+        "    a: 0 → 7",
+    ]
+    assert lines_of({"a": 7, "b": 0}, {"a": 0, "b": 0}, tmp_path) == [
+        "  s cost.prompt_tokens: 7 → 0 (-100.0%) over 2 cases",
+        "    a: 7 → 0 (-100.0%)",
+    ]
+    assert lines_of({"a": 0}, {"a": 0}, tmp_path) == ["  s cost.prompt_tokens: 0 unchanged over 1 case"]
+
+
+@pytest.mark.parametrize(("moved", "more"), [(10, None), (11, "    and 1 more cases"), (13, "    and 3 more cases")])
+def test_of_many_cases_that_moved_ten_are_listed(tmp_path, moved, more):
+    cases = [f"case {number:02}" for number in range(moved)]
+    said = lines_of(dict.fromkeys(cases, 100), dict.fromkeys(cases, 200), tmp_path)[1:]
+    assert said[:10] == [f"    {case}: 100 → 200 (+100.0%)" for case in cases[:10]]
+    assert said[10:] == ([more] if more else [])

@@ -237,6 +237,20 @@ def test_a_store_may_keep_any_value():
     assert run.results[0].record.value == [TABLE]
 
 
+@pytest.mark.parametrize(
+    ("kept", "kind"),
+    [({"a": 1}, "structured"), ([1], "structured"), ({}, "structured"), ("a", "text"), (7, "text"), (None, "text")],
+)
+def test_what_a_store_gives_as_it_is_is_judged_for_what_it_is(kept, kind):
+    """A mapping that was stored raw is still one for the evaluator, whatever the result had been."""
+    for full in ({"b": 2}, "text"):
+        given = result(full if isinstance(full, str) else None, data=None if isinstance(full, str) else full, index=2)
+        run = bench.replay(
+            opened([given]), compose_of(store=lambda raw: kept, evaluator=lambda record: {"kind": record.result_type})
+        )
+        assert (run.results[0].record.value, run.results[0].evaluation["kind"]) == (kept, kind)
+
+
 EVALUATORS = {
     "record: dict": "record['function_name']",
     "record": "record.function",
@@ -281,19 +295,6 @@ def test_a_consumer_may_answer_with_a_mapping():
 
 
 # ---------------------------------------------------------------- in comparisons
-
-
-def test_five_revisions_in_one_comparison(shared_traces):
-    """Each under its own name, on the recorded session whose keys are spelled `structuredOutput`."""
-    scope: dict[str, dict] = {}
-    for spelling in SPELLINGS:
-        scope[spelling] = {}
-        exec(GENERATE_SUMMARY % spelling, scope[spelling])
-    functions = {spelling: space["generate_summary"] for spelling, space in scope.items()}
-    found = bench.compare(str(shared_traces / "rap" / "session-2025-11-17.json"), functions)
-    assert not any(found.failed(name) for name in functions)
-    values = [found.value(name, "cost.prompt_tokens") for name in (*functions, "keep_all")]
-    assert values[0] == values[1] < values[2]
 
 
 def test_slots_may_hold_functions(tmp_path):

@@ -109,12 +109,12 @@ def test_a_gate_on_what_does_not_exist_is_refused():
 # ---------------------------------------------------------------- against a baseline
 
 
-def baseline(values, *rules, info=RECALL, problem=None):
-    return {"against": Against(baseline=baseline_of(compared(values, *rules, info=info)), problem=problem)}
+def baseline(values, *rules, info=RECALL, stale=None):
+    return {"against": Against(baseline=baseline_of(compared(values, *rules, info=info)), stale=stale or {})}
 
 
-def against(before, now, gate, info=RECALL, problem=None):
-    return compared({"s": now}, gate, info=info, **baseline({"s": before}, gate, info=info, problem=problem))
+def against(before, now, gate, info=RECALL, stale=None):
+    return compared({"s": now}, gate, info=info, **baseline({"s": before}, gate, info=info, stale=stale))
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,14 @@ def test_a_change_since_the_baseline(rule, info, before, now, outcome):
     assert outcomes(against(before, now, rule, info)) == [outcome]
 
 
+@pytest.mark.parametrize(("now", "outcome"), [(14_706, "pass"), (14_707, "fail")])
+def test_what_is_exactly_at_a_relative_limit_passes(now, outcome):
+    """29% of 11,400 are 3,306: as floats 0.29 * 11400 is a little less, and would fail what is allowed."""
+    before = compared({"s": {"a": 11_400}}, rule("cost.prompt_tokens", max_increase="29%"), info=COST)
+    after = compared({"s": {"a": now}}, *before.rules, info=COST, against=Against(baseline=baseline_of(before)))
+    assert outcomes(after) == [outcome]
+
+
 def test_without_a_baseline_a_relative_gate_is_skipped_and_says_how_to_accept_one():
     built = compared({"s": {"a": 0.9}}, DROP)
     assert outcomes(built) == ["skipped"]
@@ -161,10 +169,13 @@ def test_a_strategy_that_raised_fails_even_without_a_baseline():
     assert outcomes(compared({"s": {"a": BROKEN}}, DROP)) == ["fail"]
 
 
-def test_a_refused_baseline_is_inconclusive_with_the_reason():
-    verdict = only(against({"a": 0.9}, {"a": 0.9}, DROP, problem="not comparable: seed differs (1 against 0)"))
+def test_a_stale_metric_is_inconclusive_with_the_reason_and_no_other_is():
+    verdict = only(against({"a": 0.9}, {"a": 0.1}, DROP, stale={"needed.recall": "the pattern of facts changed"}))
     assert verdict.outcome == "inconclusive"
-    assert "seed differs (1 against 0)" in verdict.sentence
+    assert "the baseline is stale for needed.recall: the pattern of facts changed" in verdict.sentence
+    assert outcomes(against({"a": 0.9}, {"a": 0.1}, DROP, stale={"loss.lost.end": "it is counted otherwise"})) == [
+        "fail"
+    ]
 
 
 def test_what_is_missing_is_told_apart():
@@ -327,6 +338,32 @@ def test_over_all_cases_the_worst_one_is_blamed():
     assert verdict.case is None
     assert verdict.losses == (loss(4, "471"),)
     assert "worst on a (0.1)" in verdict.sentence
+
+
+def test_where_only_the_maximum_breaks_the_highest_case_is_blamed():
+    (verdict,) = compared({"s": {"a": 0.1, "b": 0.9}}, rule(min=0.05, max=0.4)).verdicts
+    assert (verdict.outcome, verdict.value, verdict.limit) == ("fail", 0.5, 0.4)
+    assert verdict.sentence.endswith("the limit is ≥ 0.05 and ≤ 0.4; worst on b (0.9)")
+    (verdict,) = compared({"s": {"a": 0.1, "b": 0.9}}, rule(max=0.4)).verdicts
+    assert verdict.sentence.endswith("; worst on b (0.9)")
+    (verdict,) = compared({"s": {"a": 0.1, "b": 0.9}}, rule(min=0.6, max=0.95)).verdicts
+    assert (verdict.limit, verdict.sentence[-18:]) == (0.6, "; worst on a (0.1)")
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"min": 0.5}, "needed.recall ≥ 0.5"),
+        ({"max": 0.5}, "needed.recall ≤ 0.5"),
+        ({"min": 0.2, "max": 0.5}, "needed.recall ≥ 0.2 and ≤ 0.5"),
+        ({"min": 0.5, "over": "worst_case"}, "needed.recall ≥ 0.5 (worst case)"),
+        ({"max_drop": 0.1}, "needed.recall drop ≤ 0.1"),
+        ({"max_increase": "2%"}, "needed.recall increase ≤ 2%"),
+        ({"max_drop": "2%", "over": "worst_case"}, "needed.recall drop ≤ 2% (worst case)"),
+    ],
+)
+def test_a_gate_is_called_by_what_it_asks(settings, name):
+    assert only(compared({"s": {"a": 0.9}}, rule(**settings))).gate == name
 
 
 def test_a_gate_that_holds_says_nothing_of_losses():

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from test_gates import RECALL, WORST, compared, only, rule, with_verdicts
 
-from bench.gates import check, rules_at_budgets
+from bench.gates import check, rules_on
 from bench.model import Against, Loss, Losses
 
 # ---------------------------------------------------------------- what was dropped
@@ -68,7 +68,12 @@ def test_what_the_earlier_self_lost_too_is_left_out():
     ],
 )
 def test_a_gate_follows_its_strategies_to_every_budget(pattern, made):
-    declared = {"mine": True, "fixed": False}
-    found = rules_at_budgets([rule(min=0.5, strategy=pattern)], declared, [100, 200])
-    assert [item.strategy for item in found] == made
-    assert rules_at_budgets([rule(min=0.5, strategy=pattern)], declared, []) == (rule(min=0.5, strategy=pattern),)
+    names = {
+        "mine": ("mine@100", "mine@200"),
+        "mine@100": ("mine@100",),
+        "mine@200": ("mine@200",),
+        "fixed": ("fixed",),
+    }
+    assert [item.strategy for item in rules_on([rule(min=0.5, strategy=pattern)], names)] == made
+    alone = {"mine": ("mine",), "fixed": ("fixed",)}
+    assert rules_on([rule(min=0.5, strategy=pattern)], alone) == (rule(min=0.5, strategy=pattern),)

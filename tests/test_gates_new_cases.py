@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from decided import INFOS, UNMEASURED, against, comparison, only
-from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench, relative, verdicts
+from decided import UNMEASURED, against, comparison, only
+from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, another, bench, relative, verdicts
 
 from bench.errors import ResultsError
 from bench.files.baselines import read_baseline, write_baseline
@@ -174,8 +174,8 @@ def test_new_cases_need_a_baseline_to_be_added_to(tmp_path):
     now, path = accepting(tmp_path, {"a": 0.9}, {"a": 0.9, "b": 0.9})
     with pytest.raises(ResultsError, match="there is no baseline yet — accept the whole run with --update-baseline"):
         accepted(msgspec.structs.replace(now, against=Against()), path, only_new=True)
-    stale = msgspec.structs.replace(now.against, problem="the pattern of facts changed")
-    with pytest.raises(ResultsError, match="the baseline is stale"):
+    stale = msgspec.structs.replace(now.against, stale={"needed.recall": "the pattern of facts changed"})
+    with pytest.raises(ResultsError, match=r"the baseline is stale for needed\.recall: the pattern of facts changed"):
         accepted(msgspec.structs.replace(now, against=stale), path, only_new=True)
     none, path = accepting(tmp_path, {"a": 0.9}, {"a": 0.9})
     assert accepted(none, path, only_new=True) == (None, (f"{path}: no new case, nothing to accept",))
@@ -192,13 +192,6 @@ def repository(tmp_path, monkeypatch, capsys):
     assert bench("init") == 0
     capsys.readouterr()
     return tmp_path
-
-
-def another(name="more"):
-    text = (TRACES / "survey.jsonl").read_text()
-    (TRACES / f"{name}.jsonl").write_text(
-        text.replace('"id":"survey"', f'"id":"{name}"', 1).replace("How", "And how", 1)
-    )
 
 
 @pytest.mark.usefixtures("repository")
@@ -238,67 +231,3 @@ def test_a_deleted_baseline_is_a_failure_in_ci(capsys):
     assert bench("run", SCENARIO, "--require-baseline") == 1
     assert bench("run", "--traces", str(TRACES), "--strategy", "keep_all", "--require-baseline") == 2
     assert "needs a scenario" in capsys.readouterr().err
-
-
-# ---------------------------------------------------------------- stale
-
-
-@pytest.mark.usefixtures("repository")
-@pytest.mark.parametrize(
-    ("field", "value", "said"),
-    [
-        ("bench_version", "0.0.9", None),
-        ("seed", 7, None),
-        ("prices_date", "1999-01-01", None),  # no gate judges dollars
-        ("something_new", 1, None),
-        ("facts_version", "0", "the pattern of facts changed (0 then, "),
-        ("case_encodings", {"survey": ["p50k_base"]}, "the token encoding changed (p50k_base then, "),
-        ("calibration", "0", "how counts of tokens are fitted changed (0 then, "),
-        ("model", "gpt-4o", "the model of traces that name none changed (gpt-4o then, not said now)"),
-        ("metrics", {"needed.recall": 99}, "how needed.recall is counted changed (version 99 then, "),
-        ("metrics", {}, None),  # what an earlier bench wrote
-    ],
-)
-def test_only_what_makes_the_numbers_makes_a_baseline_stale(field, value, said):
-    kept = json.loads(BASELINE.read_text())
-    kept["signature"][field] = value
-    BASELINE.write_text(json.dumps(kept))
-    code = bench("run", SCENARIO)
-    found = relative(verdicts())
-    assert (code, {item["outcome"] for item in found}) == ((0, {"pass"}) if said is None else (3, {"inconclusive"}))
-    assert said is None or all("stale" in item["sentence"] and said in item["sentence"] for item in found)
-
-
-@pytest.mark.usefixtures("repository")
-def test_a_baseline_of_the_first_schema_is_read():
-    kept = json.loads(BASELINE.read_text())
-    signature = kept["signature"]
-    signature["atoms_version"] = signature.pop("facts_version")
-    del signature["case_encodings"], signature["metrics"], kept["weights"]
-    signature["bench_version"] = "0.1.0"
-    BASELINE.write_text(json.dumps({**kept, "schema": 1}))
-    assert bench("run", SCENARIO) == 0
-    assert {item["outcome"] for item in relative(verdicts())} == {"pass"}
-    signature["atoms_version"] = "0"
-    BASELINE.write_text(json.dumps({**kept, "schema": 1}))
-    assert bench("run", SCENARIO) == 3
-    assert all("the pattern of facts changed (0 then" in item["sentence"] for item in relative(verdicts()))
-
-
-@pytest.mark.usefixtures("repository")
-def test_a_new_case_of_another_model_leaves_the_baseline_fresh():
-    another()
-    trace = TRACES / "more.jsonl"
-    trace.write_text(trace.read_text().replace("gpt-4o", "gpt-3.5-turbo"))
-    assert bench("run", SCENARIO) == 0
-    assert {item["outcome"] for item in relative(verdicts())} == {"pass"}
-
-
-def test_dollars_are_stale_with_other_prices(tmp_path):
-    rule = {"metric": "cost.cost_usd", "max_increase": "10%"}
-    now, _ = accepting(tmp_path, {"a": 1.0}, {"a": 1.0}, rule)
-    from bench.comparison.shared import why_stale
-
-    other = msgspec.structs.replace(now.signature, prices_date="2027-01-01")
-    assert "the table of prices changed" in why_stale(other, now.against.baseline, INFOS)
-    assert why_stale(now.signature, now.against.baseline, INFOS) is None

@@ -20,7 +20,8 @@ from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.probes import Questions, probes_of, search, turn_after
 from bench.metrics import metric_of
-from bench.model import Asked, ModelTurn, Probe, Run, Sample, Trace, UserTurn
+from bench.metrics.probes import SHOWN_CHARS
+from bench.model import Asked, AskedProbe, ModelTurn, Probe, Run, Sample, Trace, UserTurn
 from bench.reports import build_blocks, rendered
 from bench.scenario import read_scenario
 from bench.text.equality import same
@@ -107,6 +108,25 @@ def test_what_a_cut_result_says_instead_is_shown(tmp_path: Path) -> None:
     assert "| 276 | 164 |" in text
 
 
+@pytest.mark.parametrize("length", [SHOWN_CHARS - 2, SHOWN_CHARS, 3 * SHOWN_CHARS])
+def test_a_long_answer_is_told_by_its_first_200_characters_and_judged_whole(length: int) -> None:
+    answer = "x" * (length - 1) + "y"
+    recording = trace(result(None, index=0, function="f", data={"a": answer}), ModelTurn(index=1, content="So."))
+    probe = Probe(question="Which?", result="f", path="a")
+    (whole,) = samples(recording, "keep_all", probe)
+    assert detail(whole).expected == f'"{answer}"'[:200]
+    assert detail(whole).found == "path"
+    other = msgspec.structs.replace(probe, path=None, expected="x" * length)  # the same beginning
+    (missed,) = samples(recording, "keep_all", msgspec.structs.replace(other, path=None))
+    assert detail(missed).found == ""
+    step = recording.results[0].index
+    asked_of = msgspec.structs.replace(
+        recording, labels={"probes": [{"question": "?", "expected": "x" * length, "step": step, "path": "a"}]}
+    )
+    (instead,) = measured(asked_of, run_of(asked_of, "keep_all"))
+    assert detail(instead).got == f'"{answer}"'[:200]
+
+
 def test_a_number_without_its_label_is_only_a_word() -> None:
     recording = trace(
         result("numbers: 12 47 0.5", index=0, function="f", full=json.dumps(ENRICHMENT)),
@@ -148,6 +168,37 @@ def test_at_a_step_and_at_the_end() -> None:
     )
     assert found(recording, strategy, at=2) == "path"
     assert found(recording, strategy) == ""
+
+
+@pytest.mark.parametrize(
+    ("where", "step", "at", "turn"),
+    [
+        ("prompt", 1, None, 8),
+        ("prompt", 1, 2, 2),
+        ("prompt", 1, 3, 4),
+        ("prompt", 1, 4, 4),
+        ("prompt", 1, 5, 8),
+        ("prompt", 1, 9, None),
+        ("prompt", None, 1, 2),
+        ("prompt", None, None, 8),
+        ("reply", 1, None, 2),
+        ("reply", None, None, 8),
+        ("reply", 1, 5, 8),
+        ("prompt", 5, None, 6),  # in the other thread
+    ],
+)
+def test_the_turn_that_a_probe_looks_at(where: Any, step: int | None, at: int | None, turn: int | None) -> None:
+    turns = [ModelTurn(index=index, content=".") for index in (2, 4, 8)]
+    recording = trace(
+        UserTurn(index=0, content="So?"),
+        result("x", index=1),
+        *turns[:2],
+        result("y", index=5, thread="critic"),
+        ModelTurn(index=6, thread="critic", content="."),
+        turns[2],
+    )
+    looked_at = turn_after(recording, AskedProbe(question="?", expected=1, where=where, step=step, at=at))
+    assert (looked_at.index if looked_at else None) == turn
 
 
 def test_a_function_asks_each_of_its_results() -> None:

@@ -15,7 +15,7 @@ from test_readers_hostile import ODD, ask_everyone, places, replaced
 from bench.errors import TraceError
 from bench.files.documents import Document
 from bench.model import ContextReset, Message, ModelTurn, RouteDecision, ToolResult, Trace, UserTurn
-from bench.traces import Confidence, load
+from bench.traces import Confidence, confidence_of, load
 from bench.traces.native import Native, encode_trace
 from bench.traces.who_and_when import WhoAndWhen
 
@@ -228,7 +228,7 @@ def test_a_group_chat(tmp_path: Path) -> None:
 
 def test_how_sure_it_is(tmp_path: Path) -> None:
     def sniffed(value: Any) -> Confidence:
-        return WhoAndWhen().sniff(document(tmp_path, value))
+        return confidence_of(WhoAndWhen().sniff(document(tmp_path, value)))
 
     bare = {"history": run_of(HISTORY)["history"]}
     unlabelled = {key: value for key, value in chat_of(CHAT).items() if not key.startswith("mistake")}

@@ -143,7 +143,7 @@ def test_one_odd_value_anywhere(tmp_path_factory: pytest.TempPathFactory, data: 
 def lists_of_typed(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
     """Every list of objects that say what they are, and the key by which they do."""
     if isinstance(value, list):
-        for key in ("type", "role", "kind", "source"):
+        for key in ("type", "role", "kind", "source", "event"):
             if value and all(isinstance(item, dict) and isinstance(item.get(key), str) for item in value):
                 yield path, key
                 break

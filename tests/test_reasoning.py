@@ -46,6 +46,9 @@ def test_the_recorded_prompts_say_whether_reasoning_was_sent_back(model: str, re
     assert found.reasoning == ("resent" if resent else "not resent")
     with_it, without_it = found.errors
     assert (with_it < without_it) is resent
+    for error in (with_it, without_it):  # told to a millionth, and no coarser
+        assert round(error, 6) == error
+    assert any(round(error, 5) != error for error in found.errors)
     assert sum(found.sizes.values()) == (sum(THOUGHTS) + 2 * THOUGHTS[-1] if resent else 0)
 
 

@@ -276,8 +276,8 @@ def test_spans_that_an_agent_sends_become_its_trace(tmp_path):
 def test_what_the_receiver_does_not_take_is_said(tmp_path):
     with serving(OtlpReceiver(tmp_path / "spans.jsonl", port=0)) as receiver:
         status, said = ask(receiver.url, "/v1/traces", {}, **{"Content-Type": "application/x-protobuf"})
-        assert status == 415
-        assert "OTEL_EXPORTER_OTLP_PROTOCOL=http/json" in said
+        assert status in (400, 415)  # by whether opentelemetry-proto is there
+        assert "protobuf" in said
         assert ask(receiver.url, "/v1/profiles", {})[0] == 404
         assert ask(receiver.url, "/v1/traces", {}, **{"Content-Encoding": "gzip"})[0] == 400
     assert (tmp_path / "spans.jsonl").read_bytes() == b""

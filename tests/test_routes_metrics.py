@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 from generated import traces
-from handmade import opened, result, run_of, trace
+from handmade import decided, decision, looking, run_of, trace
 from hypothesis import given, settings, strategies as st
 from measured import measured
 from reference import routes as slow
 
 from bench.model import (
     Approval,
-    Decision,
     ModelTurn,
     RouteDecision,
     Run,
@@ -34,19 +33,6 @@ from bench.strategies.summarization.building_agent import task_state
 
 ROUTERS = "routers=[agent_turn,approval,after_execution,executor,step_evaluator,plan,loop_detector]+evaluator=step_v1"
 EMPTY = trace(id="empty")
-
-
-def decided(*decisions: Decision, on: Trace = EMPTY) -> Run:
-    return Run(
-        trace_id=on.id, trace_sha256="", strategy="s", spec="", encoding="o200k_base",
-        messages={}, message_tokens={}, decisions=decisions,
-    )  # fmt: skip
-
-
-def decision(
-    step: int, route: str, untruncated: str = "continue", router: str = "loop_detector", **more: Any
-) -> Decision:
-    return Decision(step=step, router=router, at="before_model", route=route, untruncated=untruncated, **more)
 
 
 def first_divergence(recording: Trace, run: Run) -> list[Sample]:
@@ -92,50 +78,6 @@ def test_a_run_that_never_diverges_counts_for_all_its_decisions() -> None:
     (sample,) = first_divergence(EMPTY, decided(decision(1, "continue"), decision(2, "x", labelled="x")))
     assert (sample.numerator, sample.denominator, sample.step) == (2.0, 2.0, None)
     assert first_divergence(EMPTY, decided()) == []
-
-
-# ---------------------------------------------------------------- missed and false loops
-
-
-def test_missed_and_false_loops_are_told_apart() -> None:
-    go, out = "continue", "break_loop"
-    run = decided(
-        decision(1, go, go), decision(2, go, out), decision(3, out, go), decision(4, go, out), decision(5, out, out),
-        decision(6, go, out, router="mine"),
-    )  # fmt: skip
-    assert [sample.numerator for sample in missed_loops(EMPTY, run)] == [0, 1, 0, 1, 0]
-    assert [sample.numerator for sample in false_loops(EMPTY, run)] == [0, 0, 1, 0, 0]
-    assert [sample.step for sample in missed_loops(EMPTY, run)] == [1, 2, 3, 4, 5]
-    none = decided(decision(6, go, out, router="mine"))
-    assert (missed_loops(EMPTY, none), false_loops(EMPTY, none)) == ([], [])
-
-
-def looking(*seen: str, user: str | None = None) -> Trace:
-    """An agent that runs `ls` once for each result, a user speaking before the last one."""
-    steps: list[Any] = []
-    for number, text in enumerate(seen):
-        if user is not None and number == len(seen) - 1:
-            steps.append(UserTurn(index=2 + len(steps), content=user))
-        asked = ToolCall(id=f"c{number}", name="bash", arguments={"command": "ls"})
-        steps.append(ModelTurn(index=2 + len(steps), tool_calls=(asked,)))
-        steps.append(
-            result(text, index=2 + len(steps), call_id=asked.id, function="bash", arguments=asked.arguments)
-        )  # fmt: skip
-    return opened(steps)
-
-
-def test_compaction_blinds_a_loop_detector() -> None:
-    recording = looking(*["a.csv"] * 4)
-    blind = run_of(recording, "s=routers=loop_detector+compactor=sliding_window:keep_last=4")
-    assert total(missed_loops(recording, blind)) == 2
-    assert total(missed_loops(recording, run_of(recording, "s=routers=loop_detector"))) == 0
-
-
-def test_cut_results_feign_a_loop() -> None:
-    recording = looking(*(f"a page of results, number {number}" for number in range(4)))
-    cut = run_of(recording, "s=routers=loop_detector+summarizer=truncate:limit=9")
-    assert total(false_loops(recording, cut)) == 2
-    assert total(false_loops(recording, run_of(recording, "s=routers=loop_detector"))) == 0
 
 
 # ---------------------------------------------------------------- loops

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from generated import json_values
 from hypothesis import given, strategies as st
@@ -209,6 +210,31 @@ def test_by_hand() -> None:
     entries = {entry["name"]: COUNT.text(compact_json(entry)) for entry in trace.meta["manifest"]}
     shown = [entries["Make_Wall"], entries["List_Doors"] + entries["List_Walls"], 0]
     assert [sample.numerator for sample in measured("routing.selection_tokens", trace, run)] == shown
+
+
+def selected(ranked: list[str], expected: str) -> tuple[Trace, Run]:
+    """A run in which a selection router returned these names for a request that is meant for one of them."""
+    trace = trace_of({"1": expected})
+    run = run_of(trace)
+    decisions = (msgspec.structs.replace(run.decisions[0], detail={"ranked": ranked}),)
+    return trace, msgspec.structs.replace(run, decisions=decisions)
+
+
+@pytest.mark.parametrize(("place", "found"), [(1, 1.0), (2, 1.0), (3, 1.0), (4, 0.0)])
+def test_the_first_three_are_three(place: int, found: float) -> None:
+    ranked = ["a", "b", "c", "d"]
+    ranked[place - 1] = "Make_Wall"
+    trace, run = selected(ranked, "Make_Wall")
+    (sample,) = measured("routing.selection_recall_at_3", trace, run)
+    assert sample.numerator == found
+    told = None if place == 1 else Told(text=f"expected Make_Wall, got {', '.join(ranked[:3])}")
+    assert sample.detail == told
+
+
+def test_a_script_outside_the_manifest_puts_nothing_into_the_prompt() -> None:
+    trace, run = selected(["Make_Wall", "Deleted_Since"], "Make_Wall")
+    entry = COUNT.text(compact_json(trace.meta["manifest"][0]))
+    assert [sample.numerator for sample in measured("routing.selection_tokens", trace, run)] == [entry]
 
 
 @pytest.mark.parametrize("label", ["agent-scripts/Make_Wall", ["List_Doors", "Make_Wall"]])

@@ -8,12 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 from generated import traces
-from handmade import opened, result, run_of
+from handmade import opened, result, run_of, trace
 from hypothesis import given, settings, strategies as st
 from measured import evidence_of, measured, value
 from reference import structure
 
-from bench.model import Run, Trace, as_text
+from bench.evidence.of_run import RunEvidence
+from bench.metrics import example, metric_of
+from bench.model import ModelTurn, Run, ToolCall, Trace, as_text
 from bench.text.leaves import flatten
 from bench.text.read_back import match_read
 from bench.text.tables import find_tables, read_cell
@@ -244,3 +246,33 @@ def test_a_table_written_by_pandas_comes_back(rows: list[dict[str, Any]]) -> Non
     names = {name: (name,) for name in ("id", "Name", "Ok")}
     frame = pandas.DataFrame(rows)
     assert find_tables(frame.to_csv(index=False).strip(), names)[0] == rows
+
+
+@pytest.mark.parametrize("kept", ["rows: 471, file: a/b.csv", "the rows: 471, and file a/b.csv"])
+def test_what_a_stored_text_only_names_beside_its_key_is_an_upper_bound(kept: str) -> None:
+    """As for prompts: nobody can be sure that a value beside its key in prose is that value. Both leaves are seen, none is read back."""
+    evidence = example()
+    (outcome,) = evidence.run.results
+    run = msgspec.structs.replace(evidence.run, results=(msgspec.structs.replace(outcome, stored=kept),))
+    (sample,) = metric_of("loss.leaf_recall.stored").samples(RunEvidence(evidence.of_trace, run))
+    assert (sample.numerator, sample.denominator) == (2.0, 2.0)
+    assert (sample.upper_bound, sample.low, sample.high) == (True, 0.0, 2.0)
+    for whole in (evidence.trace.results[0].data, {"rows": 471, "file": "a/b.csv"}, '{"rows": 471, "file": "a/b.csv"}'):
+        run = msgspec.structs.replace(evidence.run, results=(msgspec.structs.replace(outcome, stored=whole),))
+        (sample,) = metric_of("loss.leaf_recall.stored").samples(RunEvidence(evidence.of_trace, run))
+        assert (sample.numerator, sample.upper_bound, sample.low) == (2.0, False, 2.0)
+
+
+def test_samples_of_threads_that_take_turns_stand_in_the_order_of_their_results() -> None:
+    """The thread whose result came first has its last prompt last."""
+    steps = []
+    for index, name in ((0, "main"), (2, "critic")):
+        call = ToolCall(id=name, name="count")
+        steps += [ModelTurn(index=index, thread=name, tool_calls=(call,)),
+                  result(None, index=index + 1, thread=name, call_id=name, data={"rows": 471 + index})]  # fmt: skip
+    steps += [ModelTurn(index=4, thread="critic", content="473"), ModelTurn(index=5, thread="main", content="471")]
+    recording = trace(*steps)
+    run = run_of(recording, "cut=summarizer=truncate:limit=5")
+    for name in ("loss.fact_recall", "loss.leaf_recall", "loss.schema_kept"):
+        for place in ("shown", "end"):
+            assert [sample.step for sample in measured(f"{name}.{place}", recording, run)] == [1, 3], (name, place)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bench.model import Message, ToolCall
+from bench.tokens import counting
 from bench.tokens.counting import (
     DEFAULT_ENCODING,
     MESSAGE_TOKENS,
@@ -71,18 +72,74 @@ def test_a_lone_surrogate_counts_as_the_replacement_character(lone):
     assert COUNTERS[DEFAULT_ENCODING].text(lone) == COUNTERS[DEFAULT_ENCODING].text(replaced)
 
 
-@pytest.mark.parametrize("blank", [" ", "\t", "\u00a0", "\u3000"])
-def test_a_million_blanks_are_counted_where_tiktoken_panics(blank):
-    run = blank * 1_100_000
-    counted = COUNTERS[DEFAULT_ENCODING].text("x" + run + "y")
-    pieces = [blank * 500_000, blank * 500_000, blank * 100_000]
-    estimate = sum(len(_encoding(DEFAULT_ENCODING).encode_ordinary(piece)) for piece in pieces)
-    assert abs(counted - estimate) <= 2 + len(pieces)
+LIKE = [
+    " ",
+    "\t",
+    "\n",
+    "\r\n",
+    "a",
+    "A",
+    "1",
+    ".",
+    "-",
+    "_",
+    "/",
+    "%",
+    "'",
+    '"',
+    "{",
+    "é",
+    "\u00a0",
+    "\u3000",
+    "\u2028",
+    "数",
+    "🙂",
+    "\u0301",
+    "Ab",
+]
 
 
-def test_half_a_million_blanks_are_counted_exactly():
-    run = " " * 500_000
-    assert COUNTERS[DEFAULT_ENCODING].text(run) == len(_encoding(DEFAULT_ENCODING).encode_ordinary(run))
+@pytest.mark.parametrize("unit", LIKE)
+def test_a_million_like_characters_are_counted_where_tiktoken_panics(unit):
+    size = 1_050_000
+    counted = COUNTERS[DEFAULT_ENCODING].text(unit * (size // len(unit)))
+    part = len(_encoding(DEFAULT_ENCODING).encode_ordinary(unit * (100_000 // len(unit))))
+    assert counted == pytest.approx(part * size / 100_000, abs=25)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "word",
+                "Wörd's",
+                " ",
+                "\n",
+                "\n\n",
+                "\t",
+                "  ",
+                "12345",
+                "a/b",
+                "//",
+                "...",
+                "\r\n",
+                "数据",
+                "-",
+                "\u00a0",
+            ]
+        )
+    )
+)
+@settings(max_examples=300)
+def test_a_text_counted_in_parts_is_what_tiktoken_gives(encoding, units):
+    text = " ".join(units)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_PART_CHARS", 40)
+        counted, parts = TokenCounter(encoding).text(text), list(counting._parts(text))
+    assert "".join(parts) == text
+    cut = sum(len(part) == 40 for part in parts)  # no token ended in the second half of the part
+    assert abs(counted - len(_encoding(encoding).encode_ordinary(text))) <= 2 * cut
 
 
 def test_each_text_is_encoded_once():

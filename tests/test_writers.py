@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -17,11 +16,13 @@ from measured import COUNT, measured
 import bench
 from bench.cli import main
 from bench.errors import SpecError, StrategyError
-from bench.files.cassettes import Cassette, recording_from
+from bench.files.cassettes import Answer, Cassette
 from bench.model import ContextReset, Message, ModelTurn, Run, Source, SystemTurn, Trace, UserTurn
 from bench.plugins.registry import build
+from bench.recording.models import Hosts
 from bench.replayer.loop import replay
 from bench.strategies import compose
+from bench.strategies.models import recording_from
 from bench.traces.native import encode_trace
 
 # ---------------------------------------------------------------- recorded
@@ -131,11 +132,15 @@ def address(server: HTTPServer) -> str:
     return f"http://127.0.0.1:{server.server_port}/v1"
 
 
-def writer(cassette: Path, model: str = "small", base_url: str | None = None) -> Any:
-    settings = {"cassette": cassette.name, "model": model}
+def recording(server: HTTPServer) -> Any:
+    """The server as the host that answers while a cassette is recorded."""
+    return recording_from(Hosts([address(server)]))
+
+
+def writer(cassette: Path, model: str = "small", **more: Any) -> Any:
+    settings = {"cassette": cassette.name, "model": model, **more}
     given = ",".join(f'{key}="{value}"' for key, value in settings.items())
-    with nullcontext() if base_url is None else recording_from(base_url):
-        return build("writer", f"model:{given}", cassette.parent).start()[1]
+    return build("writer", f"model:{given}", cassette.parent).start()[1]
 
 
 def history(*texts: str) -> list[Message]:
@@ -151,7 +156,7 @@ def test_recorded_from_a_server_and_replayed_without_one(tmp_path: Path, server:
         slots = {"compactor": f'summarize_old:max_tokens=250,keep_last=2,writer="{spec}"'}
         return replay(trace, compose("s", slots, tmp_path))
 
-    with recording_from(address(server)):
+    with recording(server):
         first = run()
     assert first.failure is None
     assert made(first) == [f"Notes {number}" for number in range(1, len(asked) + 1)]
@@ -160,49 +165,52 @@ def test_recorded_from_a_server_and_replayed_without_one(tmp_path: Path, server:
     count, kept = len(asked), cassette.read_bytes()
     assert count > 1
 
-    with recording_from(address(server)):
+    with recording(server):
         again = run()
     assert (made(again), len(asked), cassette.read_bytes()) == (made(first), count, kept)  # nothing is asked twice
 
     server.shutdown()
     offline = run()
     assert (offline.failure, made(offline)) == (None, made(first))
-    assert [call.produced_tokens for call in offline.writer_calls] == [
-        call.produced_tokens for call in first.writer_calls
-    ]
+    assert offline.writer_calls == first.writer_calls  # its tokens and its time are in the cassette
+    assert {call.model for call in first.writer_calls} == {"small"}
+    assert all(call.seconds is not None and call.seconds >= 0 for call in first.writer_calls)
+    assert [call.produced_tokens for call in first.writer_calls] == [COUNT.text(text) for text in made(first)]
 
 
 def test_two_writers_record_into_one_cassette(tmp_path: Path, server: HTTPServer) -> None:
     cassette = tmp_path / "c.jsonl"
-    one, two = (writer(cassette, base_url=address(server)) for _ in range(2))
-    texts = one(history("a")), two(history("b"))
+    with recording(server):
+        one, two = (writer(cassette) for _ in range(2))
+        texts = one(history("a")), two(history("b"))
     assert [writer(cassette)(history(text)) for text in "ab"] == list(texts) == ["Notes 1", "Notes 2"]
 
 
 def test_a_miss_names_the_nearest_request(tmp_path: Path, server: HTTPServer) -> None:
     cassette = tmp_path / "c.jsonl"
-    record = writer(cassette, base_url=address(server))
-    record(history("one", "two", "three"))
-    record(history("walls", "doors"))
+    with recording(server):
+        record = writer(cassette)
+        record(history("one", "two", "three"))
+        record(history("walls", "doors"))
     with pytest.raises(StrategyError) as error:
         writer(cassette)(history("walls", "windows"))
     message = str(error.value)
     assert "the nearest of 2 is number 2" in message
     assert "first difference: recorded 'doors', now 'windows'" in message
-    assert message.endswith("record it with --record-from")
+    assert message.endswith("record it with --record-model HOST")
     assert "\n" not in message
 
 
 @pytest.mark.parametrize(("model", "says"), [("refused", "no such key"), ("silent", "gave no text for model 'silent'")])
 def test_an_endpoint_that_gives_nothing_is_named(tmp_path: Path, server: HTTPServer, model: str, says: str) -> None:
     cassette = tmp_path / "c.jsonl"
-    with pytest.raises(StrategyError, match=says):
-        writer(cassette, model, base_url=address(server))(history("a"))
+    with pytest.raises(StrategyError, match=says), recording(server):
+        writer(cassette, model)(history("a"))
     assert not cassette.exists()
 
 
 def test_a_missing_cassette_is_told_before_a_replay() -> None:
-    with pytest.raises(SpecError, match=r"gone\.jsonl: no such cassette — record it with --record-from"):
+    with pytest.raises(SpecError, match=r"gone\.jsonl: no such cassette — record it with --record-model HOST"):
         build("compactor", 'summarize_old:writer="model:cassette=gone.jsonl,model=m"')
 
 
@@ -240,7 +248,7 @@ def test_a_cassette_lies_beside_its_scenario_and_is_in_the_signature(tmp_path: P
     for answer in ("one", "two"):
         (folder / "c.jsonl").unlink(missing_ok=True)
         kept, told = Cassette(folder / "c.jsonl", "c.jsonl", may_be_missing=True), history("a")
-        kept.keep({"model": "small", "messages": [{"role": "user", "content": told[0].text}]}, answer)
+        kept.keep({"model": "small", "messages": [{"role": "user", "content": told[0].text}]}, Answer(text=answer))
         strategy = compose("s", {"compactor": compactor}, folder)
         codes.append(strategy.code)
         run = replay(trace_of(), strategy)
@@ -261,12 +269,6 @@ def test_an_empty_cassette_says_so(tmp_path: Path) -> None:
     cassette.write_text('{"bench_cassette": 1}\n')
     with pytest.raises(StrategyError, match="it is empty"):
         writer(cassette)(history("a"))
-
-
-def test_recording_without_the_client_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(SpecError, match=r"needs the extra bench\[model\]"):
-        writer(tmp_path / "c.jsonl", base_url="http://127.0.0.1:1/v1")
 
 
 # ---------------------------------------------------------------- what a scenario may not do
@@ -310,7 +312,7 @@ def test_a_scenario_cannot_record_or_reach_outside(
     before = {path for path in tmp_path.rglob("*") if path.name != "notes"}
     if recording and says == "no such cassette":
         return
-    elsewhere = "http://127.0.0.1:9/v1"
+    elsewhere = Hosts(["http://127.0.0.1:9/v1"])
     with recording_from(elsewhere) if recording else nullcontext(), pytest.raises(SpecError, match=says):
         bench.run_scenario(inside / "s.toml")
     assert server.asked == []  # type: ignore[attr-defined]
@@ -325,7 +327,7 @@ def test_the_command_line_records_from_the_host_that_it_names(
     (tmp_path / "s.toml").write_text(STRANGER.format(settings='cassette=\\"c.jsonl\\",model=small'))
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
-        main(["run", "s.toml", "--record-from", address(server)])
+        main(["run", "s.toml", "--record-model", address(server)])
     asked = len(server.asked)  # type: ignore[attr-defined]
     assert asked > 0
     assert (tmp_path / "c.jsonl").exists()

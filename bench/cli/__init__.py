@@ -10,7 +10,9 @@ import click
 
 from .. import __version__
 from ..errors import DEBUG, BenchError, debugged, defect, one_line
+from ..files.limits import VARIABLE, limits_of
 from .compare import compare
+from .completion import completion
 from .history import history
 from .importing import import_
 from .init import init
@@ -18,7 +20,9 @@ from .listing import list_
 from .outcome import Concluded
 from .record import record
 from .run import run
+from .saying import escape_what_cannot_be_printed, say
 from .show import show
+from .tune import tune
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -32,14 +36,25 @@ def _debug(context: click.Context, parameter: click.Parameter, value: bool) -> N
         os.environ[DEBUG] = "1"  # for the processes that measure cases too
 
 
-for command in (run, compare, init, history, list_, import_, show, record):
+def _limits(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> None:
+    if values:
+        said = ",".join(values)
+        limits_of(said)
+        os.environ[VARIABLE] = said
+
+
+for command in (run, tune, compare, init, history, list_, import_, show, record):
     command.params.append(click.Option(["--debug"], is_flag=True, expose_value=False, is_eager=True, callback=_debug,
                                        help="Show the traceback of errors, those of strategies too."))  # fmt: skip
+    command.params.append(click.Option(["--limit"], multiple=True, metavar="NAME=N", expose_value=False, is_eager=True, callback=_limits,
+                                       help="Read more: size=2GB of a file once expanded, line=1GB of a JSON value, files=100000."))  # fmt: skip
     cli.add_command(command)
+cli.add_command(completion)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console entry point: runs the command line and turns every error into one line and an exit code."""
+    escape_what_cannot_be_printed()
     try:
         cli.main(None if arguments is None else list(arguments), prog_name="bench", standalone_mode=False)
     except BenchError as error:
@@ -68,5 +83,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"error: {message}", err=True)
+    say(f"error: {message}", err=True)
     raise SystemExit(code)

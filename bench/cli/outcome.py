@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from .github import append_summary, inside_actions, quoted_output, workflow_commands
+from .saying import obey, say
 
 if TYPE_CHECKING:
     from ..model import Comparison
 
     Keeping = Callable[[Sequence[Comparison]], AbstractContextManager[Sequence[Comparison]]]
+
+NARROWEST, WIDEST = 60, 140
+"""How many columns of a terminal are used, at least and at most."""
 
 
 class Concluded(SystemExit):
@@ -41,30 +45,53 @@ def finish(
     """
     from ..files.writing import write_together
     from ..gates import conclude
-    from ..reports import TERMINAL_PANELS, report_bytes, terminal_text
-    from ..reports.text import scenarios_text
+    from ..reports import REPLAY_LIMIT, TERMINAL_PANELS, WIDTH, report_bytes, terminal_text
+    from ..reports.blocks import Prose
+    from ..reports.scenarios_table import scenarios_blocks
+    from ..reports.text_blocks import drawn
 
+    panels = TERMINAL_PANELS if shown is None else shown
+    brief = len(comparisons) > 1 and "ranking" in panels
+    width = min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)
+    colour = _in_colour()
     with keeping(comparisons) as comparisons:
         conclusion = conclude(comparisons)
-        texts = [terminal_text(item, TERMINAL_PANELS if shown is None else shown) for item in comparisons]
+        texts = [terminal_text(item, panels, width=width, colour=colour, brief=brief) for item in comparisons]
         reports = {output: report_bytes(comparisons, output, written) for output in outputs}
         write_together({**(beside or {}), **reports})
     for line in said:
-        click.echo(line)
+        say(line)
     with quoted_output():
         for text in texts:
-            click.echo(text)
+            say(text, coloured=colour)
     for output in outputs:
-        click.echo(f"wrote {output}")
+        say(f"wrote {output}{_undrawn(output)}")
     if inside_actions():
         for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
-            click.echo(line)
+            obey(line)
         append_summary(comparisons, conclusion.sentence, written)
-    with quoted_output():
-        if len(comparisons) > 1 and "ranking" in (TERMINAL_PANELS if shown is None else shown):
-            click.echo(scenarios_text([(item.title or "Comparison", item) for item in comparisons]))
-    click.echo(conclusion.sentence)
+    if brief:
+        named = [(item.title or "Comparison", item) for item in comparisons]
+        with quoted_output():
+            lines = drawn((Prose(REPLAY_LIMIT, "muted"), *scenarios_blocks(named)), width, colour=colour)
+            say("\n".join(lines), coloured=colour)
+    say(conclusion.sentence)
     raise Concluded(conclusion.exit_code)
+
+
+def _undrawn(output: Path) -> str:
+    """What to say of a page whose charts could not be drawn; `""` of any other file."""
+    from ..reports import require_renderer
+    from ..reports.page.page_data import can_draw
+
+    if require_renderer(output).name != "html" or can_draw():
+        return ""
+    return ", its charts as tables — pip install 'agent-memory-bench[charts]' to have them drawn"
+
+
+def _in_colour() -> bool:
+    """Whether what is printed goes to somebody who sees colours and has not said otherwise (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..model import Baseline, Comparison, MetricInfo, Row, Signature
+from ..text.wording import listed
 
 COUNTED = {"tokens", "usd", "prompts"}
 """Units of values that depend on how tokens are counted."""
@@ -60,19 +61,36 @@ def _what_differs(now: Signature, then: Signature, case: str) -> str:
     return ""
 
 
-def why_stale(now: Signature, then: Baseline, infos: Mapping[str, MetricInfo]) -> str | None:
-    """Why accepted values no longer compare: what made their numbers has changed. None where it has not.
+def stale_metrics(now: Signature, then: Baseline, infos: Mapping[str, MetricInfo]) -> dict[str, str]:
+    """The accepted metrics whose values no longer compare, each with what changed of that which makes its numbers. `{}` where all compare.
 
-    That is the pattern of facts, the versions of the families of metrics, and where tokens or dollars were accepted, the encodings, how counts are
-    fitted, the model given to traces that name none, and for dollars the tables of prices. A new release alone, or another seed, changes no value.
+    That is the pattern of facts and the version of the metric's family; for tokens and dollars also the encodings, how counts are fitted and
+    the model given to traces that name none; for dollars the tables of prices. A new release alone, or another seed, changes no value.
     """
     accepted = {metric for by_metric in then.values.values() for metric in by_metric}
-    judged = [infos[metric] for metric in sorted(accepted) if metric in infos]
-    before = then.signature
+    found = {metric: _why_stale(now, then.signature, infos[metric]) for metric in sorted(accepted) if metric in infos}
+    return {metric: why for metric, why in found.items() if why is not None}
+
+
+def stale_reasons(stale: Mapping[str, str]) -> list[str]:
+    """What `stale_metrics` found, in a clause a reason that names its metrics.
+
+    >>> stale_reasons({"a": "the pattern changed", "b": "prices changed", "c": "the pattern changed"})
+    ['a and c: the pattern changed', 'b: prices changed']
+    """
+    by_reason: dict[str, list[str]] = {}
+    for metric, why in stale.items():
+        by_reason.setdefault(why, []).append(metric)
+    return [f"{listed(metrics)}: {why}" for why, metrics in by_reason.items()]
+
+
+def _why_stale(now: Signature, before: Signature, info: MetricInfo) -> str | None:
     if now.facts_version != before.facts_version:
         return _differs("the pattern of facts", now.facts_version, before.facts_version)
-    units = {info.unit for info in judged}
-    if units & COUNTED:
+    version = before.metrics.get(info.family, 1)  # what was accepted before families had versions
+    if version != info.version:
+        return _differs(f"how {info.family or info.name} is counted", f"version {info.version}", f"version {version}")
+    if info.unit in COUNTED:
         encodings = _encodings(now, before)
         if encodings is not None:
             return _differs("the token encoding", *encodings)
@@ -80,14 +98,8 @@ def why_stale(now: Signature, then: Baseline, infos: Mapping[str, MetricInfo]) -
             return _differs("how counts of tokens are fitted", now.calibration, before.calibration)
         if now.model != before.model:
             return _differs("the model of traces that name none", now.model, before.model)
-    if "usd" in units and now.prices_date != before.prices_date:
+    if info.unit == "usd" and now.prices_date != before.prices_date:
         return _differs("the table of prices", now.prices_date, before.prices_date)
-    for info in judged:
-        version = before.metrics.get(info.family, 1)  # what was accepted before families had versions
-        if version != info.version:
-            return _differs(
-                f"how {info.family or info.name} is counted", f"version {info.version}", f"version {version}"
-            )
     return None
 
 

@@ -8,18 +8,19 @@ of its turns (its habit), the names of tools and of their parameters, and names 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
 from ..model import AnyStep, ModelTurn, SystemTurn, ToolResult, ToolsChanged, Trace, UserTurn, text_of
 from ..text.common_words import COMMON_WORDS
-from ..text.decode import plain_lines
 from ..text.facts import flat
 from ..text.texts import Texts
 from .spoken import call_text
+from .turn_parts import parts_of
 
 Origin = Literal["system", "user", "model", "result"]
 
@@ -67,42 +68,6 @@ class Said:
     fact: str
     kind: str
     code: bool
-
-
-_FENCE = re.compile(r"```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
-_EXECUTE = re.compile(r"^\s*execute:\s*(.+?)$", re.MULTILINE)
-
-
-_CODE = re.compile(r"[\n()=|;$<>]|^.{120}|^\w+ -")
-"""What an argument holds that is code or a command, and no value."""
-
-_HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?")
-
-
-def parts_of(turn: ModelTurn) -> tuple[list[str], list[str]]:
-    """What a turn says as prose (plain values of arguments too), and what it says as code. Names of arguments are left out: the tool made them."""
-    text = text_of(turn.content)
-    code = [match.group(1) for pattern in (_FENCE, _EXECUTE) for match in pattern.finditer(text)]
-    prose = _EXECUTE.sub(" ", _FENCE.sub(" ", text)) if code else text
-    values = [value for call in turn.tool_calls if not call.in_text for value in _values(call.arguments)]
-    plain = [value for value in values if not _CODE.search(value)]
-    return [prose, *plain], [
-        _HEREDOC.sub("", part) for part in (*code, *(value for value in values if _CODE.search(value)))
-    ]
-
-
-def _values(arguments: Any) -> Iterator[str]:
-    waiting = [arguments]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            waiting.extend(reversed(list(node.values())))
-        elif isinstance(node, list | tuple):
-            waiting.extend(reversed(node))
-        elif isinstance(node, str):
-            yield node
-        elif node is not None and not isinstance(node, bool):
-            yield plain_lines(node)
 
 
 # ---------------------------------------------------------------- finding
@@ -177,8 +142,7 @@ class DependencyFinder:
                 origin = _origin(step)
                 for text in texts:
                     told.add(held(text), origin, step.index)
-                    if not isinstance(step, ModelTurn):
-                        told.add_numbers(self._texts.numbers(text))
+                    told.add_numbers(self._texts.numbers(text), origin, step.index)
             if isinstance(step, ModelTurn):
                 told.turns += 1
         return tuple(found)
@@ -199,16 +163,13 @@ class DependencyFinder:
                     seen.add(fact)
                     yield self._made(item.fact, fact, item.kind, form, turn, told)
                 break
-        facts = [flat(fact) for fact in seen]
+        said_with = _Runs(map(flat, seen))
         for span in self._spans.of(turn.index):
-            if any(f" {span} " in fact for fact in facts):  # the words of a path or name are said with it
+            if told.first.get(span, ("model",))[0] == "model":  # an agent's own turns of phrase
                 continue
-            if span in told.first and span not in seen and (turn.thread, span) not in self._habits:
-                if told.first[span][0] == "model":  # an agent's own turns of phrase
-                    continue
-                if any(f" {span} " in self._texts.flat(fact) for fact in seen):  # the words of a path are one fact
-                    continue
+            if span not in said_with:  # the words of a path or name are said with it
                 seen.add(span)
+                said_with.add(f" {span} ")
                 yield self._made(span, span, "span", "verbatim", turn, told)
 
     def _forms(self, item: Said, told: _Told) -> Iterator[tuple[str, Any]]:
@@ -222,7 +183,7 @@ class DependencyFinder:
                 yield rounded, "rounded"
 
     def _made(self, said: str, fact: str, kind: str, form: Any, turn: ModelTurn, told: _Told) -> Dependency:
-        origin, step = told.first.get(fact, ("result", -1))
+        origin, step = told.first[fact]
         return Dependency(
             fact=fact,
             said=said,
@@ -233,7 +194,7 @@ class DependencyFinder:
             turn_number=told.turns,
             origin=origin,
             origin_step=step,
-            distance=told.turns - told.last.get(fact, 0),
+            distance=told.turns - told.last[fact],
         )
 
 
@@ -244,7 +205,7 @@ class _Told:
     first: dict[str, tuple[Origin, int]] = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)
     turns: int = 0
-    numbers: list[tuple[float, str]] = field(default_factory=list)
+    numbers: list[tuple[Decimal, str]] = field(default_factory=list)
     known: set[str] = field(default_factory=set)
 
     def add(self, facts: Iterable[str], origin: Origin, step: int) -> None:
@@ -252,20 +213,24 @@ class _Told:
             self.first.setdefault(fact, (origin, step))
             self.last[fact] = self.turns
 
-    def add_numbers(self, numbers: Iterable[str]) -> None:
-        for number in numbers:
-            if number not in self.known and significant(number) > 3:
+    def add_numbers(self, numbers: Iterable[str], origin: Origin, step: int) -> None:
+        """Numbers that a later turn may round: those that somebody else than the model said; who said one first and last is known of all."""
+        exact = [number for number in numbers if significant(number) > 3]
+        self.add(exact, origin, step)
+        for number in exact if origin != "model" else ():
+            if number not in self.known:
                 self.known.add(number)
-                value = float(number)
-                self.numbers.insert(bisect_left(self.numbers, (value, number)), (value, number))
-                self.first.setdefault(number, ("result", -1))
+                try:
+                    insort(self.numbers, (Decimal(number), number))
+                except InvalidOperation:  # an exponent that no number has, as in a hash: nothing rounds it
+                    continue
 
     def rounded_from(self, fact: str) -> str | None:
         """The number said before that this one is with fewer digits, the longest of several; None where there is none."""
         if significant(fact) < 3 or "e" in fact:
             return None
         decimals = len(fact.partition(".")[2])
-        value, half = float(fact), 0.5 * 10**-decimals
+        value, half = Decimal(fact), Decimal(5).scaleb(-decimals - 1)
         low = bisect_left(self.numbers, (value - half, ""))
         high = bisect_right(self.numbers, (value + half, "~"))
         near = [
@@ -338,6 +303,24 @@ def _tool_words(trace: Trace) -> set[str]:
 # ---------------------------------------------------------------- copied spans
 
 
+class _Runs:
+    """Flat texts, asked whether one of them holds a run of words; only those are looked at that hold its first words."""
+
+    def __init__(self, flats: Iterable[str]) -> None:
+        self._by_gram: dict[tuple[str, ...], dict[str, None]] = {}
+        for text in flats:
+            self.add(text)
+
+    def add(self, text: str) -> None:
+        """Ask about one more."""
+        words = text.split()
+        for gram in zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False):
+            self._by_gram.setdefault(gram, {})[text] = None
+
+    def __contains__(self, run: str) -> bool:
+        return any(f" {run} " in text for text in self._by_gram.get(tuple(run.split()[:SPAN_WORDS]), ()))
+
+
 class _Spans:
     """The runs of words of each turn's prose that an earlier message of its thread holds and that say enough to be no accident."""
 
@@ -347,13 +330,13 @@ class _Spans:
         grams: set[tuple[str, ...]] = set()
         for turn in trace.model_turns:
             for part in parts_of(turn)[0]:
-                for sentence in re.split(r"[.!?:;\n]+(?:\s|$)|\n", part):
+                for sentence in re.split(r"(?<![.!?:;])[.!?:;\n]+(?:\s|$)|\n", part):
                     words = texts.flat(sentence).split()
                     if len(words) >= SPAN_WORDS:
                         wanted.setdefault(turn.index, []).append(words)
                         grams.update(zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False))
         self._found: dict[int, tuple[str, ...]] = {}
-        said: dict[str, dict[tuple[str, ...], int]] = {}
+        said: dict[str, dict[tuple[str, ...], tuple[int, int]]] = {}
         flats: list[str] = []
         for step in trace.steps:
             known = said.setdefault(step.thread, {})
@@ -364,28 +347,46 @@ class _Spans:
             for text in spoken(step):
                 flat = texts.flat(text)
                 words = flat.split()
-                number = len(flats)
+                number, place = len(flats), 0
                 flats.append(flat)
                 for gram in zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False):
                     if gram in grams:
-                        known.setdefault(gram, number)
+                        known.setdefault(gram, (number, place))
+                    place += len(gram[0]) + 1
 
-    def _copied(self, words: list[str], known: dict[tuple[str, ...], int], flats: list[str]) -> Iterator[str]:
+    def _copied(
+        self, words: list[str], known: dict[tuple[str, ...], tuple[int, int]], flats: list[str]
+    ) -> Iterator[str]:
         at = 0
         while at + SPAN_WORDS <= len(words):
-            number = known.get(tuple(words[at : at + SPAN_WORDS]))
-            if number is None:
+            number, place = known.get(tuple(words[at : at + SPAN_WORDS]), (-1, 0))
+            if number < 0:
                 at += 1
                 continue
-            end = at + SPAN_WORDS
-            while end < len(words) and f" {' '.join(words[at : end + 1])} " in flats[number]:
-                end += 1
+            end = _longest(words, at, flats[number], place)
             run = words[at:end]
             content = {word for word in run if word not in COMMON_WORDS and len(word) > 2}
             if len(content) >= SPAN_CONTENT:
                 yield " ".join(run)
-            at = end
+                at = end
+            else:  # another message may hold a run that begins within this one
+                at += 1
 
     def of(self, turn: int) -> tuple[str, ...]:
         """The copied spans of a turn, in small letters, one blank between words."""
         return self._found.get(turn, ())
+
+
+def _longest(words: list[str], at: int, flat: str, place: int) -> int:
+    """Where the longest run of words from `at` on ends that a flat text holds; three of them stand at `place` for the first time.
+
+    Each try doubles what is looked for, so that a long run does not cost its square.
+    """
+    low, step = at + SPAN_WORDS, 1  # so far is known to be held
+    while low < len(words) and step:
+        end = min(low + step, len(words))
+        if flat.find(f" {' '.join(words[at:end])} ", place) >= 0:
+            low, step = end, 2 * step
+        else:
+            step //= 2
+    return low

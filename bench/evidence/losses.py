@@ -99,6 +99,8 @@ def told(detail: Detail | None) -> tuple[str, ...]:
     """
     if isinstance(detail, Turned):
         return (f"{detail.router} went to {detail.taken}, expected {detail.expected}",)
+    if isinstance(detail, Asked) and detail.absent:
+        return (f"{detail.question} {detail.expected} must not be in the {detail.where}",)
     if isinstance(detail, Asked):
         got = f", got {detail.got}" if detail.got else ""
         return (f"{detail.question} expected {detail.expected}{got}",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..model import Run
+from ..model import Run, WriterCall
 from ..tokens.caching import CacheRule, cache_rule
 from ..tokens.counting import PROMPT_TOKENS
 from ..tokens.prices import UnitPrices, provider_of, unit_prices
@@ -133,6 +133,13 @@ def calls_of(evidence: RunEvidence) -> list[Call]:
             )
         )
     return found
+
+
+def own_usd(evidence: RunEvidence, call: WriterCall) -> float | None:
+    """What a call that the strategy made itself costs, uncached, by the model that it asked, else by that of its turn; None without prices."""
+    model = call.model or evidence.of_trace.model_of(call.step)
+    prices = unit_prices(model, evidence.of_trace.recorded_at_s)
+    return None if prices is None else prices.cost_usd(call.consumed_tokens, 0, 0, call.produced_tokens)
 
 
 def _read(rule: CacheRule, kept: Kept, run: Run) -> int:

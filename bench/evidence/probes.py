@@ -10,7 +10,10 @@ import msgspec
 
 from ..errors import ScenarioError, nearest, one_line
 from ..model import AskedProbe, ModelTurn, Probe, ToolResult, Trace
+from ..text.answers import type_problem
 from ..text.decode import NothingParsed, decode_strings, parse_some
+
+_ANSWERS = ("path", "expected", "absent")
 
 LABEL = "probes"
 """Where the probes of a trace are kept among its labels."""
@@ -49,11 +52,15 @@ def problem_of(probe: Probe) -> str | None:
     """What is wrong with a probe as declared; None for a sound one.
 
     >>> problem_of(Probe(question="how many?"))
-    'no answer — set `path` (JMESPath into the result) or `expected`'
+    'no answer — set `path` (JMESPath into the result), `expected`, or `absent` for what must not be there'
     """
-    if (probe.path is None) == (probe.expected is None):
-        many = probe.path is not None
-        return f"{'two answers' if many else 'no answer'} — set `path` (JMESPath into the result) {'alone' if many else 'or `expected`'}"
+    given = [name for name in _ANSWERS if getattr(probe, name) is not None]
+    if not given:
+        return "no answer — set `path` (JMESPath into the result), `expected`, or `absent` for what must not be there"
+    if len(given) > 1:
+        return f"two answers, `{given[0]}` and `{given[1]}` — set one of them, and ask the other in a probe of its own"
+    if probe.absent == "":
+        return "`absent` is empty — write the text or value that must not be there"
     if probe.path is not None and probe.result is None:
         return "`path` without `result` — say which tool result it reads: a step, a call id or a function"
     if probe.where == "store" and probe.result is None:
@@ -63,7 +70,9 @@ def problem_of(probe: Probe) -> str | None:
             search(probe.path, None)
         except ScenarioError as error:
             return str(error)
-    return None
+        return None
+    wrong = type_problem(probe.expected if probe.absent is None else probe.absent, probe.type)
+    return f'`type = "{probe.type}"`: {wrong}' if wrong else None
 
 
 class Questions:
@@ -98,8 +107,9 @@ class Questions:
                 self._asked.add(where)
                 _require_turn(probe, trace, result, where)
                 step = None if result is None else result.index
-                entry = AskedProbe(question=probe.question, expected=answer, where=probe.where, step=step, path=probe.path, at=probe.at)  # fmt: skip
-                found.append(msgspec.structs.asdict(entry))
+                entry = AskedProbe(question=probe.question, expected=answer, where=probe.where, step=step, path=probe.path, at=probe.at,
+                                   type=probe.type, absent=probe.absent is not None)  # fmt: skip
+                found.append(_written(entry))
         return found
 
     def require_asked(self) -> None:
@@ -114,15 +124,16 @@ class Questions:
 
 def _answers(probe: Probe, trace: Trace, where: str) -> list[tuple[ToolResult | None, Any]]:
     """The results that a probe reads in one trace, each with the answer; `[]` where it has none of that name."""
+    given = probe.expected if probe.absent is None else probe.absent
     if probe.result is None:
-        return [(None, probe.expected)]
+        return [(None, given)]
     results = [
         result
         for result in trace.results
         if probe.result in ((result.index,) if isinstance(probe.result, int) else (result.call_id, result.function))
     ]
     if probe.path is None:
-        return [(result, probe.expected) for result in results]
+        return [(result, given) for result in results]
     found = [(result, search(probe.path, result.value)) for result in results]
     answers = [(result, answer) for result, answer in found if answer is not None]
     if results and not answers:
@@ -131,7 +142,21 @@ def _answers(probe: Probe, trace: Trace, where: str) -> list[tuple[ToolResult | 
             f"{where}: path {probe.path!r} finds nothing in the untruncated result of {trace.id}, {place} "
             f"({results[0].function}) — `bench show` prints what it holds"
         )
+    for result, answer in answers:
+        wrong = type_problem(answer, probe.type)
+        if wrong:
+            raise ScenarioError(
+                f'{where}: `type = "{probe.type}"`: {wrong}, at {probe.path!r} in {trace.id}, step {result.index}'
+            )
     return [*answers]
+
+
+def _written(probe: AskedProbe) -> dict[str, Any]:
+    """A probe as labels hold it: without the settings that probes have only had since later, where they are not made use of."""
+    later = {"type": "exact", "absent": False}
+    return {
+        key: value for key, value in msgspec.structs.asdict(probe).items() if key not in later or value != later[key]
+    }
 
 
 def _require_turn(probe: Probe, trace: Trace, result: ToolResult | None, where: str) -> None:
@@ -150,9 +175,14 @@ def probes_of(trace: Trace) -> tuple[AskedProbe, ...]:
     """The probes that a trace's labels hold; `()` for none. Raises ScenarioError for labels that are something else."""
     held = trace.labels.get(LABEL, ())
     try:
-        return msgspec.convert(held, tuple[AskedProbe, ...])
+        found = msgspec.convert(held, tuple[AskedProbe, ...])
     except msgspec.ValidationError as error:
         raise ScenarioError(f"{trace.id}: labels.{LABEL}: {one_line(error)}") from None
+    for probe in found:
+        wrong = type_problem(probe.expected, probe.type)
+        if wrong:
+            raise ScenarioError(f'{trace.id}: labels.{LABEL}: type "{probe.type}": {wrong}')
+    return found
 
 
 def turn_after(trace: Trace, probe: AskedProbe) -> ModelTurn | None:

@@ -74,7 +74,8 @@ def calls(run: Run, missed: Mapping[int, tuple[str, ...]], wrong: Sequence[Check
         gone |= evicted
         item = of_step.get(prompt.step, Checked(prompt.step))
         yield CallShown(number=number, step=prompt.step, tokens=prompt.tokens, compacted=prompt.compacted, evicted=left,
-                        missed=missed.get(prompt.step, ()), invalid=item.invalid, task_missing=item.task_missing)  # fmt: skip
+                        missed=missed.get(prompt.step, ()), invalid=item.invalid, invalid_at=item.places,
+                        task_missing=item.task_missing)  # fmt: skip
 
 
 def _evicted(run: Run, prompt: Prompt, keys: list[str]) -> set[int]:
@@ -105,14 +106,14 @@ def wrong_prompts(samples: Mapping[str, Sequence[Sample]]) -> list[Checked]:
     >>> from bench.model import Told
     >>> found = Sample(numerator=1.0, step=4, detail=Told(text="no message speaks as a user"))
     >>> wrong_prompts({"prompt.invalid": [Sample(numerator=0.0, step=2), found]})
-    [Checked(step=4, invalid='no message speaks as a user', task_missing=False)]
+    [Checked(step=4, invalid='no message speaks as a user', task_missing=False, places=())]
     """
-    invalid = {
-        item.step: item.detail.text for item in samples.get("prompt.invalid", ()) if isinstance(item.detail, Told)
-    }
+    invalid = {item.step: item.detail for item in samples.get("prompt.invalid", ()) if isinstance(item.detail, Told)}
     without = {item.step for item in samples.get("prompt.task_missing", ()) if item.numerator}
     steps = sorted(step for step in {*invalid, *without} if step is not None)
-    return [Checked(step, invalid.get(step, ""), step in without) for step in steps]
+    nothing = Told(text="")
+    told = ((step, invalid.get(step, nothing)) for step in steps)
+    return [Checked(step, item.text, step in without, item.steps) for step, item in told]
 
 
 def window_shown(

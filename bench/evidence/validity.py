@@ -34,6 +34,9 @@ KEPT = 0.8
 _WORD_CHARS = 4
 """Words of a task without facts count from this length on."""
 
+PLACES = 40
+"""How many messages of one prompt that would be refused are told apart."""
+
 NO_USER = "no message speaks as a user"
 
 
@@ -55,11 +58,15 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Checked:
-    """One prompt, checked: what a provider would refuse in it (`""`: nothing), and whether no message holds the task any more."""
+    """One prompt, checked: what a provider would refuse in it (`""`: nothing), and whether no message holds the task any more.
+
+    `places` are the steps of the first messages that would be refused.
+    """
 
     step: int
     invalid: str = ""
     task_missing: bool = False
+    places: tuple[int, ...] = ()
 
 
 class Shape(NamedTuple):
@@ -298,11 +305,13 @@ def check_prompts(of_trace: TraceEvidence, run: Run) -> list[Checked]:
     for prompt in run.prompts:
         thread = threads.setdefault(prompt.thread, _Thread(prompt.thread, recorded, run))
         thread.edit(prompt)
-        found.append(Checked(prompt.step, _invalid(recorded, prompt, thread), _task_missing(recorded, prompt, thread)))
+        invalid, places = _invalid(recorded, prompt, thread)
+        found.append(Checked(prompt.step, invalid, _task_missing(recorded, prompt, thread), places))
     return found
 
 
-def _invalid(recorded: Recorded, prompt: Prompt, thread: _Thread) -> str:
+def _invalid(recorded: Recorded, prompt: Prompt, thread: _Thread) -> tuple[str, tuple[int, ...]]:
+    """What would be refused in a prompt, in words, and at which steps."""
     wrong: list[Problem] = []
     if thread.problems:
         excused = recorded.broken_at.get(prompt.step, frozenset())
@@ -313,7 +322,8 @@ def _invalid(recorded: Recorded, prompt: Prompt, thread: _Thread) -> str:
         said[0] += f" (and {len(wrong) - 1} more)"
     if not thread.users and first_user is not None and first_user < recorded.places[prompt.step]:
         said += [] if prompt.step in recorded.no_user_at else [NO_USER]
-    return "; ".join(said)
+    places = dict.fromkeys(problem.step for problem in wrong if problem.step is not None)
+    return "; ".join(said), tuple(places)[:PLACES]
 
 
 def _task_missing(recorded: Recorded, prompt: Prompt, thread: _Thread) -> bool:

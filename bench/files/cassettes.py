@@ -4,83 +4,58 @@ from __future__ import annotations
 
 import difflib
 import json
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import SpecError, TraceError, one_line
-from ..model import compact_json
-from .documents import Document
+from ..model import Value, compact_json
+from .documents import Document, Node
 from .writing import write_atomically
 
 _KEY = "bench_cassette"
 _VERSION = 1
 
-
-@dataclass(frozen=True)
-class Endpoint:
-    """The one place that a recording may ask: the base address of an OpenAI-compatible interface, and how long an answer may take."""
-
-    base_url: str
-    timeout_s: float = 120.0
+HOW = "record it with --record-model HOST"
+"""What to do where an answer is missing."""
 
 
-_RECORDING: ContextVar[Endpoint | None] = ContextVar("_RECORDING", default=None)
+class Answer(Value, frozen=True, kw_only=True):
+    """What a model once answered; what it read and wrote in tokens, and how long it took in seconds, where that is known."""
 
-
-@contextmanager
-def recording_from(base_url: str, timeout_s: float = 120.0) -> Iterator[None]:
-    """Record what cassettes lack for as long as the block lasts: the only way to it, so that no spec and no scenario can ask for it.
-
-    Raises SpecError for an address that is none.
-
-    >>> with recording_from("http://127.0.0.1:8000/v1"):
-    ...     endpoint().base_url
-    'http://127.0.0.1:8000/v1'
-    >>> endpoint() is None
-    True
-    """
-    if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", base_url):
-        raise SpecError(f"{one_line(base_url)!r} is no address to record from — write https://api.openai.com/v1")
-    before = _RECORDING.set(Endpoint(base_url, timeout_s))
-    try:
-        yield
-    finally:
-        _RECORDING.reset(before)
-
-
-def endpoint() -> Endpoint | None:
-    """Where missing answers are recorded from; None: nowhere."""
-    return _RECORDING.get()
+    text: str
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    seconds: float | None = None
 
 
 class Cassette:
     """One cassette: JSON Lines, a header and one line a request with its answer, in the order in which they were recorded.
 
-    `name` is the path as it was given, for messages. Raises SpecError for a file that is missing (unless it `may_be_missing`) or that is no
-    cassette, with the place.
+    `name` is the path as it was given, for messages. Raises SpecError for a name that does not end in `.jsonl`, for a file that is missing (unless it
+    `may_be_missing`) or that is no cassette, with the place.
     """
 
     def __init__(self, path: Path, name: str, *, may_be_missing: bool = False) -> None:
         self.path, self.name = path, name
+        if not name.endswith(".jsonl"):
+            raise SpecError(f"{name}: is no cassette — give a name that ends in .jsonl")
         if not may_be_missing and not path.exists():
-            raise SpecError(f"{name}: no such cassette — record it with --record-from, or correct the path")
+            raise SpecError(f"{name}: no such cassette — {HOW}, or correct the path")
         self._entries = self._read()
 
-    def answer(self, request: dict[str, Any]) -> str | None:
+    def answer(self, request: dict[str, Any]) -> Answer | None:
         """The recorded answer to a request; None where there is none."""
         found = self._entries.get(_key(request))
         return None if found is None else found[1]
 
-    def keep(self, request: dict[str, Any], answer: str) -> None:
+    def keep(self, request: dict[str, Any], answer: Answer) -> None:
         """Add a request and its answer to the file, with what others added meanwhile."""
         self._entries = {**self._read(), _key(request): (request, answer)}
         lines = [compact_json({_KEY: _VERSION})]
-        lines += [compact_json({"request": told, "answer": text}) for told, text in self._entries.values()]
+        for told, given in self._entries.values():
+            numbers = {name: getattr(given, name) for name in ("input_tokens", "output_tokens", "seconds")}
+            known = {name: number for name, number in numbers.items() if number is not None}
+            lines.append(compact_json({"request": told, "answer": given.text, **known}))
         write_atomically(self.path, "".join(f"{line}\n" for line in lines).encode())
 
     def miss(self, request: dict[str, Any]) -> str:
@@ -94,9 +69,10 @@ class Cassette:
             for number, (told, _) in enumerate(self._entries.values(), 1)
         )
         place = f"the nearest of {len(self._entries)} is number {-number}, {best:.0%} of its lines alike"
-        return f"{what}; {place}; {_first_difference(_lines(recorded), now)}"
+        before, after = ([*_lines(told), *_settings(told)] for told in (recorded, request))
+        return f"{what}; {place}; {_first_difference(before, after)}"
 
-    def _read(self) -> dict[str, tuple[dict[str, Any], str]]:
+    def _read(self) -> dict[str, tuple[dict[str, Any], Answer]]:
         if not self.path.exists():
             return {}
         try:
@@ -104,19 +80,28 @@ class Cassette:
         except TraceError as error:
             raise SpecError(str(error)) from None
 
-    def _entries_of(self, document: Document) -> dict[str, tuple[dict[str, Any], str]]:
+    def _entries_of(self, document: Document) -> dict[str, tuple[dict[str, Any], Answer]]:
         lines = document.line_nodes()
         header = next(lines)
         if header[_KEY].value != _VERSION:
             raise header[_KEY].fail(f"expected {_VERSION} — not a cassette of this version of bench; record it again")
-        entries: dict[str, tuple[dict[str, Any], str]] = {}
+        entries: dict[str, tuple[dict[str, Any], Answer]] = {}
         for line in lines:
             request = line["request"].object()
             line["request"]["model"].text()
             for message in line["request"]["messages"].items():
                 message["content"].text()
-            entries[_key(request)] = (request, line["answer"].text())
+            entries[_key(request)] = (request, _answer(line))
         return entries
+
+
+def _answer(line: Node) -> Answer:
+    return Answer(
+        text=line["answer"].text(),
+        input_tokens=line["input_tokens"].count(),
+        output_tokens=line["output_tokens"].count(),
+        seconds=line["seconds"].seconds(),
+    )
 
 
 def _key(request: dict[str, Any]) -> str:
@@ -127,6 +112,13 @@ def _lines(request: dict[str, Any]) -> list[str]:
     """A request line by line: the model's name first."""
     texts = (message["content"].splitlines() for message in request["messages"])
     return [request["model"], *(line for text in texts for line in text)]
+
+
+def _settings(request: dict[str, Any]) -> list[str]:
+    """What a request says beside the model and the messages."""
+    return [
+        f"{key}: {compact_json(value)}" for key, value in sorted(request.items()) if key not in ("model", "messages")
+    ]
 
 
 def _first_difference(recorded: list[str], now: list[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
+import io
 import json
 import re
 import zlib
@@ -16,6 +17,9 @@ from typing import Any, NoReturn
 import msgspec
 
 from ..errors import TraceError, one_line
+from ..model import MAX_DEPTH, too_deep
+from .limits import joined, limit, raised, read_regular
+from .repeated import repeated_keys
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -45,6 +49,9 @@ class Document:
         self.path = path
         self.beside = beside
         self.name = path.as_posix() if name is None else name
+        self.repeated_keys: dict[
+            int | None, int
+        ] = {}  # by line of the value: how many keys of its objects are there twice; the last one counts
         self.below = path.name if below is None else below
 
     def fail(self, what: str, *, line: int | None = None, path: str = "") -> TraceError:
@@ -55,14 +62,16 @@ class Document:
     @functools.cached_property
     def disk_bytes(self) -> bytes:
         """The bytes as they are on disk."""
-        if self.path.is_dir():
-            raise self.fail("is a folder, not a file")
         try:
-            return self.path.read_bytes()
+            return read_regular(self.path)
         except FileNotFoundError:
             raise self.fail("no such file — check the path (a scenario's paths start at its own folder)") from None
+        except IsADirectoryError:
+            raise self.fail("is a folder, not a file") from None
+        except ValueError:  # a null character
+            raise self.fail("is no path of a file") from None
         except OSError as error:
-            raise self.fail(f"cannot be read: {error.strerror or error} — check its permissions") from None
+            raise self.fail(f"cannot be read: {error.strerror or error} — check the file and its permissions") from None
 
     @functools.cached_property
     def sha256(self) -> str:
@@ -72,6 +81,20 @@ class Document:
     @functools.cached_property
     def data(self) -> bytes:
         """The bytes, decompressed where they begin as gzip or zstd do, without a byte order mark."""
+        found = self._expanded
+        if isinstance(found, TraceError):
+            raise found
+        return found
+
+    @functools.cached_property
+    def _expanded(self) -> bytes | TraceError:
+        """The bytes, or why there are none: every reader asks, and a bomb expands once."""
+        try:
+            return self._expand()
+        except TraceError as error:
+            return error
+
+    def _expand(self) -> bytes:
         raw = self.disk_bytes
         if raw.startswith(_GZIP):
             raw = self._gunzip(raw)
@@ -85,23 +108,23 @@ class Document:
     def _gunzip(self, raw: bytes) -> bytes:
         import gzip
 
+        most = limit("size")
         try:
-            return gzip.decompress(raw)
+            file = gzip.GzipFile(fileobj=io.BytesIO(raw))
+            return self._whole(joined(iter(lambda: file.read(1_000_000), b""), most), most)
         except (OSError, EOFError, zlib.error) as error:
             raise self.fail(f"gzip data is damaged or cut short ({error}) — copy or record it again") from None
 
     def _unzstd(self, raw: bytes) -> bytes:
-        zstandard = optional_zstandard(self.name)
-        data = b""
+        most = limit("size")
         try:
-            while raw:
-                frame = zstandard.ZstdDecompressor().decompressobj()
-                data += frame.decompress(raw)
-                if not frame.eof:  # the library's simpler interfaces take a cut file for a whole one
-                    raise self.fail("zstd data is cut short — copy or record it again")
-                raw = frame.unused_data
-        except zstandard.ZstdError as error:
-            raise self.fail(f"zstd data is damaged ({error}) — copy or record it again") from None
+            return self._whole(joined(unzstd(raw, self.name), most), most)
+        except ValueError as error:
+            raise self.fail(f"zstd data is {error} — copy or record it again") from None
+
+    def _whole(self, data: bytes | None, most: int) -> bytes:
+        if data is None or len(data) > most:
+            raise self.fail(f"expands to more than {most:,} bytes — {raised('size')}")
         return data
 
     @functools.cached_property
@@ -111,8 +134,12 @@ class Document:
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines that are not blank, each with its number (from 1)."""
-        for number, line in enumerate(self.data.split(b"\n"), 1):
-            if line.strip():
+        start, number = 0, 0
+        while start <= len(self.data):  # split() would copy the whole file
+            end = self.data.find(b"\n", start)
+            end = len(self.data) if end < 0 else end
+            line, start, number = self.data[start:end], end + 1, number + 1
+            if line and not line.isspace():
                 yield number, line
 
     @functools.cached_property
@@ -179,13 +206,25 @@ class Document:
         return raw.startswith((_GZIP, _ZSTD)) or _OBJECTS.match(raw) is not None
 
     def decode(self, data: bytes, line: int | None = None) -> Any:
-        """One JSON value out of this file's bytes, `line` being where they start. Lone surrogates are read, NaN is refused."""
+        """One JSON value out of this file's bytes, `line` being where they start. Lone surrogates are read, NaN is refused.
+
+        Limits: the bytes of one value, and how deep it is nested.
+        """
+        if len(data) > limit("line"):
+            raise self.fail(f"a JSON value of more than {limit('line'):,} bytes — {raised('line')}", line=line)
         try:
-            return msgspec.json.decode(data)
+            value = msgspec.json.decode(data)
         except RecursionError:
-            raise self.fail("is nested too deeply to be read — flatten it", line=line) from None
+            raise self._too_deep(line) from None
         except (msgspec.MsgspecError, UnicodeDecodeError):
-            return self._decode_slowly(data, line)
+            value = self._decode_slowly(data, line)
+        if data.count(b"[") + data.count(b"{") > MAX_DEPTH and too_deep(value):
+            raise self._too_deep(line)
+        self.repeated_keys[line] = repeated_keys(data, value)
+        return value
+
+    def _too_deep(self, line: int | None) -> TraceError:
+        return self.fail(f"is nested more than {MAX_DEPTH} levels deep — flatten it", line=line)
 
     def _decode_slowly(self, data: bytes, line: int | None) -> Any:
         """The standard library's parser: takes what is legal but rare, and knows where the rest goes wrong."""
@@ -209,7 +248,7 @@ class Document:
                 what = f"not JSON at column {error.colno}: {error.msg}"
             raise self.fail(what, line=number) from None
         except RecursionError:
-            raise self.fail("is nested too deeply to be read — flatten it", line=line) from None
+            raise self._too_deep(line) from None
         except _NotANumber as error:
             raise self.fail(f"{error} — write null instead", line=(line or 1) + error.lines_before(text)) from None
         except ValueError as error:  # a whole number of thousands of digits
@@ -323,3 +362,24 @@ def optional_zstandard(name: str) -> Any:
         return importlib.import_module("zstandard")
     except ImportError:
         raise TraceError(f"{name}: zstd needs the extra bench[zstd] — pip install zstandard") from None
+
+
+_FED = 4096  # bytes of zstd data at a time: each may expand many thousand times
+
+
+def unzstd(raw: bytes, name: str) -> Iterator[bytes]:
+    """What zstd data expands to, piece by piece. Raises ValueError, `damaged (why)` or `cut short`; TraceError without the extra."""
+    zstandard = optional_zstandard(name)
+    decompressor = zstandard.ZstdDecompressor()
+    frame, waiting = decompressor.decompressobj(), b""
+    try:
+        for start in range(0, len(raw), _FED):
+            waiting = raw[start : start + _FED]
+            while waiting:
+                frame = decompressor.decompressobj() if frame.eof else frame
+                yield frame.decompress(waiting)
+                waiting = frame.unused_data if frame.eof else b""
+    except zstandard.ZstdError as error:
+        raise ValueError(f"damaged ({error})") from None
+    if not frame.eof:  # the library's simpler interfaces take a cut file for a whole one
+        raise ValueError("cut short")

@@ -8,12 +8,13 @@ import msgspec
 
 from ..errors import ResultsError, one_line
 from ..model import SCHEMA_VERSION
+from .limits import read_regular
 
 
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file. Raises ResultsError where it cannot be read."""
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
 
@@ -36,7 +37,7 @@ def require_schema(
     """
     try:
         found = msgspec.json.decode(data, type=_Versioned).schema
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ResultsError(f"{path}:{line}: {one_line(error)} — {again}") from None
     if found != SCHEMA_VERSION and not (earlier and 1 <= found < SCHEMA_VERSION):
         raise ResultsError(f"{path}:{line}: schema {found}, this bench reads {SCHEMA_VERSION} — {again}")

@@ -131,22 +131,18 @@ def require_known(rules: Sequence[GateRule], strategies: Sequence[str], where: s
             )
 
 
-def rules_at_budgets(
-    rules: Sequence[GateRule], declared: Mapping[str, bool], budgets: Sequence[int]
-) -> tuple[GateRule, ...]:
-    """The gates of a comparison with budgets: a gate on a strategy that runs at several budgets applies at each of them.
+def rules_on(rules: Sequence[GateRule], made: Mapping[str, Sequence[str]]) -> tuple[GateRule, ...]:
+    """The gates of a comparison whose strategies run at several settings or budgets: a gate on such a strategy applies at each of them.
 
-    `declared` says of each strategy whether it has a window that a budget sets.
+    `made` are the strategies that each name stands for; itself alone where there is nothing to set.
     """
-    if not budgets:
-        return tuple(rules)
     found: list[GateRule] = []
     for rule in rules:
-        named = [name for name in declared if fnmatchcase(name, rule.strategy)]
-        made = [f"{name}@{budget}" for name in named if declared[name] for budget in budgets]
-        missed = [name for name in made if not fnmatchcase(name, rule.strategy)]
-        others = [name for name in named if not declared[name]]
-        patterns = ([rule.strategy] if others or not missed else []) + missed if made else [rule.strategy]
+        named = [name for name in made if fnmatchcase(name, rule.strategy)]
+        several = dict.fromkeys(name for known in named for name in made[known] if name != known)
+        missed = [name for name in several if not fnmatchcase(name, rule.strategy)]
+        as_it_is = not missed or any(name in made[name] for name in named)
+        patterns = ([rule.strategy] if as_it_is else []) + missed
         found.extend(msgspec.structs.replace(rule, strategy=pattern) for pattern in patterns)
     return tuple(found)
 

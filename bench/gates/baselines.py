@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from ..comparison.rows import NOTHING, combine
-from ..comparison.shared import accepted_from
+from ..comparison.shared import accepted_from, stale_reasons
 from ..errors import ResultsError
 from ..files.baselines import write_baseline
 from ..model import Baseline, Comparison, MetricInfo, Signature
@@ -59,16 +59,17 @@ def accepted(comparison: Comparison, path: Path, *, only_new: bool = False) -> t
     found = baseline_of(comparison)
     if not found.values:
         return None, (f"{path}: no gate compares with a baseline, nothing to accept",)
-    old, problem = comparison.against.baseline, comparison.against.problem
+    old, stale = comparison.against.baseline, comparison.against.stale
     if only_new:
-        if old is None or problem:
-            why = f"the baseline is stale: {problem}" if problem else "there is no baseline yet"
+        if old is None or stale:
+            reasons = "; ".join(stale_reasons(stale))
+            why = f"the baseline is stale for {reasons}" if stale else "there is no baseline yet"
             raise ResultsError(f"{path}: new cases not accepted: {why} — accept the whole run with --update-baseline")
         new = sorted(found.signature.traces.keys() - old.signature.traces.keys())
         if not new:
             return None, (f"{path}: no new case, nothing to accept",)
         found = _with_new(old, found, comparison, new)
-    elif old is not None and not problem:
+    elif old is not None:
         _require_one_thing(comparison, old, path)
     return found, tuple(_accepted(old, found, path))
 

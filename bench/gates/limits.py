@@ -37,10 +37,16 @@ def limits(
     )
     name = f"{rule.metric} {bounds}" + (" (worst case)" if rule.over == "worst_case" else "")
 
+    def at_min(row: Row | None) -> bool:
+        """Whether the lower limit is the one to name: the only one, the nearer one, or the one that is missed by more."""
+        if row is None or value_of(row) is None or min is None or max is None:
+            return min is not None
+        return (row.least or 0.0) - min <= max - (row.most or 0.0)
+
     def verdict(outcome: str, sentence: str, row: Row | None = None, **losses: Any) -> Verdict:
         return Verdict(gate=name, metric=rule.metric, strategy=strategy, outcome=outcome, sentence=sentence,  # type: ignore[arg-type]
                        case=row.case if row else None, value=value_of(row) if row else None,
-                       limit=min if min is not None else max, **losses)  # fmt: skip
+                       limit=min if at_min(row) else max, **losses)  # fmt: skip
 
     def slack(row: Row) -> float:
         """How far a value is inside the limits, whichever it is between its bounds; negative outside."""
@@ -62,8 +68,7 @@ def limits(
     if measured and slack(measured[0]) < 0:
         worst = measured[0]
         where = f" on {worst.case}" if worst.case else ""
-        low = min is not None and (worst.least or 0.0) < min
-        case, named = _worst_case(rule, comparison, strategy, worst, low)
+        case, named = _worst_case(rule, comparison, strategy, worst, at_min(worst))
         said = f"{strategy}: {rule.metric} is {value_text(worst)}{where}, the limit is {bounds}{named}"
         return verdict("fail", said, worst, **losses_on(comparison, strategy, rule.metric, case))
     if unknown and (rule.over == "all" or not measured or any(row.reason != NOTHING for row in unknown)):

@@ -116,7 +116,7 @@ def regression(
     if failed:
         return verdict("fail", f"raised on {failed[0]}: {failed[1]}")
     against = comparison.against
-    if against.baseline is None and against.problem is None:
+    if against.baseline is None:
         how = f"no baseline yet for {rule.metric} — accept this run with --update-baseline"
         return verdict("fail", f"{how} (one is required)") if against.required else verdict("skipped", how)
     problem = _unpaired(rule, comparison, strategy)
@@ -151,8 +151,9 @@ def _accepted(comparison: Comparison, strategy: str, metric: str) -> dict[str, f
 def _unpaired(rule: GateRule, comparison: Comparison, strategy: str) -> str | None:
     """Why the baseline cannot be compared with at all; None where it can."""
     name = comparison.against.name
-    if comparison.against.problem:
-        return f"{name} is stale and was refused: {comparison.against.problem} — look at why, then {ACCEPT}"
+    stale = comparison.against.stale.get(rule.metric)
+    if stale is not None:
+        return f"{name} is stale for {rule.metric}: {stale} — look at why, then {ACCEPT}"
     if strategy not in comparison.everyone:
         return f"strategy of {name} that is no longer declared (renamed or deleted?) — declare it again, or {ACCEPT}"
     if not _accepted(comparison, strategy, rule.metric):

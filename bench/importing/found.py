@@ -32,6 +32,7 @@ class Found:
     tokens: int = 0
     structured: int = 0
     cut: int = 0
+    unanswered: int = 0
     with_usage: int = 0
     threads: int = 0
     resets: int = 0
@@ -62,6 +63,8 @@ class Found:
             yield f"{counted(self.structured, 'result')} with structure"
         if self.cut:
             yield f"{counted(self.cut, 'result')} cut at the source"
+        if self.unanswered:
+            yield f"{counted(self.unanswered, 'call')} without a result"
         if self.with_usage:
             yield f"usage of {counted(self.with_usage, 'call')}"
         if self.outcomes:
@@ -89,6 +92,10 @@ def found_in(trace: Trace) -> Found:
         tokens=sum(count(text) for step in trace.steps for text in texts_of(step)),
         structured=sum(result.data is not None for result in trace.results),
         cut=sum(result.truncated_at_source for result in trace.results),
+        unanswered=(
+            Counter(call.id for turn in trace.model_turns for call in turn.tool_calls)
+            - Counter(result.call_id for result in trace.results)
+        ).total(),
         with_usage=sum(turn.usage is not None for turn in trace.model_turns),
         threads=len({step.thread for step in trace.steps}),
         resets=sum(isinstance(step, ContextReset) for step in trace.steps),

@@ -35,7 +35,7 @@ def commands_lost(evidence: RunEvidence) -> list[Sample]:
     return samples
 
 
-@metric("cost.conversation_tokens", unit="tokens", better="lower", aggregate="sum")
+@metric("cost.conversation_tokens", unit="tokens", better="lower", aggregate="sum", version=2)
 def conversation_tokens(evidence: RunEvidence) -> list[Sample]:
     """Prompt tokens spent on the conversation, by a strategy that keeps commands apart from it.
 

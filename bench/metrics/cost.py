@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..evidence.of_run import RunEvidence
-from ..evidence.pricing import Call
-from ..model import Sample, Told
+from ..evidence.pricing import Call, own_usd
+from ..model import Sample, Told, WriterCall
 from . import metric
 
 
-@metric("cost.prompt_tokens", unit="tokens", better="lower", aggregate="sum")
+@metric("cost.prompt_tokens", unit="tokens", better="lower", aggregate="sum", version=2)
 def prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     """Tokens of all prompts together: what the model was given to read over the whole run.
 
@@ -23,7 +25,7 @@ def prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     return [Sample(numerator=float(prompt.tokens), step=prompt.step) for prompt in evidence.run.prompts]
 
 
-@metric("cost.peak_prompt_tokens", unit="tokens", better="lower", aggregate="max")
+@metric("cost.peak_prompt_tokens", unit="tokens", better="lower", aggregate="max", version=2)
 def peak_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     """Tokens of the largest prompt.
 
@@ -38,7 +40,7 @@ def peak_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     return list(prompt_tokens(evidence))
 
 
-@metric("cost.cached_prompt_tokens", unit="tokens", better="higher", aggregate="sum")
+@metric("cost.cached_prompt_tokens", unit="tokens", better="higher", aggregate="sum", version=2)
 def cached_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     """Prompt tokens that the provider's prompt cache would serve.
 
@@ -63,9 +65,10 @@ def cached_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
 
 @metric("cost.writer_tokens", unit="tokens", better="lower", aggregate="sum")
 def writer_tokens(evidence: RunEvidence) -> list[Sample]:
-    """Tokens that writing summaries took: what each writer read and what it produced.
+    """Tokens that a strategy's own calls of a model took, to write summaries or for anything else: what each read and what it produced.
 
-    One sample a summary; 0 where a run with prompts wrote none. No model calls: no samples.
+    One sample a call; 0 where a run with prompts made none. Counted by the provider where a model was really asked and said so. No model calls
+    in the trace: no samples.
 
     Source: "The Complexity Trap" (arXiv 2508.21433): summaries cost model calls of their own
 
@@ -80,7 +83,31 @@ def writer_tokens(evidence: RunEvidence) -> list[Sample]:
     return samples or ([Sample(numerator=0.0)] if evidence.run.prompts else [])
 
 
-@metric("cost.window_overflows", unit="prompts", better="lower", aggregate="sum")
+@metric("cost.writer_seconds", unit="seconds", better="lower", aggregate="sum")
+def writer_seconds(evidence: RunEvidence) -> list[Sample]:
+    """Seconds that the models which a strategy itself asked took to answer, as they were recorded.
+
+    One sample a call of a model that was really asked; a rule that stands in for one takes no time. None asked: no samples. Not measured where a
+    cassette does not say.
+
+    Source: "The Complexity Trap" (arXiv 2508.21433): summaries cost model calls of their own
+
+    >>> from bench.metrics import example
+    >>> writer_seconds(example())
+    []
+    """
+    return [
+        Sample(
+            numerator=call.seconds,
+            step=call.step,
+            reason=None if call.seconds is not None else "the cassette names no time",
+        )
+        for call in evidence.run.writer_calls
+        if call.model is not None
+    ]
+
+
+@metric("cost.window_overflows", unit="prompts", better="lower", aggregate="sum", version=2)
 def window_overflows(evidence: RunEvidence) -> list[Sample]:
     """Prompts larger than the model's window: calls that could not have been made.
 
@@ -102,15 +129,16 @@ def window_overflows(evidence: RunEvidence) -> list[Sample]:
     return samples
 
 
-@metric("cost.cost_usd", unit="usd", better="lower", aggregate="sum")
+@metric("cost.cost_usd", unit="usd", better="lower", aggregate="sum", version=2)
 def cost_usd(evidence: RunEvidence) -> list[Sample]:
-    """Dollars for all model calls at the prices of the recording's day: prompts, cache reads and writes, answers, summaries.
+    """Dollars for all model calls at the prices of the recording's day: prompts, cache reads and writes, answers, the strategy's own calls.
 
-    One sample a model call. Cache reads as in `cost.cached_prompt_tokens`; where the provider charges writes (Claude, gpt-5.6 and later), what a
-    prompt adds to the cache is one. Claude's cache counts as asked for unless the recorded usage shows that it was not. Where the provider's
-    cache rule is not known no cache is assumed, and the sample says so. Answers cost what the provider recorded (`usage.completion_tokens`),
-    else text, tool calls and reasoning as counted here. A summary costs its writer's prompt and answer on the same model, uncached. Not measured
-    for a model without listed prices.
+    One sample a model call, and one for a step at which the strategy alone asked a model. Cache reads as in `cost.cached_prompt_tokens`; where the
+    provider charges writes (Claude, gpt-5.6 and later), what a prompt adds to the cache is one. Claude's cache counts as asked for unless the
+    recorded usage shows that it was not. Where the provider's cache rule is not known no cache is assumed, and the sample says so. Answers cost
+    what the provider recorded (`usage.completion_tokens`), else text, tool calls and reasoning as counted here. A strategy's own call costs its
+    prompt and answer, uncached, on the model that was asked, else (a summary by a rule that stands in for a model) on that of the turn. Not
+    measured for a model without listed prices.
 
     Source: genai-prices 0.2, dated prices of a model; for each provider the page that `bench.tokens.caching.cache_rule` names
 
@@ -118,20 +146,33 @@ def cost_usd(evidence: RunEvidence) -> list[Sample]:
     >>> [f"{sample.numerator:.6f}" for sample in cost_usd(example())]
     ['0.000043', '0.000145']
     """
-    writers: dict[int, list[tuple[int, int]]] = {}
+    own: dict[int, list[WriterCall]] = {}
     for writer in evidence.run.writer_calls:
-        writers.setdefault(writer.step, []).append((writer.consumed_tokens, writer.produced_tokens))
+        own.setdefault(writer.step, []).append(writer)
     samples = []
     for call in evidence.calls:
-        cost = call.usd
-        if cost is None or call.prices is None:
+        if call.usd is None:
             samples.append(Sample(numerator=None, step=call.step, reason=_unpriced(call)))
+            own.pop(call.step, None)
             continue
-        for consumed, produced in writers.get(call.step, ()):
-            cost += call.prices.cost_usd(consumed, 0, 0, produced)
         detail = None if call.read is not None else Told(text=f"no cache assumed: no known rule for {call.provider}")
-        samples.append(Sample(numerator=cost, step=call.step, detail=detail))
-    return samples
+        samples.append(_with_own(evidence, call.usd, call.step, own.pop(call.step, ()), detail))
+    return [*samples, *(_with_own(evidence, 0.0, step, calls) for step, calls in own.items())]
+
+
+def _with_own(
+    evidence: RunEvidence, usd: float, step: int, calls: Sequence[WriterCall], detail: Told | None = None
+) -> Sample:
+    """The dollars of one step, with those of the strategy's own calls."""
+    for call in calls:
+        own = own_usd(evidence, call)
+        if own is None:
+            asked = call.model or "an unnamed model"
+            return Sample(
+                numerator=None, step=step, reason=f"no prices are listed for {asked}, which the strategy asked"
+            )
+        usd += own
+    return Sample(numerator=usd, step=step, detail=detail)
 
 
 def _unpriced(call: Call) -> str:

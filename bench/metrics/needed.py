@@ -15,6 +15,7 @@ ORIGINS = ("user", "model", "result")
     unit="fraction",
     better="higher",
     aggregate="pooled",
+    version=2,
     recall=True,
     origin=("", *ORIGINS),
     distance=("", *DISTANCES),

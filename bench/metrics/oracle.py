@@ -9,7 +9,7 @@ from . import metric
 UNKNOWN = "nothing may be replayed here, so the reference is not known"
 
 
-@metric("needed.tokens_over_oracle", unit="tokens", better="lower", aggregate="sum")
+@metric("needed.tokens_over_oracle", unit="tokens", better="lower", aggregate="sum", version=2)
 def tokens_over_oracle(evidence: RunEvidence) -> list[Sample]:
     """Prompt tokens beyond the fewest with which a verbatim selection reaches the same `needed.recall` on the same case.
 
@@ -25,7 +25,7 @@ def tokens_over_oracle(evidence: RunEvidence) -> list[Sample]:
     return _beyond(evidence, "floor")
 
 
-@metric("needed.tokens_over_clairvoyant", unit="tokens", better="lower", aggregate="sum")
+@metric("needed.tokens_over_clairvoyant", unit="tokens", better="lower", aggregate="sum", version=2)
 def tokens_over_clairvoyant(evidence: RunEvidence) -> list[Sample]:
     """Prompt tokens beyond those of `clairvoyant` told to reach the same `needed.recall` on the same case.
 

@@ -26,7 +26,7 @@ def invalid(evidence: RunEvidence) -> list[Sample]:
         Sample(
             numerator=float(bool(checked.invalid)),
             step=checked.step,
-            detail=Told(text=checked.invalid) if checked.invalid else None,
+            detail=Told(text=checked.invalid, steps=checked.places) if checked.invalid else None,
         )
         for checked in evidence.prompts.checked
     ]

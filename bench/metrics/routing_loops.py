@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from ..evidence.of_run import RunEvidence
@@ -12,8 +12,6 @@ from . import metric
 
 REPEATS = 3
 """How many equal decisions in a row make a loop."""
-
-DETECTOR, LOOP = "loop_detector", "break_loop"
 
 
 @metric("routing.loops", unit="loops", better="lower", aggregate="sum")
@@ -81,9 +79,9 @@ def _known_at(grown: list[tuple[int, int]], step: int) -> int:
 
 @metric("routing.missed_loops", unit="decisions", better="lower", aggregate="sum")
 def missed_loops(evidence: RunEvidence) -> list[Sample]:
-    """Decisions of the loop detector where the full history shows a loop and the prompt does not: compaction blinded it.
+    """Decisions of a router that looks for loops where the full history shows one and the prompt does not: compaction blinded it.
 
-    One sample a decision of `loop_detector`, 1 or 0. Without such a router: no samples.
+    Such a router declares by which route it says so (`loop`). One sample a decision of it, 1 or 0. Without such a router: no samples.
 
     Source: 001 §2 Step 3 "stuck in a loop"; a miss in signal detection (Green and Swets 1966)
 
@@ -91,16 +89,14 @@ def missed_loops(evidence: RunEvidence) -> list[Sample]:
     >>> missed_loops(example())
     []
     """
-    return [
-        _sample(d, d.untruncated == LOOP and d.route != LOOP) for d in evidence.run.decisions if d.router == DETECTOR
-    ]
+    return [_sample(item, in_full and not in_prompt) for item, in_prompt, in_full in _seen(evidence)]
 
 
 @metric("routing.false_loops", unit="decisions", better="lower", aggregate="sum")
 def false_loops(evidence: RunEvidence) -> list[Sample]:
-    """Decisions of the loop detector where the prompt shows a loop and the full history does not: cut results look alike.
+    """Decisions of a router that looks for loops where the prompt shows one and the full history does not: cut results look alike.
 
-    One sample a decision of `loop_detector`, 1 or 0. Without such a router: no samples.
+    Such a router declares by which route it says so (`loop`). One sample a decision of it, 1 or 0. Without such a router: no samples.
 
     Source: 001 §2 Step 3 "stuck in a loop"; a false alarm in signal detection (Green and Swets 1966)
 
@@ -108,9 +104,14 @@ def false_loops(evidence: RunEvidence) -> list[Sample]:
     >>> false_loops(example())
     []
     """
-    return [
-        _sample(d, d.route == LOOP and d.untruncated != LOOP) for d in evidence.run.decisions if d.router == DETECTOR
-    ]
+    return [_sample(item, in_prompt and not in_full) for item, in_prompt, in_full in _seen(evidence)]
+
+
+def _seen(evidence: RunEvidence) -> Iterator[tuple[Decision, bool, bool]]:
+    """Every decision of a router that looks for loops, with whether it saw one in the prompt, and in the full history."""
+    for item in evidence.run.decisions:
+        if item.loop is not None:
+            yield item, item.route == item.loop, item.untruncated == item.loop
 
 
 def _sample(decision: Decision, wrong: bool) -> Sample:

@@ -20,7 +20,13 @@ _LISTED_CHARS = 200  # of one lost leaf
 
 
 @metric(
-    "loss.leaf_recall", unit="fraction", better="higher", aggregate="pooled", recall=True, place=(*PROMPTS, "stored")
+    "loss.leaf_recall",
+    unit="fraction",
+    better="higher",
+    aggregate="pooled",
+    version=2,
+    recall=True,
+    place=(*PROMPTS, "stored"),
 )
 def leaf_recall(evidence: RunEvidence, place: str) -> list[Sample]:
     """Share of a structured result's leaves (its scalar values, each at its path of keys) that are still held.

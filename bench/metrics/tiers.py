@@ -9,7 +9,7 @@ from . import LISTED, metric, missed, with_rest
 PLACES = ("shown", "end", "needed")
 
 
-@metric("loss.retrievable", unit="fraction", better="higher", aggregate="pooled", place=PLACES)
+@metric("loss.retrievable", unit="fraction", better="higher", aggregate="pooled", version=2, place=PLACES)
 def retrievable(evidence: RunEvidence, place: str) -> list[Sample]:
     """Share of facts that are not in the prompt but behind a handle that it shows.
 
@@ -26,7 +26,7 @@ def retrievable(evidence: RunEvidence, place: str) -> list[Sample]:
     return _needed(evidence, "retrievable") if place == "needed" else _of_results(evidence, "retrievable", place)
 
 
-@metric("loss.lost", unit="fraction", better="lower", aggregate="pooled", place=PLACES)
+@metric("loss.lost", unit="fraction", better="lower", aggregate="pooled", version=2, place=PLACES)
 def lost(evidence: RunEvidence, place: str) -> list[Sample]:
     """Share of facts that the prompt neither holds nor gives a way to.
 

@@ -15,7 +15,7 @@ from . import metric
 _PLACES = ("shown", "end")
 
 
-@metric("loss.silent_truncation", unit="results", better="lower", aggregate="sum")
+@metric("loss.silent_truncation", unit="results", better="lower", aggregate="sum", version=2)
 def silent_truncation(evidence: RunEvidence) -> list[Sample]:
     """Results that lost facts while nothing shown says so, in the first prompt after them or in the last one of their thread.
 
@@ -27,8 +27,8 @@ def silent_truncation(evidence: RunEvidence) -> list[Sample]:
     Source: 004 §1.2: `str(result)[:500]` does not say that it was cut
 
     >>> from bench.metrics import example
-    >>> [(sample.step, sample.numerator, sample.detail) for sample in silent_truncation(example())]
-    [(2, 1.0, Told(text='silent: shown, end'))]
+    >>> [(sample.step, sample.numerator, sample.detail.text) for sample in silent_truncation(example())]
+    [(2, 1.0, 'silent: shown, end')]
     """
     silent: dict[int, list[str]] = {}
     said: dict[int, str] = {}
@@ -55,7 +55,7 @@ def silent_truncation(evidence: RunEvidence) -> list[Sample]:
     ]
 
 
-@metric("loss.false_notices", unit="results", better="lower", aggregate="sum")
+@metric("loss.false_notices", unit="results", better="lower", aggregate="sum", version=2)
 def false_notices(evidence: RunEvidence) -> list[Sample]:
     """Results that lost nothing while the first prompt after them says that something was left out.
 

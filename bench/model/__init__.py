@@ -5,13 +5,17 @@ Units are in the names; fractions are 0–1.
 """
 
 from .base import (
+    MAX_DEPTH as MAX_DEPTH,
     SCHEMA_VERSION as SCHEMA_VERSION,
     Value as Value,
+    encodable as encodable,
     plain as plain,
+    too_deep as too_deep,
 )
 from .case import (
     CallShown as CallShown,
     Case as Case,
+    Cause as Cause,
     CompactionShown as CompactionShown,
     CutShown as CutShown,
     FindingChange as FindingChange,
@@ -33,6 +37,8 @@ from .case import (
     WindowShown as WindowShown,
 )
 from .comparison import (
+    KEEP as KEEP,
+    KEEP_FAR as KEEP_FAR,
     SIGNED as SIGNED,
     Against as Against,
     Baseline as Baseline,
@@ -43,6 +49,7 @@ from .comparison import (
     Verdict as Verdict,
 )
 from .probe import (
+    AnswerType as AnswerType,
     AskedProbe as AskedProbe,
     Probe as Probe,
 )

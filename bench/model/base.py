@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 import msgspec
@@ -11,8 +12,43 @@ SCHEMA_VERSION = 1
 """Version of everything in this package as it is written to disk; a reader refuses any other."""
 
 
+MAX_DEPTH = 200
+"""How deep a value may be nested that comes from outside: below what recursion takes."""
+
+
+def too_deep(value: Any, most: int = MAX_DEPTH) -> bool:
+    """Whether a value of lists and mappings is nested deeper than so many levels; a scalar has none.
+
+    >>> too_deep([[1]], 2), too_deep([[[]]], 2), too_deep(1, 0)
+    (False, True, False)
+    """
+    level = [value] if isinstance(value, dict | list | tuple) else []
+    for _ in range(most):
+        if not level:
+            return False
+        level = [
+            item
+            for node in level
+            for item in (node.values() if isinstance(node, dict) else node)
+            if isinstance(item, dict | list | tuple)
+        ]
+    return bool(level)
+
+
 class Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Base of every value here: frozen, keyword-only, unknown fields refused when read."""
+
+
+def encodable(text: str) -> str:
+    """A text that UTF-8 can hold: lone surrogates as the replacement character.
+
+    >>> encodable("a\\ud800b")
+    'a�b'
+    """
+    return text if text.isascii() else _LONE.sub("\ufffd", text)
+
+
+_LONE = re.compile("[\ud800-\udfff]")
 
 
 def plain(value: Any) -> Any:

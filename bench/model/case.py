@@ -97,6 +97,21 @@ class ResultShown(Value, frozen=True, kw_only=True):
     rows: Rows | None = None
 
 
+class Cause(Value, frozen=True, kw_only=True):
+    """Losses of one case that have one cause: what kind of thing was lost, and of what: results of a `function`, or (`""`) what an `origin` had said.
+
+    `strategies` lost it, of so many `results` (or messages); later turns `missed` it so often, that of `step` most.
+    """
+
+    what: str
+    function: str
+    origin: str = ""
+    strategies: tuple[str, ...]
+    results: int
+    missed: int
+    step: int
+
+
 # ---------------------------------------------------------------- how it went
 
 
@@ -104,7 +119,7 @@ class CallShown(Value, frozen=True, kw_only=True):
     """One model call of a run: its number from 1, its step, the tokens of its prompt, and what happened there.
 
     `evicted` are the steps of results that left the prompt, `missed` facts that the turn needed and did not find. `invalid` says what a provider
-    would refuse in it, `task_missing` that no message holds the task any more.
+    would refuse in it, of the messages of which steps `invalid_at`, `task_missing` that no message holds the task any more.
     """
 
     number: int
@@ -114,6 +129,7 @@ class CallShown(Value, frozen=True, kw_only=True):
     evicted: tuple[int, ...] = ()
     missed: tuple[str, ...] = ()
     invalid: str = ""
+    invalid_at: tuple[int, ...] = ()
     task_missing: bool = False
 
 
@@ -205,10 +221,12 @@ class CompactionShown(Value, frozen=True):
 class RunShown(Value, frozen=True, kw_only=True):
     """What is kept of one run: no prompt and no result, but what reports show of them.
 
-    `unstable_at` is the step at which the strategy gave something else when the case was replayed again.
+    `unstable_at` is the step at which the strategy gave something else when the case was replayed again. `seconds` is how long replaying and
+    scoring it took: the only thing of a case that is not the same twice. Nothing but JUnit shows it.
     """
 
     failure: Failure | None = None
+    seconds: float = 0.0
     unstable_at: int | None = None
     encoding: str = ""
     encoding_assumed: bool = False
@@ -300,9 +318,9 @@ class RecordingShown(Value, frozen=True, kw_only=True):
 class Case(Value, frozen=True, kw_only=True):
     """One trace under every strategy: the rows, and what reports show. It can be pickled, and does not grow with the trace.
 
-    `runs` is by strategy. `losses` are those of metrics that gates judge. `results` are the worst results side by side. `prompts` is what a
-    page needs to show any prompt (compressed JSON; b"" where that was not asked for or is too much). `questions_sha256` is of what a scenario
-    asks of this trace beyond what it says itself.
+    `runs` is by strategy. `losses` are those of metrics that gates judge, `causes` all losses grouped by what was lost. `results` are the worst
+    results side by side. `prompts` is what a page needs to show any prompt (compressed JSON; b"" where that was not asked for or is too much).
+    `questions_sha256` is of what a scenario asks of this trace beyond what it says itself.
     """
 
     id: str
@@ -311,6 +329,7 @@ class Case(Value, frozen=True, kw_only=True):
     rows: tuple[Row, ...] = ()
     runs: dict[str, RunShown] = {}
     losses: tuple[Losses, ...] = ()
+    causes: tuple[Cause, ...] = ()
     results: tuple[ResultShown, ...] = ()
     results_damaged: int = 0
     results_needed: int = 0

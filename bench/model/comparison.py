@@ -142,17 +142,22 @@ class Baseline(Value, frozen=True, kw_only=True):
 
 
 class Against(Value, frozen=True, kw_only=True):
-    """What a comparison is held against: a baseline (None: none yet), what it is called, and why it could not be used.
+    """What a comparison is held against: a baseline (None: none yet), and what it is called.
 
+    `stale` says by metric why its accepted values no longer compare; the others do.
     `required`: that there is none yet is a failure. Where it is another revision of the code, `before` maps a strategy to the one here that is
     its earlier self.
     """
 
     baseline: Baseline | None = None
     name: str = "the baseline"
-    problem: str | None = None
+    stale: dict[str, str] = {}
     required: bool = False
     before: dict[str, str] = {}
+
+
+KEEP, KEEP_FAR = 0.95, 0.8
+"""What a strategy has to keep of what was needed, and of what was needed from far back, where nothing else is said."""
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -177,8 +182,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     budgets: tuple[int, ...] = ()
     history: tuple[Moment, ...] = ()
     allow_inconclusive: bool = False
-    keep: float = 0.95
-    keep_far: float = 0.8
+    keep: float = KEEP
+    keep_far: float = KEEP_FAR
     verdicts: tuple[Verdict, ...] = ()
 
     @property

@@ -8,9 +8,15 @@ from .base import Value
 
 Where = Literal["prompt", "store", "reply"]
 
+AnswerType = Literal["exact", "number", "text"]
+"""How an answer is compared. `exact`: the same typed value; in a text as it stands. `number`: by value, whatever separators, currency signs and
+trailing zeros. `text`: the same words in the same order, whatever their case and what stands between them.
+"""
+
 
 class Probe(Value, frozen=True, kw_only=True):
-    """One question as a scenario declares it. Its answer is what the JMESPath `path` finds in a tool result, or `expected` as written.
+    """One question as a scenario declares it. Its answer is what the JMESPath `path` finds in a tool result, or `expected` as written; `absent` is a
+    wrong one, stale or invented, that must not be there. `type` says how it is compared: see `AnswerType`.
 
     `case` is an id or a glob; `result` names the tool result by step, call id or function. `where`: the answer must be held in a `prompt` (the
     last one; `at` a step: the first one from there on), in the `store`, or in the `reply` that follows the result.
@@ -21,12 +27,16 @@ class Probe(Value, frozen=True, kw_only=True):
     result: int | str | None = None
     path: str | None = None
     expected: Any = None
+    absent: Any = None
+    type: AnswerType = "exact"
     where: Where = "prompt"
     at: int | None = None
 
 
 class AskedProbe(Value, frozen=True, kw_only=True):
-    """A probe on one trace, its answer known: what a trace's `labels["probes"]` hold. `step` is the tool result it reads, where it reads one."""
+    """A probe on one trace, its answer known: what a trace's `labels["probes"]` hold. `step` is the tool result it reads, where it reads one;
+    `absent`: the answer must not be there.
+    """
 
     question: str
     expected: Any
@@ -34,3 +44,5 @@ class AskedProbe(Value, frozen=True, kw_only=True):
     step: int | None = None
     path: str | None = None
     at: int | None = None
+    type: AnswerType = "exact"
+    absent: bool = False

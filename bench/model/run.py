@@ -116,7 +116,10 @@ class ResultOutcome(Value, frozen=True, kw_only=True):
 
 
 class Decision(Value, frozen=True, kw_only=True):
-    """One routing decision under a strategy, the same router's on untruncated records, and what was recorded or labelled."""
+    """One routing decision under a strategy, the same router's on untruncated records, and what was recorded or labelled.
+
+    `loop` is the route by which this router says that the run goes in circles; None for one that does not look for that.
+    """
 
     step: int
     router: str
@@ -125,6 +128,7 @@ class Decision(Value, frozen=True, kw_only=True):
     untruncated: str
     recorded: str | None = None
     labelled: str | None = None
+    loop: str | None = None
     detail: dict[str, Any] = {}
 
     @property
@@ -139,11 +143,16 @@ class Decision(Value, frozen=True, kw_only=True):
 
 
 class WriterCall(Value, frozen=True, kw_only=True):
-    """One summary written on the way to a prompt: what it read and what it produced, in tokens."""
+    """One call that a strategy made itself, to write a summary or for anything else: what it read and what it produced, in tokens.
+
+    `model` is the model that was really asked, `seconds` how long it took; None: the run's own model would have been, and nobody knows how long.
+    """
 
     step: int
     consumed_tokens: int
     produced_tokens: int
+    model: str | None = None
+    seconds: float | None = None
 
 
 class Note(Value, frozen=True, kw_only=True):

@@ -40,7 +40,9 @@ class Turned(Value, frozen=True, kw_only=True, tag="turned"):
 
 
 class Asked(Value, frozen=True, kw_only=True, tag="asked"):
-    """A question put to a strategy. `found`: `path`, `token` (only as a word) or `""`; `got` is what the path gave instead."""
+    """A question put to a strategy. `found`: `path`, `token` (only as a word) or `""`; `got` is what the path gave instead. `absent`: the answer
+    `expected` must not be there.
+    """
 
     question: str
     expected: str
@@ -48,12 +50,14 @@ class Asked(Value, frozen=True, kw_only=True, tag="asked"):
     found: str = ""
     got: str = ""
     recorded_reply: bool = False
+    absent: bool = False
 
 
 class Told(Value, frozen=True, kw_only=True, tag="told"):
-    """What a sample says beyond its number, in a few words."""
+    """What a sample says beyond its number, in a few words, and the steps that it is about."""
 
     text: str
+    steps: tuple[int, ...] = ()
 
 
 Detail = Lost | Missed | Turned | Asked | Told

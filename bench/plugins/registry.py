@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..errors import BenchError, EndedError, SpecError, nearest, one_line
+from .annotations import NoType, type_of
 from .beside import Beside, load_file
 from .command import TARGET, process_class
 from .spec import Spec, parse_spec
@@ -46,7 +47,7 @@ KINDS: dict[str, tuple[str | tuple[str, ...], str | None]] = {
 }
 """Every kind of plug-in. The entry point group of a kind is `bench.<kind>s`."""
 
-SETTABLE: dict[str, tuple[str, ...]] = {"compactor": ("mode", "dialect"), "router": ("at",)}
+SETTABLE: dict[str, tuple[str, ...]] = {"compactor": ("mode", "dialect"), "router": ("at", "loop")}
 """What a spec may declare about somebody's own function, unless the function has a parameter of that name: `:mode=per_call`."""
 
 # Slots of one strategy that share a folder share its scan; a name is unique within its kind.
@@ -87,9 +88,8 @@ class Entry:
 
     @property
     def source(self) -> str:
-        """What follows `Source:` in the docstring; `""` where nothing does."""
-        lines = [line.partition("Source:")[2].strip() for line in self.doc.splitlines() if "Source:" in line]
-        return lines[0] if lines else ""
+        """What follows `Source:` in the docstring, up to the next blank line, on one line; `""` where nothing does."""
+        return " ".join(self.doc.partition("Source:")[2].partition("\n\n")[0].split())
 
     @functools.cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -126,8 +126,8 @@ def _annotation(item: inspect.Parameter, scope: dict[str, Any]) -> Any:
     if not isinstance(item.annotation, str):
         return item.annotation
     try:
-        return eval(item.annotation, scope)
-    except Exception:  # reported by `build` when the parameter is set, with its name
+        return type_of(item.annotation, scope)
+    except NoType:  # reported by `build` when the parameter is set, with its name
         return item.annotation
 
 

@@ -2,7 +2,8 @@
 
 `SPEC` is `name`, `path/to/file.py:function`, `package.module:name` or `command:"a command line"`, each with optional parameters after a
 further colon.
-A value that holds `, + : = [ ] "` or white space is quoted with `"`; lists are `[a,b]`.
+A value that holds `, + : = [ ] | "` or white space is quoted with `"`; lists are `[a,b]`. `5|10` and `0.5..0.9..0.1` are several values of
+one setting (`sweeps.py`), which only what compares strategies takes.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..errors import SpecError
+from .sweeps import is_sweep
 
 RawValue = str | tuple[str, ...]
-_SPECIAL = set(',+:=[]" \t\r\n\\')
+_SPECIAL = set(',+:=[]|" \t\r\n\\')
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,8 @@ def format_value(value: RawValue) -> str:
 
 
 def _quote(text: str, special: set[str]) -> str:
-    if text.split() == [text] and not special.intersection(
-        text
-    ):  # no blank of any kind: those at the ends would be stripped
+    # no blank of any kind: those at the ends would be stripped
+    if text.split() == [text] and not special.intersection(text) and not is_sweep(text):
         return text
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -110,6 +111,10 @@ def parse_value(text: str, whole: str) -> RawValue:
             raise SpecError(f"spec {whole!r}: text after a closing bracket in {text!r} — write one [list]")
         inner = text[1:-1].strip()
         return tuple(_unquote(item, whole) for item in split_top(inner, ",")) if inner else ()
+    if not text.startswith('"') and is_sweep(text):
+        raise SpecError(
+            f"spec {whole!r}: {text!r} is several settings, and one is asked for — quote a value that is meant as it is"
+        )
     return _unquote(text, whole)
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from ..model import Trace, compact_json
+from ..model import Trace, compact_json, too_deep
 from .packed import PACKED, packed_again, unpacked
 from .rules import EMAILS, HOMES, RULES, SECRET_NAMES, is_mixed, is_password, is_random
 
@@ -23,6 +24,7 @@ _SEAM = 300  # characters on each side of the place where one message ends and t
 _MESSAGES = {"content", "text", "seen", "summary"}
 _EVERYWHERE = 8  # characters from which a secret is removed where only itself stands
 _DEPTH = 4  # how often JSON in JSON, or base64 of it, is opened
+_LEVELS = 25  # how deep such JSON may be nested
 
 Span = tuple[int, int, str]
 """Where a secret is, and its kind."""
@@ -47,6 +49,7 @@ class Redactor:
         self.removed: Counter[str] = Counter()
         self._placeholders: dict[str, str] = {}
         self._kinds: dict[str, str] = {}
+        self._numbers: Counter[str] = Counter()
         self._anywhere: dict[str, str] = {}
         self._known: re.Pattern[str] | None = None
         self._tails: dict[str, tuple[str, str]] = {}
@@ -69,12 +72,14 @@ class Redactor:
         head = f"{name}: " if name else ""
         whole = head + text
         lowered = whole.lower()
-        found: list[Span] = []
+        found: list[Span] = []  # from left to right: of two that overlap the first found counts
         for rule in self.rules:
             for start, end in rule.spans(whole, lowered):
                 span = (start - len(head), end - len(head), rule.kind)
-                if span[0] >= 0 and all(span[1] <= other[0] or other[1] <= span[0] for other in found):
-                    found.append(span)
+                at = bisect_left(found, span)
+                free = (at == 0 or found[at - 1][1] <= span[0]) and (at == len(found) or span[1] <= found[at][0])
+                if span[0] >= 0 and free:
+                    found.insert(at, span)
         if (
             not found
             and SECRET_NAMES.match(name)
@@ -83,7 +88,7 @@ class Redactor:
             and len(text) >= 4
         ):
             found.append((0, len(text), "assigned"))
-        return sorted(found)
+        return found
 
     def _learn(self, name: str, text: str, depth: int) -> None:
         """Find the secrets of a text before any is replaced, so that the places where one is bare are known too."""
@@ -114,8 +119,8 @@ class Redactor:
     def _take(self, secret: str, kind: str) -> str:
         """The placeholder of a secret, a new one for a new secret."""
         if secret not in self._placeholders:
-            number = 1 + sum(known == kind for known in self._kinds.values())
-            placeholder = f"REDACTED_{kind.upper()}_{number}"
+            self._numbers[kind] += 1
+            placeholder = f"REDACTED_{kind.upper()}_{self._numbers[kind]}"
             self._placeholders[secret], self._kinds[placeholder] = placeholder, kind
             if len(secret) >= _EVERYWHERE and (is_mixed(secret) or kind == "private_key"):
                 escaped = json.dumps(secret)[1:-1]
@@ -150,11 +155,14 @@ class Redactor:
     def _text(self, name: str, text: str, depth: int) -> str:
         if name in _MESSAGES:
             text = self._without_halves(text)
-        for start, end, kind in reversed(self._spans(name, text)):
-            text = f"{text[:start]}{self._put(self._take(text[start:end], kind))}{text[end:]}"
+        pieces, position = [], 0
+        for start, end, kind in self._spans(name, text):
+            pieces += [text[position:start], self._put(self._take(text[start:end], kind))]
+            position = end
+        text = "".join([*pieces, text[position:]]) if pieces else text
         if self._anywhere:
             if self._known is None:
-                self._known = re.compile("|".join(map(re.escape, sorted(self._anywhere, key=len, reverse=True))))
+                self._known = re.compile(_any_of(sorted(self._anywhere, key=len, reverse=True)))
             text = self._known.sub(lambda match: self._put(self._anywhere[match[0]]), text)
         if depth and text[:1] in _JSON and (decoded := _decoded(text)) is not None:
             redacted = self._redacted("", decoded, depth - 1)
@@ -178,6 +186,17 @@ class Redactor:
     def _put(self, placeholder: str) -> str:
         self.removed[self._kinds[placeholder]] += 1
         return placeholder
+
+
+def _any_of(texts: Sequence[str], depth: int = 4) -> str:
+    """A pattern for any of some texts, the first of them that fits; by their first characters, so that many of them cost little more than one."""
+    by_first: dict[str, list[str]] = {}
+    for text in texts:
+        by_first.setdefault(text[:1], []).append(text[1:])
+    if depth == 0 or "" in by_first:
+        return "|".join(map(re.escape, texts))
+    branches = [re.escape(char) + (f"(?:{_any_of(rest, depth - 1)})") for char, rest in by_first.items()]
+    return "|".join(branches)
 
 
 def _has_both_cases(text: str) -> bool:
@@ -245,10 +264,6 @@ def _decoded(text: str) -> Any:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return (
-        value
-        if isinstance(value, dict | list)
-        else _decoded(value)
-        if isinstance(value, str) and value[:1] in "{["
-        else None
-    )
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        return _decoded(value)
+    return value if isinstance(value, dict | list) and not too_deep(value, _LEVELS) else None

@@ -108,7 +108,7 @@ def _rule(kind: str, pattern: str, *hints: str, check: Check = always, each: str
 
 _KEY_BLOCK = r"PRIVATE KEY(?: BLOCK)?"
 _SAID = r"""["'\\]*\s*[:=]\s*["'\\]*"""
-_COOKIE_PAIR = r"(?i)(?<![\w-])(?!(?:path|expires|max-age|domain|samesite|version|priority|last-access)=)[\w.$-]+=(?P<secret>[^;,\s\"'\\]{4,})"
+_COOKIE_PAIR = r"(?i)(?<![\w-])(?!(?:path|expires|max-age|domain|samesite|version|priority|last-access)=)[\w.$-]{1,256}+=(?P<secret>[^;,\s\"'\\]{4,})"
 _NAMES = (
     r"pass(?:word|wd|phrase)|pwd|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|client[_-]?secret"
     r"|private[_-]?key"
@@ -121,7 +121,7 @@ RULES: tuple[Rule, ...] = (
         rf"(?:(?s:(?!-----).){{0,20000}}+-----END [A-Z0-9 ]*{_KEY_BLOCK}-----|(?:(?:\s|\\[rn])*+[A-Za-z0-9+/=]{{16,}}+)++)",
         "private key",
     ),
-    _rule("jwt", r"\beyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*){1,3}", "eyj", check=is_jwt),
+    _rule("jwt", r"\beyJ[\w-]{8,1000}+\.[\w-]{4,}+(?:\.[\w-]*+){1,3}", "eyj", check=is_jwt),
     _rule("cookie", r"(?i)(?:\b(?:set-)?cookie2?[\"'\\]*\s*:|--cookie[ =])\s*[\"'\\]*(?P<secret>[\w.$-]+=[^\r\n]{1,8000})", "cookie",
           check=is_password, each=_COOKIE_PAIR),
     _rule("url_password", r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s/?#:@\"'<>`]{0,100}:(?P<secret>[^\s/?#@\"'<>`\\]{1,200})@[\w\[]", "://",

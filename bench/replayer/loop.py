@@ -30,15 +30,15 @@ from ..model import (
     ToolsChanged,
     Trace,
     UserTurn,
-    WriterCall,
     as_text,
     compact_json,
 )
 from ..plugins.command import Process
 from ..plugins.registry import Plugin, build, entries
-from ..strategies import AT_DEFAULT, Execution, Seen, Strategy, untruncated_record
+from ..strategies import AT_DEFAULT, RECORDED, Execution, Seen, Strategy, untruncated_record
 from ..strategies.functions import started
-from ..strategies.routing import state_left, state_of
+from ..strategies.models import ModelCalls
+from ..strategies.routing import decides_here, state_left, state_of
 from ..text.lossless import gives_back
 from ..tokens.counting import TokenCounter, encoding_for
 from ..tokens.prices import window_tokens
@@ -77,13 +77,14 @@ class Replayer:
         self.guard.starts()
         try:
             self.guard.step(strategy.name, 0.0)
-            state.start()
-            for step in self.evidence.trace.steps[:steps]:
-                self.guard.step(strategy.name, state.extra_s)
-                state.take(step)
-            if steps is None:
-                self.guard.step(strategy.name, state.extra_s)
-                state.route_at("end", step)
+            with state.asked.open():
+                state.start()
+                for step in self.evidence.trace.steps[:steps]:
+                    self.guard.step(strategy.name, state.extra_s)
+                    state.take(step)
+                if steps is None:
+                    self.guard.step(strategy.name, state.extra_s)
+                    state.route_at("end", step)
         except BaseException as error:
             theirs = strategy.own or isinstance(error, Broken | SystemExit)
             if not theirs or isinstance(error, self.guard.passing):
@@ -117,7 +118,7 @@ class _Replay:
         self.store: Any = None
         self.store_instance: Any = None
         self.consumer: Any = None
-        self.routers: list[tuple[str, str, Any, Any]] = []
+        self.routers: list[tuple[Plugin, Any, Any]] = []
         self.stored_side, self.full_side = Side(), Side()
         self.recorded_points = {(step.at, step.router) for step in self.trace.steps if isinstance(step, RouteDecision)}
         self.meta = self.trace.meta
@@ -125,7 +126,7 @@ class _Replay:
         self.output: Any = None
         self.results: list[ResultOutcome] = []
         self.decisions: list[Decision] = []
-        self.writer_calls: list[WriterCall] = []
+        self.asked = ModelCalls(strategy.base, replayer.counter)
         self.notes: list[Note] = []
         self.recorded_state: dict[str, Any] = {}
 
@@ -140,8 +141,7 @@ class _Replay:
             self.store_instance, self.store = self._started(store)
         self.stored_side.evaluate, self.full_side.evaluate = self._start("evaluator"), self._start("evaluator")
         self.routers = [
-            (plugin.entry.name, plugin.attribute("at", AT_DEFAULT), self._started(plugin)[1], self._started(plugin)[1])
-            for plugin in plugins.get("routers", ())
+            (plugin, self._started(plugin)[1], self._started(plugin)[1]) for plugin in plugins.get("routers", ())
         ]
         self.consumer = self._start("consumer")
         self.meta = fresh(self.trace.meta) if self.routers else self.trace.meta
@@ -181,7 +181,7 @@ class _Replay:
 
     def take(self, step: AnyStep) -> None:
         """One step of the recording, whatever its kind."""
-        thread = self.thread(step)
+        thread, self.asked.step, self.asked.free = self.thread(step), step.index, False
         if isinstance(step, ToolResult):
             self._result(step, thread)
             self.route_at("after_result", step)
@@ -283,6 +283,7 @@ class _Replay:
 
     def _evaluate(self, side: Side, record: Record) -> dict[str, Any] | None:
         side.results += 1
+        self.asked.free = side is self.full_side
         if self.routers:  # who alone are shown them
             side.records.append(fresh(record))
         if side.evaluate is None:
@@ -315,10 +316,7 @@ class _Replay:
                 return
             for written in edits.written:
                 consumed = sum(self.tokens.tokens(message) - message.reasoning_tokens for message in written.read)
-                produced = self.tokens.count(written.text)
-                self.writer_calls.append(
-                    WriterCall(step=step.index, consumed_tokens=consumed, produced_tokens=produced)
-                )
+                self.asked.wrote(consumed, self.tokens.count(written.text))
             self.notes.extend(Note(step=step.index, slot="compactor", text=text) for text in texts(edits.notes))
 
     # ------------------------------------------------------------ routes
@@ -328,15 +326,16 @@ class _Replay:
         self._decide(point, step, None)
 
     def _decide(self, point: str, step: AnyStep | None, recorded: RouteDecision | None) -> None:
-        for name, at, decide, decide_full in self.routers:
-            if at != point:
-                continue
-            falls_as_recorded = {(point, name), (point, None)} & self.recorded_points
-            if recorded.router not in (None, name) if recorded is not None else falls_as_recorded:
+        for plugin, decide, decide_full in self.routers:
+            name, at = plugin.entry.name, plugin.attribute("at", AT_DEFAULT)
+            if not decides_here(name, at, point, recorded, self.recorded_points):
                 continue
             with broken(f"router {name}"):
-                route, detail = decision_of(decide(state_of(self._seen(self.stored_side, step))))
-                untruncated, _ = decision_of(decide_full(state_of(self._seen(self.full_side, step))))
+                answers = [way(state_of(self._seen(side, step))) for way, side in
+                           ((decide, self.stored_side), (decide_full, self.full_side))]  # fmt: skip
+                if at == RECORDED and None in answers:  # a decision that is another router's
+                    continue
+                (route, detail), (untruncated, _) = map(decision_of, answers)
             index = step.index if step is not None else -1
             labels = self.trace.labels.get("routes", {})
             self.decisions.append(
@@ -346,6 +345,7 @@ class _Replay:
                     at=point,
                     route=route,
                     untruncated=untruncated,
+                    loop=plugin.attribute("loop"),
                     recorded=recorded.taken if recorded is not None else None,
                     labelled=labels.get(str(index)) if isinstance(labels, dict) else None,
                     detail=detail,
@@ -354,6 +354,7 @@ class _Replay:
 
     def _seen(self, side: Side, step: AnyStep | None, *, kept: bool = False) -> Seen:
         """What one side knows at a decision point; with `kept` as it is, not as routers are handed it."""
+        self.asked.free = side is self.full_side
         thread = None if step is None else self.threads.get(step.thread)
         history = [] if thread is None else thread.recording if side is self.full_side else thread.messages
         return Seen(
@@ -372,10 +373,7 @@ class _Replay:
 
     def run(self, failure: Failure | None) -> Run:
         """What the replay collected, as a Run."""
-        prompts = sorted(
-            (prompt for thread in self.threads.values() for prompt in thread.prompts), key=lambda p: p.step
-        )
-        left = state_left(self._seen(self.stored_side, None, kept=True))
+        prompts = [prompt for thread in self.threads.values() for prompt in thread.prompts]
         return Run(
             trace_id=self.trace.id,
             trace_sha256=self.trace.sha256,
@@ -388,12 +386,12 @@ class _Replay:
             messages=self.tokens.messages,
             message_tokens=self.tokens.message_tokens,
             decoded=self.decoded,
-            prompts=tuple(prompts),
+            prompts=tuple(sorted(prompts, key=lambda prompt: prompt.step)),
             results=tuple(self.results),
             decisions=tuple(self.decisions),
-            writer_calls=tuple(self.writer_calls),
+            writer_calls=tuple(self.asked.charged),
             notes=tuple(self.notes),
             final_route=self.decisions[-1].route if self.decisions else None,
-            final_state=left,
+            final_state=state_left(self._seen(self.stored_side, None, kept=True)),
             failure=failure,
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from ..errors import BenchError
 from ..files.writing import write_atomically
 from ..model import Comparison
 from ..plugins.registry import Entry, entries, register
-from .blocks import Block, Fold, Prose
+from .blocks import Beside, Block, Fold, Prose, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,18 +27,24 @@ REPLAY_LIMIT = (
 )
 """What replay cannot know; every report says it."""
 
-TERMINAL_PANELS = ("trust", "gates", "ranking")
+TERMINAL_PANELS = ("ranking", "gates", "trust")
+"""The panels of the short report, in its order: what to ship comes first."""
+
+WIDTH = 100
+"""How many columns a line of text has where no terminal says otherwise."""
+
 NOTHING = "nothing"
 """The name of the last part of a report, which names the panels that have nothing to say."""
 
 
 @dataclass(frozen=True)
 class PanelBlocks:
-    """What one panel had to say about one comparison, under the question it answers."""
+    """What one panel had to say about one comparison, under the question it answers. `detail`: a page shows it on request."""
 
     name: str
     title: str
     blocks: tuple[Block, ...]
+    detail: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,9 +71,12 @@ def brackets(comparison: Comparison) -> tuple[str, ...]:
     return tuple(name for name in comparison.everyone if name not in contenders(comparison))
 
 
-def panel(name: str, *, order: int, title: str) -> Callable[[PanelFunction], PanelFunction]:
-    """Decorator that registers a panel: its place in the report, and the question that it answers."""
-    return register("panel", name, order=order, title=title)
+def panel(name: str, *, order: int, title: str, detail: bool = False) -> Callable[[PanelFunction], PanelFunction]:
+    """Decorator that registers a panel: its place in the report, and the question that it answers.
+
+    `detail`: it is for those who want to know it exactly; a page keeps it closed, and it may name metrics.
+    """
+    return register("panel", name, order=order, title=title, detail=detail)
 
 
 def renderer(
@@ -89,6 +98,7 @@ def build_blocks(comparison: Comparison, names: Sequence[str] | None = None) -> 
             entry.name,
             entry.meta.get("title", entry.name),
             tuple(entry.target(comparison)) or (Prose("Nothing to show here.", "muted"),),
+            entry.meta.get("detail", False),
         )
         for entry in chosen
     )
@@ -127,10 +137,19 @@ def sections(comparisons: Sequence[Comparison], names: Sequence[str] | None = No
 
 
 def scores_frame(sections: Sequence[Section]) -> pd.DataFrame:
-    """The rows of every comparison as one pandas frame, the scenario first: what CSV and Parquet are written from."""
+    """The rows of every comparison as one pandas frame, the scenario first: what CSV and Parquet are written from.
+
+    A metric for which a comparison had nothing to measure, under any strategy on any case, has no rows: they would be empty. JSON has them.
+    """
     import pandas as pd
 
-    frames = [section.comparison.to_frame().assign(scenario=section.name) for section in sections]
+    from ..comparison.rows import NOTHING as NOTHING_TO_MEASURE
+
+    frames = []
+    for section in sections:
+        frame = section.comparison.to_frame().assign(scenario=section.name)
+        something = frame.groupby("metric")["status"].transform(lambda said: (said != NOTHING_TO_MEASURE).any())
+        frames.append(frame[something.astype(bool)])
     whole = pd.concat(frames, ignore_index=True)
     return whole[["scenario", *(name for name in whole.columns if name != "scenario")]]
 
@@ -177,13 +196,46 @@ def report_bytes(comparisons: Sequence[Comparison], path: Path, panels: Sequence
     return document if isinstance(document, bytes) else document.encode("utf-8", "backslashreplace")
 
 
-def terminal_text(comparison: Comparison, panels: Sequence[str] = TERMINAL_PANELS) -> str:
-    """The short report for a terminal: what was compared, what the gates said, which strategy wins."""
-    shown = tuple(_unfolded(panel) for panel in build_blocks(comparison, panels))
-    text: str = entries("renderer")["text"].target((Section(comparison.title or "Comparison", comparison, shown),))
-    return text
+def terminal_text(
+    comparison: Comparison,
+    panels: Sequence[str] = TERMINAL_PANELS,
+    *,
+    width: int = WIDTH,
+    colour: bool = False,
+    brief: bool = False,
+) -> str:
+    """The short report for a terminal of some width: what to ship, what the gates say, what was compared. What a page keeps folded is left out.
+
+    `brief`, for one of several: only the answer, and what needs somebody to look at it.
+    """
+    from .text_blocks import drawn, heading
+
+    lines = heading(comparison.title or "Comparison", "=")
+    for shown in sorted(build_blocks(comparison, panels), key=lambda item: panels.index(item.name)):
+        blocks = [
+            block for block in shown.blocks if not isinstance(block, Fold) and not (brief and _quiet(shown, block))
+        ]
+        if blocks:
+            titled = [] if shown.name == panels[0] else heading(shown.title, "-")
+            lines += [*titled, *drawn(map(_bare, blocks) if brief else blocks, width, colour=colour)]
+    return "\n".join(lines).rstrip() + "\n"
 
 
-def _unfolded(shown: PanelBlocks) -> PanelBlocks:
-    """A panel without what it keeps folded: on a terminal nothing opens."""
-    return PanelBlocks(shown.name, shown.title, tuple(block for block in shown.blocks if not isinstance(block, Fold)))
+def _bare(block: Block) -> Block:
+    """A table without notes and caption."""
+    if not isinstance(block, Table | Beside):
+        return block
+    if isinstance(block, Beside):
+        return replace(block, blocks=tuple(map(_bare, block.blocks)))
+    rows = tuple(tuple(replace(cell, note="") for cell in row) for row in block.rows)
+    return replace(block, rows=rows, caption="")
+
+
+def _quiet(shown: PanelBlocks, block: Block) -> bool:
+    """Whether nobody has to look at a block of one of several scenarios: what explains, and what says that all is well."""
+    tones = {found.tone for found in shown.blocks if isinstance(found, Prose)}
+    if shown.name == "ranking":
+        return isinstance(block, Prose) and block.tone == "muted"
+    if shown.name == "trust":
+        return not (isinstance(block, Prose) and block.tone == "bad")
+    return not tones & {"bad", "warn"}

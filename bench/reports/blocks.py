@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..model import Delta, Kept, ResultShown, RoutesShown, Row, Turn
 from ..text.wording import NOT_MEASURED, counted, percent, quantity, signed, to_width
+
+MOST_CASES = 10
+"""How many cases a format without a click shows; a page, CSV and JSON have all."""
 
 Tone = Literal["plain", "good", "bad", "warn", "muted"]
 """What a piece of a report says about itself; a renderer may colour it, but never by colour alone."""
@@ -15,27 +18,33 @@ Tone = Literal["plain", "good", "bad", "warn", "muted"]
 
 @dataclass(frozen=True)
 class Prose:
-    """One paragraph."""
+    """One paragraph. `terms` are the words in it that a page explains where they stand, each with its explanation."""
 
     text: str
     tone: Tone = "plain"
+    terms: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table; `unit` is shown beside the title, numbers are aligned right; `strategy` names whose values it holds."""
+    """One column of a table; `unit` is shown beside the title, numbers are aligned right; `strategy` names whose values it holds.
+
+    `explained` says what the title means, for whoever asks.
+    """
 
     title: str
     unit: str = ""
     align: Literal["left", "right"] = "left"
     strategy: str | None = None
+    explained: str = ""
 
 
 @dataclass(frozen=True)
 class Cell:
     """One cell. `detail` goes on after the text (an interval), `note` says why (a footnote).
 
-    `strategy` names the strategy it stands for, `case` (with `step`) the place that a page can open for it.
+    `strategy` names the strategy it stands for, `case` (with `step`) the place that a page can open for it. `lost` is the share
+    that was lost, by which a page colours it; `sorts` are the values by which its row can be sorted, one for each of the table's `sorts`.
     """
 
     text: str
@@ -45,6 +54,8 @@ class Cell:
     detail: str = ""
     case: str | None = None
     step: int | None = None
+    lost: float | None = None
+    sorts: tuple[float | None, ...] = ()
 
     @property
     def whole(self) -> str:
@@ -54,11 +65,19 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under columns, each row as long as the columns."""
+    """Rows of cells under columns, each row as long as the columns. `sorts` names what cells with several values can be sorted by."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
+    sorts: tuple[str, ...] = ()
+
+    def first(self, most: int) -> Table:
+        """The table with at most so many rows; the caption says how many there are more."""
+        left = len(self.rows) - most
+        if left <= 0:
+            return self
+        return replace(self, rows=self.rows[:most], caption=f"{self.caption} And {counted(left, 'more row')}.".strip())
 
     def footnotes(self) -> tuple[str, ...]:
         """The distinct notes of the cells, in order; a renderer numbers them from 1."""
@@ -94,8 +113,14 @@ class Chart:
     text: str
     """The chart in one sentence, for who cannot see it."""
 
+    x_names: tuple[str, ...] = ()
+    """The names of the places 0, 1, … on the x axis, where they are places and no measure; they are ours, never from outside."""
+
     front: tuple[str, ...] = ()
     """The series on the Pareto front, cheapest first; a scatter draws the front through them."""
+
+    curve: tuple[str, ...] = ()
+    """The series that a scatter joins by a thin line, in order: one strategy at several settings."""
 
     case: str | None = None
     """The case whose steps the points are, where they are steps."""
@@ -226,7 +251,7 @@ def _points(value: float) -> str:
 
 
 def _relative(value: float) -> str:
-    return signed(value, "99.9%" if 0.999 < abs(value) < 1 else percent(abs(value)))
+    return signed(value, "99.9%" if 0.999 < abs(value) < 1 else percent(float(f"{abs(value):.3g}")))
 
 
 def measured(row: Row | None) -> Cell:
@@ -234,7 +259,7 @@ def measured(row: Row | None) -> Cell:
 
     >>> bound = Row(strategy="a", metric="m", case=None, value=0.9, unit="fraction", n=2, low=0.4)
     >>> measured(bound).text, measured(bound).note
-    ('≤ 90%', 'between 40% and 90%: some of it was looked for in ways that can only say so much')
+    ('≤ 90%', 'between 40% and 90%: part of it can only be bounded')
     """
     if row is None:
         return Cell(NOT_MEASURED, "muted", "this metric was not computed")
@@ -248,7 +273,7 @@ def measured(row: Row | None) -> Cell:
         shown = f"≥ {shown}"
     if row.least != row.most:
         ends = f"between {quantity(row.least, row.unit)} and {quantity(row.most, row.unit)}"
-        notes.append(f"{ends}: some of it was looked for in ways that can only say so much")
+        notes.append(f"{ends}: part of it can only be bounded")
     if row.partly:
         notes.append(f"measured in part: {counted(row.partly, 'sample')} left out")
     return Cell(shown, note="; ".join(notes))

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ..comparison.decision import KEEPS_ALL, RUN_TODAY, Decision, Standing, Why, unqualified
 from ..comparison.intervals import FEWEST
 from ..comparison.shippable import Obstacle
 from ..model import Delta
-from ..text.wording import counted, listed, percent, quantity
+from ..text.wording import counted, listed, percent, quantity, rough
+from ..tuning import Tuned
 from .blocks import Prose, Tone
+from .terms import terms_in
 
 NAMED = 3
-"""How many cases a sentence names, and strategies that it explains beside a winner."""
+"""How many cases a sentence names."""
 
 EXPLAINED = 6
-"""How many strategies that do not qualify are explained in the sentence; the others are counted."""
+"""How many strategies that do not qualify are explained; the others are counted."""
 
 TODAY = "what you run today"
 MEASURED_AS = {
@@ -33,22 +34,49 @@ DISAGREES: dict[Why, str] = {
     "keeps_less": "keeps too little",
 }
 
+TOO_LITTLE = {"keeps_too_little": "", "keeps_too_little_far": " from far back"}
 NAMES = {RUN_TODAY: TODAY, KEEPS_ALL: "keeping everything"}
 
 
 def decision_sentence(decision: Decision) -> str:
-    """The answer in one or two sentences: what to ship, its price for a run, what is lost at the worst case, and how sure that is."""
+    """The answer in a few short sentences: what to ship, its price for a run, what is lost at the worst case, and how sure that is."""
     won = decision.won
     if won is None:
         return _nobody(decision)
     if decision.outcome == "keep_what_you_run":
-        head = f"Keep what you run: {_price(decision, won)}; {_no_better(decision)}"
+        said = [f"Keep what you run: {_price(decision, won)}", *_no_better(decision)]
     elif decision.beats_today:
-        head = f"Ship {_name(won.strategy)}: {_price(decision, won)}{_against_today(decision)}"
+        said = [f"Ship {_name(won.strategy)}: {_price(decision, won)}{_against_today(decision)}"]
     else:
-        head = f"{_unsure(decision)}{_name(won.strategy)} costs {_price(decision, won)}{_against_today(decision)}"
-    parts = [head, _worst(won), *_cases(decision)]
-    return "; ".join(filter(None, parts)) + "." + _dominating(decision)
+        costs = f"{_name(won.strategy)} costs {_price(decision, won)}{_against_today(decision)}"
+        said = [_unsure(decision), f"Cheapest{_so_far(decision)}: {costs}"]
+    said += [_worst(won), *_cases(decision), _dominating(decision)]
+    return " ".join(f"{text}." for text in said if text)
+
+
+def tuned_sentence(tuned: Tuned) -> str:
+    """What tuning found: the setting, how many cases it was chosen on, and what it costs and keeps on the others."""
+    chosen, judged, found = tuned.chosen, tuned.judged, tuned.standing
+    on = f"{counted(chosen.cases, 'case')} (seed {tuned.seed})"
+    if found is None:
+        return f"No setting is named. On the {on} to choose on, nobody qualifies, because: {_reasons(unqualified(chosen))}."
+    winner = TODAY if found.strategy == RUN_TODAY else _name(found.strategy)
+    others = (
+        ""
+        if judged.winner == found.strategy
+        else f" On the others alone the rule would name {judged.winner or 'nobody'}."
+    )
+    if not found.qualifies:
+        return f"Do not use {winner} yet: it was chosen on {on}, and on the {judged.cases} others it does not qualify: {_why(found)}.{others}"
+    kept = [f"{quantity(found.kept, 'fraction')} of what later turns needed"]
+    if found.kept_far is not None:
+        kept.append(f"{quantity(found.kept_far, 'fraction')} of what they needed from far back")
+    against = ""
+    if tuned.against_today is not None and tuned.against_today.relative is not None:
+        against = f", {_change(tuned.against_today.relative)} {TODAY}{_sure(tuned.against_today)}"
+    verb, why = ("Keep", f". {'. '.join(_no_better(chosen))}") if found.strategy == RUN_TODAY else ("Use", "")
+    head = f"{verb} {winner}: chosen on {on}, judged on {judged.cases} others."
+    return f"{head} There it costs {_price(judged, found)}{against}, and keeps {listed(kept)}{why}.{others}"
 
 
 def decision_prose(decision: Decision) -> Prose:
@@ -58,15 +86,16 @@ def decision_prose(decision: Decision) -> Prose:
         "keep_what_you_run": "plain",
         "nobody": "bad",
     }
-    return Prose(decision_sentence(decision), tones[decision.outcome])
+    said = decision_sentence(decision)
+    return Prose(said, tones[decision.outcome], terms_in(said))
 
 
 def decision_notes(decision: Decision) -> Iterator[str]:
     """The rule, and what it could not look at, a sentence each."""
-    price = "once every fault is repaired by one more call" if decision.with_refetches else "in all"
     yield (
-        f"The rule: of the strategies whose prompts are valid and fit the window and whose gates pass, the one that costs least {price}, "
-        f"if it keeps {percent(decision.keep)} of what later turns needed and {percent(decision.keep_far)} of what they needed from far back."
+        "The rule: of the strategies whose prompts are valid and fit the window and whose gates pass, the one that costs least once every fault "
+        f"is repaired by one more call, if it keeps {percent(decision.keep)} of what later turns needed and "
+        f"{percent(decision.keep_far)} of what they needed from far back."
     )
     if decision.impossible:
         yield (
@@ -93,11 +122,9 @@ def _name(strategy: str) -> str:
 
 def _price(decision: Decision, standing: Standing) -> str:
     unit = "" if decision.unit == "usd" else f" {decision.unit}"
-    amount = quantity(standing.price_a_run, decision.unit)
-    if decision.unit != "usd" and standing.price_a_run is not None:
-        amount = quantity(round(standing.price_a_run), decision.unit)
+    amount = rough(standing.price_a_run, decision.unit)
     least = "at least " if standing.at_least else ""
-    return f"{least}{amount}{unit} a run{' with refetches' if decision.with_refetches else ''}"
+    return f"{least}{amount}{unit} a run with refetches"
 
 
 def _change(relative: float) -> str:
@@ -117,13 +144,19 @@ def _against_today(decision: Decision) -> str:
 
 
 def _unsure(decision: Decision) -> str:
-    """What comes before a winner that does not surely cost less than what is run today."""
+    """What to do where the winner does not surely cost less than what is run today."""
     if decision.surely_cheaper:
-        others = _name(decision.surely_cheaper[0])
-        return f"Ship {others}, surely cheaper than {TODAY}. Cheapest of all, but not surely: "
+        return f"Ship {_name(decision.surely_cheaper[0])}, surely cheaper than {TODAY}"
     if decision.cases < FEWEST:
-        return f"Keep {TODAY} until more is recorded: {counted(decision.cases, 'case')} can make nothing sure. Cheapest so far: "
-    return f"Keep {TODAY}: nothing here surely beats it. Cheapest that qualifies: "
+        return f"Keep {TODAY} until more is recorded: {counted(decision.cases, 'case')} can make nothing sure"
+    return f"Keep {TODAY}: nothing here surely beats it"
+
+
+def _so_far(decision: Decision) -> str:
+    """How the cheapest is introduced after that."""
+    if decision.surely_cheaper:
+        return " of all, but not surely"
+    return " so far" if decision.cases < FEWEST else " that qualifies"
 
 
 def _sure(found: Delta) -> str:
@@ -132,28 +165,31 @@ def _sure(found: Delta) -> str:
     return f" ({found.reason})" if found.reason and found.n >= FEWEST else ""
 
 
-def _no_better(decision: Decision) -> str:
+def _no_better(decision: Decision) -> Iterator[str]:
+    """What comes next where nothing beats what is run today, and why what is cheaper does not count."""
     found = decision.against_today
+    others = [item for item in unqualified(decision) if item.strategy != KEEPS_ALL]
     if decision.rival is None:
-        others = [item for item in unqualified(decision) if item.strategy != KEEPS_ALL]
-        if not others:
-            return "nothing else was compared"
-        return f"nothing else qualifies ({_reasons(others)})"
-    if found is None or found.relative is None:
-        return f"{_name(decision.rival)} is no cheaper"
-    left = [item for item in unqualified(decision) if item.strategy != KEEPS_ALL and item.price is not None]
+        yield f"Nothing else qualifies: {_reasons(others)}" if others else "Nothing else was compared"
+        return
+    costs = "is no cheaper" if found is None or found.relative is None else f"costs {_change(found.relative)} that"
+    yield f"The next best that qualifies, {_name(decision.rival)}, {costs}"
     won = decision.won
-    cheaper = [item for item in left if won is not None and won.price is not None and (item.price or 0.0) < won.price]
-    said = f"the cheapest other one that qualifies, {_name(decision.rival)}, costs {_change(found.relative)} that"
-    return f"{said}; what is cheaper does not qualify ({_reasons(cheaper, NAMED)})" if cheaper else said
+    cheaper = [
+        item
+        for item in others
+        if won is not None and None not in (item.price, won.price) and (item.price or 0.0) < (won.price or 0.0)
+    ]
+    if cheaper:
+        yield f"What is cheaper does not qualify: {_reasons(cheaper)}"
 
 
 def _worst(won: Standing) -> str:
     if won.worst_kept is None:
         return ""
     if won.worst_kept >= 1:
-        return "no case loses anything of what was needed"
-    return f"the worst case loses {percent(1 - won.worst_kept)} of what was needed ({won.worst_case})"
+        return "No case loses anything of what was needed"
+    return f"The worst case, {won.worst_case}, loses {percent(1 - won.worst_kept)} of what was needed"
 
 
 def _cases(decision: Decision) -> Iterator[str]:
@@ -163,15 +199,18 @@ def _cases(decision: Decision) -> Iterator[str]:
     if judged < 2:
         return
     if not others:
-        yield "both cases agree" if judged == 2 else f"all {judged} cases agree"
+        yield "Both cases agree" if judged == 2 else f"All {judged} cases agree"
         return
-    yield f"{decision.agreeing} of {judged} cases {'agrees' if decision.agreeing == 1 else 'agree'}"
-    verb = "does" if len(others) == 1 else "do"
-    if len(others) <= NAMED:
-        yield f"{len(others)} {verb} not: {listed([f'{item.case} ({DISAGREES[item.why]} there)' for item in others])}"
-        return
-    counts = Counter(item.why for item in others)
-    yield f"{len(others)} {verb} not: {listed([f'on {counts[why]} it {said}' for why, said in DISAGREES.items() if counts[why]])}"
+    agree = f"{decision.agreeing or 'none'} of {judged} cases {'agrees' if decision.agreeing == 1 else 'agree'}"
+    by_why: dict[Why, list[str]] = {}
+    for item in others:
+        by_why.setdefault(item.why, []).append(item.case)
+    if not decision.agreeing and len(by_why) == 1:
+        yield f"No case agrees: it {DISAGREES[others[0].why]} on all {judged}"
+    elif len(others) <= NAMED:
+        yield f"{agree}; {listed([f'on {listed(cases)} it {DISAGREES[why]}' for why, cases in by_why.items()])}"
+    else:
+        yield f"{agree}; {listed([f'on {len(by_why[why])} it {said}' for why, said in DISAGREES.items() if why in by_why])}"
 
 
 def _dominating(decision: Decision) -> str:
@@ -181,8 +220,8 @@ def _dominating(decision: Decision) -> str:
     case, other = decision.dominating[0]
     then = "nobody would qualify" if other is None else f"{NAMES.get(other, other)} would win"
     more = len(decision.dominating) - 1
-    said = f" One case decides it: without {case}, {then}"
-    return said + (f"; so it is with {counted(more, 'other case')}." if more else ".")
+    said = f"One case decides it: without {case}, {then}"
+    return said + (f"; so it is with {counted(more, 'other case')}" if more else "")
 
 
 # ---------------------------------------------------------------- who does not qualify
@@ -190,11 +229,26 @@ def _dominating(decision: Decision) -> str:
 
 def _nobody(decision: Decision) -> str:
     found = unqualified(decision)
-    return f"Nobody qualifies, because: {_reasons(found)}." if found else "Nobody qualifies: nothing was compared."
+    return f"Nobody qualifies: {_reasons(found) if found else 'nothing was compared'}."
 
 
 def _reasons(found: Sequence[Standing], most: int = EXPLAINED) -> str:
-    said = [f"{NAMES.get(item.strategy, item.strategy)}: {_why(item)}" for item in found[:most]]
+    """Why some strategies do not qualify: those that keep too little in one clause, each other one with what speaks against it."""
+    told = found[:most]
+    said = []
+    for kind, where in TOO_LITTLE.items():
+        short = [(item, item.obstacles[0]) for item in told if item.obstacles[0].kind == kind]
+        if short:
+            names = listed(
+                [
+                    f"{NAMES.get(item.strategy, item.strategy)} ({quantity(why.value, 'fraction')})"
+                    for item, why in short
+                ]
+            )
+            keep = "keeps" if len(short) == 1 else "keep"
+            said.append(f"{names} {keep} less than {quantity(short[0][1].limit, 'fraction')} of what was needed{where}")
+    others = [item for item in told if item.obstacles[0].kind not in TOO_LITTLE]
+    said += [f"{NAMES.get(item.strategy, item.strategy)} ({_why(item)})" for item in others]
     if len(found) > most:
         said.append(f"and {len(found) - most} more")
     return "; ".join(said)
@@ -208,11 +262,11 @@ def obstacle_text(found: Obstacle) -> str:
     """What speaks against a strategy, as a clause.
 
     >>> obstacle_text(Obstacle("keeps_too_little", value=0.62, limit=0.95))
-    'keeps 62% of what was needed, below 95%'
+    'keeps 62%, below 95%'
     """
     if found.kind in ("keeps_too_little", "keeps_too_little_far"):
         far = " from far back" if found.kind == "keeps_too_little_far" else ""
-        return f"keeps {quantity(found.value, 'fraction')} of what was needed{far}, below {quantity(found.limit, 'fraction')}"
+        return f"keeps {quantity(found.value, 'fraction')}{far}, below {quantity(found.limit, 'fraction')}"
     if found.kind == "raised":
         return f"raised on {found.case} ({found.reason})"
     if found.kind in ("gates", "undecided"):

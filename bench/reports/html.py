@@ -10,14 +10,16 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..text.wording import quantity, visible
+from ..model import Verdict
+from ..text.wording import quantity, rough, visible
 from . import PanelBlocks, Section, brackets, contenders, renderer
 from .blocks import Beside, Block, Cases, Cell, Chart, Column, Fold, Path, Prompts, Prose, SideBySide, Table, needs
 from .loss.sentences import told
 from .page.charts import Style, specification, styles, svg
-from .page.page_data import chart_library, inert_json, packed, source_hash
-from .page.page_parts import label, path_svg, place, shown, table_html
+from .page.page_data import can_draw, chart_library, inert_json, packed, source_hash
+from .page.page_parts import Glossary, label, path_svg, place, shown, table_html
 from .scenarios_table import scenarios_sentence, scenarios_table
+from .terms import in_words
 
 if TYPE_CHECKING:
     import jinja2
@@ -46,8 +48,11 @@ class _Page:
         self.sections = sections
         self.looks = _looks(sections)
         self.classes = {name: f"s{number}" for number, name in enumerate(self.looks)}
+        self.glossary = Glossary()
         self.section = sections[0]
-        self.drawn = self.sides = 0
+        self.charts = can_draw()
+        self.drawn = 0
+        self.sides = {True: 0, False: 0}
         self.details_bytes = self.opened = 0
         self.on_demand = False
 
@@ -62,6 +67,7 @@ class _Page:
             **self._tools(),
             body=body,
             overview=self._overview(),
+            explanations=self.glossary.said,
             sentence=scenarios_sentence([section.comparison for section in self.sections]),
             looks=[(style.colour, style.stroke) for style in self.looks.values()],
             names=Markup(inert_json([visible(name) for name in self.looks])),
@@ -78,7 +84,8 @@ class _Page:
         return {
             "kind": lambda block: KINDS[type(block)], "draw": self._draw, "spec": self._spec, "numbers": self._numbers,
             "table": self._table, "path": self._path, "strategy": self._label, "place": self._place, "cases": self._cases,
-            "links": self._links, "opens": self._opens, "inert": self._inert, "needs": needs, "told": told,
+            "explained": self._explained, "links": self._links, "opens": self._opens, "inert": self._inert, "needs": needs,
+            "in_words": self._in_words, "charts": self.charts,
         }  # fmt: skip
 
     def _panels(self, section: Section) -> list[tuple[PanelBlocks, Markup]]:
@@ -98,7 +105,8 @@ class _Page:
 
         if len(self.sections) < 2:
             return ""
-        table = table_html(scenarios_table([(item.name, item.comparison) for item in self.sections]), self.classes, "")
+        rows = scenarios_table([(item.name, item.comparison) for item in self.sections])
+        table = table_html(rows, self.classes, "", self.glossary)
         for number, section in enumerate(self.sections, 1):
             name = shown(section.name)
             table = table.replace(
@@ -132,7 +140,7 @@ class _Page:
         columns: tuple[Column, ...]
         if chart.kind == "scatter":
             columns = (Column("strategy"), Column(chart.x_title, align="right"), Column(chart.y_title, align="right"))
-            rows = [(Cell(p.series, strategy=p.series), Cell(quantity(p.x, chart.x_unit)), Cell(quantity(p.y, chart.y_unit)))
+            rows = [(Cell(p.series, strategy=p.series), Cell(rough(p.x, chart.x_unit)), Cell(quantity(p.y, chart.y_unit), detail=p.mark))
                     for p in chart.points]  # fmt: skip
             return self._table(Table(columns, tuple(rows)))
         at = {(point.series, point.x): point for point in chart.points}
@@ -142,7 +150,10 @@ class _Page:
             *(Column(name, align="right", strategy=name) for name in series),
         )
         rows = [
-            (Cell(quantity(x, chart.x_unit)), *(_point_cell(at.get((name, x)), chart) for name in series))
+            (
+                Cell(chart.x_names[int(x)] if chart.x_names else quantity(x, chart.x_unit)),
+                *(_point_cell(at.get((name, x)), chart) for name in series),
+            )
             for x in places
         ]
         return self._table(Table(columns, tuple(rows)))
@@ -150,7 +161,15 @@ class _Page:
     def _table(self, table: Table) -> Markup:
         from markupsafe import Markup
 
-        return Markup(table_html(table, self.classes, visible(self.section.name)))
+        return Markup(table_html(table, self.classes, visible(self.section.name), self.glossary))
+
+    def _in_words(self, section: Section, verdict: Verdict) -> str:
+        return in_words(told(verdict), verdict.metric, section.comparison.metrics.get(verdict.metric))
+
+    def _explained(self, block: Prose) -> Markup:
+        from markupsafe import Markup
+
+        return Markup(self.glossary.prose(block.text, block.terms))
 
     def _path(self, path: Path) -> Markup:
         from markupsafe import Markup
@@ -177,9 +196,9 @@ class _Page:
 
     def _links(self, block: SideBySide) -> dict[str, Any]:
         """Ids of one result's facts: of the facts that a later step needed, those that are in sight on the left."""
-        self.sides += 1
+        self.sides[self.on_demand] += 1
         sight = dict.fromkeys(span.text for span in block.result.untruncated if span.kind == "needed")
-        prefix = f"{'d' if self.on_demand else ''}r{self.sides}"
+        prefix = f"{'d' if self.on_demand else ''}r{self.sides[self.on_demand]}"
         facts = {fact: f"{prefix}-{number}" for number, fact in enumerate(sight)}
         named = {item.fact for kept in block.result.kept for item in kept.needed_at}
         return {"facts": {fact: name for fact, name in facts.items() if fact in named}, "marked": set(), "told": set()}

@@ -1,4 +1,4 @@
-"""The report as Markdown, for the summary of a CI job or a pull request: what failed and what is worst comes first."""
+"""The report as Markdown, for the summary of a CI job or a pull request: the answer and what failed first, the rest folded."""
 
 from __future__ import annotations
 
@@ -6,9 +6,23 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..model import Span
-from ..text.wording import counted, visible
-from . import PanelBlocks, Section, renderer
-from .blocks import Beside, Block, Cell, Chart, Fold, Path, Prose, SideBySide, Table, needed_text, needs
+from ..text.wording import counted, listed, visible
+from . import NOTHING, PanelBlocks, Section, renderer
+from .blocks import (
+    MOST_CASES,
+    Beside,
+    Block,
+    Cases,
+    Cell,
+    Chart,
+    Fold,
+    Path,
+    Prose,
+    SideBySide,
+    Table,
+    needed_text,
+    needs,
+)
 from .scenarios_table import scenarios_sentence, scenarios_table
 
 MAX_CHARS = 60_000
@@ -17,27 +31,50 @@ MAX_CHARS = 60_000
 LIMIT = 65_000
 """Where even the verdicts of all scenarios are more than that, the last scenarios are left out."""
 
-FIRST = ("gates", "changes", "ranking", "losses")
+FIRST = ("ranking", "gates", "changes")
+"""The panels that stand open, in this order; all others are behind one fold."""
+
+ROOM = ("gates", "ranking", "changes", "losses")
+"""Which panels take the room there is before others do; the first is always shown."""
+
 MARKS = {"good": "✅ ", "bad": "❌ ", "warn": "⚠️ ", "muted": "", "plain": ""}
 
 
 @renderer("markdown", endings=(".md", ".markdown"))
 def markdown(sections: Sequence[Section]) -> str:
-    """Every panel as GitHub Markdown: verdicts, ranking and worst cases first, then the rest, long parts folded."""
-    texts: dict[tuple[str, str], str] = {}
+    """Every panel as GitHub Markdown: what to ship, verdicts and changes, then all else behind a fold.
+
+    Several comparisons begin with a table of them, and each is folded unless a gate failed there.
+    """
     first = _several(sections) if len(sections) > 1 else ""
-    left = MAX_CHARS - len(first)
-    for rank, section, panel in sorted(_panels(sections), key=lambda item: item[0]):
-        text = f"## {panel.title}\n\n" + "\n\n".join(filter(None, map(_block, panel.blocks))) + "\n"
-        if len(text) <= left or not rank:
-            left -= len(text)
-            texts[section.name, panel.name] = text
-    written = ["\n".join(_section(section, texts)) for section in sections]
+    texts = _fitting(sections, MAX_CHARS - len(first))
+    written = ["\n".join(_section(section, texts, len(sections) > 1)) for section in sections]
     kept = [text for at, text in enumerate(written) if len(first) + sum(map(len, written[: at + 1])) + at <= LIMIT]
-    if len(kept) == len(written):
-        return first + "\n".join(written)
-    said = f"Too long for this summary: {counted(len(written) - len(kept), 'more scenario')}, see the HTML report.\n"
-    return (first if len(first) < LIMIT else "") + "\n".join([*kept, said])
+    scenarios = len(written) - len(kept)
+    panels = sum(
+        (section.name, panel.name) not in texts for section in sections[: len(kept)] for panel in section.panels
+    )
+    left_out = [counted(count, what) for count, what in ((panels, "more panel"), (scenarios, "more scenario")) if count]
+    said = [f"No room for {listed(left_out)}: see the HTML report.\n"] if left_out else []
+    return (first if len(first) < LIMIT else "") + "\n".join([*kept, *said])
+
+
+def _fitting(sections: Sequence[Section], room: int) -> dict[tuple[str, str], str]:
+    """The panels for which there is room, by section and name: of all sections the verdicts come before anything else takes it."""
+    every = [(_place(panel, ROOM), section, panel) for section in sections for panel in section.panels]
+    texts: dict[tuple[str, str], str] = {}
+    for rank, section, panel in sorted(every, key=lambda item: item[0]):
+        text = "\n\n".join(filter(None, map(_block, panel.blocks))) + "\n"
+        if panel.name != NOTHING:
+            text = f"## {panel.title}\n\n{text}"
+        if len(text) <= room or not rank:
+            room -= len(text)
+            texts[section.name, panel.name] = text
+    return texts
+
+
+def _place(panel: PanelBlocks, order: Sequence[str]) -> int:
+    return order.index(panel.name) if panel.name in order else len(order)
 
 
 def _several(sections: Sequence[Section]) -> str:
@@ -47,24 +84,25 @@ def _several(sections: Sequence[Section]) -> str:
     return f"{sentence}\n\n{table}\n\n"
 
 
-def _section(section: Section, texts: Mapping[tuple[str, str], str]) -> Iterator[str]:
+def _section(section: Section, texts: Mapping[tuple[str, str], str], one_of_several: bool) -> Iterator[str]:
     """The panels of one section that there is room for, and a line that names the others."""
-    yield f"# {_inline(section.name)}\n"
-    left_out = 0
-    for _, _, panel in sorted(_panels([section]), key=lambda item: item[0]):
-        if (section.name, panel.name) in texts:
+    if one_of_several:
+        failed = any(verdict.outcome == "fail" for verdict in section.comparison.verdicts)
+        yield f"<details{' open' if failed else ''}><summary><b>{_inline(section.name)}</b></summary>\n"
+    else:
+        yield f"# {_inline(section.name)}\n"
+    shown = [panel for panel in section.panels if (section.name, panel.name) in texts]
+    for panel in sorted(shown, key=lambda item: _place(item, FIRST)):
+        if panel.name in FIRST:
             yield texts[section.name, panel.name]
-        else:
-            left_out += 1
-    if left_out:
-        yield f"Too long for this summary: {counted(left_out, 'more panel')}, see the HTML report.\n"
-
-
-def _panels(sections: Sequence[Section]) -> Iterator[tuple[int, Section, PanelBlocks]]:
-    """Every panel with its rank: of all sections the verdicts come before anything else takes room."""
-    for section in sections:
-        for panel in section.panels:
-            yield FIRST.index(panel.name) if panel.name in FIRST else len(FIRST), section, panel
+    folded = [texts[section.name, panel.name] for panel in shown if panel.name not in (*FIRST, NOTHING)]
+    if folded:
+        yield "<details><summary>Details</summary>\n"
+        yield from folded
+        yield "</details>\n"
+    yield from (texts[section.name, panel.name] for panel in shown if panel.name == NOTHING)
+    if one_of_several:
+        yield "</details>\n"
 
 
 def _inline(text: str) -> str:
@@ -84,6 +122,8 @@ def _block(block: Block) -> str:
         return MARKS[block.tone] + _inline(block.text)
     if isinstance(block, Table):
         return _table(block)
+    if isinstance(block, Cases):
+        return _table(block.table.first(MOST_CASES))
     if isinstance(block, Chart):
         return ""  # its numbers are in the tables
     if isinstance(block, SideBySide):

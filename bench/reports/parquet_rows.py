@@ -1,4 +1,4 @@
-"""The scores as Parquet: the rows of the JSON report, typed and compressed, for whoever keeps many runs."""
+"""The scores as Parquet: the rows of the JSON report that say something, typed and compressed, for whoever keeps many runs."""
 
 from __future__ import annotations
 

@@ -34,8 +34,9 @@ Scored = Mapping[str, Sequence[Sample]]
 def prompt_data(runs: Mapping[str, tuple[Run, Scored]]) -> bytes:
     """The prompts of some runs as compressed JSON: each distinct message once, each prompt as edits. No prompts, or far too many: b"".
 
-    `messages`: [role, kind, step, text, characters left out]; `strategies`: by name, prompts as [step, thread, tokens, edits, what happened],
-    an edit being [at, removed, [numbers of messages]] against the prompt before in its thread; `calls`: how many are here, of how many.
+    `messages`: [role, kind, step, text, characters left out]; `strategies`: by name, prompts as [step, thread, tokens, edits, what happened,
+    refused], an edit being [at, removed, [numbers of messages]] against the prompt before in its thread, `refused` the steps of messages that a
+    provider would refuse; `calls`: how many are here, of how many.
     """
     told = {
         name: (run, list(calls(run, missed_facts(samples), wrong_prompts(samples))))
@@ -88,7 +89,9 @@ def _prompts(run: Run, found: Sequence[CallShown], chosen: set[int], keys: dict[
                 keys[key] = run.messages[key]
         edits = _edits(before.get(prompt.thread, []), held, numbers)
         before[prompt.thread] = list(held)
-        prompts.append([prompt.step, visible(prompt.thread), prompt.tokens, edits, visible(happened(call))])
+        prompts.append(
+            [prompt.step, visible(prompt.thread), prompt.tokens, edits, visible(happened(call)), list(call.invalid_at)]
+        )
     return prompts
 
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from ..comparison.decision import Decision, decide
 from ..model import Comparison
-from ..text.wording import counted, listed, percent, quantity
-from .blocks import Cell, Column, Table, Tone
+from ..text.wording import listed, percent, rough
+from .blocks import Block, Cell, Column, Prose, Table, Tone
 
 TONES: dict[str, Tone] = {"ship": "good", "keep_what_you_run": "plain", "nobody": "bad"}
+SAID = {"ship": "something better to ship", "keep_what_you_run": "keep what you run", "nobody": "nobody qualifies"}
 OUTCOMES: dict[str, Tone] = {"fail": "bad", "inconclusive": "warn", "skipped": "muted", "pass": "good"}
 COLUMNS = (
     Column("scenario"),
@@ -31,32 +32,36 @@ def scenarios_table(named: Sequence[tuple[str, Comparison]]) -> Table:
         (Cell(name), _answer(decision), Cell(_price(decision)), Cell(_loss(decision)), _gates(comparison))
         for name, comparison, decision in decided
     )
-    priced = [decision for _, _, decision in decided if decision.won is not None]
-    where = ", refetches included" if priced and all(decision.with_refetches for decision in priced) else ""
-    return Table(COLUMNS, rows, f"Cost{where}. Worst loss: of what later turns needed, on the worst case.")
+    priced = any(decision.won is not None for _, _, decision in decided)
+    fetched = "Costs include fetching again what was missing. " if priced else ""
+    return Table(
+        COLUMNS, rows, f"{fetched}Worst loss: how much of what later turns needed was gone, on the worst case."
+    )
+
+
+def scenarios_blocks(named: Sequence[tuple[str, Comparison]]) -> tuple[Block, ...]:
+    """The table of several scenarios and the sentence over all of them; none for fewer than two."""
+    if len(named) < 2:
+        return ()
+    return scenarios_table(named), Prose(scenarios_sentence([comparison for _, comparison in named]))
 
 
 def scenarios_sentence(comparisons: Sequence[Comparison]) -> str:
     """How many scenarios say what, in one sentence; `""` for fewer than two."""
     if len(comparisons) < 2:
         return ""
-    counts = Counter(_decision(item).outcome for item in comparisons)
+    counts: Counter[str] = Counter(_decision(item).outcome for item in comparisons)
     failed = sum(any(verdict.outcome == "fail" for verdict in item.verdicts) for item in comparisons)
-    said = [
-        text
-        for text in (
-            f"{counts['ship']} with something to ship" if counts["ship"] else "",
-            f"{counts['keep_what_you_run']} where what runs today stays" if counts["keep_what_you_run"] else "",
-            f"{counts['nobody']} where nobody qualifies" if counts["nobody"] else "",
-        )
-        if text
-    ]
-    gates = f"gates fail in {failed}" if failed else "no gate fails"
-    return f"{counted(len(comparisons), 'scenario')}: {listed(said)}; {gates}."
+    gates = f"Gates fail in {failed}." if failed else "No gate fails."
+    if len(counts) == 1:
+        every = "Both" if len(comparisons) == 2 else f"All {len(comparisons)}"
+        return f"{every} scenarios: {SAID[next(iter(counts))]}. {gates}"
+    said = [f"{text} in {counts[outcome]}" for outcome, text in SAID.items() if counts[outcome]]
+    return f"Of {len(comparisons)} scenarios: {listed(said)}. {gates}"
 
 
 def _decision(comparison: Comparison) -> Decision:
-    return decide(comparison, keep=comparison.keep, keep_far=comparison.keep_far)
+    return decide(comparison)
 
 
 def _answer(decision: Decision) -> Cell:
@@ -69,9 +74,8 @@ def _price(decision: Decision) -> str:
     if won is None or won.price_a_run is None:
         return ""
     least = "≥ " if won.at_least else ""
-    if decision.unit == "usd":
-        return f"{least}{quantity(won.price_a_run, 'usd')}"
-    return f"{least}{quantity(round(won.price_a_run), decision.unit)} {decision.unit}"
+    unit = "" if decision.unit == "usd" else f" {decision.unit}"
+    return f"{least}{rough(won.price_a_run, decision.unit)}{unit}"
 
 
 def _loss(decision: Decision) -> str:

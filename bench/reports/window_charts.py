@@ -9,10 +9,12 @@ from .blocks import Chart, Point
 from .page.charts import COMPACTED, DANGLING, EVICTED
 from .prompts_shown import happened
 
-SENTENCE = (
-    "Prompt tokens of each model call. Triangle: the strategy compacted the history. Square: results left the prompt. "
-    "Cross: the turn leaned on something gone."
-)
+SENTENCE = "Prompt tokens of each model call. Cross: the turn needed something that was gone."
+RARE = {COMPACTED: "Triangle: the strategy compacted the history.", EVICTED: "Square: results left the prompt."}
+"""What is marked where it happens now and then, each with what says so."""
+
+MOST_MARKS = 6
+"""How often the same may happen to one strategy and still be marked: what happens at every other call is its way, and marks would hide the line."""
 
 
 def window_chart(case: Case, shown: Sequence[str], marked: Collection[str]) -> Chart | None:
@@ -20,13 +22,17 @@ def window_chart(case: Case, shown: Sequence[str], marked: Collection[str]) -> C
     points = tuple(point for name in shown if name in case.runs for point in _points(case, name, name in marked))
     if not points:
         return None
-    return Chart("line", case.id, "model call", "prompt tokens", "calls", "tokens", points, SENTENCE, case=case.id)
+    seen = {point.mark for point in points}
+    text = " ".join([SENTENCE, *(said for mark, said in RARE.items() if mark in seen)])
+    return Chart("line", case.id, "model call", "prompt tokens", "calls", "tokens", points, text, case=case.id)
 
 
 def _points(case: Case, strategy: str, marked: bool) -> Iterator[Point]:
-    for call in case.runs[strategy].window.curve:
-        marks = _marks(call) if marked else []
-        note = "; ".join(filter(None, [f"step {call.step}", happened(call) if marks else ""]))
+    curve = case.runs[strategy].window.curve
+    often = {mark for mark in RARE if sum(mark in _marks(call) for call in curve) > MOST_MARKS}
+    for call in curve:
+        marks = [mark for mark in _marks(call) if mark not in often] if marked else []
+        note = "; ".join(filter(None, [f"step {call.step}", happened(call) if marked else ""]))
         for mark in marks or [""]:
             yield Point(strategy, call.number, call.tokens, mark, note, call.step)
 

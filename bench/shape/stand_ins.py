@@ -14,7 +14,7 @@ from ..tokens.counting import TokenCounter, single_token_words
 _KEPT = """
 of the de van von and for step figure option note part line task phase section round table question answer
 error exception warning fatal traceback true false null none nan undefined
-output outputs structured returncode stdout stderr exit code result results success is status execute executed execution message
+command output outputs structured returncode stdout stderr exit code result results success is status execute executed execution message
 type function object string integer number boolean array enum items properties required parameters description name content text data path file
 rows row lines records record items item entries entry matches hits elements count total num more left out omitted elided shown truncated
 remaining hidden skipped show not cut chars characters bytes tokens
@@ -36,6 +36,7 @@ _FEW_LETTERS = 20
 _FORMS = 8  # how many ways of writing a word its stand-in is fitted to, the most frequent ones
 _NEAR = 20  # tokens too many or too few, in all, that need no evening out
 _DIGITS = "123456789"
+_ALIKE_DIGITS = 40  # of two numbers: what follows has stand-ins by the first 40 alone
 
 
 class StandIns:
@@ -61,6 +62,8 @@ class StandIns:
         self._digits: dict[str, list[str]] = {}
         self._numbers: dict[str, str] = {}
         self._letters: dict[str, str] = {}
+        self._taken_letters: set[str] = set()
+        self._choices: dict[str, list[str]] = {}
         self._alphabet: list[str] = []
 
     def learn(self, texts: Iterable[str]) -> None:
@@ -155,7 +158,7 @@ class StandIns:
             prefix, said = "", []
             for char in number:
                 said.append(char if char in "0,." else self._digit(prefix, char))
-                prefix += "" if char == "," else char
+                prefix += "" if char == "," or len(prefix) >= _ALIKE_DIGITS else char
             made = self._numbers[number] = "".join(said)
         return made
 
@@ -178,19 +181,23 @@ class StandIns:
             made = letters
             for _ in range(_TRIES):
                 made = "".join(map(self._draw.choice, choices))
-                if made != letters and made not in self._letters.values():
+                if made != letters and made not in self._taken_letters:
                     break
             self._letters[letters] = made
+            self._taken_letters.add(made)
         return self._letters[letters]
 
     def _alike(self, char: str) -> list[str]:
         """The letters that may stand for one: those of the trace, and, where these are few, the first ones of the same part of Unicode."""
+        if char in self._choices:
+            return self._choices[char]
         kind = _kind(char)
         alike = [other for other in self._alphabet if _kind(other) == kind]
         if len(alike) < _FEW_LETTERS:
             start = ord(char) >> 8 << 8
             block = (chr(code) for code in range(start, start + 256))
             alike += [other for other in block if other.isalpha() and _kind(other) == kind][:_FEW_LETTERS]
+        self._choices[char] = alike
         return alike
 
 

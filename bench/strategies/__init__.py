@@ -24,15 +24,17 @@ Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, nam
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import SpecError, nearest
+from ..errors import SpecError, nearest, one_line
 from ..plugins.registry import Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
+from .models import CASSETTE
 from .slots import (
     Compactor as Compactor,
     Consumer as Consumer,
@@ -60,6 +62,9 @@ MODES = ("history", "per_call")
 AT_DEFAULT = "after_result"
 """Where somebody's own router decides that does not say where: after each tool result."""
 
+RECORDED = "recorded"
+"""The decision point of a router that decides wherever the trace recorded any decision; None from it: that one is another's."""
+
 DECISION_POINTS = (
     "user_turn",
     "before_model",
@@ -68,6 +73,7 @@ DECISION_POINTS = (
     "after_result",
     "after_evaluation",
     "end",
+    RECORDED,
 )
 
 
@@ -106,6 +112,11 @@ class Strategy:
         return self.name if self.reference else f"{self.name}={self.spec}"
 
     @property
+    def base(self) -> Path:
+        """The folder that its relative paths start from; this one for a strategy without plug-ins."""
+        return next((plugin.base for filled in self.plugins.values() for plugin in filled), Path())
+
+    @property
     def code(self) -> dict[str, str]:
         """sha256 of every private file the strategy runs, by spec, or reads, by path: what a signature needs beyond the spec string."""
         plugins = [plugin for filled in self.plugins.values() for plugin in filled]
@@ -128,7 +139,11 @@ def compose(name: str, slots: Mapping[str, Any], base: Path | None = None) -> St
     for slot, written in slots.items():
         if slot not in SLOTS:
             raise SpecError(f"strategy {name!r}: unknown slot {slot!r}{nearest(slot, SLOTS)}")
-        texts = [written] if isinstance(written, str) or callable(written) else list(written)
+        texts = list(written) if isinstance(written, list | tuple) else [written]
+        if not all(isinstance(text, str) or callable(text) for text in texts):
+            raise SpecError(
+                f'strategy {name!r}: slot {slot} takes a spec, got {one_line(written)[:40]} — write {slot} = "NAME"'
+            )
         if slot != "routers" and len(texts) != 1:
             raise SpecError(f"strategy {name!r}: slot {slot} takes one spec, got {len(texts)}")
         kind = "router" if slot == "routers" else slot
@@ -137,7 +152,9 @@ def compose(name: str, slots: Mapping[str, Any], base: Path | None = None) -> St
 
 
 def checked(strategy: Strategy) -> Strategy:
-    """The strategy, if what its plug-ins declare can be: a router's `at`, a compactor's `mode`, what a function asks for. SpecError if not."""
+    """The strategy, if what its plug-ins declare can be: a router's `at` and `loop`, a compactor's `mode`, what a function asks for. SpecError if
+    not.
+    """
     from .functions import started
 
     for router in strategy.plugins.get("routers", ()):
@@ -146,6 +163,9 @@ def checked(strategy: Strategy) -> Strategy:
             raise SpecError(
                 f"router {router.spec}: its `at` must be one of {known} — write {router.spec}:at=after_result"
             )
+        loop = router.attribute("loop")
+        if loop is not None and not (isinstance(loop, str) and loop):
+            raise SpecError(f"router {router.spec}: its `loop` must be the name of a route, got {loop!r}")
     for compactor in strategy.plugins.get("compactor", ()):
         if compactor.attribute("mode", "history") not in MODES:
             raise SpecError(f"compactor {compactor.spec}: its `mode` must be one of {', '.join(MODES)}")
@@ -157,7 +177,11 @@ def checked(strategy: Strategy) -> Strategy:
 def _plugin(kind: str, name: str, slot: str, given: object, base: Path | None) -> Plugin:
     """The plug-in of a slot: from its spec string, or somebody's function as it is."""
     if not callable(given):
-        return build(kind, _spec(name, slot, given), base)
+        plugin = build(kind, _spec(name, slot, given), base)
+        cassette = plugin.base / CASSETTE
+        if plugin.entry.own and cassette.is_file():  # what it may ask a model is answered there
+            plugin.files[CASSETTE] = hashlib.sha256(cassette.read_bytes()).hexdigest()
+        return plugin
     own = str(getattr(given, "__name__", type(given).__name__))
     spec = Spec(str(getattr(given, "__module__", None) or "function"), own)
     return Plugin(spec, Entry(kind, str(spec), given, own=True), {})
@@ -174,8 +198,21 @@ def with_empty_writer(strategy: Strategy) -> Strategy:
     return replace(strategy, plugins={slot: tuple(map(_silenced, found)) for slot, found in strategy.plugins.items()})
 
 
+def has_writer(strategy: Strategy) -> bool:
+    """Whether a strategy's compactor has a writer, which could be told to say nothing.
+
+    >>> has_writer(parse_strategy("s=compactor=summarize_old")), has_writer(parse_strategy("c=summarizer=truncate"))
+    (True, False)
+    """
+    return any(map(_writes, strategy.plugins.get("compactor", ())))
+
+
+def _writes(plugin: Plugin) -> bool:
+    return plugin.entry.kind == "compactor" and any(item.name == WRITER for item in plugin.entry.parameters)
+
+
 def _silenced(plugin: Plugin) -> Plugin:
-    if plugin.entry.kind != "compactor" or all(parameter.name != WRITER for parameter in plugin.entry.parameters):
+    if not _writes(plugin):
         return plugin
     others = tuple((key, value) for key, value in plugin.spec.params if key != WRITER)
     return build("compactor", replace(plugin.spec, params=(*others, (WRITER, "empty"))), plugin.base)

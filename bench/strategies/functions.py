@@ -6,6 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any
 
 from ..errors import SpecError, StrategyError, nearest, one_line, raised_at
@@ -134,7 +135,7 @@ def awaited(answer: Any) -> Any:
     except RuntimeError:
         return asyncio.run(wait())
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, wait()).result()
+        return pool.submit(copy_context().run, asyncio.run, wait()).result()
 
 
 def _require_untouched(raw: Mapping[str, Any], result: ToolResult) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +15,18 @@ _LOADS = re.compile(r"\.py\b|:\s*[A-Za-z_]\w*\s*(?![\w\s]*=)")
 """What a spec has that loads somebody's own code: a file's ending, or a name behind a colon that is no setting."""
 
 
-def given_strategies(given: Any, base: Path | None, limits: Limits) -> list[Strategy]:
-    """What people pass as strategies: a mapping by name, a list, or one alone, each as `strategy_of` takes it."""
-    if isinstance(given, Mapping):
-        return put_together(given, lambda name, item: strategy_of(item, name, base), limits)
-    several = isinstance(given, Iterable) and not isinstance(given, str)
-    numbered = dict(enumerate(given if several else [given]))
-    return put_together(numbered, lambda _, item: strategy_of(item, base=base), limits)
-
-
-def put_together(given: Mapping[Any, Any], make: Callable[[Any, Any], Strategy], limits: Limits) -> list[Strategy]:
-    """The strategies, each made from its name and what is written of it. Those that load somebody's own code are made in a process of their own
-    first; one that ends it, or hangs, is broken.
+def put_together(given: Sequence[tuple[str | None, Any]], base: Path | None, limits: Limits) -> list[Strategy]:
+    """The strategies of names (None: what is given has its own) and what `strategy_of` takes. Those that load somebody's own code are made in a
+    process of their own first; one that ends it, or hangs, is broken.
     """
-    loading = [name for name, item in given.items() if _LOADS.search(_written(item))]
-    problems = tried([functools.partial(make, name, given[name]) for name in loading], limits)
-    broken = {loading[number]: f"it cannot be loaded: {problem}" for number, problem in problems.items()}
+    loading = [number for number, (_, item) in enumerate(given) if _LOADS.search(_written(item))]
+    make = [functools.partial(strategy_of, given[number][1], given[number][0], base) for number in loading]
+    problems = {loading[number]: problem for number, problem in tried(make, limits).items()}
     return [
-        _broken(name, given[name], broken[name]) if name in broken else make(name, item) for name, item in given.items()
+        _broken(name, item, f"it cannot be loaded: {problems[number]}")
+        if number in problems
+        else strategy_of(item, name, base)
+        for number, (name, item) in enumerate(given)
     ]
 
 
@@ -45,8 +39,8 @@ def _written(item: Any) -> str:
     return f"[{','.join(map(_written, item))}]" if isinstance(item, list | tuple) else ""
 
 
-def _broken(name: Any, item: Any, problem: str) -> Strategy:
+def _broken(name: str | None, item: Any, problem: str) -> Strategy:
     text = _written(item)
-    if not isinstance(name, str):
+    if name is None:
         name, _, text = text.partition("=")
     return Strategy(name, broken=problem, written=text.removeprefix(f"{name}="))

@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from ..model import MAX_DEPTH, too_deep
+
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'', re.DOTALL)
 _WORD = re.compile(r"[-+]?[A-Za-z0-9_.]+(?:(?<=[eE])[-+]\d+)?")
 _BLANK = re.compile(r"\s*")
@@ -26,20 +28,22 @@ class NothingParsed(Exception):
 
 
 def parse_json(text: str) -> Any:
-    """A whole JSON container in a text; raises NothingParsed for anything else, a bare scalar included."""
+    """A whole JSON container in a text; raises NothingParsed for anything else: a bare scalar, and what is nested too deep to be looked at."""
     stripped = text.lstrip("\ufeff \t\r\n")
     if stripped[:1] not in ("{", "["):
         raise NothingParsed
     try:
-        return msgspec.json.decode(stripped)
-    except (msgspec.DecodeError, UnicodeEncodeError):  # the second: a lone surrogate, which UTF-8 cannot hold
-        pass
+        value = msgspec.json.decode(stripped)
     except RecursionError:
         raise NothingParsed from None
-    try:
-        return json.loads(stripped)  # accepts NaN and lone surrogates, which msgspec does not
-    except (ValueError, RecursionError):
-        raise NothingParsed from None
+    except (msgspec.DecodeError, UnicodeEncodeError):  # the second: a lone surrogate, which UTF-8 cannot hold
+        try:
+            value = json.loads(stripped)  # accepts NaN and lone surrogates, which msgspec does not
+        except (ValueError, RecursionError):
+            raise NothingParsed from None
+    if stripped.count("[") + stripped.count("{") > MAX_DEPTH and too_deep(value):
+        raise NothingParsed
+    return value
 
 
 def parse_prefix(text: str) -> tuple[Any, int]:
@@ -194,21 +198,23 @@ def unescape(text: str) -> str:
     return plain
 
 
-def decode_strings(value: Any) -> Any:
-    """A value in which every string that is itself a JSON container is replaced by what it holds, at any depth.
+def decode_strings(value: Any, levels: int = MAX_DEPTH) -> Any:
+    """A value in which every string that is itself a JSON container is replaced by what it holds, down to so many levels.
 
     >>> decode_strings({"data": '[{"a": 1}]', "note": "[x"})
     {'data': [{'a': 1}], 'note': '[x'}
     """
+    if levels == 0:
+        return value
     if isinstance(value, str):
         try:
-            return decode_strings(parse_json(value))
+            return decode_strings(parse_json(value), levels - 1)
         except NothingParsed:
             return value
     if isinstance(value, dict):
-        return {key: decode_strings(item) for key, item in value.items()}
+        return {key: decode_strings(item, levels - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [decode_strings(item) for item in value]
+        return [decode_strings(item, levels - 1) for item in value]
     return value
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 
 from .decode import decoded
 
@@ -24,24 +24,25 @@ FACTS_VERSION = "2"
 """Version of the pattern below; part of every signature, because it changes every recall."""
 
 _ERROR = re.compile(r"^[\w.]*(?:Error|Exception|Warning|error|fatal):[ \t]+(?P<error>\S[^\r\n]*)")
-_NUMBER_TEXT = r"(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?|\d++(?:\.\d++)?(?:[eE][-+]?\d++)?|\.\d++(?:[eE][-+]?\d++)?)"
-# Possessive quantifiers (`++`, `*+`) and the look-ahead at a name keep plain prose from being scanned more than once.
+_NUMBER_TEXT = r"(?:\d{1,3}(?:,\d{3}){1,99}+(?:\.\d++)?|\d++(?:\.\d++)?(?:[eE][-+]?\d++)?|\.\d++(?:[eE][-+]?\d++)?)"
+# Possessive quantifiers (`++`, `*+`) and the look-ahead at a name keep plain prose from being scanned more than once. What may fail after a scan is
+# bounded: a scheme to 64 characters, a part of a path to 256, the way to what makes a word a name to 128, so that every text takes linear time.
 _PATTERN = re.compile(
     rf"""
     (?<!\w)(?:
-      (?P<url>[A-Za-z][A-Za-z0-9+.-]*+://[^\s"'<>`|\\^{{}}]+)
+      (?P<url>[A-Za-z][A-Za-z0-9+.-]{{0,63}}+://[^\s"'<>`|\\^{{}}]+)
     | "(?P<quoted>[^"\r\n]{{2,80}}+)"(?!\w)
     | '(?P<quoted1>[^'\r\n]{{2,80}}+)'(?!\w)
     | (?<![/<])(?P<path>
           (?:~|\.{{1,2}})?(?:/[\w.@%+~-]++)++/?
-        | [\w.@%+~-]++(?:(?:/[\w.@%+~-]++){{2,}}+/?|/[\w@%+~.-]*\.[A-Za-z]\w{{0,7}}+(?!\w)(?!\.\d))
+        | [\w.@%+~-]{{1,256}}+(?:(?:/[\w.@%+~-]++){{2,}}+/?|/[\w@%+~.-]{{0,256}}\.[A-Za-z]\w{{0,7}}+(?!\w)(?!\.\d))
         | (?<![\w)\]}}"'])\.[A-Za-z]\w++ )
     | (?P<doi>10\.\d{{4,9}}/[^\s"'<>)\]]+)
-    | (?P<dotted>\d+(?:\.\d+){{2,}}(?:/\d+)?)(?![\w.]*\w)
+    | (?P<dotted>\d++(?:\.\d++){{2,64}}+(?:/\d++(?!\.*+\w))?+)(?!\.*+\w)
     | (?P<date>\d{{4}}-\d\d-\d\d)(?![\w-])
     | (?<![\d.,])(?P<number>{_NUMBER_TEXT})(?!\w)(?!\.\d)
-    | (?P<name>(?!\d[\d.,-]*+(?!\w))(?=[\d_#]|\w[a-z]*+(?:[\d_@A-Z.-]|[^\W\d_a-z]))
-          (?=[\w@.-]*?(?:\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]))\w[\w@]*+(?:[.@-]\w[\w@]*+)*+ )
+    | (?P<name>(?!\d(?![\d.,-]{{0,256}}+[^\W\d]))(?=[\d_#]|\w[a-z]*+(?:[\d_@A-Z.-]|[^\W\d_a-z]))
+          (?=[\w@.-]{{0,128}}?(?:\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]))\w[\w@]*+(?:[.@-]\w[\w@]*+)*+ )
     )""",
     re.VERBOSE,
 )
@@ -61,6 +62,7 @@ _FINE = re.compile(r"\d{3}|[/\\@_'\"]|\.\w|\w\d|\d\w|\B[A-Z]")
 _KINDS = {"quoted1": "quoted", "doi": "url", "dotted": "name"}
 _CLOSING = {")": "(", "]": "["}
 _SIGNIFICANT_CHARS = 40  # of a number: longer ones are compared as they are written
+_EXACT = Context(prec=_SIGNIFICANT_CHARS, Emin=MIN_EMIN, Emax=MAX_EMAX)  # no digit is rounded away, nothing becomes 0
 
 Found = tuple[tuple[str, str], ...]
 """Facts of a piece of text as (kind, fact), in order."""
@@ -145,9 +147,14 @@ def _number(text: str) -> Iterator[tuple[str, str]]:
 
 def _unbracketed(url: str) -> str:
     """A URL without the brackets at its end that it does not open."""
-    while url and url[-1] in _CLOSING and url.count(url[-1]) > url.count(_CLOSING[url[-1]]):
-        url = url[:-1].rstrip(_TRAILING)
-    return url
+    spare = {close: url.count(close) - url.count(opening) for close, opening in _CLOSING.items()}
+    end = len(url)
+    while end and spare.get(url[end - 1], 0) > 0:
+        spare[url[end - 1]] -= 1
+        end -= 1
+        while end and url[end - 1] in _TRAILING:
+            end -= 1
+    return url[:end]
 
 
 _NAME_MARK = re.compile(r"\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]")
@@ -157,18 +164,12 @@ def _named(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
     """Proper names in prose, and words all in capitals."""
     for match in _PROPER.finditer(line):
         words = match.group().split()
-        opens = match.start() == 0 or line[: match.start()].rstrip(" \t*#>-•\"'([")[-1:] in (
-            "",
-            ".",
-            "!",
-            "?",
-            ":",
-            "\n",
-        )
-        while words and (words[0].casefold() in lower or words[0] in _OPENERS) and (opens or words[0] in _OPENERS):
-            words, opens = words[1:], False
-        while words and words[0].islower():
-            words = words[1:]
+        first, opens = 0, _opens_sentence(line, match.start())
+        while first < len(words) and (words[first] in _OPENERS or (opens and words[first].casefold() in lower)):
+            first, opens = first + 1, False
+        while first < len(words) and words[first].islower():
+            first += 1
+        words = words[first:]
         if len(words) == 1 and (opens or words[0].casefold() in lower or len(words[0]) < 4 or words[0] in _OPENERS):
             continue
         if words and any(word.casefold() not in lower for word in words if word[:1].isupper()):
@@ -178,6 +179,13 @@ def _named(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
     for match in _CAPITALS.finditer(line):
         if match.group().casefold() not in lower and len(match.group()) >= 3:
             yield "name", match.group()
+
+
+def _opens_sentence(line: str, start: int) -> bool:
+    """Whether nothing, or the end of another sentence, stands before a place of a line, marks of lists and brackets aside."""
+    while start and line[start - 1] in " \t*#>-•\"'([":
+        start -= 1
+    return start == 0 or line[start - 1] in ".!?:\n"
 
 
 _OPENING = """
@@ -215,14 +223,14 @@ def number_value(text: str) -> str:
 
     >>> number_value("1,250.50"), number_value("1e-09"), number_value("007")
     ('1250.5', '1e-9', '7')
-    >>> number_value("12e9999999999999999999")
-    '12e9999999999999999999'
+    >>> number_value("12e9999999999999999999"), number_value("1.0e-99999999")
+    ('12e9999999999999999999', '1e-99999999')
     """
     plain = text.replace(",", "").lstrip("+-$€£")
     if len(plain) > _SIGNIFICANT_CHARS:
         return plain
     try:
-        value = Decimal(plain).normalize()
+        value = Decimal(plain).normalize(_EXACT)
     except ArithmeticError:  # an exponent that no number has, as in a hash: 12e9999999999
         return plain
     exponent = value.as_tuple().exponent

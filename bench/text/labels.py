@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from .facts import anchor
 from .leaf_tokens import TokensOf
 from .leaves import Leaf, Leaves, Match, tokens_of
 from .texts import Texts
@@ -29,11 +30,12 @@ class LabelsOf:
 
     def __init__(self, parts: Iterable[Leaves], texts: Texts | None = None) -> None:
         self._texts = texts or Texts()
-        self._keys: dict[str, dict[str, None]] = {}  # by token: the keys that it stands under
+        self._keys: dict[str, dict[str, dict[str, None]]] = {}  # by token and a word: the keys that it stands under
         for leaves in parts:
             for path, value in leaves:
                 for token in tokens_of(value) if path and path[-1] else ():
-                    self._keys.setdefault(token, {})[path[-1]] = None
+                    word = anchor(path[-1]) if _WORD.search(path[-1]) else ""
+                    self._keys.setdefault(token, {}).setdefault(word, {})[path[-1]] = None
         self._tokens = TokensOf(self._keys, self._texts)
         self._known: dict[str, tuple[str, ...]] = {}
 
@@ -49,11 +51,13 @@ class LabelsOf:
             return
         narrowed = TokensOf(present)
         for line in self._texts.plain(text).split("\n"):
-            words: frozenset[str] | None = None
+            words: dict[str, None] | None = None
             for token, count in Counter(narrowed(line)).items():
                 if words is None:
-                    words = frozenset(_WORD.findall(line))
-                for key in self._keys[token]:
+                    words = dict.fromkeys(_WORD.findall(line), None) | {"": None}
+                under = self._keys[token]
+                fewer, more = (words, under) if len(words) < len(under) else (under, words)
+                for key in (key for word in fewer if word in more for key in under[word]):
                     if stands(key, line, words):
                         yield from (f"{key}{JOINT}{token}",) * count
 
@@ -94,7 +98,7 @@ def labels_of(leaf: Leaf) -> tuple[str, ...]:
     return tuple([f"{path[-1]}{JOINT}{token}" for token in tokens_of(value)]) if path and path[-1] else ()
 
 
-def stands(key: str, line: str, words: frozenset[str]) -> bool:
+def stands(key: str, line: str, words: Container[str]) -> bool:
     """Whether a key stands on a line as whole words.
 
     >>> stands("go.id", "go.id: 3", frozenset({"go", "id", "3"})), stands("id", "width: 3", frozenset({"width", "3"}))

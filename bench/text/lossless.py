@@ -22,6 +22,7 @@ _REFERENCE = re.compile(r"@+table")
 _HEADING = re.compile(r"@table (\d+): (\d+) rows")
 _SCALAR = re.compile(r"null|true|false|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _NEEDS_QUOTES = re.compile(r'[,\n\r]|^["\[{\s]|\s$|^$')
+_BARE = re.compile(r"[^,\n]*")
 _SCAN = json.JSONDecoder()
 
 
@@ -193,9 +194,8 @@ class _Rows:
         if text[start : start + 1] in ('"', "[", "{"):
             item, self.position = _scanned(text, start)
             return True, item
-        ends = [end for end in (text.find(",", start), text.find("\n", start)) if end >= 0]
-        self.position = min(ends, default=len(text))
-        bare = text[start : self.position]
+        bare = _BARE.match(text, start)[0]  # type: ignore[index]  # it matches nothing at all too
+        self.position = start + len(bare)
         if bare_is_text or not _SCALAR.fullmatch(bare):
             return bool(bare), bare
         return True, _scanned(bare, 0)[0]

@@ -32,14 +32,14 @@ _MARKER = re.compile(
     | (?:removed|cleared|dropped|masked|pruned)\ (?:to\ save|for\ brevity|from\ (?:the\ )?(?:context|history)) | for\ brevity
     | stored\ (?:as|at|in|under) | saved\ (?:as|at|to|under) | full\ (?:output|result|text|content)\ (?:at|in|under|is|available)
     | summary\ of\ | summari[sz]ed | condensed | compacted )
-    | (?:\.{3,}|…)(?=\s*(?:$|["'\])}>,|])) | (?:^|[\[(<])\s*(?:\.{3}|…)""",
+    | (?:(?<!\.)\.{3,}+|…)(?=\s*+(?:$|["'\])}>,|])) | (?:^|[\[(<])\s*+(?:\.{3}|…)""",
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
 _DENIED_AFTER = re.compile(r"[\"']?\s*[:=]\s*[\"']?(?:false|no|none|null|0)\b|\s*:\s*(?:0|none)\b", re.IGNORECASE)
 _DENIED_BEFORE = re.compile(
     r"(?:\b(?:not|nothing|no|never|none|isn't|wasn't|without)(?:\s\w+)?|(?<![\d.,])0(?:\s\w+)?)\s+$", re.IGNORECASE
 )
-_COUNT = r"(\d{1,3}(?:,\d{3})+|\d+)"
+_COUNT = r"(\d{1,3}(?:,\d{3}){1,99}+|(?<!\d)\d++)"
 _NOUN = r"(?:rows?|lines?|records?|items?|entries|entry|results?|matches|hits|elements?|observations|cells|genes|terms|walls|files?)"
 _TOTAL_KEY = re.compile(
     rf"(?:row_?count|line_?count|record_?count|item_?count|total(?:_?(?:rows|lines|count|records|items|results|significant))?"
@@ -50,7 +50,7 @@ _N_OF_TOTAL = re.compile(rf"{_COUNT}\s+(?:out\s+)?of\s+(?:the\s+|a\s+total\s+of\
 _N_NOUN = re.compile(rf"(?<![\w.,]){_COUNT}\s+(?:\w+\s+)?{_NOUN}\b", re.IGNORECASE)
 _LEFT_OUT = re.compile(
     rf"{_COUNT}\s+(?:more\s+)?(?:{_NOUN}\s+)?(?:more|left\s+out|omitted|elided|not\s+shown|truncated|remaining|hidden|skipped)\b"
-    rf"|(?:omitted|elided|skipped|left\s+out|truncated)[\"']?\s*[:=]?\s*{_COUNT}(?![\w.])",
+    rf"|(?:omitted|elided|skipped|left\s+out|truncated)[\"']?\s*+(?:[:=]\s*+)?{_COUNT}(?![\w.])",
     re.IGNORECASE,
 )
 _HINTS = (
@@ -81,9 +81,11 @@ def marker(shown: str, untruncated: str, *, pointers: bool = True, texts: Texts 
     (None, '...')
     """
     plain = (texts or Texts()).plain
+    whole_lines: set[str] = set()  # of the untruncated text: what stands in one of these is not the strategy's own
     for text in dict.fromkeys((shown, plain(shown))):
         for line in _hinted_lines(text, _HINTS):
-            for found in _MARKER.finditer(line):
+            whole_lines = whole_lines or {*untruncated.split("\n"), *plain(untruncated).split("\n")}
+            for found in () if line in whole_lines else _MARKER.finditer(line):
                 before, after = line[max(0, found.start() - 24) : found.start()], line[found.end() : found.end() + 16]
                 if _DENIED_AFTER.match(after) or _DENIED_BEFORE.search(before):
                     continue

@@ -30,6 +30,8 @@ _RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 _TOON = re.compile(r"\s*[\w.\"-]*\[\d+\]\{([^{}]+)\}:\s*")
 _LEFT_OUT = {"...", "..", "…"}
 _MAX_COLUMNS = 200
+_WORD = re.compile(r"\w+")
+_TIMES_IN_VAIN, _CHARS_IN_VAIN = 8, 1_000_000
 
 
 def find_tables(text: str, names: Names) -> tuple[list[Row], str]:
@@ -44,12 +46,13 @@ def find_tables(text: str, names: Names) -> tuple[list[Row], str]:
     [{'id': 1, 'level': 'L 1'}]
     """
     lines = text.split("\n")
+    looked_for = _Looked(names, _CHARS_IN_VAIN + _TIMES_IN_VAIN * len(text))
     rows: list[Row] = []
     rest: list[str] = []
     position = 0
     wide: list[Row] = []  # the rows of a table that goes on with more columns below a blank line, as pandas wraps it
     while position < len(lines):
-        found = _table_at(lines, position, names)
+        found = _table_at(lines, position, looked_for)
         if found is None:
             wide = wide if not lines[position].strip() else []
             rest.append(lines[position])
@@ -81,10 +84,26 @@ def read_cell(text: str) -> Any:
     return text
 
 
-def _table_at(lines: Sequence[str], start: int, names: Names) -> _Found | None:
+class _Looked:
+    """What tables are looked for by: column names, the words of which a header has one, and how much may still be read in vain.
+
+    A line that looks like a header may be followed by much that turns out to be no table, again and again: that is given up once `spare`
+    characters were read for nothing.
+    """
+
+    def __init__(self, names: Names, spare: int) -> None:
+        self.names, self.spare = names, spare
+        self._words = frozenset(max(_WORD.findall(name), key=len, default="") for name in names)
+
+    def may_be_header(self, line: str) -> bool:
+        """Whether a line has a word that a column name has. Cheap, and never wrong where it says no."""
+        return self.spare > 0 and ("" in self._words or not self._words.isdisjoint(_WORD.findall(line)))
+
+
+def _table_at(lines: Sequence[str], start: int, looked_for: _Looked) -> _Found | None:
     """The table whose header stands at a line; None where none does."""
-    header = lines[start]
-    if not header.strip() or not any(name in header for name in names):
+    header, names = lines[start], looked_for.names
+    if not header.strip() or not looked_for.may_be_header(header):
         return None
     toon = _TOON.fullmatch(header)
     if toon:
@@ -96,7 +115,7 @@ def _table_at(lines: Sequence[str], start: int, names: Names) -> _Found | None:
         columns = _fields(header, delimiter)
         if delimiter in header and _known(columns, names):
             return _take(lines, start, columns, names, lambda line, mark=delimiter: _fields(line, mark))  # type: ignore[misc]
-    return _aligned(lines, start, names)
+    return _aligned(lines, start, looked_for)
 
 
 def _known(columns: Sequence[str], names: Names) -> bool:
@@ -175,33 +194,41 @@ def _bars(line: str) -> list[str]:
 # ---------------------------------------------------------------- aligned columns
 
 
-def _aligned(lines: Sequence[str], start: int, names: Names) -> _Found | None:
+def _aligned(lines: Sequence[str], start: int, looked_for: _Looked) -> _Found | None:
     """A table whose columns are told apart by what is blank in all of its lines: two blanks, or one where that fits more lines or sets row
     numbers apart.
     """
     best: _Found | None = None
+    names, read = looked_for.names, 0
     for gap in (2, 1):
         named = re.split(rf"\s{{{gap},}}", lines[start].strip())
         if _known(named, names):
             spans, height = _spans_at(lines, start, gap, len(named))
+            read += sum(map(len, lines[start : start + height]))
             numbered = _numbered(lines[start : start + height], spans[0])
             if gap == 1 and len(spans) > len(named) and not numbered:
                 spans = [(spans[0][0], spans[1][1]), *spans[2:]]  # no index: the first column holds texts of two words
             if height > 1 and len(spans) <= len(named) + 1 and (best is None or height > best[1] or numbered):
                 best = _cells(lines[start : start + height], spans, named, names) or best
+    looked_for.spare -= 0 if best else read
     return best
 
 
 def _spans_at(lines: Sequence[str], start: int, gap: int, named: int) -> tuple[list[tuple[int, int]], int]:
     """Where the columns of an aligned table stand, and how many lines it has: as long as each name has a column of its own."""
-    header = mask = _filled(lines[start])
+    mask = _filled(lines[start])
+    header = bin(mask)[:1:-1]
     height = 1
-    for line in lines[start + 1 :]:
+    for place in range(start + 1, len(lines)):
+        line = lines[place]
+        if not line.strip():
+            break
         dots = _LEFT_OUT.issuperset(line.split())  # rows left out: they need not be aligned
         together = mask if dots else mask | _filled(line)
-        under_name = sum(bool(header >> at & ((1 << min(end, 10_000) - at) - 1)) for at, end in _spans(together, gap))
-        if not line.strip() or under_name < named:
-            break
+        if together != mask or height == 1:
+            under_name = sum("1" in header[at:end] for at, end in _spans(together, gap))
+            if under_name < named:
+                break
         mask, height = together, height + 1
     return _spans(mask, gap), height
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-import unicodedata
+
+from ..errors import visible as visible
 
 NARROW_SPACE = "\u202f"
 MINUS = "\u2212"
@@ -76,6 +77,17 @@ def quantity(value: float | None, unit: str) -> str:
     return f"{value:.4g}".replace("-", MINUS)
 
 
+def rough(value: float | None, unit: str) -> str:
+    """A value with the three digits that people compare by; dollars and fractions have no more anyway.
+
+    >>> rough(61582.0, "tokens").replace(NARROW_SPACE, " "), rough(0.8784, "fraction"), rough(7.5514, "usd")
+    ('61 600', '87.8%', '$7.55')
+    """
+    if value is None or not math.isfinite(value) or unit == "fraction" or abs(value) < 1000:
+        return quantity(value, unit)
+    return quantity(float(f"{value:.3g}"), unit).removesuffix(".00")
+
+
 def percent(value: float) -> str:
     """A fraction as percent with at most one decimal, none above 100%; never a whole 0% or 100% that it is not.
 
@@ -118,28 +130,3 @@ def listed(names: tuple[str, ...] | list[str]) -> str:
     ('a', 'a, b and c')
     """
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else "none"
-
-
-# ---------------------------------------------------------------- text from outside
-
-
-def visible(text: str) -> str:
-    """Text from outside made safe to look at: control, direction and invisible characters become `⟨U+XXXX⟩`; tabs and line breaks stay.
-
-    >>> visible("a\\x1b[31m\\u202eb")
-    'a⟨U+001B⟩[31m⟨U+202E⟩b'
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    shown = text.replace("\r\n", "\n")
-    return shown.translate({ord(char): f"⟨U+{ord(char):04X}⟩" for char in set(shown) if not _harmless(char)})
-
-
-def _harmless(char: str) -> bool:
-    if char in "\n\t" or char.isascii():
-        return char in "\n\t" or char.isprintable()
-    return unicodedata.category(char) not in _HIDDEN and char not in _BLANK
-
-
-_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-_BLANK = "\u115f\u1160\u3164\uffa0"  # letters by category, nothing to the eye

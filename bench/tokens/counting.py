@@ -16,7 +16,7 @@ import os
 import re
 import tempfile
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,9 +52,10 @@ _VOCABULARIES = {
 _LONG_CHARS = 1000
 _PARAGRAPH = re.compile(r"(?<=\n\n)(?=[^\s/])")
 
-# tiktoken panics (a BaseException) on about 1,000,000 equal blanks in a row; below this it is exact.
-_BLANK_RUN_CHARS = 500_000
-_BLANK_RUN = re.compile(rf"([ \t\u00a0\u3000])\1{{{_BLANK_RUN_CHARS},}}")
+# tiktoken panics (a BaseException, not an Exception) on some texts of about a million like characters, and takes more than linear time on long
+# words. A longer text is counted in parts, cut where a token ends anyhow: before the white space behind a word, or at the start of a line.
+_PART_CHARS = 100_000
+_TOKEN_ENDS = re.compile(r"(?<=\S)(?=[ \t])|(?<=\n)(?=[^\s/])")
 
 
 def encoding_for(model: str | None) -> tuple[str, bool]:
@@ -98,8 +99,8 @@ class TokenCounter:
     def text(self, text: str) -> int:
         """Tokens of a text, special tokens read as ordinary text; 0 for `""`.
 
-        A run of more than 500,000 equal blanks is counted in pieces of that length (tiktoken fails on it), which can differ from the
-        exact count by a token a piece. A lone surrogate counts as the replacement character.
+        A text of more than 100,000 characters is counted in parts, cut where a token ends anyhow. Where there is no such place, in a word or a run
+        of blanks of more than 50,000 characters, each cut can make a token or two more. A lone surrogate counts as the replacement character.
         """
         return self._scaled(self.encoded(text))
 
@@ -114,11 +115,11 @@ class TokenCounter:
         return tokens if self.counting.factor == 1.0 else round(self.counting.factor * tokens)
 
     def _count(self, text: str) -> int:
-        if len(text) > _BLANK_RUN_CHARS and _BLANK_RUN.search(text):
-            return sum(self._count(piece) for piece in _split_blank_runs(text))
         paragraphs = _PARAGRAPH.split(text) if len(text) > _LONG_CHARS and "\n\n" in text else []
         if len(paragraphs) > 1:
             return sum(map(self.encoded, paragraphs))
+        if len(text) > _PART_CHARS:
+            return sum(map(self._count, _parts(text)))
         try:
             return len(self._encode(text))
         except UnicodeEncodeError:
@@ -160,13 +161,16 @@ def single_token_words(encoding: str = DEFAULT_ENCODING) -> dict[int, list[str]]
     return {length: sorted(words) for length, words in sorted(found.items())}
 
 
-def _split_blank_runs(text: str) -> list[str]:
-    pieces, start = [], 0
-    for run in _BLANK_RUN.finditer(text):
-        for cut in range(run.start(), run.end(), _BLANK_RUN_CHARS):
-            pieces.append(text[start:cut])
-            start = cut
-    return [piece for piece in [*pieces, text[start:]] if piece]
+def _parts(text: str) -> Iterator[str]:
+    """A text in parts of at most so many characters, each cut at the last place in its second half where a token ends; at its end where none is."""
+    start = 0
+    while len(text) - start > _PART_CHARS:
+        end = start + _PART_CHARS
+        places = [match.start() for match in _TOKEN_ENDS.finditer(text, start + _PART_CHARS // 2, end)]
+        end = places[-1] if places else end
+        yield text[start:end]
+        start = end
+    yield text[start:]
 
 
 @functools.cache

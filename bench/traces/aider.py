@@ -12,7 +12,7 @@ from ..errors import TraceError
 from ..files.documents import Document, Node
 from ..model import ContextReset, ModelTurn, Trace, Usage
 from ..plugins.registry import register
-from . import Confidence
+from . import Confidence, Keeps
 from .reading.steps import Said, Steps
 
 _START = "# aider chat started at "
@@ -35,6 +35,13 @@ class Aider:
 
     Source: github.com/Aider-AI/aider, `aider/io.py` (append_chat_history, user_input), `aider/coders/base_coder.py` (show_usage_report)
     """
+
+    keeps = Keeps(
+        results="none",
+        also=("usage", "resets", "model"),
+        never="results (aider runs commands for the user), prompts of its own, times; token counts that it rounded",
+        tested="aider 0.86 (`.aider.chat.history.md`), written by hand after the source",
+    )
 
     def sniff(self, document: Document) -> Confidence:
         """CERTAIN where the text begins as a session does, else NO."""

@@ -8,7 +8,7 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import Trace
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks
+from . import Confidence, Keeps, Near, by_marks
 from .reading.anthropic import is_anthropic, said_of, system_of, tools_of
 from .reading.chat import usage_of
 from .reading.conversations import conversations, sample
@@ -30,6 +30,13 @@ class Anthropic:
 
     Source: docs.anthropic.com, API reference "Messages" and "Tool use"
     """
+
+    keeps = Keeps(
+        results="as shown",
+        also=("usage", "errors", "reasoning", "tools", "model"),
+        never="times, the untruncated result, how the run ended: a conversation has none of these",
+        tested="Messages API, `anthropic-version: 2023-06-01`, written by hand after the reference",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for messages with a block that only Anthropic's have, `system` beside the messages, or tools with an `input_schema`."""

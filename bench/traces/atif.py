@@ -11,7 +11,7 @@ import msgspec
 from ..files.documents import Document, Node
 from ..model import Outcome, Trace
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks, source_of
+from . import Confidence, Keeps, Near, by_marks, source_of
 from .reading.atif import OURS, Trajectory, ours_in
 from .reading.steps import Steps
 
@@ -31,6 +31,13 @@ class Atif:
 
     Source: Harbor, RFC 0001 "Agent Trajectory Interchange Format" (github.com/laude-institute/harbor); PyPI `atif` 1.7
     """
+
+    keeps = Keeps(
+        results="as shown",
+        also=("usage", "times", "reasoning", "threads", "tools", "model"),
+        never="errors (an observation says none) and the untruncated result, except in files that the bench wrote, which hold all",
+        tested="ATIF 1.6 and 1.7, written by hand after the RFC",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for an object with `schema_version` ATIF, an agent and steps."""

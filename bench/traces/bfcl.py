@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..files.documents import Document, Node
 from ..model import AnyStep, ModelTurn, SystemTurn, Trace, UserTurn
 from ..plugins.registry import register
-from . import Confidence, source_of
+from . import Confidence, Keeps, Near, by_marks, source_of
 from .reading.chat import content_of, unknown_role
 
 
@@ -21,12 +21,18 @@ class Bfcl:
     Source: Berkeley Function Calling Leaderboard (gorilla.cs.berkeley.edu), PyPI `bfcl-eval`
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for an object with a question and functions, else NO."""
+    keeps = Keeps(
+        results="none",
+        also=("labels",),
+        never="answers and results: the benchmark publishes questions and expected calls",
+        tested="BFCL v4 (`bfcl-eval` 2026.3.23), published files",
+    )
+
+    def sniff(self, document: Document) -> Confidence | Near:
+        """CERTAIN for an object with a question and functions; else which of the two it lacks."""
         head = document.head
-        return (
-            Confidence.CERTAIN if isinstance(head, dict) and {"question", "function"} <= head.keys() else Confidence.NO
-        )
+        keys = head.keys() if isinstance(head, dict) else set()
+        return by_marks({f"a key {key!r}": key in keys for key in ("question", "function")})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's requests in order, each under its own id."""

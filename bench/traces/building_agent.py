@@ -9,15 +9,15 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import ModelTurn, ToolResult, Trace, UserTurn, text_of
 from ..plugins.registry import register
-from . import Confidence, source_of
+from . import Confidence, Keeps, Near, by_marks, source_of
 from .reading.chat import Conversation, content_of, tool_calls_of, unknown_role, usage_of
 
 _RAW = "raw_execution_result"
 _ESCAPED_BREAK = re.compile(r"(?<!\\)((?:\\\\)*)\\r\\n")
 
 
-@register("reader", "rap")
-class Rap:
+@register("reader", "building_agent", also=("rap",))
+class BuildingAgent:
     """One session: chat messages whose tool messages hold the raw execution result, `{source, manifest, messages}` around them.
 
     A raw result becomes the result's `data`, its keys spelled as recorded (`structuredOutput` or `structured_output`), and every `\\r\\n` is
@@ -27,12 +27,19 @@ class Rap:
     Source: 000 Steps 1–2, 003 §3
     """
 
-    def sniff(self, document: Document) -> Confidence:
+    keeps = Keeps(
+        results="as shown",
+        also=("errors",),
+        never="what the model saw, usage, times",
+        tested="one published session of the agent of documents 000, 001 and 003",
+    )
+
+    def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN where a message holds a raw execution result, POSSIBLE for messages beside a manifest, else NO."""
         head = document.head
         messages = head.get("messages") if isinstance(head, dict) else head
         if not isinstance(messages, list):
-            return Confidence.NO
+            return by_marks({"a manifest": isinstance(head, dict) and "manifest" in head, "a list 'messages'": False})
         if any(isinstance(item, dict) and _RAW in item for item in messages):
             return Confidence.CERTAIN
         return Confidence.POSSIBLE if isinstance(head, dict) and "manifest" in head else Confidence.NO
@@ -51,7 +58,11 @@ class Rap:
         own_id = whole["id"].text_or_none() if framed else None
         labels = whole["labels"].object() if framed and whole.has("labels") else {}
         yield Trace(
-            id=own_id or "", source=source_of(document, "rap"), steps=tuple(chat.steps), labels=labels, meta=meta
+            id=own_id or "",
+            source=source_of(document, "building_agent"),
+            steps=tuple(chat.steps),
+            labels=labels,
+            meta=meta,
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import Outcome, Trace
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks
+from . import Confidence, Keeps, Near, by_marks
 from .reading.anthropic import blocks_of, joined, said_of
 from .reading.chat import usage_of
 from .reading.claude_history import History
@@ -52,6 +52,13 @@ class ClaudeCode:
 
     Source: code.claude.com/docs, "Headless mode" (stream-json); session files as Claude Code 2.1 writes them
     """
+
+    keeps = Keeps(
+        results="untruncated",
+        also=("cuts", "usage", "times", "errors", "outcome", "reasoning", "threads", "resets", "model"),
+        never="the system prompt and the tool definitions, which sessions do not hold; thinking of which only the signature is there",
+        tested="Claude Code 2.1.119, published sessions and streams",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for lines, or a list, of user and assistant with a message in Anthropic's form and a session's id."""

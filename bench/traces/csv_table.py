@@ -9,7 +9,7 @@ from ..errors import TraceError
 from ..files.documents import Document
 from ..model import ToolResult, Trace
 from ..plugins.registry import register
-from . import Confidence, source_of
+from . import Confidence, Keeps, source_of
 from .reading.tables import rows_of
 
 _TYPE_TABLE = {"categoryName", "familyName", "typeName", "paramName", "value"}
@@ -24,6 +24,13 @@ class CsvTable:
 
     Source: github.com/okuno-dsi/revit-mcp-toolkit, `Codex/Manuals/Runbooks/RUG` (type parameters with values); RFC 4180
     """
+
+    keeps = Keeps(
+        results="untruncated",
+        also=(),
+        never="everything but the table: such a file is one result",
+        tested="type tables of revit-mcp-toolkit at cfddf0a, published files",
+    )
 
     def sniff(self, document: Document) -> Confidence:
         """CERTAIN for a first line with the columns of type parameters; else NO."""

@@ -11,7 +11,7 @@ from ..errors import TraceError
 from ..files.documents import Document, Node
 from ..model import RouteDecision, Trace
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks
+from . import Confidence, Keeps, Near, by_marks
 from .reading.decoded import strict_json
 from .reading.langchain import said_of
 from .reading.nodes import moment
@@ -19,7 +19,8 @@ from .reading.prompts import Prompts, key_of
 
 _REPORT = "# 📊 LangGraph Execution Report"
 _NODE = re.compile(r"^### \d+\. Node: `(.+?)`[ \t]*$", re.MULTILINE)
-_CHANGES = re.compile(r"^\*\*🔄 State Changes:\*\*\n```json\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
+_CHANGES = re.compile(r"^\*\*🔄 State Changes:\*\*\n```json\n", re.MULTILINE)
+_CLOSED = re.compile(r"\n```$", re.MULTILINE)
 _FIELD = re.compile(r"^- \*\*(.+?):\*\* `(.*?)`", re.MULTILINE)
 _GENERATED = re.compile(r"^\*\*Generated on:\*\* `(.+?)`", re.MULTILINE)
 _CUT_CHARS = 300
@@ -35,6 +36,13 @@ class Flowgentic:
 
     Source: github.com/stride-research/flowgentic, `examples/langgraph-integration` (agent_execution_results/execution_summary.md)
     """
+
+    keeps = Keeps(
+        results="as shown",
+        also=("usage", "times", "routes", "threads", "model"),
+        never="state values that the report cut, tool definitions",
+        tested="reports of flowgentic at 88a7c06 (LangGraph), published files",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for the report's title and a section of a node; else what it lacks."""
@@ -80,7 +88,8 @@ class _Run:
             t = moment(Node(place.document, place.line, place.path, f"{self.day}T{fields['Timestamp']}"))
         self._decide("graph", name, "before_model", name, t)
         block = _CHANGES.search(body)
-        changes = strict_json(block[1]) if block else {}
+        closed = block and _CLOSED.search(body, block.end())
+        changes = strict_json(body[block.end() : closed.start()]) if block and closed else {}
         if not isinstance(changes, dict):
             raise place.fail("expected its state changes as JSON — the report was cut; write it again")
         for key, change in changes.items():

@@ -10,7 +10,7 @@ from ..errors import TraceError
 from ..files.documents import Document, Node
 from ..model import Outcome, Trace, compact_json
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks
+from . import Confidence, Keeps, Near, by_marks
 from .reading.inspected import Inspected, graded, usage_in_total
 from .reading.nodes import at, members, moment, only_text
 from .reading.prompts import Prompts
@@ -37,6 +37,25 @@ class InspectLog:
     Source: Inspect documentation "Log Files" (inspect.aisi.org.uk/eval-logs.html); github.com/UKGovernmentBEIS/inspect_ai,
     `src/inspect_ai/log/_log.py`, `_recorders/eval.py`, `_condense.py`, `_pool.py`
     """
+
+    keeps = Keeps(
+        results="untruncated",
+        also=(
+            "cuts",
+            "usage",
+            "times",
+            "errors",
+            "outcome",
+            "labels",
+            "reasoning",
+            "threads",
+            "tools",
+            "approvals",
+            "model",
+        ),
+        never="model calls that only grade",
+        tested="inspect_ai 0.3.95 (published JSON) and 0.3.285 (recorded `.eval`), log version 2",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for a log's header, plan and evaluation, or a zip file with such a header or with samples; else what it lacks."""

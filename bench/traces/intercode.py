@@ -10,7 +10,7 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import Outcome, ToolCall, Trace, compact_json
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks
+from . import Confidence, Keeps, Near, by_marks
 from .reading.chat import strict_json
 from .reading.nodes import at, members
 from .reading.steps import Ran, Said, Steps
@@ -37,6 +37,13 @@ class InterCode:
 
     Source: github.com/princeton-nlp/intercode, `experiments/eval_n_turn.py`, `eval_react.py`, `eval_plan_solve.py`
     """
+
+    keeps = Keeps(
+        results="untruncated",
+        also=("cuts", "errors", "outcome", "labels", "threads"),
+        never="usage, times, reasoning, the model's name; what the model was shown of an output outside ReAct runs",
+        tested="results of princeton-nlp/intercode at c3e46d8, published files",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for an object of episodes with a query and a history of actions and observations; else what it lacks."""

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from ..files.documents import Document, Node
 from ..model import Trace
 from ..plugins.registry import register
-from . import Confidence
+from . import Confidence, Keeps, Near, by_marks
 from .reading.conversations import conversations, sample
 from .reading.langchain import is_message, said_of
 from .reading.steps import Steps
+
+_MARKS = {"lc", "kwargs", "data", "response_metadata", "invalid_tool_calls", "additional_kwargs"}
 
 
 @register("reader", "langchain")
@@ -24,10 +26,21 @@ class LangChain:
     Source: LangChain reference, `langchain_core.messages` (messages_to_dict, usage_metadata, ToolMessage.artifact), `langchain_core.load.dump`
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN where every message is one of LangChain's; else NO."""
-        found = sample(document)
-        return Confidence.CERTAIN if found and found[1] and all(map(is_message, found[1])) else Confidence.NO
+    keeps = Keeps(
+        results="untruncated",
+        also=("usage", "errors", "reasoning", "model"),
+        never="times, tool definitions, routes: messages alone have none",
+        tested="langchain-core 1.7.2, recorded",
+    )
+
+    def sniff(self, document: Document) -> Confidence | Near:
+        """CERTAIN where every message is one of LangChain's; else what they lack."""
+        _, messages = sample(document) or (set(), [])
+        keys = {key for item in messages if isinstance(item, dict) for key in item}
+        if messages and all(map(is_message, messages)):
+            return Confidence.CERTAIN
+        what = "each message as LangChain writes it ('type' with 'content' or 'data', or 'lc' with 'id' and 'kwargs')"
+        return by_marks({"keys of LangChain's messages": bool(keys & _MARKS), what: False})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's conversations in order."""

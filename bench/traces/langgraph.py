@@ -8,7 +8,7 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import RouteDecision, Trace, compact_json
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks
+from . import Confidence, Keeps, Near, by_marks
 from .reading.langchain import fields_of, is_message, said_of
 from .reading.nodes import at, first_of, members, moment
 from .reading.prompts import Prompts
@@ -32,6 +32,13 @@ class LangGraph:
 
     Source: LangGraph reference, `langgraph.types.StateSnapshot`, `langgraph.checkpoint.base.Checkpoint`
     """
+
+    keeps = Keeps(
+        results="untruncated",
+        also=("usage", "times", "errors", "routes", "reasoning", "model"),
+        never="tool definitions, what was answered to an interrupt",
+        tested="langgraph 1.2.22, recorded",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for states with LangChain messages among their values; else what they lack."""

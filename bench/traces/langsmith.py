@@ -8,7 +8,7 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import Outcome, RouteDecision, Trace
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks
+from . import Confidence, Keeps, Near, by_marks
 from .reading.chat import usage_of
 from .reading.langchain import agent_of, tool_output
 from .reading.nodes import at, between, first_of, members, moment, only_text
@@ -31,6 +31,13 @@ class LangSmith:
 
     Source: LangSmith documentation "Run (span) data format" (docs.langchain.com/langsmith/run-data-format)
     """
+
+    keeps = Keeps(
+        results="untruncated",
+        also=("usage", "times", "errors", "outcome", "labels", "routes", "reasoning", "threads", "tools", "model"),
+        never="retrievals and other runs that are neither model, tool nor chain",
+        tested="langsmith 0.15.0, recorded",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for a run with type and inputs and its place in a tree; else what it lacks."""

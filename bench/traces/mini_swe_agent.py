@@ -9,7 +9,7 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import ModelTurn, Outcome, ToolCall, ToolResult, ToolsChanged, Trace, UserTurn, non_text_parts, text_of
 from ..plugins.registry import register
-from . import Confidence, source_of
+from . import Confidence, Keeps, source_of
 from .reading.chat import Conversation, content_of, reasoning_of, strict_json, tool_calls_of, unknown_role, usage_of
 from .reading.commands import calls_in, is_observation, observation, observation_text
 from .reading.nodes import at
@@ -31,6 +31,13 @@ class MiniSweAgent:
 
     Source: github.com/SWE-agent/mini-swe-agent, docs "Trajectory files" (trajectory_format mini-swe-agent-1.1)
     """
+
+    keeps = Keeps(
+        results="untruncated",
+        also=("usage", "times", "errors", "outcome", "reasoning", "tools", "model"),
+        never="structured values: an envelope of text is what the tool gives",
+        tested="mini-swe-agent 2.2.7 (trajectory_format 1.1) and bare message lists, published files",
+    )
 
     def sniff(self, document: Document) -> Confidence:
         """CERTAIN by the format's name, a raw output, or a command's output as a user message; else NO."""
@@ -166,7 +173,7 @@ class _Run:
             content=content,
             tool_calls=calls,
             model=(response["model"].text_or_none() if response is not None else None) or self.model,
-            reasoning=reasoning_of(message),
+            reasoning=reasoning_of(message, self.chat.unread),
             finish_reason=choices[0]["finish_reason"].text_or_none() if choices else None,
             usage=usage_of(response["usage"]) if response is not None else None,
         )

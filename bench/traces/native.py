@@ -18,7 +18,7 @@ from ..files.documents import Document, optional_zstandard
 from ..files.writing import write_atomically
 from ..model import SCHEMA_VERSION, AnyStep, Outcome, Source, Trace, Value, plain
 from ..plugins.registry import register
-from . import Confidence
+from . import Confidence, Keeps, Near, by_marks
 
 _KEY = "bench_trace"
 _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
@@ -51,10 +51,35 @@ class Native:
     Source: docs/formats.md "Native traces"
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for a header line, else NO."""
+    keeps = Keeps(
+        results="untruncated",
+        also=(
+            "cuts",
+            "usage",
+            "times",
+            "errors",
+            "outcome",
+            "labels",
+            "routes",
+            "reasoning",
+            "threads",
+            "resets",
+            "tools",
+            "approvals",
+            "model",
+        ),
+        never="nothing of what the bench measures; files, pictures and sound are sizes and hashes",
+        tested="schema 1",
+    )
+
+    def sniff(self, document: Document) -> Confidence | Near:
+        """CERTAIN for a header line; a step without one is near."""
         head = document.head
-        return Confidence.CERTAIN if isinstance(head, dict) and _KEY in head else Confidence.NO
+        keys = head.keys() if isinstance(head, dict) else set()
+        if _KEY in keys:
+            return Confidence.CERTAIN
+        step = {"kind", "index"} <= keys or {"id", "source"} <= keys
+        return by_marks({"a step or a header's other keys": step, f"a first line with {_KEY!r}": False})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's traces in their order, each with its recorded `source`."""
@@ -103,6 +128,7 @@ def _header(document: Document, number: int, line: bytes) -> Header:
 
 
 def _typed(document: Document, number: int, line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+    document.decode(line, number)  # its limits, and what a decoder of types does not tell
     try:
         return decoder.decode(line)
     except msgspec.ValidationError as error:

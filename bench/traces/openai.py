@@ -8,7 +8,7 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import ModelTurn, ToolCall, ToolsChanged, Trace, UserTurn, text_of
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks, source_of
+from . import Confidence, Keeps, Near, by_marks, source_of
 from .reading.anthropic import is_anthropic
 from .reading.chat import ROLES, Conversation, content_of, reasoning_of, tool_calls_of, unknown_role, usage_of
 from .reading.commands import calls_in, is_observation, observation
@@ -46,11 +46,20 @@ class OpenAI:
     Source: OpenAI API reference, "Create chat completion" (messages, tool_calls, legacy function_call)
     """
 
+    keeps = Keeps(
+        results="as shown",
+        also=("usage", "reasoning", "tools", "model"),
+        never="times, errors of tools, the untruncated result, how the run ended: a conversation has none of these",
+        tested="Chat Completions API, written by hand after the reference",
+    )
+
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN where tools were called and nothing is foreign to the format, POSSIBLE for other lists of messages with roles."""
         frame, messages = sample(document) or (set(), [])
         marks = {
-            "a list of messages": any(isinstance(item, dict) and "role" in item for item in messages),
+            "a list of messages": any(
+                isinstance(item, dict) and item.keys() & {"role", "content"} for item in messages
+            ),
             "a known role and something said in each message": bool(messages) and all(map(_is_message, messages)),
         }
         if all(marks.values()):
@@ -129,7 +138,7 @@ def _add(
             content=content,
             tool_calls=calls,
             model=message["model"].text_or_none() or model,
-            reasoning=reasoning_of(message),
+            reasoning=reasoning_of(message, chat.unread),
             finish_reason=message["finish_reason"].text_or_none(),
             usage=usage_of(message["usage"]),
         )

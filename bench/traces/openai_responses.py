@@ -8,7 +8,7 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import Trace
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks
+from . import Confidence, Keeps, Near, by_marks
 from .reading.calls import Calls, call_of
 from .reading.conversations import records
 from .reading.nodes import moment
@@ -26,6 +26,13 @@ class OpenAIResponses:
 
     Source: OpenAI API reference, "Responses" (input items, output items, previous_response_id)
     """
+
+    keeps = Keeps(
+        results="as shown",
+        also=("usage", "errors", "reasoning", "tools", "model"),
+        never="encrypted reasoning, the untruncated result, how the run ended",
+        tested="Responses API, written by hand after the reference",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN where all are items and some of them only this interface has, or all are answers with a list of items as `output`."""

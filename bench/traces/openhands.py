@@ -13,7 +13,7 @@ import msgspec
 from ..files.documents import Document, Node
 from ..model import Outcome, Trace
 from ..plugins.registry import register
-from . import Confidence, Near, PartOf, by_marks
+from . import Confidence, Keeps, Near, PartOf, by_marks
 from .reading.nodes import first_of
 from .reading.openhands_actions import Actions
 from .reading.openhands_events import EVENTS, Events
@@ -39,6 +39,25 @@ class OpenHands:
     github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/event`, `conversation/persistence_const.py`
     """
 
+    keeps = Keeps(
+        results="as shown",
+        also=(
+            "cuts",
+            "usage",
+            "times",
+            "errors",
+            "outcome",
+            "reasoning",
+            "threads",
+            "resets",
+            "tools",
+            "approvals",
+            "model",
+        ),
+        never="the template around what a recall found",
+        tested="OpenHands events at 156d068 (published) and openhands-sdk 1.58.2 (recorded)",
+    )
+
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for events with a source that are an action, an observation or of a kind of the SDK's, or for a conversation's state file."""
         head = document.head
@@ -48,12 +67,13 @@ class OpenHands:
             head = next((head[key] for key in _LISTS if isinstance(head.get(key), list)), [head])
         items = head if isinstance(head, list) else []
         events = [item[0] if isinstance(item, list) and item else item for item in items]
-        events = [event for event in events if isinstance(event, dict) and "source" in event]
+        events = [event for event in events if isinstance(event, dict)]
+        sourced = [event for event in events if "source" in event]
         return by_marks(
             {
-                "events with a 'source'": bool(events),
+                "events with a 'source'": bool(sourced),
                 "'action' with 'args', 'observation' with 'content', or the 'kind' of an event": any(
-                    map(_is_event, events)
+                    map(_is_event, sourced or events)
                 ),
             }
         )

@@ -11,7 +11,7 @@ from ..errors import TraceError
 from ..files.documents import Document
 from ..model import Trace
 from ..plugins.registry import register
-from . import Confidence, Near, PartOf, by_marks
+from . import Confidence, Keeps, Near, PartOf, by_marks
 from .reading.nodes import first_of
 from .reading.prompts import Prompts, key_of
 from .reading.requests import answer_of, prompt_of, said_by_any
@@ -34,6 +34,13 @@ class OpenHandsSdk:
     Source: github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/llm/utils/telemetry.py`; All-Hands-AI/OpenHands,
     `openhands/llm/llm.py` (log_completions)
     """
+
+    keeps = Keeps(
+        results="as shown",
+        also=("usage", "times", "tools", "model"),
+        never="the untruncated result, errors of tools, how the run ended: a file is one model call",
+        tested="completion logs of openhands-sdk at 611629e, published files",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for an object with messages, a response and what the logger adds; else what it lacks."""
@@ -74,7 +81,7 @@ class _Call:
         self.prompt = (
             said_by_any(messages.items(), self.unread) if messages.value else prompt_of(self.whole, self.unread)
         )
-        answer = answer_of(self.response, Unread())
+        answer = answer_of(self.response, self.unread)
         if answer is None:
             raise self.response.fail("expected an answer, got none — the call failed; leave the file out")
         self.answer = answer

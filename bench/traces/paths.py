@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ..errors import TraceError, nearest
 from ..files.documents import Document
+from ..files.limits import limit, raised
 from ..plugins.registry import entries, repository_of
 
 _BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
@@ -72,10 +73,11 @@ def _split_format(text: str, base: Path) -> tuple[str | None, str]:
         return by_path.group(1), by_path.group(2)
     prefix, colon, rest = text.partition(":")
     known = entries("reader")
-    if colon and prefix in known:
+    name = format_of(prefix)
+    if colon and name in known:
         if not rest:
-            raise TraceError(f"{text!r}: a path is missing — write {prefix}:FILE")
-        return prefix, rest
+            raise TraceError(f"{text!r}: a path is missing — write {name}:FILE")
+        return name, rest
     if colon and prefix.isidentifier() and not (base / text).exists() and not glob.has_magic(prefix):
         raise TraceError(f"{text}: unknown trace format {prefix!r}{nearest(prefix, known)}")
     if not text:
@@ -83,12 +85,25 @@ def _split_format(text: str, base: Path) -> tuple[str | None, str]:
     return None, text
 
 
+def format_of(name: str) -> str:
+    """The format that a name means: an earlier name of a reader (`also`, as it registers itself) is the present one; any other is itself.
+
+    >>> format_of("rap"), format_of("native"), format_of("nothing")
+    ('building_agent', 'native', 'nothing')
+    """
+    earlier = {old: entry.name for entry in entries("reader").values() for old in entry.meta.get("also", ())}
+    return earlier.get(name, name)
+
+
 def _walk(folder: Path, shown: str) -> Iterator[File]:
     found: list[str] = []
+    most = limit("files")
     for place, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         below = Path(place).relative_to(folder)
         found.extend((below / name).as_posix() for name in files if not name.startswith("."))
+        if len(found) > most:
+            raise TraceError(f"{shown}: holds more than {most:,} files — {raised('files')}, or give a smaller folder")
     for name in sorted(found):
         yield File(folder / name, f"{shown.rstrip('/')}/{name}", name)
 
@@ -102,10 +117,22 @@ def _matches(base: Path, pattern: str) -> Iterator[File]:
         fixed.append(part)
     root = PurePosixPath(*fixed)
     seen: set[Path] = set()
-    for match in sorted(glob.glob(pattern, root_dir=base, recursive=True)):
+    for match in sorted(_matching(base, pattern, root)):
         target, shown = base / match, match.replace(os.sep, "/")
         inside = _walk(target, shown.rstrip("/")) if target.is_dir() else [File(target, shown, "")]
         for file in inside:
             if file.path not in seen:  # `**` matches a folder and what is in it
                 seen.add(file.path)
                 yield file._replace(below=PurePosixPath(file.name).relative_to(root).as_posix())
+
+
+def _matching(base: Path, pattern: str, root: PurePosixPath) -> Iterator[str]:
+    """What a pattern matches, hidden entries left out. `**` does not follow links to folders: they may lead back."""
+    if "**" not in PurePosixPath(pattern).parts:
+        yield from glob.glob(pattern, root_dir=base)
+        return
+    rest = PurePosixPath(pattern).relative_to(root)
+    for found in (base / root).glob(str(rest)):
+        inside = found.relative_to(base / root)
+        if not any(part.startswith(".") and part not in rest.parts for part in inside.parts):
+            yield str(root / inside.as_posix())

@@ -10,7 +10,7 @@ from ..errors import TraceError
 from ..files.documents import Document, Node
 from ..model import Trace
 from ..plugins.registry import register
-from . import Confidence, Near, PartOf, by_marks
+from . import Confidence, Keeps, Near, PartOf, by_marks
 from .reading.calls import Call, Calls, call_of
 from .reading.conversations import records
 from .reading.nodes import at
@@ -43,6 +43,13 @@ class RequestLog:
 
     Source: docs.litellm.ai, "StandardLoggingPayload Specification"; the HAR 1.2 specification; vcrpy.readthedocs.io
     """
+
+    keeps = Keeps(
+        results="as shown",
+        also=("usage", "times", "reasoning", "resets", "tools", "model"),
+        never="the untruncated result, errors and times of tools: they ran where the proxy does not see",
+        tested="LiteLLM StandardLoggingPayload, HAR 1.2, `bench record --proxy`; written by hand after the specifications",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """POSSIBLE for records with the body of a request and that of an answer, which other formats may wrap in more; never CERTAIN."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..files.documents import Document, Node
 from ..model import ToolResult, Trace
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks, source_of
+from . import Confidence, Keeps, Near, by_marks, source_of
 from .reading.decoded import strict_json
 from .reading.unread import Unread
 
@@ -24,12 +24,24 @@ class RevitResults:
     Source: github.com/LuDattilo/RevitCortex, `scripts/bulk2-readonly-results.json`
     """
 
+    keeps = Keeps(
+        results="as shown",
+        also=("cuts", "times", "errors"),
+        never="the text above 300 characters, the model's turns: the recorder wrote neither",
+        tested="RevitCortex at 0416e06, published files",
+    )
+
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for a list of which every item has tool, status and snippet; else what it lacks."""
         items = document.head if isinstance(document.head, list) else []
-        tools = bool(items) and all(isinstance(item, dict) and {"tool", "status"} <= item.keys() for item in items)
-        snippets = tools and all("snippet" in item for item in items)
-        return by_marks({"results with 'tool' and 'status'": tools, "a 'snippet' of each": snippets})
+        results = [item for item in items if isinstance(item, dict)]
+        whole = bool(items) and len(results) == len(items)
+        return by_marks(
+            {
+                f"a {key!r} of each result": whole and all(key in item for item in results)
+                for key in ("tool", "status", "snippet")
+            }
+        )
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's one run."""

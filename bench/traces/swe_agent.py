@@ -9,8 +9,8 @@ from typing import Any
 from ..files.documents import Document, Node
 from ..model import Outcome, ToolCall, Trace, text_of
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks
-from .reading.chat import strict_json, tool_calls_of, unknown_role
+from . import Confidence, Keeps, Near, by_marks
+from .reading.chat import reasoning_of, strict_json, tool_calls_of, unknown_role
 from .reading.nodes import at
 from .reading.steps import ROLES, Ran, Said, Steps, said_content
 
@@ -21,7 +21,7 @@ _STEP = {"action", "observation", "response", "state", "thought", "execution_tim
 _NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
 _MASKED = "Old environment output: ("
 _LONGEST_ENVELOPE = 500
-_CLIPPED = re.compile(r"<response clipped>(<NOTE>.*?</NOTE>)?", re.DOTALL)
+_CLIPPED = re.compile(r"<response clipped>(<NOTE>.{0,2000}?</NOTE>)?", re.DOTALL)
 
 
 @register("reader", "swe_agent")
@@ -35,6 +35,13 @@ class SweAgent:
 
     Source: github.com/SWE-agent/SWE-agent, `sweagent/types.py`, `docs/usage/trajectories.md`
     """
+
+    keeps = Keeps(
+        results="untruncated",
+        also=("times", "outcome", "reasoning", "threads", "model"),
+        never="usage by call, exit codes (no result counts as failed), tool definitions",
+        tested="SWE-agent trajectories (`.traj`) at 3ea751c, published files",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for a history whose entries name agent and kind or action, a trajectory of actions, or attempts of those; else what it lacks."""
@@ -132,8 +139,7 @@ class _Run:
         if not calls and action and action.strip():
             shown = action.strip() in text_of(content)
             calls = (ToolCall(id=f"turn{self.steps.index}", name="bash", arguments={"command": action}, in_text=shown),)
-        blocks = [block["thinking"].text_or_none() for block in entry["thinking_blocks"].items()]
-        said = Said("assistant", content, calls, reasoning="\n".join(filter(None, blocks)) or None)
+        said = Said("assistant", content, calls, reasoning=reasoning_of(entry, self.steps.unread))
         self.steps.say(said, thread, agent, model=self.model, reasoning_resent=entry["tool_calls"].value is not None)
         step = self._step_of(entry, text_of(content), action)
         if step is not None and calls:

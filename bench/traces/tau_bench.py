@@ -12,7 +12,7 @@ from ..errors import TraceError
 from ..files.documents import Document, Node
 from ..model import Outcome, Trace
 from ..plugins.registry import register
-from . import Confidence, Near, by_marks
+from . import Confidence, Keeps, Near, by_marks
 from .reading.messages import said_of_message
 from .reading.nodes import at
 from .reading.steps import Steps
@@ -33,6 +33,13 @@ class TauBench:
 
     Source: github.com/sierra-research/tau-bench, `tau_bench/types.py` (EnvRunResult); github.com/microsoft/AgentRx, `data/ground_truth`
     """
+
+    keeps = Keeps(
+        results="as shown",
+        also=("errors", "outcome", "labels"),
+        never="usage, times, tool definitions, the model's name",
+        tested="tau-bench at 59a200c and AgentRx at f228165, published files",
+    )
 
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for a run with a reward and a `traj` of messages, alone or the first of a list or of lines; else what it lacks."""

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from ..files.documents import Document, Node
 from ..model import AnyStep, ContextReset, ModelTurn, Outcome, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
 from ..plugins.registry import register
-from . import Confidence, source_of
+from . import Confidence, Keeps, Near, by_marks, source_of
 from .reading.chat import unknown_role
 
 ROUTES = ("next", "replan", "satisfied", "terminated")
@@ -53,12 +53,20 @@ class WhoAndWhen:
     Source: Zhang et al. 2025, "Which Agent Causes Task Failures and When?" (arXiv:2505.00212), repository mingyin1/Agents_Failure_Attribution
     """
 
-    def sniff(self, document: Document) -> Confidence:
+    keeps = Keeps(
+        results="as shown",
+        also=("errors", "outcome", "labels", "routes", "reasoning", "resets", "model"),
+        never="usage, times, the tools of the agents behind the orchestrator",
+        tested="Who&When at 3d9d568 (Magentic-One and Captain Agent logs), published files",
+    )
+
+    def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for a history with labels of a mistake, an orchestrator, or named speakers beside a question; else NO."""
         head = document.head
         history = head.get("history") if isinstance(head, dict) else None
         if not isinstance(history, list) or not history or not all(isinstance(item, dict) for item in history):
-            return Confidence.NO
+            labels = isinstance(head, dict) and "mistake_agent" in head
+            return by_marks({"labels of a mistake": labels, "a list 'history' of messages": False})
         labelled = "mistake_agent" in head and "mistake_step" in head
         orchestrated = any(_ORCHESTRATOR.fullmatch(str(item.get("role"))) for item in history)
         chat = "question" in head and all("name" in item and "content" in item for item in history)
@@ -77,6 +85,7 @@ class WhoAndWhen:
         meta = {key: value for key, value in whole.object().items() if key != "history" and key not in labels}
         steps = _GroupChat(history).steps if chat else _Orchestrated(history).steps
         failed = labels.get("mistake_step")
+        alone = _without_call(steps)
         yield Trace(
             id="",
             source=source_of(document, "who_and_when"),
@@ -86,7 +95,14 @@ class WhoAndWhen:
             outcome=None
             if failed is None
             else Outcome(success=False, failed_step=failed, said_by="who_and_when's label"),
+            left_out={"call of a result: the result stands alone": alone} if alone else {},
         )
+
+
+def _without_call(steps: list[AnyStep]) -> int:
+    """How many results no model turn called for: the terminal runs code that the task brought with it, too."""
+    made = {call.id for step in steps if isinstance(step, ModelTurn) for call in step.tool_calls}
+    return sum(isinstance(step, ToolResult) and step.call_id not in made for step in steps)
 
 
 def _step_number(node: Node) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from typing import Any
 
 import jmespath
@@ -12,7 +13,8 @@ from bench.model import Run, ToolResult, Trace, as_text
 
 from . import rebuilt
 from .needs import turn_text
-from .reading import Nothing, inside, some
+from .numbers import number_value, numbers_in
+from .reading import Nothing, decoded, inside, some
 
 
 def found(trace: Trace, run: Run, probe: dict[str, Any]) -> str | None:
@@ -22,11 +24,57 @@ def found(trace: Trace, run: Run, probe: dict[str, Any]) -> str | None:
     if held is None:
         return None
     values, texts = held
-    if probe["path"] and any(_typed(_search(probe["path"], value)) == _typed(probe["expected"]) for value in values):
+    if probe["path"] and any(_equal(_search(probe["path"], value), probe) for value in values):
         return "path"
-    spelled = [_spelled(leaf) for leaf in _leaves(probe["expected"])]
-    whole = texts and all(any(rebuilt.present(token, texts) for token in tokens) for tokens in spelled)
+    if probe.get("type", "exact") == "exact":
+        spelled = [_spelled(leaf) for leaf in _leaves(probe["expected"])]
+        whole = texts and all(any(rebuilt.present(token, texts) for token in tokens) for tokens in spelled)
+    else:
+        says = _has_number if probe["type"] == "number" else _has_words
+        whole = texts and all(any(says(decoded(text), leaf) for text in texts) for leaf in _leaves(probe["expected"]))
     return "token" if whole else ""
+
+
+def _equal(value: Any, probe: dict[str, Any]) -> bool:
+    """Whether a value is the answer of a probe, by its type."""
+    kind, answer = probe.get("type", "exact"), probe["expected"]
+    if kind == "exact" or isinstance(answer, dict | list):
+        return _typed(value) == _typed(answer)
+    if kind == "text":
+        return isinstance(value, str) and _words(value) == _words(answer)
+    return (
+        not isinstance(value, bool | dict | list)
+        and value is not None
+        and _as_number(str(value)) == _as_number(str(answer))
+    )
+
+
+def _has_number(text: str, number: Any) -> bool:
+    """Whether a text has a number; one below zero, somewhere with a minus sign before it."""
+    wanted = str(abs(number)) if not isinstance(number, str) else number.strip(" $€£+-")
+    if number_value(wanted) not in numbers_in(text):
+        return False
+    if isinstance(number, str) or number >= 0:
+        return True
+    ends = (end for end in range(len(text)) if number_value(wanted) in numbers_in(text[end:]))
+    last = max(ends)  # signs before every place but the last are in a text without it
+    return re.search("[-\u2212][$€£]?$", text[:last]) is not None or _has_number(text[:last], number)
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        return float(text.strip(" $€£").replace(",", ""))
+    except ValueError:
+        return None
+
+
+def _words(text: str) -> list[str]:
+    return re.split(r"\W+", text.casefold().strip())
+
+
+def _has_words(text: str, said: str) -> bool:
+    there, wanted = [w for w in _words(text) if w], [w for w in _words(said) if w]
+    return any(there[at : at + len(wanted)] == wanted for at in range(len(there) - len(wanted) + 1))
 
 
 def _held(trace: Trace, run: Run, probe: dict[str, Any], result: ToolResult | None) -> Any:

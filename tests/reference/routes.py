@@ -22,12 +22,13 @@ def expected(run: Run, number: int) -> str:
 
 
 def disagreements(run: Run, prompt: str, history: str) -> int:
-    """Decisions of the loop detector that are one thing on the prompt and another on the full history."""
-    return sum(
-        (d.route == "break_loop", d.untruncated == "break_loop") == (prompt == "loop", history == "loop")
-        for d in run.decisions
-        if d.router == "loop_detector"
-    )
+    """Decisions of routers that look for loops that are one thing on the prompt and another on the full history."""
+    count = 0
+    for d in run.decisions:
+        if d.loop:
+            said = ["loop" if route == d.loop else "none" for route in (d.route, d.untruncated)]
+            count += said == [prompt, history]
+    return count
 
 
 def things(trace: Trace, last: int) -> list[Any]:

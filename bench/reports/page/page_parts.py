@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ...model import Turn
 from ...text.wording import visible
-from ..blocks import Cell, Path, Table
+from ..blocks import Cell, Column, Path, Table
 
 
 def shown(text: str) -> str:
@@ -43,38 +45,97 @@ def label(name: str, classes: Mapping[str, str]) -> str:
     return f'<span class="strategy {classes.get(name, "")}">{shown(name)}</span>'
 
 
-def table_html(table: Table, classes: Mapping[str, str], scenario: str) -> str:
+@dataclass
+class Glossary:
+    """The explanations that a page holds, each once and numbered from 1; every place that needs one opens it, and on paper names its number."""
+
+    said: dict[str, int] = field(default_factory=dict)
+
+    def button(self, term: str, explanation: str, text: str) -> str:
+        """What opens an explanation: a button around a text, its title for the pointer, its number for paper."""
+        number = self.said.setdefault(explanation, len(self.said) + 1)
+        about = "" if text == term else f' aria-label="what is {shown(term)}"'
+        return (
+            f'<button type="button" class="term" popovertarget="w{number}" title="{shown(explanation)}"{about}>{shown(text)}</button>'
+            f'<sup class="paper">{number}</sup>'
+        )
+
+    def prose(self, text: str, terms: Sequence[tuple[str, str]]) -> str:
+        """A text in which each term is a button where it stands first."""
+        places = ((re.search(rf"{re.escape(term)}\w*", text), said) for term, said in terms)
+        found = sorted((place.start(), -len(place[0]), place[0], said) for place, said in places if place)
+        parts, at = [], 0
+        for start, _, term, said in found:
+            if start >= at:
+                parts += [shown(text[at:start]), self.button(term, said, term)]
+                at = start + len(term)
+        return "".join([*parts, shown(text[at:])])
+
+
+LONG = 20
+"""From how many characters on a word may be broken."""
+
+SHADES = (0.0, 0.02, 0.05, 0.2, 0.5)
+"""The shares lost up to which a field has each shade; above the last the darkest."""
+
+
+def shade(lost: float) -> int:
+    """The shade of a field by the share that was lost in it, 0 for nothing to 5.
+
+    >>> [shade(lost) for lost in (0.0, 0.001, 0.03, 0.1, 0.5, 0.9)]
+    [0, 1, 2, 3, 4, 5]
+    """
+    return next((number for number, most in enumerate(SHADES) if lost <= most), len(SHADES))
+
+
+def table_html(table: Table, classes: Mapping[str, str], scenario: str, glossary: Glossary) -> str:
     """A table with its footnotes and caption."""
     notes = table.footnotes()
     numbers = {note: number for number, note in enumerate(notes, 1)}
-    head = "".join(
-        f'<th scope="col" class="{column.align}{" " + classes.get(column.strategy or "", "")}">{shown(column.title)}'
-        + (f" <small>{shown(column.unit)}</small>" if column.unit else "")
-        + "</th>"
-        for column in table.columns
-    )
+
+    def head(column: Column) -> str:
+        unit = f" <small>{shown(column.unit)}</small>" if column.unit else ""
+        asked = glossary.button(column.title, column.explained, "?") if column.explained else ""
+        looks = f"{column.align} {classes.get(column.strategy or '', '')}".strip()
+        return f'<th scope="col" class="{looks}">{breakable(column.title)}{unit}{asked}</th>'
+
     aligned = [column.align for column in table.columns]
 
     def cell(item: Cell, align: str) -> str:
-        if item.strategy is not None:
+        if item.case is not None:
+            text = f'<a href="#{shown(place(scenario, visible(item.case), step=item.step))}">{breakable(item.text)}</a>'
+        elif item.strategy is not None:
             text = label(item.strategy, classes)
-        elif item.case is not None:
-            text = f'<a href="#{shown(place(scenario, visible(item.case), step=item.step))}">{shown(item.text)}</a>'
         else:
-            text = shown(item.text)
+            text = breakable(item.text)
         note = f"<sup>{numbers[item.note]}</sup>" if item.note else ""
         detail = f" <small>{shown(item.detail)}</small>" if item.detail else ""
         tone = "" if item.tone == "plain" else f" {item.tone}"
-        return f'<td class="{align}{tone}">{text}{note}{detail}</td>'
+        lost = "" if item.lost is None else f" h{shade(item.lost)}"
+        values = "|".join("" if value is None else f"{value:g}" for value in item.sorts)
+        by = f' data-by="{values}"' if item.sorts else ""
+        return f'<td class="{align}{tone}{lost}"{by}>{text}{note}{detail}</td>'
 
     rows = "\n".join(f"<tr>{''.join(map(cell, row, aligned))}</tr>" for row in table.rows)
     listed = "".join(f"<li>{shown(note)}</li>" for note in notes)
+    sorts = f' data-sorts="{shown("|".join(table.sorts))}"' if table.sorts else ""
     return (
-        f'<div class="table"><div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>'
+        f'<div class="table"><div class="scroll"><table{sorts}>\n<thead><tr>{"".join(map(head, table.columns))}</tr></thead>\n'
+        f"<tbody>\n{rows}\n</tbody></table></div>"
         + (f'<ol class="notes">{listed}</ol>' if notes else "")
         + (f'<p class="caption">{shown(table.caption)}</p>' if table.caption else "")
         + "</div>\n"
     )
+
+
+def breakable(text: str) -> str:
+    """A text from outside in which a line may break within words that are too long for a column, after a slash, dot or underscore.
+
+    >>> breakable("a.b of runs/building_model/survey.jsonl")
+    'a.b of runs/<wbr>building_<wbr>model/<wbr>survey.<wbr>jsonl'
+    """
+    words = shown(text).split(" ")
+    return " ".join(re.sub(r"(?<=\w)([/_.])(?=\w)", r"\1<wbr>", word) if len(word) > LONG else word for word in words)
 
 
 # ---------------------------------------------------------------- decision paths

@@ -1,57 +1,99 @@
-"""What happened in each case: a row each, and everything about a case for whoever opens it."""
+"""The grid: a row a case, a column a strategy, coloured by what was lost; and everything about a case for whoever opens it."""
 
 from __future__ import annotations
 
 import functools
 
-from ...model import Case, Comparison
-from ...text.wording import counted, quantity
+from ...comparison.shippable import Totals, able, price_metric
+from ...model import Case, Comparison, Row
+from ...text.wording import counted, rough
 from .. import brackets, contenders, panel
-from ..blocks import Block, Cases, Cell, Column, Detail, Path, Prompts, Prose, SideBySide, Table, measured
+from ..blocks import Block, Cases, Cell, Column, Detail, Fold, Path, Prompts, Prose, SideBySide, Table, measured
 from ..prompts_shown import unpacked
+from ..terms import CALL, FAULTS, LOST, NEEDED
 from ..window_charts import window_chart
 
-COST = "cost.prompt_tokens"
-KEPT = ("needed.recall", "loss.fact_recall.end", "loss.leaf_recall.end")
+KEPT = {
+    "needed.recall": "still there when a later turn needed it",
+    "loss.fact_recall.end": "still there at the end",
+    "loss.leaf_recall.end": "still there at the end",
+}
+"""What a case can be coloured by, the first that was measured, each in words."""
+
+MISSED = "needed.faults"
 MAX_CASES = 5_000
 MAX_CELLS = 600_000
 AROUND = ("keep_all", "recorded", "floor")
+SORTS = ("kept", "cost", "turns that missed something")
 
 
-@panel("cases", order=46, title="What happened in each case?")
+@panel("cases", order=22, title="On which cases does it lose something?")
 def cases(comparison: Comparison) -> list[Block]:
-    """A row a case: prompt tokens and recall of every strategy. A page opens each: its window, its prompts, its losses, its routes, its numbers."""
+    """A row a case, a column a strategy: what it kept there, coloured by what it lost, with its cost and the turns that missed something.
+
+    The worst case comes first. A page opens each: its window, its prompts, its losses, its routes, its numbers.
+    """
     everyone = contenders(comparison)
-    kept = next(
-        (metric for metric in KEPT if any(comparison.value(name, metric) is not None for name in everyone)), KEPT[0]
-    )
-    columns = [Column("case"), Column("model calls", align="right"), Column("lowest kept", align="right")]
-    for name in everyone:
-        columns += [
-            Column(f"{name}: tokens", align="right", strategy=name),
-            Column("kept", align="right", strategy=name),
-        ]
+    kept = next((name for name in KEPT if any(comparison.value(one, name) is not None for one in everyone)), "")
+    price = price_metric(comparison, Totals(comparison), able(comparison))
     shown = comparison.cases[:MAX_CASES]
-    table = Table(tuple(columns), tuple(_row(comparison, case, kept) for case in shown), f"Kept: {kept}.")
-    details = tuple(Detail(case.id, functools.partial(_detail, comparison, case)) for case in shown)
+    rows = sorted((_row(comparison, case, kept, price) for case in shown), key=lambda row: _least(row[2]))
+    columns = (
+        Column("case"),
+        Column("model calls", align="right", explained=CALL),
+        Column("least kept", align="right", explained=LOST),
+        Column("most turns that missed something", align="right", explained=FAULTS),
+        *(Column(name, align="right", strategy=name) for name in everyone),
+    )
+    unit = comparison.metrics[price].unit if price in comparison.metrics else "tokens"
+    said = (
+        f"{counted(len(shown), 'case')}, the worst first. In each field: the share that was {KEPT.get(kept, 'kept')}; below it the "
+        f"{'cost' if unit == 'usd' else 'tokens'} of the run, and how many turns missed something. The darker, the more was lost."
+    )
     left = len(comparison.cases) - len(shown)
-    said = f"{counted(len(shown), 'case')}; one opens when its name is chosen."
     if left:
         said += f" {left} more are left out of this page: the CSV and JSON reports hold their numbers."
-    return [Prose(said, "warn" if left else "muted"), Cases(table, details)]
+    details = tuple(Detail(case.id, functools.partial(_detail, comparison, case)) for case in shown)
+    terms = (
+        ("cases" if len(shown) > 1 else "case", "One recorded run of the agent."),
+        ("missed something", FAULTS),
+        ("needed it", NEEDED),
+    )
+    return [Prose(said, "warn" if left else "muted", terms), Cases(Table(columns, tuple(rows), sorts=SORTS), details)]
 
 
-def _row(comparison: Comparison, case: Case, kept: str) -> tuple[Cell, ...]:
-    cells: list[Cell] = []
-    recalls = []
-    for name in contenders(comparison):
-        recall = comparison.row(name, kept, case.id)
-        if recall is not None and recall.value is not None:
-            recalls.append(recall)
-        cells += [measured(comparison.row(name, COST, case.id)), measured(recall)]
-    lowest = min(recalls, key=lambda row: row.value or 0.0, default=None)
-    worst = quantity(lowest.value, lowest.unit) if lowest is not None else ""
-    return (Cell(case.id, case=case.id), Cell(quantity(case.recording.calls, "calls")), Cell(worst), *cells)
+def _least(cell: Cell) -> tuple[bool, float]:
+    """Where a case stands by what it kept least; those where nothing was measured come last."""
+    return cell.lost is None, -(cell.lost or 0.0)
+
+
+def _row(comparison: Comparison, case: Case, kept: str, price: str) -> tuple[Cell, ...]:
+    cells = tuple(_field(comparison, case.id, name, kept, price) for name in contenders(comparison))
+    worst = max((cell for cell in cells if cell.lost is not None), key=lambda cell: cell.lost or 0.0, default=Cell(""))
+    missed = max((cell.sorts[2] or 0.0 for cell in cells if cell.sorts[2] is not None), default=None)
+    return (
+        Cell(case.id, case=case.id),
+        Cell(str(case.recording.calls)),
+        Cell(worst.text, lost=worst.lost),
+        Cell("" if missed is None else f"{missed:.0f}"),
+        *cells,
+    )
+
+
+def _field(comparison: Comparison, case: str, strategy: str, kept: str, price: str) -> Cell:
+    """What one strategy kept of one case, beneath it what that cost and how many turns missed something."""
+    rows = [comparison.row(strategy, metric, case) for metric in (kept, price, MISSED)]
+    values = tuple(None if row is None else row.finite for row in rows)
+    below = [rough(values[1], _unit(rows[1]))] if values[1] is not None else []
+    if values[2]:
+        below.append(f"{values[2]:.0f} missed")
+    lost = None if values[0] is None else 1 - values[0]
+    text = "–" if lost is None else measured(rows[0]).text
+    return Cell(text, detail=" · ".join(below), lost=lost, sorts=values)
+
+
+def _unit(row: Row | None) -> str:
+    return "" if row is None else row.unit
 
 
 def _detail(comparison: Comparison, case: Case) -> tuple[Block, ...]:
@@ -85,4 +127,4 @@ def _numbers(comparison: Comparison, case: Case) -> list[Block]:
         (Cell(metric), *(measured(comparison.row(name, metric, case.id)) for name in everyone))
         for metric in sorted(comparison.metrics)
     )
-    return [Table(columns, table, "Every number of this case.")]
+    return [Fold("Every number of this case", (Table(columns, table),))]

@@ -4,38 +4,52 @@ from __future__ import annotations
 
 from ...comparison.pairs import change
 from ...comparison.rows import combine
-from ...comparison.shared import shared_cases
+from ...comparison.shared import shared_cases, stale_reasons
 from ...model import Comparison, Delta, Row
 from ...text.wording import counted, quantity
 from .. import panel
 from ..blocks import Block, Cell, Column, Prose, Table, change as change_cell
 
+MAX_ROWS = 10
 
-@panel("changes", order=72, title="What changed?")
+
+@panel("changes", order=72, title="What changed?", detail=True)
 def changes(comparison: Comparison) -> list[Block]:
-    """Every metric of every strategy that differs from the baseline, paired by case, with interval and number of cases."""
-    if comparison.against.problem:
-        return [Prose(f"The baseline was refused: {comparison.against.problem}", "warn")]
+    """Every metric of every strategy that differs from the baseline, paired by case, with interval and number of cases; first, which ones are
+    stale.
+    """
+    said: list[Block] = [
+        Prose(f"The baseline was refused for {reason}.", "warn") for reason in stale_reasons(comparison.against.stale)
+    ]
     if comparison.against.baseline is None:
-        return [Prose("There is no baseline to compare with.", "muted")]
+        return [*said, Prose("There is no baseline to compare with.", "muted")]
     found = [
         (name, metric, delta)
         for name in comparison.strategies
         for metric in comparison.metrics
+        if metric not in comparison.against.stale
         if (delta := _delta(comparison, name, metric)) is not None and delta.delta is not None
     ]
     if not found:
-        return [Prose(f"No case was measured both here and in {comparison.against.name}.", "warn")]
+        return [*said, Prose(f"No case was measured both here and in {comparison.against.name}.", "warn")]
     moved = [item for item in found if item[2].delta]
-    said: list[Block] = [Prose(
-        f"{counted(len(moved), 'value')} of {len(found)} differ from {comparison.against.name}; the others are the same.",
+    said.append(Prose(
+        f"{len(moved)} of {counted(len(found), 'value')} differ from {comparison.against.name}; the others are the same.",
         "plain" if moved else "muted",
-    )]  # fmt: skip
+    ))  # fmt: skip
     if moved:
         columns = (Column("strategy"), Column("metric"), Column("before", align="right"), Column("now", align="right"),
                    Column("change", align="right"), Column("cases", align="right"), Column("says"))  # fmt: skip
-        said.append(Table(columns, tuple(_row(comparison, *item) for item in moved)))
+        worst = sorted(moved, key=_badness)[:MAX_ROWS]
+        more = f"The {MAX_ROWS} worst; {len(moved) - len(worst)} more." if len(moved) > len(worst) else ""
+        said.append(Table(columns, tuple(_row(comparison, *item) for item in worst), more))
     return said + _unpaired(comparison)
+
+
+def _badness(item: tuple[str, str, Delta]) -> tuple[int, float]:
+    """What is surely worse comes first, what is surely better last, the largest change first of each."""
+    delta = item[2]
+    return {False: 0, None: 1, True: 2}[delta.better], -abs(delta.relative or 0.0)
 
 
 def _accepted(comparison: Comparison, strategy: str, metric: str) -> dict[str, float | None]:

@@ -18,7 +18,7 @@ LIMITS = (
 )
 
 
-@panel("curve", order=37, title="How few tokens would have done?")
+@panel("curve", order=37, title="How few tokens would have done?", detail=True)
 def curve(comparison: Comparison) -> list[Block]:
     """The fewest tokens at 90, 95, 99 and 100 % of dependencies, then each strategy against the selection that serves as much as it does."""
     fewest = [dict(case.recording.fewest_tokens) for case in comparison.cases if case.recording.fewest_tokens]

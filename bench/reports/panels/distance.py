@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from ...comparison.shippable import able
 from ...model import Comparison
 from .. import panel
-from ..blocks import Block, Cell, Column, Prose, Table, measured
+from ..blocks import Beside, Block, Cell, Chart, Column, Point, Prose, Table, measured
 
-NEED = (
+DISTANCES = (
     ("needed.recall.near", "0–1 turns back"),
     ("needed.recall.mid", "2–5 turns back"),
     ("needed.recall.far", "6 and more"),
+)
+NEED = (
+    *DISTANCES,
     ("needed.recall.user", "said by the user"),
     ("needed.recall.model", "said by the model"),
     ("needed.recall.result", "said by a result"),
 )
-SUMMARIES = (("needed.summary_adds", "all"), ("needed.summary_adds.far", "6 and more turns back"))
+SUMMARIES = (
+    ("needed.summary_adds", "what the summary adds"),
+    ("needed.summary_adds.far", "to what was said 6 and more turns back"),
+)
 FAULTS = (
     ("needed.faults", "turns that missed something"),
     ("needed.fault_rate", "share of all turns"),
@@ -36,8 +43,10 @@ def distance(comparison: Comparison) -> list[Block]:
     need = _known(comparison, NEED)
     if not need:
         return [Prose("Nothing was needed: no turn took a fact from an earlier message.", "muted")]
+    chart = _chart(comparison)
+    shares = _table(comparison, need, "Share of what later turns needed that their prompts still held.")
     blocks: list[Block] = [
-        _table(comparison, need, "Share of what later turns needed that their prompts still held."),
+        Beside((shares, chart)) if chart is not None else shares,
         _table(comparison, (*_known(comparison, FAULTS), *price), ""),
     ]
     adds = _known(comparison, SUMMARIES)
@@ -45,6 +54,22 @@ def distance(comparison: Comparison) -> list[Block]:
         caption = "What the words of a summary add to that share, over the same strategy with empty summaries; below 0 they do harm."
         blocks.append(_table(comparison, adds, caption, only_measured=True))
     return [*blocks, Prose(LIMITS, "muted")]
+
+
+def _chart(comparison: Comparison) -> Chart | None:
+    """The same by distance as lines; None where fewer than two distances were measured."""
+    points = tuple(
+        Point(name, float(at), value)
+        for name in able(comparison)
+        for at, (metric, _) in enumerate(DISTANCES)
+        if (value := comparison.value(name, metric)) is not None
+    )
+    if len({point.x for point in points}) < 2:
+        return None
+    text = "A line a strategy: the farther right, the longer ago it was said."
+    names = tuple(title for _, title in DISTANCES)
+    return Chart("line", "Still there when needed, by how far back it was said", "how far back", "still there when needed", "turns", "fraction",
+                 points, text, names)  # fmt: skip
 
 
 def _known(comparison: Comparison, columns: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
@@ -59,7 +84,7 @@ def _table(
 ) -> Table:
     names = [
         name
-        for name in comparison.everyone
+        for name in able(comparison)
         if not only_measured or any(comparison.value(name, metric) is not None for metric, _ in columns)
     ]
     rows = tuple(

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections import Counter
 
 from ...model import Comparison, Verdict
-from ...text.wording import listed
+from ...text.wording import counted, listed
 from .. import panel
 from ..blocks import Block, Cell, Column, Fold, Prose, Table, Tone
 from ..loss.sentences import told
 
 TONES: dict[str, Tone] = {"fail": "bad", "inconclusive": "warn", "skipped": "muted", "pass": "good"}
+SAID = {
+    "fail": ("fails", "fail"),
+    "inconclusive": ("cannot be judged", "cannot be judged"),
+    "skipped": ("is skipped", "are skipped"),
+    "pass": ("holds", "hold"),
+}
 SHOWN_PASSES = 4
 MAX_ROWS = 10
 
 
-@panel("gates", order=70, title="Do the gates hold?")
+@panel("gates", order=70, title="Do the gates hold?", detail=True)
 def gates(comparison: Comparison) -> list[Block]:
     """The verdict of every gate: what failed first, then what could not be judged, then what passed."""
     if not comparison.rules and not comparison.verdicts:
@@ -24,8 +30,7 @@ def gates(comparison: Comparison) -> list[Block]:
     if not ordered:
         return [Prose("Gates are declared, but none was judged.", "warn")]
     counts: Counter[str] = Counter(verdict.outcome for verdict in ordered)
-    said = listed([f"{counts[outcome]} {outcome}" for outcome in TONES if counts[outcome]])
-    blocks: list[Block] = [Prose(f"{len(ordered)} verdicts: {said}.", TONES[ordered[0].outcome])]
+    blocks: list[Block] = [Prose(_said(counts), TONES[ordered[0].outcome])]
     open_rows = [verdict for verdict in ordered if verdict.outcome != "pass"]
     passed = [verdict for verdict in ordered if verdict.outcome == "pass"]
     if len(passed) <= SHOWN_PASSES and len(ordered) <= MAX_ROWS:
@@ -35,6 +40,17 @@ def gates(comparison: Comparison) -> list[Block]:
     if len(open_rows) > MAX_ROWS:
         blocks.append(Fold(f"{len(open_rows) - MAX_ROWS} more that did not pass", (_table(open_rows[MAX_ROWS:]),)))
     return [*blocks, Fold(f"{len(passed)} gates passed", (_table(passed),))]
+
+
+def _said(counts: Counter[str]) -> str:
+    """How many gates say what: a gate on two strategies is two."""
+    total = sum(counts.values())
+    if counts["pass"] == total:
+        return "The one gate holds." if total == 1 else f"All {total} gates hold."
+    said = [
+        f"{counts[name]} {one if counts[name] == 1 else more}" for name, (one, more) in SAID.items() if counts[name]
+    ]
+    return f"Of {counted(total, 'gate')}, {listed(said)}."
 
 
 def _table(verdicts: list[Verdict]) -> Table:

@@ -13,10 +13,10 @@ from ..blocks import Block, Cell, Chart, Column, Point, Prose, Table
 CHARTED = ("cost.prompt_tokens", "needed.recall")
 """What is drawn beside the metrics that gates judge."""
 
-MAX_ROWS = 30
+MAX_ROWS = 10
 
 
-@panel("history", order=87, title="How did it get here?")
+@panel("history", order=87, title="How did it get here?", detail=True)
 def history(comparison: Comparison) -> list[Block]:
     """Every kept run of this scenario, as lines of what the gates judge, and the commits that moved a value."""
     kept = [moment for moment in comparison.history if moment.strategy in comparison.strategies]
@@ -53,7 +53,7 @@ def _table(comparison: Comparison, moved: Sequence[Move]) -> Table:
     left = len(moved) - len(rows)
     columns = (Column("run", align="right"), Column("commit"), Column("strategy"), Column("metric"),
                Column("before", align="right"), Column("after", align="right"))  # fmt: skip
-    return Table(columns, rows, f"{left} earlier moves are left out here." if left else "")
+    return Table(columns, rows, f"The last {MAX_ROWS}; {left} earlier ones." if left else "")
 
 
 def _commit(moment: Moment) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...model import Comparison, ResultShown
+from ...model import Cause, Comparison, ResultShown
 from ...text.wording import counted, listed, quantity
 from .. import contenders, panel
 from ..blocks import Block, Cell, Chart, Column, Fold, Point, Prose, SideBySide, Table, measured
@@ -12,6 +12,9 @@ from ..blocks import Block, Cell, Chart, Column, Fold, Point, Prose, SideBySide,
 MAX_RESULTS = 6
 MAX_RESULTS_A_CASE = 2
 MAX_COMPACTIONS = 20
+MAX_CAUSES = 10
+ORIGINS = {"user": "the user", "model": "the model", "": "somebody"}
+MISSED = "How often a later turn used such a thing and its prompt no longer held it, over all strategies."
 TIERS = (
     ("loss.fact_recall.end", "still in the prompt"),
     ("loss.retrievable.end", "behind a handle"),
@@ -67,12 +70,50 @@ def _worst(comparison: Comparison, found: list[tuple[str, ResultShown]]) -> Iter
             chosen.append(item)
     results = sum(case.recording.results for case in comparison.cases)
     needed = sum(case.results_needed for case in comparison.cases)
+    missed = f"{needed} of them something" if needed else "but nothing"
+    follow = "Here is the worst" if len(chosen) == 1 else f"Here are the worst {len(chosen)}"
     yield Prose(
-        f"Something was lost of {counted(damaged, 'tool result')} of {results}; a later turn needed what was lost of {needed}. "
-        f"The worst {len(chosen)} follow; each case has its own."
+        f"{damaged} of {counted(results, 'tool result')} lost something, {missed} that a later turn needed. {follow}."
     )
+    yield from _causes(comparison)
     for case, result in chosen:
         yield SideBySide(case, result)
+
+
+def _causes(comparison: Comparison) -> Iterator[Block]:
+    """Losses by cause over all cases, those that later turns missed most first; the ten worst."""
+    groups: dict[tuple[str, str, str], list[tuple[str, Cause]]] = {}
+    for case in comparison.cases:
+        for item in case.causes:
+            groups.setdefault((item.what, item.function, item.origin), []).append((case.id, item))
+    if not groups:
+        return
+    ordered = sorted(groups, key=lambda key: (-sum(item.missed for _, item in groups[key]), -len(groups[key]), key))
+    rows = tuple(tuple(_cause(key, groups[key])) for key in ordered[:MAX_CAUSES])
+    left = len(ordered) - len(rows)
+    columns = (
+        Column("what was lost"),
+        Column("cases", align="right"),
+        Column("messages", align="right"),
+        Column("uses that missed it", align="right", explained=MISSED),
+        Column("lost by"),
+        Column("worst place"),
+    )  # fmt: skip
+    yield Table(columns, rows, f"The worst {len(rows)}; {counted(left, 'more cause')}." if left else "")
+
+
+def _cause(key: tuple[str, str, str], found: list[tuple[str, Cause]]) -> Iterator[Cell]:
+    what, function, origin = key
+    missed = sum(item.missed for _, item in found)
+    case, worst = max(found, key=lambda pair: (pair[1].missed, pair[1].results))
+    yield Cell(
+        f"{what} in results of {function}" if function else f"{what} that {ORIGINS.get(origin, origin)} had said"
+    )
+    yield Cell(quantity(len({case for case, _ in found}), "cases"))
+    yield Cell(quantity(sum(item.results for _, item in found), "messages"))
+    yield Cell(quantity(missed, "uses"), "bad" if missed else "muted")
+    yield Cell(", ".join(dict.fromkeys(name for _, item in found for name in item.strategies)))
+    yield Cell(f"{case}, step {worst.step}", case=case, step=worst.step)
 
 
 def _seen_through(comparison: Comparison, strategy: str) -> Iterator[str]:
@@ -117,7 +158,7 @@ def _compactions(comparison: Comparison) -> list[Block]:
             points.append(Point(name, float(number + 1), sum(shares) / len(shares)))
         collapsed = comparison.row(name, "loss.collapse_compaction")
         if collapsed is not None and collapsed.value is not None:
-            said.append(f"{name} in compaction {quantity(collapsed.value, 'count')} ({counted(collapsed.n, 'thread')})")
+            said.append(f"{name} in compaction {collapsed.value:.2g} ({counted(collapsed.n, 'thread')})")
     if not points:
         return []
     text = f"Facts told so far that the prompt of each compaction still holds, the mean over threads; at most {MAX_COMPACTIONS} compactions."

@@ -10,33 +10,38 @@ from ..blocks import Block, Cell, Column, Fold, Prose, Table, measured
 MAX_ROWS = 10
 
 
-@panel("metrics", order=90, title="Every number")
+@panel("metrics", order=90, title="Every number", detail=True)
 def metrics(comparison: Comparison) -> list[Block]:
     """All metrics of all strategies over all cases, then each metric case by case."""
     if not comparison.metrics:
         return [Prose("No metric is registered, so nothing was measured.", "warn")]
     everyone = comparison.everyone
+    infos = dict(sorted(comparison.metrics.items()))
+    empty = [name for name in infos if all(comparison.value(one, name) is None for one in everyone)]
     rows = tuple(
-        (_name(info), Cell(f"{info.better} is better", "muted"), *(measured(comparison.row(name, metric)) for name in everyone))
-        for metric, info in sorted(comparison.metrics.items())
-    )  # fmt: skip
-    columns = (Column("metric"), Column("direction"), *(Column(name, align="right") for name in everyone))
+        (_name(info), *(measured(comparison.row(name, metric)) for name in everyone))
+        for metric, info in infos.items()
+        if metric not in empty
+    )
+    columns = (Column("metric"), *(Column(name, align="right") for name in everyone))
+    said = [Prose(f"Not measured for anybody: {', '.join(empty)}.", "muted")] if empty else []
     return [
-        Fold(f"All {len(rows)} over {counted(len(comparison.cases), 'case')}", (Table(columns, rows),)),
-        *_per_case(comparison, everyone),
+        Fold(f"All {len(infos)} over {counted(len(comparison.cases), 'case')}", (Table(columns, rows), *said)),
+        *_per_case(comparison, everyone, [name for name in infos if name not in empty]),
     ]
 
 
 def _name(info: MetricInfo) -> Cell:
-    return Cell(f"{info.name} ({info.unit})")
+    return Cell(f"{info.name} ({info.unit})", detail=f"{info.better} is better")
 
 
-def _per_case(comparison: Comparison, everyone: tuple[str, ...]) -> list[Block]:
+def _per_case(comparison: Comparison, everyone: tuple[str, ...], names: list[str]) -> list[Block]:
     columns = (Column("case"), *(Column(name, align="right") for name in everyone))
     left = max(0, len(comparison.cases) - MAX_ROWS)
     caption = f"The {MAX_ROWS} worst; {counted(left, 'more case')}: in the CSV and JSON reports." if left else ""
     tables: list[Block] = []
-    for metric, info in sorted(comparison.metrics.items()):
+    for metric in names:
+        info = comparison.metrics[metric]
         rows = tuple(
             (Cell(case, case=case), *(measured(comparison.row(name, metric, case)) for name in everyone))
             for case in _worst(comparison, info)

@@ -7,10 +7,10 @@ from ...text.wording import quantity
 from .. import panel
 from ..blocks import Block, Cell, Column, Prose, Table
 
-MAX_ROWS = 30
+MAX_ROWS = 10
 
 
-@panel("notes", order=80, title="What did strategies report?")
+@panel("notes", order=80, title="What did strategies report?", detail=True)
 def notes(comparison: Comparison) -> list[Block]:
     """Notes that strategies left (a rule that fell through, a trigger that fired), counted, with the first place of each."""
     counts: dict[tuple[str, str, str], int] = {}
@@ -30,4 +30,4 @@ def notes(comparison: Comparison) -> list[Block]:
     )  # fmt: skip
     left = len(ordered) - len(rows)
     columns = (Column("strategy"), Column("slot"), Column("note"), Column("times", align="right"), Column("first at"))
-    return [Table(columns, rows, f"{left} more are left out here." if left else "")]
+    return [Table(columns, rows, f"The {MAX_ROWS} most frequent; {left} more." if left else "")]

@@ -1,172 +1,110 @@
-"""Which strategy to ship: the answer in one sentence, the table of what each costs and loses, and the chart."""
+"""What to ship: the answer in one sentence, the table of what each strategy costs and keeps, and one chart of both."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
-from ...comparison.decision import FAR, KEEPS_ALL, RECALL, Decision, decide
+from ...comparison.decision import FAR, KEEPS_ALL, RECALL, RUN_TODAY, Decision, Standing, decide
 from ...comparison.intervals import FEWEST
-from ...model import Comparison, Verdict
-from ...text.wording import counted, listed, quantity
-from .. import brackets, contenders, panel
+from ...model import Comparison
+from ...text.wording import counted, rough
+from .. import panel
 from ..blocks import Beside, Block, Cell, Chart, Column, Fold, Point, Prose, Table, change, measured
-from ..decision_sentence import decision_notes, decision_prose
+from ..decision_sentence import decision_notes, decision_prose, obstacle_text
+from ..page.charts import FROM_FAR
+from ..terms import KEPT as STILL_THERE, NEEDED, REFETCHES, TODAY, terms_in
 
-COST = "cost.prompt_tokens"
-DOLLARS = "cost.cost_usd"
 KEPT = (RECALL, "loss.fact_recall.end", "loss.leaf_recall.end")
-MAX_MORE = 2
-MORE = (
-    ("loss.fact_recall.end", "facts kept to the end"),
-    ("loss.leaf_recall.stored", "values kept in store"),
-    ("findings.agreement", "findings that agree"),
-    ("routing.accuracy", "routes as expected"),
-)
+IN_WORDS = {RECALL: STILL_THERE}
+"""What the measures of what is kept are called; the others look at the end of a run."""
+
+AT_THE_END = "still there at the end"
+PLACES = (("needed.recall.near", ""), (FAR, FROM_FAR))
+"""What the chart draws of each strategy, and how it marks that."""
+
+CALLED = {RUN_TODAY: "what you run today", KEEPS_ALL: "nothing removed"}
 
 
-@dataclass(frozen=True)
-class _Place:
-    """One strategy between tokens and what it keeps; None where that was not measured."""
-
-    name: str
-    tokens: float | None
-    kept: float | None
-
-
-@panel("ranking", order=20, title="Which strategy wins?")
+@panel("ranking", order=5, title="What should I ship?")
 def ranking(comparison: Comparison) -> list[Block]:
-    """What to ship, by the one rule; the strategies with what they cost and keep, their differences to what is run today and to keeping everything,
-    gate marks and the Pareto front.
-    """
-    decision = decide(comparison, keep=comparison.keep, keep_far=comparison.keep_far)
-    kept = _kept_metric(comparison)
-    places = {name: _place(comparison, name, kept) for name in comparison.everyone}
-    declared = sorted((places[name] for name in contenders(comparison)), key=_by_tokens)
-    around = sorted((places[name] for name in brackets(comparison)), key=_by_tokens)
-    front = _front(declared)
-    table = _table(comparison, decision, kept, [place.name for place in declared + around], places, front)
-    named = f"On the Pareto front (no declared strategy is both cheaper and better by {kept}): {listed(front)}."
-    said: list[Block] = [
+    """The answer by the one rule; every strategy that may be shipped with its price, what it keeps, and why it does not qualify; a chart of both."""
+    decision = decide(comparison)
+    kept = next((name for name in KEPT if _measured(comparison, decision, name)), None)
+    table = _table(comparison, decision, kept)
+    chart = _chart(comparison, decision, kept)
+    notes = " ".join(decision_notes(decision))
+    return [
         decision_prose(decision),
-        Prose(" ".join([*decision_notes(decision), *([named] if front else [])]), "muted"),
+        Beside((table, chart)) if chart is not None else table,
+        Fold("How this was decided", (Prose(notes, "muted", terms_in(notes)),)),
     ]
-    tokens = _chart(comparison, COST, kept, declared + around, front)
-    if tokens is None:
-        return [*said, table, Prose("No chart: no strategy has both a token count and a recall.", "muted")]
-    priced = [replace(place, tokens=comparison.value(place.name, DOLLARS)) for place in declared + around]
-    ours = [place for place in priced if place.name in contenders(comparison)]
-    dollars = _chart(comparison, DOLLARS, kept, priced, _front(sorted(ours, key=_by_tokens)))
-    return [*said, Beside((table, tokens)), *([Fold("The same in dollars", (dollars,))] if dollars else [])]
 
 
-def _chart(
-    comparison: Comparison, cost: str, kept: str | None, places: list[_Place], front: tuple[str, ...]
-) -> Chart | None:
-    """What each strategy costs against what it keeps, where both were measured; None where nothing has both."""
+def _measured(comparison: Comparison, decision: Decision, metric: str) -> bool:
+    return any(comparison.value(item.strategy, metric) is not None for item in decision.standings)
+
+
+def _chart(comparison: Comparison, decision: Decision, kept: str | None) -> Chart | None:
+    """What a run costs against what was still there when needed, near and far; None where no strategy has both."""
+    near_and_far = any(_measured(comparison, decision, metric) for metric, _ in PLACES)
+    places = PLACES if near_and_far else ((kept, ""),) if kept else ()
     points = tuple(
-        Point(place.name, place.tokens, place.kept)
-        for place in places
-        if place.tokens is not None and place.kept is not None
+        Point(item.strategy, item.price_a_run, value, mark)
+        for item in decision.standings
+        for metric, mark in places
+        if item.price_a_run is not None and (value := comparison.value(item.strategy, metric)) is not None
     )
     if not points:
         return None
-    unit = comparison.metrics[cost].unit if cost in comparison.metrics else "tokens"
-    what, title = ("Dollars", "dollars") if unit == "usd" else ("Tokens", "prompt tokens")
-    drawn = f" Dashed, in bold: the Pareto front, {listed(front)}." if len(front) > 1 else ""
-    text = f"{what} against {kept}: up is better, left is cheaper; grey: the references, which bracket what is possible.{drawn}"
-    return Chart("scatter", f"{what} against {kept}", title, str(kept), unit, "fraction", points, text, front)
+    price = _price_title(decision)
+    what = IN_WORDS.get(kept or "", AT_THE_END)
+    text = f"Up: more was {what}. Left: cheaper."
+    if any(point.mark for point in points):
+        text += " Filled: needed from near (at most one turn back). Hollow: from far back (six turns and more)."
+    return Chart("scatter", f"{price.capitalize()}, and what was {what}", price, what, decision.unit, "fraction", points, text)  # fmt: skip
 
 
-def _kept_metric(comparison: Comparison) -> str | None:
-    """The first recall that any declared strategy has a value of."""
-    for name in KEPT:
-        if any(comparison.value(strategy, name) is not None for strategy in comparison.strategies):
-            return name
-    return None
+def _price_title(decision: Decision) -> str:
+    return "cost a run" if decision.unit == "usd" else "tokens a run"
 
 
-def _place(comparison: Comparison, strategy: str, kept: str | None) -> _Place:
-    return _Place(strategy, comparison.value(strategy, COST), comparison.value(strategy, kept) if kept else None)
-
-
-def _by_tokens(place: _Place) -> tuple[bool, float, str]:
-    return place.tokens is None, place.tokens or 0.0, place.name
-
-
-def _front(declared: list[_Place]) -> tuple[str, ...]:
-    """The declared strategies that no other one beats, cheapest first; none where there is nothing to choose from."""
-    known = [place for place in declared if place.tokens is not None and place.kept is not None]
-    if len(known) < 2:
-        return ()
-    return tuple(place.name for place in known if not any(_beats(other, place) for other in known))
-
-
-def _beats(other: _Place, place: _Place) -> bool:
-    theirs, ours = (other.tokens or 0.0, -(other.kept or 0.0)), (place.tokens or 0.0, -(place.kept or 0.0))
-    return theirs != ours and theirs[0] <= ours[0] and theirs[1] <= ours[1]
-
-
-def _table(
-    comparison: Comparison,
-    decision: Decision,
-    kept: str | None,
-    names: list[str],
-    known: dict[str, _Place],
-    front: tuple[str, ...],
-) -> Table:
-    """A row a strategy: price, what it keeps, each against what is run today and against keeping everything, and the gates."""
-    shown = list(_columns(comparison, decision, kept))
-    columns = [Column("strategy"), *(Column(title, align="right") for title, _, _ in shown)]
-    columns.append(Column("floor 0% – keep_all 100%", align="right"))
-    if comparison.rules:
-        columns.append(Column("gates"))
-    rows = []
-    for name in names:
-        is_reference = name in brackets(comparison)
-        detail = "Pareto front" if name in front else ""
-        cells = [Cell(name, note="reference" if is_reference else "", strategy=name, detail=detail)]
-        for _, metric, reference in shown:
-            if reference is None:
-                cells.append(measured(comparison.row(name, metric)))
-                continue
-            unit = comparison.metrics[metric].unit if metric in comparison.metrics else "tokens"
-            against = change(comparison.delta(name, metric, reference), unit)
-            if is_reference:  # a bracket is neither good nor bad
-                against = replace(against, tone="plain", note="")
-            cells.append(against)
-        cells.append(_between(known[name], known))
-        if comparison.rules:
-            cells.append(_gate_mark(comparison, name))
-        rows.append(tuple(cells))
-    return Table(tuple(columns), tuple(rows), _caption(comparison))
-
-
-def _columns(comparison: Comparison, decision: Decision, kept: str | None) -> Iterator[tuple[str, str, str | None]]:
-    """The columns of numbers: title, metric, and for a difference the reference that it is stated against."""
-    against = [
-        name
-        for name in dict.fromkeys(item.reference for item in comparison.deltas)
-        if not (name == KEEPS_ALL and decision.impossible)
-    ]
-    price = "cost" if decision.unit == "usd" else "tokens"
-    title = price if decision.unit == "usd" else "prompt tokens"
-    yield (f"{title} with refetches" if decision.with_refetches else title), decision.metric, None
-    for reference in against:
-        yield f"{price} against {reference}", decision.metric, reference
+def _table(comparison: Comparison, decision: Decision, kept: str | None) -> Table:
+    """A row a strategy, those that qualify first: price, against what is run today, what it keeps, and whether it may be shipped."""
+    today = any(comparison.delta(item.strategy, decision.metric, RUN_TODAY) for item in decision.standings)
+    columns = [Column("strategy"), Column(_price_title(decision), align="right", explained=REFETCHES)]
+    if today:
+        columns.append(Column("against today", align="right", explained=TODAY))
     if kept:
-        yield kept, kept, None
-        for reference in against[:1]:  # what keeping everything keeps is the yardstick: all of it
-            yield f"kept against {reference}", kept, reference
-    if any(comparison.value(name, FAR) is not None for name in comparison.everyone):
-        yield FAR, FAR, None
-    if decision.metric != COST:
-        yield "prompt tokens", COST, None
-    more = [(title, name) for name, title in MORE if name != kept and _tells_apart(comparison, name)]
-    for title, name in more[
-        :MAX_MORE
-    ]:  # one that says the same of everyone, or has no room, is in the table of all metrics
-        yield title, name, None
+        columns.append(Column(IN_WORDS.get(kept, AT_THE_END), align="right", explained=NEEDED))
+    columns.append(Column("may it be shipped?", explained="By the rule under this table."))
+    rows = tuple(tuple(_row(comparison, decision, item, kept, today)) for item in decision.standings)
+    return Table(tuple(columns), rows, _caption(comparison))
+
+
+def _row(comparison: Comparison, decision: Decision, item: Standing, kept: str | None, today: bool) -> Iterator[Cell]:
+    yield Cell(item.strategy, strategy=item.strategy, detail=CALLED.get(item.strategy, ""))
+    least = "≥ " if item.at_least else ""
+    yield Cell(f"{least}{rough(item.price_a_run, decision.unit)}")
+    if today:
+        yield change(comparison.delta(item.strategy, decision.metric, RUN_TODAY), decision.unit)
+    if kept:
+        far = comparison.row(item.strategy, FAR)
+        known = kept == RECALL and far is not None and far.value is not None
+        share = measured(comparison.row(item.strategy, kept))
+        yield Cell(share.text, share.tone, share.note, detail=f"far {measured(far).text}" if known else "")
+    yield _verdict(decision, item)
+
+
+def _verdict(decision: Decision, item: Standing) -> Cell:
+    if item.strategy == decision.winner:
+        if item.strategy != RUN_TODAY and not decision.beats_today:
+            return Cell("cheapest so far, not surely", "warn")
+        return Cell("keep it" if item.strategy == RUN_TODAY else "ship it", "good")
+    if item.qualifies:
+        return Cell(
+            "yes, but costs more" if item.price != getattr(decision.won, "price", None) else "yes, costs as much"
+        )
+    return Cell("no:", "bad", detail=" and ".join(obstacle_text(found) for found in item.obstacles[:2]))
 
 
 def _caption(comparison: Comparison) -> str:
@@ -174,36 +112,3 @@ def _caption(comparison: Comparison) -> str:
     if cases < FEWEST:
         return f"{counted(cases, 'case')}: below {FEWEST} no difference is called sure, and no interval is shown."
     return f"Square brackets: 95% interval over {counted(cases, 'case')}."
-
-
-def _tells_apart(comparison: Comparison, metric: str) -> bool:
-    """Whether any two of the contenders and keep_all differ by a metric."""
-    rows = [comparison.row(name, metric) for name in dict.fromkeys((*contenders(comparison), "keep_all"))]
-    return len({row.value for row in rows if row is not None and row.value is not None}) > 1
-
-
-def _between(place: _Place, known: dict[str, _Place]) -> Cell:
-    """Where a strategy's tokens lie between floor and keep_all."""
-    floor, top = known.get("floor"), known.get("keep_all")
-    if place.tokens is None or not floor or not top or floor.tokens is None or top.tokens is None:
-        return Cell("", "muted")
-    if top.tokens <= floor.tokens:
-        return Cell("", "muted")
-    return Cell(quantity((place.tokens - floor.tokens) / (top.tokens - floor.tokens), "fraction"))
-
-
-def _gate_mark(comparison: Comparison, strategy: str) -> Cell:
-    verdicts: list[Verdict] = [verdict for verdict in comparison.verdicts if verdict.strategy == strategy]
-    if comparison.failed(strategy):
-        return Cell("raised", "bad")
-    if not verdicts:
-        return Cell("none" if strategy in comparison.strategies else "", "muted")
-    failed = [verdict for verdict in verdicts if verdict.outcome == "fail"]
-    if failed:
-        return Cell(f"✗ {len(failed)} of {len(verdicts)}", "bad")
-    unsure = sum(verdict.outcome == "inconclusive" for verdict in verdicts)
-    if unsure:
-        return Cell(f"? {unsure} inconclusive", "warn")
-    skipped = sum(verdict.outcome == "skipped" for verdict in verdicts)
-    passed = len(verdicts) - skipped
-    return Cell(f"✓ {passed} pass" + (f", {skipped} skipped" if skipped else ""), "good" if passed else "muted")

@@ -7,7 +7,7 @@ from ...text.wording import counted, quantity
 from .. import panel
 from ..blocks import Block, Cell, Column, Prose, Table, measured
 
-MAX_ROWS = 20
+MAX_ROWS = 10
 MAX_NAMED = 4
 METRICS = (
     "cost.prompt_tokens",
@@ -23,7 +23,7 @@ LIMITS = (
 )
 
 
-@panel("recorded_cut", order=42, title="What did the recorded harness cut?")
+@panel("recorded_cut", order=42, title="What did the recorded harness cut?", detail=True)
 def recorded_cut(comparison: Comparison) -> list[Block]:
     """The results that the recorded model saw in part and the resets of its history, worst first, with what of the rest turned up later."""
     found = [(case.id, cut) for case in comparison.cases for cut in case.recording.cuts]
@@ -70,7 +70,7 @@ def _cuts(found: list[tuple[str, CutShown]]) -> Table:
     worst = sorted(found, key=lambda item: (-_needed(item[1]), -item[1].lost, item[0], item[1].step))
     rows = tuple(
         (
-            Cell(case),
+            Cell(case, case=case, step=cut.step),
             Cell(f"step {cut.step}, {cut.function}"),
             Cell(quantity(cut.untruncated_chars, "characters")),
             Cell(quantity(cut.seen_chars, "characters")),
@@ -91,7 +91,7 @@ def _cuts(found: list[tuple[str, CutShown]]) -> Table:
         Column("shown again by"),
         Column("said later by"),
     )
-    more = f" Shown: the worst {MAX_ROWS} of {quantity(len(worst), 'count')}." if len(worst) > MAX_ROWS else ""
+    more = f" The {MAX_ROWS} worst; {quantity(len(worst) - MAX_ROWS, 'count')} more." if len(worst) > MAX_ROWS else ""
     return Table(columns, rows, f"Results that the recorded model saw in part.{more}")
 
 
@@ -133,5 +133,5 @@ def _resets(found: list[tuple[str, ResetShown]]) -> Table:
     )
     titles = ("results gone", "steps kept", "characters of summary", "facts in them", "facts lost")
     columns = (Column("case"), Column("at step"), *(Column(title, align="right") for title in titles))
-    more = f" Shown: the worst {MAX_ROWS} of {quantity(len(worst), 'count')}." if len(worst) > MAX_ROWS else ""
+    more = f" The {MAX_ROWS} worst; {quantity(len(worst) - MAX_ROWS, 'count')} more." if len(worst) > MAX_ROWS else ""
     return Table(columns, rows, f"Times the recorded harness cleared its history.{more}")

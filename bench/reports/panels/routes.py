@@ -9,7 +9,7 @@ from ...text.wording import counted, listed
 from .. import panel
 from ..blocks import Block, Cell, Column, Fold, Path, Prose, Table
 
-MAX_DIVERGENCES = 20
+MAX_DIVERGENCES = 10
 MAX_PATHS = 3
 ORIGIN = {
     "labelled": "labelled in the scenario or trace",
@@ -101,6 +101,6 @@ def _divergences(comparison: Comparison) -> list[Block]:
         for strategy, case, step, first in firsts[:MAX_DIVERGENCES]
     )
     left = len(firsts) - len(rows)
-    caption = "First divergence of each case" + (f"; {left} more are left out here." if left else ".")
+    caption = "First divergence of each case" + (f"; {left} more." if left else ".")
     columns = (Column("strategy"), Column("case"), Column("step", align="right"), Column("router"), Column("expected"), Column("taken"))  # fmt: skip
     return [Table(columns, rows, caption)]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ...comparison.shared import stale_reasons
 from ...model import Comparison, RecordingShown
 from ...text.wording import counted, listed, quantity
 from .. import REPLAY_LIMIT, panel
 from ..blocks import Block, Cell, Column, Fold, Prose, Table
 
-MAX_LISTED = 50
+MAX_LISTED = 10
 
 
 @panel("trust", order=10, title="What was compared, and can I trust it?")
@@ -58,8 +59,8 @@ def _failures(comparison: Comparison) -> list[Block]:
 
 def _warnings(comparison: Comparison) -> Iterator[str]:
     recordings = [case.recording for case in comparison.cases]
-    if comparison.against.problem:
-        yield f"The baseline was not used: {comparison.against.problem}."
+    for reason in stale_reasons(comparison.against.stale):
+        yield f"The baseline was not used for {reason}."
     for name in comparison.everyone:
         steps = [(case.id, step) for case in comparison.cases if (step := case.runs[name].unstable_at) is not None]
         if steps:

@@ -9,6 +9,8 @@ from ..blocks import Beside, Block, Cell, Column, Prose, Table, measured
 from ..window_charts import window_chart
 
 MAX_CASES = 4
+MAX_TURNS = 10
+FAULTS = "needed.faults"
 SHOWN = ("keep_all", "recorded", "floor")
 
 
@@ -19,6 +21,9 @@ def window(comparison: Comparison) -> list[Block]:
     if not any(case.recording.calls for case in comparison.cases):
         return [Prose("The traces hold no model call, so there is no prompt to follow.", "muted")]
     blocks: list[Block] = [_table(comparison, shown)]
+    missed = _missed(comparison)
+    if missed is not None:
+        blocks.append(missed)
     by_size = sorted(comparison.cases, key=lambda case: (-_size(case), case.id))[:MAX_CASES]
     drawn = (window_chart(case, shown, contenders(comparison)) for case in by_size)
     charts: list[Block] = [chart for chart in drawn if chart is not None]
@@ -27,6 +32,31 @@ def window(comparison: Comparison) -> list[Block]:
     if len(comparison.cases) > len(by_size):
         blocks.append(Prose(f"Charts: the {len(by_size)} cases of most tokens, of {len(comparison.cases)}.", "muted"))
     return blocks
+
+
+def _missed(comparison: Comparison) -> Table | None:
+    """The turns that missed most under one strategy, ten of them, with what they needed; None where no turn missed anything."""
+    found = [
+        (len(call.missed), case.id, call.step, name, call.missed)
+        for case in comparison.cases
+        for name in contenders(comparison)
+        for call in case.runs[name].window.curve
+        if call.missed
+    ]
+    if not found:
+        return None
+    worst = sorted(found, key=lambda item: (-item[0], *item[1:4]))[:MAX_TURNS]
+    rows = tuple(
+        (
+            Cell(f"{case}, step {step}", case=case, step=step),
+            Cell(name, strategy=name),
+            Cell(", ".join(facts)),
+        )
+        for _, case, step, name, facts in worst
+    )
+    columns = (Column("turn"), Column("strategy"), Column("needed, and no longer there"))
+    left = int(sum(comparison.value(name, FAULTS) or 0 for name in contenders(comparison))) - len(worst)
+    return Table(columns, rows, f"The {MAX_TURNS} turns that missed most; {left} more." if left > 0 else "")
 
 
 def _size(case: Case) -> int:
@@ -45,7 +75,7 @@ def _table(comparison: Comparison, shown: tuple[str, ...]) -> Table:
                 Cell(quantity(max((item.largest_tokens for item in windows), default=None), "tokens")),
                 Cell(quantity(sum(item.compacted for item in windows), "calls")),
                 Cell(quantity(sum(item.evicted for item in windows), "results")),
-                measured(comparison.row(name, "needed.faults")),
+                measured(comparison.row(name, FAULTS)),
                 Cell(str(sum(known)), "bad" if sum(known) else "plain") if known else Cell(NOT_MEASURED, "muted"),
             )
         )

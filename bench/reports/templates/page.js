@@ -134,7 +134,7 @@
   // ------------------------------------------------------------ tables
 
   const textOf = (cell) => [...cell.childNodes].filter((node) => !["SUP", "SMALL", "BUTTON"].includes(node.nodeName))
-    .map((node) => node.nodeName === "BUTTON" ? "" : node.textContent).join("").trim();
+    .map((node) => node.textContent).join("").trim();
   const plain = (head) => textOf(one("button.sort", head) ?? head);
   const valueOf = (text) => {
     const bare = text.replace(/[\s\u202f]/g, "").replace(/\u2212/g, "-").replace(/points$|%$/, "").replace(/^[≤<>±+]+/, "").replace("$", "");
@@ -146,12 +146,15 @@
   };
   const sort = (table, at, head) => {
     const down = head.getAttribute("aria-sort") === "ascending";
+    const by = Number(one("select.by", table.closest(".table"))?.value ?? 0);
     for (const other of all("th", table.tHead)) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
     const body = table.tBodies[0];
     const keyed = [...body.rows].map((row) => {
       const text = textOf(row.cells[at]);
-      return { row, text, value: valueOf(text), empty: text === "" || text === "not measured" };
+      const several = row.cells[at].dataset.by?.split("|")[by];
+      const value = several === undefined ? valueOf(text) : several === "" ? null : Number(several);
+      return { row, text, value, empty: several === "" || text === "" || text === "–" || text === "not measured" };
     });
     keyed.sort((a, b) => a.empty - b.empty || (down ? -1 : 1) * compare(a, b));  // what was not measured stays last
     body.append(...keyed.map((item) => item.row));
@@ -196,22 +199,31 @@
     if (many > 1) {
       heads.forEach((head, at) => {
         const button = make("button", { type: "button", className: "sort", title: "sort" });
-        button.append(...head.childNodes);
-        head.append(button);
+        button.append(...[...head.childNodes].filter((node) => !node.matches?.(".term, .paper")));
+        head.prepend(button);
         button.onclick = () => sort(table, at, head);
       });
     }
     const bar = make("div", { className: "bar" });
-    if (many > 7) {
+    if (many > 12) {
       const count = make("span", { className: "count" });
       const field = make("input", { type: "search", placeholder: "filter rows", "aria-label": "Filter the rows of this table" });
       field.oninput = () => filter(table, field.value, count);
       bar.append(field, count);
     }
+    if (table.dataset.sorts) {  // a field holds several values: which one orders the rows
+      const by = make("select", { className: "by" }, ...table.dataset.sorts.split("|").map((text, value) => make("option", { value, textContent: text })));
+      by.onchange = () => {
+        const at = heads.findIndex((head) => head.ariaSort) < 0 ? heads.length - 1 : heads.findIndex((head) => head.ariaSort);
+        heads[at].removeAttribute("aria-sort");
+        sort(table, at, heads[at]);
+      };
+      bar.append(make("label", {}, "Strategies sort by ", by));
+    }
     const button = make("button", { type: "button", className: "copy", textContent: "Copy as CSV" });
     button.onclick = () => copy(csv(table));
     bar.append(button);
-    if (many > 7) one(".scroll", box).before(bar); else box.append(bar);
+    if (many > 12 || table.dataset.sorts) one(".scroll", box).before(bar); else one(".scroll", box).after(bar);
   };
 
   // ------------------------------------------------------------ charts
@@ -230,6 +242,7 @@
     if (!source || !source.textContent) return;
     const data = JSON.parse(source.textContent);
     source.textContent = "";
+    if (figure.classList.contains("line")) data.spec.width = Math.min(data.spec.width, Math.max(240, place.clientWidth - 80));
     await charts();
     const canvas = make("div", { className: "vega" });
     const still = [...place.childNodes];
@@ -237,6 +250,7 @@
     place.append(canvas);
     const { view } = await window.vegaEmbed(canvas, data.spec, { ast: true, actions: false, renderer: "svg", defaultStyle: false, mode: "vega-lite" });
     for (const node of still) node.remove();
+    place.style.minHeight = "";
     for (const name of ["role", "aria-roledescription", "aria-label"]) canvas.removeAttribute(name);
     canvas.setAttribute("aria-hidden", "true");  // the sentence and the table below say the same
     canvas.title = "drag to move, Ctrl and wheel to zoom, double click to reset" + (data.case === null ? "" : ", click a point to see its prompt");
@@ -272,12 +286,51 @@
 
   const replay = (prompts) => {
     const live = new Map();
-    return prompts.map(([step, thread, tokens, edits, happened]) => {
+    return prompts.map(([step, thread, tokens, edits, happened, refused]) => {
       const keys = [...(live.get(thread) ?? [])];
       for (const [at, removed, added] of [...edits].reverse()) keys.splice(at, removed, ...added);
       live.set(thread, keys);
-      return { step, thread, tokens, keys, happened };
+      return { step, thread, tokens, keys, happened, refused: new Set(refused) };
     });
+  };
+  const common = (was, is) => {  // pairs of places that two lists have in common, in order; null where only one has something
+    let start = 0, end = 0;
+    const most = Math.min(was.length, is.length);
+    while (start < most && was[start] === is[start]) start++;
+    while (end < most - start && was[was.length - 1 - end] === is[is.length - 1 - end]) end++;
+    const a = was.slice(start, was.length - end), b = is.slice(start, is.length - end);
+    const pairs = Array.from({ length: start }, (_, at) => [at, at]);
+    if (a.length * b.length > 4e6) {  // too much to compare: all of it changed
+      pairs.push(...a.map((_, at) => [start + at, null]), ...b.map((_, at) => [null, start + at]));
+    } else {
+      const wide = b.length + 1;
+      const longest = new Uint16Array((a.length + 1) * wide);
+      for (let i = a.length - 1; i >= 0; i--) {
+        for (let j = b.length - 1; j >= 0; j--) {
+          longest[i * wide + j] = a[i] === b[j] ? longest[(i + 1) * wide + j + 1] + 1 : Math.max(longest[(i + 1) * wide + j], longest[i * wide + j + 1]);
+        }
+      }
+      let i = 0, j = 0;
+      while (i < a.length || j < b.length) {
+        if (i < a.length && j < b.length && a[i] === b[j]) pairs.push([start + i++, start + j++]);
+        else if (j >= b.length || (i < a.length && longest[(i + 1) * wide + j] >= longest[i * wide + j + 1])) pairs.push([start + i++, null]);
+        else pairs.push([null, start + j++]);
+      }
+    }
+    pairs.push(...Array.from({ length: end }, (_, at) => [was.length - end + at, is.length - end + at]));
+    return pairs;
+  };
+  const marks = (was, is, left) => {  // one side of a rewritten text, what the other does not have marked
+    const before = was.split(/(\s+)/), after = is.split(/(\s+)/);
+    const parts = [];
+    for (const [one, other] of common(before, after)) {
+      const own = left ? one : other;
+      if (own === null) continue;
+      const text = left ? before[one] : after[other], gone = (left ? other : one) === null;
+      const last = parts.at(-1);
+      if (last && last[1] === gone) last[0] += text; else parts.push([text, gone]);
+    }
+    return parts.map(([text, gone]) => gone ? make(left ? "del" : "ins", { textContent: text }) : text);
   };
   const choice = (title, options, change) => {
     const select = make("select", {}, ...options.map(([value, text]) => make("option", { value, textContent: text })));
@@ -289,8 +342,8 @@
     const runs = new Map(data.strategies.map(([name, prompts]) => [name, replay(prompts)]));
     const names = [...runs.keys()].map((name) => [name, name]);
     const asItWas = runs.has("recorded") ? "recorded" : runs.has("keep_all") ? "keep_all" : names[0][0];
-    const [mine, mineLabel] = choice("The prompt as", names, () => refill());
-    const [other, otherLabel] = choice("had it, beside", names, () => show());
+    const [mine, mineLabel] = choice("The prompt under", names, () => refill());
+    const [other, otherLabel] = choice("beside", names, () => show());
     const [step, stepLabel] = choice("at", [], () => show());
     other.value = asItWas;
     const move = (by) => { step.selectedIndex = Math.min(step.options.length - 1, Math.max(0, step.selectedIndex + by)); show(); };
@@ -303,41 +356,66 @@
         value: String(prompt.step), textContent: `step ${prompt.step}, ${prompt.tokens} tokens${prompt.happened ? `: ${prompt.happened}` : ""}`,
       })));
       if (kept) step.value = kept;
-      if (step.selectedIndex < 0) step.selectedIndex = step.options.length - 1;
+      if (!kept || step.selectedIndex < 0) settle();
       show();
     };
-    const message = (number, beside, steps) => {
+    const settle = () => {  // where something is to be seen: the first prompt that would be refused or missed something, else the last
+      const prompts = runs.get(mine.value);
+      const found = [(prompt) => prompt.refused.size, (prompt) => prompt.happened.includes("missed")].map((wanted) => prompts.findIndex(wanted));
+      step.selectedIndex = found.find((at) => at >= 0) ?? prompts.length - 1;
+    };
+    const keyOf = (number) => { const [, kind, from] = data.messages[number]; return from === null ? number : `${kind} ${from}`; };
+    const message = (number, state, refused, marked) => {
       const [role, kind, from, text, left] = data.messages[number];
-      const same = beside.has(number);
-      const state = same ? "" : from !== null && steps.has(from) ? "rewritten" : "only here";
+      const bad = from !== null && refused.has(from);
       const line = text.replace(/\s+/g, " ").slice(0, 110);
-      const title = make("summary", {}, make("b", { textContent: role }), ` ${from === null ? kind : `step ${from}`} `,
-        ...(state ? [make("span", { className: "badge warn", textContent: state })] : []), ` ${line}`);
-      const box = make("details", { className: same ? "message" : "message differs" }, title);
+      const badge = [bad ? "refused" : "", state].filter(Boolean).map((word) => make("span", { className: `badge ${word === "refused" ? "bad" : "warn"}`, textContent: word }));
+      const title = make("summary", {}, make("b", { textContent: role }), ` ${from === null ? kind : `step ${from}`} `, ...badge, " ", make("span", { textContent: line }));
+      const box = make("details", { className: ["message", state && "differs", state === "removed" && "removed", bad && "refused"].filter(Boolean).join(" ") }, title);
       box.ontoggle = () => {
         if (box.open && box.childElementCount === 1) {
           const rest = left ? [make("span", { className: "gap", textContent: `\n… ${left} characters left out here …` })] : [];
-          box.append(make("pre", { tabIndex: 0 }, text, ...rest));
+          box.append(make("pre", { tabIndex: 0 }, ...(marked ? marked() : [text]), ...rest));
         }
       };
       return box;
     };
-    const side = (name, prompt, against) => {
-      const box = make("div", { className: "side" });
-      const title = make("h4", {}, make("span", { className: `strategy ${classOf(name)}`, textContent: name }));
-      box.append(title);
-      if (!prompt) { box.append(make("p", { textContent: "no model call at this step" })); return box; }
-      title.append(make("small", { textContent: ` ${prompt.tokens} tokens, ${prompt.keys.length} messages${prompt.happened ? `; ${prompt.happened}` : ""}` }));
-      const beside = new Set(against ? against.keys : []);
-      const steps = new Set([...beside].map((number) => data.messages[number][2]));
-      box.append(...prompt.keys.map((number) => message(number, beside, steps)));
-      return box;
-    };
+    const pairUp = (was, is) => [message(was, "rewritten", none, () => marks(data.messages[was][3], data.messages[is][3], true)),
+      (refused) => message(is, "rewritten", refused, () => marks(data.messages[was][3], data.messages[is][3], false))];
+    const heading = (name, prompt, told) => make("h4", {}, `${told}: `, make("span", { className: `strategy ${classOf(name)}`, textContent: name }),
+      ...(prompt ? [make("small", { className: prompt.refused.size || prompt.happened.startsWith("invalid") ? "refused" : "", textContent: ` ${prompt.tokens} tokens, ${prompt.keys.length} messages${prompt.happened ? `; ${prompt.happened}` : ""}` })] : []));
+    const none = new Set();
     const show = () => {
       const at = Number(step.value);
       const find = (name) => runs.get(name).find((prompt) => prompt.step === at);
       const ours = find(mine.value), theirs = find(other.value);
-      sides.replaceChildren(side(mine.value, ours, theirs), side(other.value, theirs, ours));
+      const cells = [make("div", { className: "side" }, heading(other.value, theirs, "as it was")), make("div", { className: "side" }, heading(mine.value, ours, "as it would be"))];
+      if (!ours || !theirs) cells[ours ? 0 : 1].append(make("p", { textContent: "no model call at this step" }));
+      const was = theirs ? theirs.keys : [], is = ours ? ours.keys : [];
+      const refusedThen = theirs ? theirs.refused : none, refusedNow = ours ? ours.refused : none;
+      let same = [];
+      const flush = () => {
+        const boxes = same.map((number) => message(number, "", refusedNow));
+        if (same.length > 3) cells.push(make("details", { className: "same" }, make("summary", { textContent: `${same.length} messages are in both` }), ...boxes));
+        else cells.push(...boxes.map((box) => { box.classList.add("same"); return box; }));
+        same = [];
+      };
+      for (const [left, right] of common(was.map(keyOf), is.map(keyOf))) {
+        const before = left === null ? null : was[left], after = right === null ? null : is[right];
+        if (before !== null && before === after) { same.push(before); continue; }
+        flush();
+        if (before !== null && after !== null) {
+          const [one, other] = pairUp(before, after);
+          const two = other(refusedNow);
+          one.addEventListener("toggle", () => { two.open = one.open; });
+          two.addEventListener("toggle", () => { one.open = two.open; });
+          cells.push(one, two);
+        } else cells.push(before === null ? make("div") : message(before, "removed", refusedThen), after === null ? make("div") : message(after, "added", refusedNow));
+      }
+      flush();
+      sides.replaceChildren(...cells);
+      const changed = all(".differs", sides);
+      if (changed.length <= 6) for (const box of changed) box.open = true;
       state.step = String(at);
     };
     for (const select of [mine, other, step]) select.addEventListener("change", remember);
@@ -345,14 +423,14 @@
     root.show = (name, wanted) => {
       if (runs.has(name)) mine.value = name;
       refill();
-      if (wanted === undefined) return;
+      if (wanted === undefined) { settle(); show(); return; }
       const known = [...step.options].map((option) => Number(option.value));
       step.selectedIndex = Math.max(0, known.findLastIndex((at) => at <= Number(wanted)));  // not every call of a long run is kept
       show();
     };
     const [here, total] = data.calls;
     const partly = here < total ? [make("p", { className: "caption", textContent: `${here} of ${total} model calls are kept: evenly spread, those where most happened.` })] : [];
-    root.append(make("h4", { textContent: "Prompts" }), make("div", { className: "bar" }, mineLabel, otherLabel, stepLabel, before, after), ...partly, sides);
+    root.append(make("h4", { textContent: "The prompt as it was, and as it would be" }), make("div", { className: "bar" }, mineLabel, otherLabel, stepLabel, before, after), ...partly, sides);
     const kept = state.step;
     refill();
     state.step = kept;
@@ -387,11 +465,36 @@
     };
     cases.onkeydown = (event) => { if (event.key === "Enter") find(); };
     const button = make("button", { type: "button", textContent: "Open", onclick: find });
-    bar.append(make("label", {}, "Highlight ", names), make("label", {}, "Case ", cases), known, button);
+    const paper = make("button", { type: "button", textContent: "Print it all" });
+    paper.onclick = () => {
+      const closed = all("details:not([open])").filter((item) => !item.closest(".caseview, .panel-metrics, .cases"));
+      for (const item of closed) item.open = true;
+      document.documentElement.classList.add("full");
+      window.addEventListener("afterprint", () => {
+        document.documentElement.classList.remove("full");
+        for (const item of closed) item.open = false;
+      }, { once: true });
+      window.print();
+    };
+    bar.append(make("label", {}, "Highlight ", names), make("label", {}, "Case ", cases), known, button, paper);
   };
+  document.addEventListener("click", (event) => {  // a field of the grid opens its case under its strategy
+    const field = event.target.closest && event.target.closest("td[data-by]");
+    const link = field && one("a", field.parentNode);
+    if (!link) return;
+    const named = [...field.closest("table").tHead.rows[0].cells[field.cellIndex].classList].find((name) => /^s\d+$/.test(name));
+    go({ ...Object.fromEntries(link.hash.slice(1).split("&").map((part) => part.split("=").map(decodeURIComponent))), strategy: strategies[Number(named.slice(1))] });
+  });
+  document.addEventListener("click", (event) => {  // what a word means stands beneath it
+    const term = event.target.closest && event.target.closest(".term");
+    const word = term && document.getElementById(term.getAttribute("popovertarget"));
+    if (!word) return;
+    const at = term.getBoundingClientRect();
+    Object.assign(word.style, { margin: 0, top: `${at.bottom + 4}px`, left: `${Math.max(8, Math.min(at.left, innerWidth - 340))}px` });
+  });
   document.addEventListener("click", (event) => {
     const name = event.target.closest && event.target.closest(".strategy");
-    if (!name || event.target.closest("summary,a,button,select")) return;
+    if (!name || event.target.closest("summary,a,button,select,td[data-by]")) return;
     const text = name.textContent;
     highlight(state.strategy === text ? "" : text);
     remember();
@@ -403,11 +506,12 @@
     const target = !read() && location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     for (let node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
-    target.scrollIntoView({ block: "center" });
+    target.scrollIntoView({ block: target.matches("section, details") ? "start" : "center" });
   };
   window.addEventListener("hashchange", () => { follow(); revealed(); });
   document.documentElement.classList.add("live");
   toolbar();
   enliven(document);
   follow();
+  revealed();
 })();

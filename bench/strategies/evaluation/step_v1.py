@@ -12,7 +12,7 @@ from ...text.decode import NothingParsed, parse_prefix
 from . import ENRICHMENT, Count
 
 _METHODS = ("go", "kegg", "reactome", "gsea")
-_DISCOVERED = re.compile(r"discovered\b[^:\n]*:[ \t]*(?P<types>[^\n]+)", re.IGNORECASE)
+_DISCOVERED = re.compile(r"discovered\b[^:\n]{0,1000}+:[ \t]*(?P<types>[^\n]+)", re.IGNORECASE)
 _MARKUP = re.compile(r"<\w+[\s>/]")
 
 

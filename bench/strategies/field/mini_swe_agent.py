@@ -10,7 +10,7 @@ from ...plugins.registry import register
 from ...text.decode import NothingParsed, parse_json
 from ..summarization import Count
 
-_TAGGED = re.compile(r"<output>\n?(?P<output>.*?)\n?</output>", re.DOTALL)
+_OPENED, _CLOSED = re.compile(r"<output>\n?"), re.compile(r"\n?</output>")
 
 
 @register("summarizer", "mini_swe_agent.output")
@@ -37,8 +37,9 @@ def mini_swe_agent_output(result: ToolResult, *, limit: Count = 10_000, end: Cou
         rest = {key: value for key, value in mapping.items() if key != "output"}
         head, tail, elided = _cut(output, end)
         return {**rest, "output_head": head, "output_tail": tail, "elided_chars": elided, "warning": "Output too long."}
-    found = _TAGGED.search(text)
-    output = text if found is None else found["output"]
+    opened = _OPENED.search(text)
+    closed = opened and _CLOSED.search(text, opened.end())
+    output = text[opened.end() : closed.start()] if opened and closed else text
     if len(output) < limit:
         return text
     head, tail, elided = _cut(output, end)
@@ -46,7 +47,7 @@ def mini_swe_agent_output(result: ToolResult, *, limit: Count = 10_000, end: Cou
         f"<output_head>\n{head}\n</output_head>\n<elided_chars>\n{elided} characters elided\n</elided_chars>\n"
         f"<output_tail>\n{tail}\n</output_tail>"
     )
-    return shown if found is None else text[: found.start()] + shown + text[found.end() :]
+    return text[: opened.start()] + shown + text[closed.end() :] if opened and closed else shown
 
 
 def _mapping(result: ToolResult) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from ...model import Message, compact_json
 from ...plugins.registry import register
 
 
-@register("router", "loop_detector", at="before_model")
+@register("router", "loop_detector", at="before_model", loop="break_loop")
 class LoopDetector:
     """`break_loop` where the prompt shows the same call with the same arguments and result `repeats` times, else `continue`.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
-from ...errors import SpecError, StrategyError, one_line
-from ...files.cassettes import Cassette, Endpoint, endpoint
+from ...errors import StrategyError
+from ...files.cassettes import Cassette
 from ...model import Message, compact_json
 from ...plugins.registry import file_beside, register
+from ..models import CASSETTE, current, is_recording
 
 INSTRUCTION = (
     "You keep the notes of an agent at work. Shorten the messages you are given to what its next steps may depend on: aims, decisions, "
@@ -19,73 +19,52 @@ INSTRUCTION = (
 
 @register("writer", "model", needs="a cassette")
 class ModelWriter:
-    """A model's summary, out of a cassette.
+    """A model's summary, out of the cassette that keeps its answers; recorded where the command line names a host.
 
-    `cassette` is the file that keeps the answers, beside the scenario and in its repository; `model` and what is sent make up a request, its answer
-    is kept under it. A request that the cassette does not hold raises StrategyError naming the nearest one that it does. `bench run --record-from
-    URL` asks that OpenAI-compatible endpoint for what is missing, and keeps it; this needs the extra `bench[model]`, and the key in
-    OPENAI_API_KEY where the endpoint wants one. No spec can ask for it. The instruction is not counted in `cost.writer_tokens`.
+    `cassette` lies beside the scenario; `model` and what is sent make up a request, its answer is kept under it. A request that the cassette does
+    not hold raises StrategyError naming the nearest one that it does. `bench run --record-model HOST` asks the host for what is missing, and
+    keeps it. `api` is the host's interface, OpenAI's or Anthropic's.
 
-    Source: 002 Current Behavior; OpenAI API reference, "Create chat completion"
+    Source: 002 Current Behavior; OpenAI API reference, "Create chat completion"; Anthropic API reference, "Messages"
 
     >>> import tempfile
+    >>> from bench.files.cassettes import Answer
     >>> told = [Message(role="user", text="Count the walls of Level 2.", kind="user")]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = f"{folder}/kept.jsonl"
-    ...     Cassette(file_beside(path), path, may_be_missing=True).keep(request("gpt-4o-mini", told), "Aim: count walls, Level 2.")
-    ...     ModelWriter(cassette=path).write(told)
+    ...     kept = Cassette(file_beside(f"{folder}/kept.jsonl"), "kept.jsonl", may_be_missing=True)
+    ...     kept.keep(request_of("gpt-4o-mini", told), Answer(text="Aim: count walls, Level 2."))
+    ...     ModelWriter(cassette=f"{folder}/kept.jsonl").write(told)
     'Aim: count walls, Level 2.'
     """
 
     def __init__(
         self,
         *,
-        cassette: str = "summaries.cassette.jsonl",
+        cassette: str = CASSETTE,
         model: str = "gpt-4o-mini",
+        api: Literal["openai", "anthropic"] = "openai",
         instruction: str = INSTRUCTION,
     ) -> None:
-        self.model, self.instruction = model, instruction
-        self._endpoint = endpoint()
-        if not cassette.endswith(".jsonl"):
-            raise SpecError(f"{cassette}: is no cassette — give a name that ends in .jsonl")
-        self._cassette = Cassette(file_beside(cassette), cassette, may_be_missing=self._endpoint is not None)
-        if self._endpoint is not None:
-            _openai()
+        self.model, self.api, self.instruction = model, api, instruction
+        self.name, self.path = cassette, file_beside(cassette)
+        Cassette(
+            self.path, cassette, may_be_missing=is_recording()
+        )  # one that is missing or damaged is told before a replay
 
     def write(self, messages: Sequence[Message]) -> str:
         """The summary of some messages. Raises StrategyError where it cannot be had."""
-        asked = request(self.model, messages, self.instruction)
-        answer = self._cassette.answer(asked)
-        if answer is None and self._endpoint is not None:
-            answer = _answered(asked, self._endpoint)
-            self._cassette.keep(asked, answer)
-        if answer is None:
-            raise StrategyError(f"writer 'model': {self._cassette.miss(asked)} — record it with --record-from")
-        return answer
+        named = {} if self.api == "openai" else {"api": self.api}
+        request = {**request_of(self.model, messages, self.instruction), **named}
+        try:
+            return current().answer(request, self.path, self.name)
+        except StrategyError as error:
+            raise StrategyError(f"writer 'model': {error}") from None
 
 
-def request(model: str, messages: Sequence[Message], instruction: str = INSTRUCTION) -> dict[str, Any]:
+def request_of(model: str, messages: Sequence[Message], instruction: str = INSTRUCTION) -> dict[str, Any]:
     """What is sent for some messages: the model's name, the instruction, and the messages as one text."""
     told = [{"role": "system", "content": instruction}, {"role": "user", "content": transcript(messages)}]
     return {"model": model, "messages": told}
-
-
-def _answered(asked: dict[str, Any], where: Endpoint) -> str:
-    openai = _openai()
-    key = os.environ.get("OPENAI_API_KEY") or "none"
-    try:
-        with openai.OpenAI(base_url=where.base_url, api_key=key, timeout=where.timeout_s) as client:
-            reply = client.chat.completions.create(**asked)
-    except openai.OpenAIError as error:
-        raise StrategyError(
-            f"writer 'model': {where.base_url}: {one_line(error)} — check the address and the key"
-        ) from None
-    text = reply.choices[0].message.content if reply.choices else None
-    if not text:
-        raise StrategyError(
-            f"writer 'model': {where.base_url} gave no text for model {asked['model']!r} — try another model"
-        )
-    return str(text)
 
 
 def transcript(messages: Sequence[Message]) -> str:
@@ -100,11 +79,3 @@ def transcript(messages: Sequence[Message]) -> str:
 def _said(message: Message) -> str:
     calls = [f"{call.name} {compact_json(call.arguments)}" for call in message.tool_calls if not call.in_text]
     return "\n".join([message.text, *calls] if message.text else calls)
-
-
-def _openai() -> Any:
-    try:
-        import openai
-    except ImportError:
-        raise SpecError("--record-from needs the extra bench[model] — pip install openai") from None
-    return openai

@@ -8,12 +8,9 @@ from typing import Any
 import msgspec
 
 from ...files.documents import Document, Node
-from ...model import ContextReset, Trace, Usage
-from . import anthropic
-from .chat import usage_of
-from .messages import said_of_message
+from ...model import ContextReset, Trace
 from .prompts import Prompts
-from .responses import Answer, finish_of, kind_of_item, said_of_items
+from .requests import answers_of, conversation_of, instructions_of
 from .steps import Said
 from .unread import Unread
 
@@ -42,8 +39,6 @@ class Call:
     answer: list[Said]
     tools: list[Any] | None = None
     model: str | None = None
-    finish_reason: str | None = None
-    usage: Usage | None = None
     asked: float | None = None
     answered: float | None = None
     cost_usd: float | None = None
@@ -96,49 +91,16 @@ def call_of(request: Node, answer: Node, *, body: bool = True) -> Call:
     unread = Unread()
     if body:
         unread.keys(request, _REQUEST | _ANSWER if request == answer else _REQUEST, "a request")
-    system = [
-        Said("system", anthropic.system_of(request[key], unread))
-        for key in ("instructions", "system")
-        if request[key].value is not None
-    ]
-    call = Call(system, _prompt(request, unread), [], model=request["model"].text_or_none(), unread=unread)
+    call = Call(
+        instructions_of(request, unread), conversation_of(request, unread), answers_of(answer, unread), unread=unread
+    )
+    if request["input"].value is None and request["messages"].value is None:
+        unread.add("request whose input is not recorded")
     tools = request["tools"].items() or request["functions"].items()
     call.tools = [tool.value for tool in tools] or None
     call.after, call.name = request["previous_response_id"].text_or_none(), answer["id"].text_or_none()
-    call.model = answer["model"].text_or_none() or call.model
-    call.usage = usage_of(answer["usage"])
-    if isinstance(answer["choices"].value, list):
-        first, *others = answer["choices"].items()
-        unread.add("answer beside the first of several", len(others))
-        call.answer, call.finish_reason = (
-            [said_of_message(first["message"], unread)],
-            first["finish_reason"].text_or_none(),
-        )
-    elif isinstance(answer["output"].value, list):
-        made = Answer(unread)
-        for item in answer["output"].items():
-            if not made.takes(item):
-                unread.kind("item", kind_of_item(item))
-        call.answer, call.finish_reason = made.said(), finish_of(answer)
-    else:
-        call.answer, call.finish_reason = (
-            anthropic.joined(anthropic.said_of(answer, unread)),
-            answer["stop_reason"].text_or_none(),
-        )
+    call.model = request["model"].text_or_none()
     return call
-
-
-def _prompt(request: Node, unread: Unread) -> list[Said]:
-    if isinstance(request["input"].value, str):
-        return [Said("user", request["input"].text())]
-    if isinstance(request["messages"].value, list):
-        messages = request["messages"].items()
-        if anthropic.is_anthropic(message.value for message in messages):
-            return [said for message in messages for said in anthropic.said_of(message, unread)]
-        return [said_of_message(message, unread) for message in messages]
-    if request["input"].value is None:
-        unread.add("request whose input is not recorded")
-    return [said for group in said_of_items(request["input"].items(), unread) for said in group]
 
 
 class Calls:
@@ -174,9 +136,7 @@ class Calls:
             tools=call.tools,
             asked=call.asked,
             answered=call.answered,
-            model=call.model,
-            finish_reason=call.finish_reason,
-            usage=call.usage,
+            model=turn.model or call.model,
         )
         if call.name is not None:
             self.told[call.name] = [*told, *call.answer]

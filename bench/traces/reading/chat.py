@@ -86,13 +86,20 @@ def _image(url: str) -> ImagePart:
     )
 
 
-def reasoning_of(message: Node) -> str | None:
-    """What the model thought, as text, by any of the names that servers give it; never the signatures, which are opaque."""
+def reasoning_of(message: Node, unread: Unread) -> str | None:
+    """What the model thought, as text, by any of the names that servers give it; never the signatures, which are opaque.
+
+    Counted are thoughts of which only a signature is recorded, and thinking blocks of a kind that is not known.
+    """
     said = message["reasoning_content"].text_or_none() or message["reasoning"].text_or_none()
-    if said:
-        return said
-    blocks = (block["thinking"].text_or_none() for block in message["thinking_blocks"].items())
-    return "\n".join(filter(None, blocks)) or None
+    blocks = message["thinking_blocks"].items()
+    texts = [block["thinking"].text_or_none() for block in blocks]
+    for block, text in zip(blocks, texts, strict=True):
+        if block["type"].value not in (None, "thinking", "redacted_thinking"):
+            unread.kind("thinking block", block["type"].value)
+        elif not (text or said):
+            unread.add("reasoning whose text is not recorded")
+    return said or "\n".join(filter(None, texts)) or None
 
 
 def tool_calls_of(message: Node, index: int) -> tuple[ToolCall, ...]:

@@ -7,11 +7,13 @@ role is `user`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ...model import ToolCall, ToolResult
 
-_FENCED = re.compile(r"^```(mswea_bash_command|bash)[ \t]*\r?\n(.*?)^```[ \t]*\r?$", re.MULTILINE | re.DOTALL)
-_EXECUTE = re.compile(r"^execute:[ \t]*(\S.*?)[ \t\r]*$", re.MULTILINE | re.IGNORECASE)
+_OPENED = re.compile(r"^```(mswea_bash_command|bash)[ \t]*\r?\n", re.MULTILINE)
+_CLOSED = re.compile(r"^```[ \t]*\r?$", re.MULTILINE)
+_EXECUTE = re.compile(r"^execute:[ \t]*(\S.*)$", re.MULTILINE | re.IGNORECASE)
 _RETURNCODE = re.compile(
     r"\s*(?:<exception>(?P<error>.*?)</exception>\s*)?<returncode>\s*(?P<code>-?\d+)\s*</returncode>", re.DOTALL
 )
@@ -31,12 +33,23 @@ def commands_in(text: str) -> tuple[str, ...]:
     ()
     """
     if "```" in text:
-        blocks = [(match.group(1), match.group(2).strip("\r\n")) for match in _FENCED.finditer(text)]
+        blocks = list(_blocks(text))
         for language in ("mswea_bash_command", "bash"):
             found = tuple(body for name, body in blocks if name == language and body.strip())
             if found:
                 return found
-    return tuple(match.group(1) for match in _EXECUTE.finditer(text))
+    return tuple(match.group(1).rstrip(" \t\r") for match in _EXECUTE.finditer(text))
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """The fenced blocks of a text as (language, what is in it); one that is not closed is none."""
+    opened = _OPENED.search(text)
+    while opened is not None:
+        closed = _CLOSED.search(text, opened.end())
+        if closed is None:  # then no later one is closed either
+            return
+        yield opened.group(1), text[opened.end() : closed.start()].strip("\r\n")
+        opened = _OPENED.search(text, closed.end())
 
 
 def calls_in(text: str, index: int) -> tuple[ToolCall, ...]:

@@ -7,21 +7,25 @@ from typing import Any, NoReturn
 
 import msgspec
 
+from ...model import too_deep
+
 
 def strict_json(text: str) -> Any:
-    """The JSON value that a text is; None where it is not JSON, or holds NaN, which would not survive being written again.
+    """The JSON value that a text is; None where it is not JSON, nested too deep, or holds NaN, which would not survive being written again.
 
     >>> strict_json('{"a": [1]}'), strict_json("[1, NaN]"), strict_json("done")
     ({'a': [1]}, None, None)
     """
     try:
-        return msgspec.json.decode(text)
+        value = msgspec.json.decode(text)
+        return None if too_deep(value) else value
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
         pass
     if "\\u" not in text:  # only escapes of lone surrogates are JSON that msgspec does not take
         return None
     try:
-        return json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse)
+        return None if too_deep(value) else value
     except (ValueError, RecursionError):
         return None
 

@@ -28,7 +28,7 @@ def said_of_message(message: Node, unread: Unread) -> Said:
         role=role,
         content=said_content(message["content"]) or message["refusal"].text_or_none() or "",
         calls=calls_of_message(message) if role == "assistant" else (),
-        reasoning=reasoning_of(message) if role == "assistant" else None,
+        reasoning=reasoning_of(message, unread) if role == "assistant" else None,
         call_id=message["tool_call_id"].text_or_none() or "",
         name=message["name"].text_or_none() or "",
     )

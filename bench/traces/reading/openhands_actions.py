@@ -91,6 +91,8 @@ class Actions:
                 done = {"true": True, "false": False}.get(str(args["task_completed"].value).lower())
                 self.outcome = Outcome(success=done, said_by="the agent, when it finished")
         elif kind in ("message", "run"):
+            if event["source"].value not in (None, "user", "environment"):
+                self.steps.unread.kind("source, taken for the user,", event["source"].value)
             text = first_of(args, "content", "command").text_or_none() or ""
             self._say(Said("user", f"User executed the command:\n{text}" if kind == "run" else text), event)
             self.steps.unread.add("picture of a user message", len(args["image_urls"].items()))

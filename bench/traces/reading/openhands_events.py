@@ -140,7 +140,7 @@ class Events:
         message = event["llm_message"]
         role = ROLES.get(message["role"].text(), "user")
         content = simple(parts_of([*message["content"].items(), *event["extended_content"].items()]))
-        thought = thought_of(message) if role == "assistant" else None
+        thought = thought_of(message, self.steps.unread) if role == "assistant" else None
         index = self._say(Said(role, content, reasoning=thought), event)
         if role == "assistant":
             self.answers[_answer_id(event)] = index
@@ -152,7 +152,7 @@ class Events:
         (first, *_), actions, self.batch = self.batch, self.batch, []
         calls = tuple(call_of_action(action) for action in actions)
         content = simple(parts_of([part for action in actions for part in action["thought"].items()]))
-        index = self._say(Said("assistant", content, calls, thought_of(first)), first)
+        index = self._say(Said("assistant", content, calls, thought_of(first, self.steps.unread)), first)
         self.answers[_answer_id(first)] = index
         for action, call in zip(actions, calls, strict=True):
             self.asked[call.id] = (moment(action["timestamp"]), len(calls))

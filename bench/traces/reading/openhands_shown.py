@@ -138,8 +138,8 @@ def call_of_action(action: Node) -> ToolCall:
     return ToolCall(id=action["tool_call_id"].text(), name=action["tool_name"].text(), arguments=arguments)
 
 
-def thought_of(said: Node) -> str | None:
+def thought_of(said: Node, unread: Unread) -> str | None:
     """The reasoning of a message or an action, whichever interface of a provider it came by."""
     item = said["responses_reasoning_item"]
     texts = [text.text() for key in ("summary", "content") for text in at(item, key).items()]
-    return reasoning_of(said) or "\n".join(texts) or None
+    return reasoning_of(said, unread) or "\n".join(texts) or None

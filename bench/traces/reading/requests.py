@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from ...files.documents import Node
 from ...model import Usage
-from .anthropic import is_anthropic, said_of as said_of_anthropic, system_of
+from .anthropic import is_anthropic, joined, said_of as said_of_anthropic, system_of
 from .chat import usage_of
 from .langchain import is_message, said_of as said_of_langchain
 from .messages import said_of_message
 from .nodes import at, first_of, only_text
-from .responses import Answer, finish_of, is_item, said_of_items
+from .responses import Answer, finish_of, is_item, kind_of_item, said_of_items
 from .steps import Said
 from .unread import Unread
 
@@ -33,51 +33,73 @@ def said_by_any(messages: list[Node], unread: Unread) -> list[Said]:
 
 
 def prompt_of(request: Node, unread: Unread) -> list[Said]:
-    """The messages that a request sends: its system prompt, then `messages`, `input`, `prompts` or `prompt`; of several prompts the first, the
-    others are counted. `[]` where it has none of these."""
+    """The messages that a request sends: its system prompt, then the conversation. `[]` where it has none of these."""
+    return [*instructions_of(request, unread), *conversation_of(request, unread)]
+
+
+def instructions_of(request: Node, unread: Unread) -> list[Said]:
+    """The system prompt that a request has beside its messages."""
     system = [at(request, key) for key in ("system", "instructions")]
-    told = [Said("system", content) for node in system if node.value and (content := system_of(node, unread))]
+    return [Said("system", content) for node in system if node.value and (content := system_of(node, unread))]
+
+
+def conversation_of(request: Node, unread: Unread) -> list[Said]:
+    """What a request has as `messages`, `input`, `prompts` or `prompt`; of several prompts the first, the others are counted."""
     messages = at(request, "messages")
     texts = first_of(request, "input", "prompts", "prompt") if request.value is not None else messages
     found = messages if messages.value else texts
     if not isinstance(found.value, list):
-        return told if found.value is None else [*told, Said("user", found.text())]
+        return [] if found.value is None else [Said("user", found.text())]
     items = found.items()
     batched = bool(items) and isinstance(items[0].value, list)
     if batched or (found is texts and all(isinstance(item.value, str) for item in items)):
         unread.add("further prompt of one model call", len(items) - 1)
         items = items[0].items() if batched else items[:1]
     if any(is_item(item.value) for item in items):
-        return [*told, *(said for group in said_of_items(items, unread) for said in group)]
-    return [*told, *said_by_any(items, unread)]
+        return [said for group in said_of_items(items, unread) for said in group]
+    return said_by_any(items, unread)
 
 
 def answer_of(response: Node, unread: Unread) -> Said | None:
-    """What a response answers, with model, usage and why it ended; of several answers the first, the others are counted. None where there is none."""
+    """The turn of `answers_of`; what tools on the server gave back within it is counted. None where there is no answer."""
+    told = answers_of(response, unread)
+    unread.add("result of a tool that the server ran within an answer", len(told[1:]))
+    return told[0] if told else None
+
+
+def answers_of(response: Node, unread: Unread) -> list[Said]:
+    """What a response answers: the turn, with model, usage and why it ended, then the results of tools that the server ran in it.
+
+    Of several answers the first, the others are counted. `[]` where there is none.
+    """
     if response.value is None:
-        return None
+        return []
     generations, choices = response["generations"], response["choices"]
+    told: list[Said | None]
     if generations.value:
-        said = _generated(generations, unread)
+        told = [_generated(generations, unread)]
     elif choices.value:
         unread.add("further answer of one model call", len(choices.items()) - 1)
         choice = choices.items()[0]
         text = Said("assistant", choice["text"].text_or_none() or "")
         said = text if choice["message"].value is None else said_of_message(choice["message"], unread)
-        said = replace(said, finish_reason=choice["finish_reason"].text_or_none())
+        told = [replace(said, finish_reason=choice["finish_reason"].text_or_none())]
     elif isinstance(response["output"].value, list):
-        said = _responded(response, unread)
+        told = [*_responded(response, unread)]
     elif is_message(response.value):
-        said = said_of_langchain(response, unread)
+        told = [said_of_langchain(response, unread)]
     elif response["role"].value is not None:
-        told = said_of_anthropic(response, unread) if response.has("stop_reason") else said_by_any([response], unread)
-        said = next(iter(told), None)
-        said = said and replace(said, finish_reason=only_text(response["stop_reason"]))
+        theirs = response.has("stop_reason") or is_anthropic([response.value])
+        told = [*(joined(said_of_anthropic(response, unread)) if theirs else said_by_any([response], unread))]
+        told[:1] = [said and replace(said, finish_reason=only_text(response["stop_reason"])) for said in told[:1]]
     else:
-        said = None
-    if said is None:
-        return None
-    return replace(said, model=said.model or only_text(response["model"]), usage=said.usage or usage_in(response))
+        told = []
+    given = [said for said in told if said is not None]
+    if not given:
+        return []
+    turn, *results = given
+    model, usage = turn.model or only_text(response["model"]), turn.usage or usage_in(response)
+    return [replace(turn, model=model, usage=usage), *results]
 
 
 def _generated(generations: Node, unread: Unread) -> Said | None:
@@ -96,14 +118,13 @@ def _generated(generations: Node, unread: Unread) -> Said | None:
     return said and replace(said, finish_reason=said.finish_reason or only_text(reason))
 
 
-def _responded(response: Node, unread: Unread) -> Said | None:
+def _responded(response: Node, unread: Unread) -> list[Said]:
     answer = Answer(unread)
     for item in response["output"].items():
         if not answer.takes(item):
-            unread.kind("item", item["type"].value)
+            unread.kind("item", kind_of_item(item))
     told = answer.said()
-    unread.add("result of a tool that the server ran within an answer", len(told) - 1 if told else 0)
-    return replace(told[0], finish_reason=finish_of(response)) if told else None
+    return [replace(said, finish_reason=finish_of(response)) for said in told[:1]] + told[1:]
 
 
 def usage_in(response: Node) -> Usage | None:

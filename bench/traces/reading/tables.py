@@ -10,7 +10,7 @@ from typing import Any
 from ...text.tables import read_cell
 from .decoded import strict_json
 
-_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)+\|?\s*")
+_RULE = re.compile(r"\s*+(?:\|\s*+)?:?-{2,}+:?\s*+(\|\s*+:?-{2,}+:?\s*+)+\|?\s*")
 _LONGEST_HEADER = 60
 
 

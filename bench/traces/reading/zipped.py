@@ -8,7 +8,8 @@ import zipfile
 import zlib
 
 from ...errors import TraceError
-from ...files.documents import Document, Node, optional_zstandard
+from ...files.documents import Document, Node, unzstd
+from ...files.limits import joined, limit, raised
 
 _MAGIC = b"PK\x03\x04"
 _ZSTD = 93  # the method's number in the zip format; Python knows it from 3.14 on
@@ -28,6 +29,7 @@ class Zipped:
 
     def __init__(self, document: Document) -> None:
         self.document = document
+        self._expanded = 0
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(document.disk_bytes))
         except (zipfile.BadZipFile, ValueError, struct.error) as error:
@@ -44,6 +46,9 @@ class Zipped:
 
     def _bytes(self, name: str, inside: Document) -> bytes:
         info = self._zip.getinfo(name)
+        self._expanded += info.file_size
+        if self._expanded > limit("size"):
+            raise inside.fail(f"the entries expand to more than {limit('size'):,} bytes — {raised('size')}")
         try:
             return self._unzstd(info, inside) if info.compress_type == _ZSTD else self._zip.read(info)
         except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, struct.error) as error:
@@ -53,13 +58,10 @@ class Zipped:
         raw = self.document.disk_bytes
         name, extra = struct.unpack_from("<HH", raw, info.header_offset + 26)
         start = info.header_offset + _LOCAL_HEADER + name + extra
-        zstandard = optional_zstandard(inside.name)
         try:
-            unpacked: bytes = (
-                zstandard.ZstdDecompressor().decompressobj().decompress(raw[start : start + info.compress_size])
-            )
-        except zstandard.ZstdError as error:
-            raise inside.fail(f"zstd data is damaged ({error}) — copy or record it again") from None
-        if len(unpacked) != info.file_size:
-            raise inside.fail("zstd data is cut short — copy or record it again")
+            unpacked = joined(unzstd(raw[start : start + info.compress_size], inside.name), info.file_size)
+        except ValueError as error:
+            raise inside.fail(f"zstd data is {error} — copy or record it again") from None
+        if unpacked is None or len(unpacked) != info.file_size:
+            raise inside.fail("zstd data is not as long as it says — copy or record it again")
         return unpacked

@@ -1,0 +1,64 @@
+"""`bench tune`: the best setting by the decision rule, judged on cases that it was not chosen on."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from .outcome import Concluded, progress_bar
+from .run import plans_of
+from .saying import say
+
+
+@click.command()
+@click.argument("scenarios", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--traces", "traces", multiple=True, metavar="[FORMAT:]PATH", help="Traces to replay without a scenario.")
+@click.option("--strategy", "strategies", multiple=True, metavar="SPEC",
+              help="A strategy with several settings: mask=compactor=mask_observations:keep_last=5|10|20, share=0.5..0.9..0.1.")  # fmt: skip
+@click.option("--keep", type=click.FloatRange(0, 1), metavar="SHARE",
+              help="What a setting must keep of what later turns needed (default: what the scenario says, or 0.95).")  # fmt: skip
+@click.option("--keep-far", type=click.FloatRange(0, 1), metavar="SHARE",
+              help="The same of what was needed from far back (six turns and more).")  # fmt: skip
+@click.option("--seed", type=int, metavar="N", help="What draws the cases to choose on (default: the scenario's seed).")
+@click.option("--model", metavar="NAME", help="The model of traces that name none: for prices, window and encoding.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."
+)
+def tune(
+    scenarios: tuple[Path, ...],
+    traces: tuple[str, ...],
+    strategies: tuple[str, ...],
+    keep: float | None,
+    keep_far: float | None,
+    seed: int | None,
+    model: str | None,
+    jobs: int | None,
+) -> None:
+    """Name the best of the settings of SCENARIOs, or of every --strategy on --traces: the cheapest that keeps enough.
+
+    It is chosen on one half of the cases and judged on the other. At least 12 cases are needed. Exit 1 where nobody qualifies, or the one that
+    was chosen does not on the other half.
+    """
+    from .. import run_scenario
+    from ..reports.decision_sentence import decision_notes, tuned_sentence
+    from ..tuning import tune as tuned
+
+    plans = plans_of(scenarios, traces, strategies)
+    if seed is not None:
+        plans = [replace(plan, seed=seed) for plan in plans]
+    found = []
+    with progress_bar() as progress:
+        for plan in plans:
+            compared = run_scenario(
+                replace(plan, model=model or plan.model), progress, jobs=jobs or os.cpu_count() or 1
+            )
+            found.append((plan.title, tuned(compared, keep=keep, keep_far=keep_far, seed=plan.seed)))
+    for title, item in found:
+        head = f"{title}: " if len(found) > 1 else ""
+        say(head + tuned_sentence(item))
+        for note in decision_notes(item.chosen):
+            say(note)
+    raise Concluded(int(not all(item.holds for _, item in found)))

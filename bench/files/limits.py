@@ -1,0 +1,85 @@
+"""How much of a file is read: its size once expanded, a line, and how many files a folder gives. Only regular files."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ..errors import BenchError, nearest
+
+LIMITS: dict[str, int] = {"size": 500_000_000, "line": 100_000_000, "files": 20_000}
+"""The limits by name: bytes of a file once it is expanded, bytes of one JSON value (a line, or a whole JSON file), files of a folder or pattern."""
+
+VARIABLE = "BENCH_LIMITS"
+"""The environment variable that raises them, for the processes that measure cases too: `size=2GB,files=100000`. `--limit` sets it."""
+
+_AMOUNT = re.compile(r"(\d{1,15})(|kb|mb|gb|k|m|g)", re.IGNORECASE)
+_TIMES = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
+
+
+def limits_of(text: str) -> dict[str, int]:
+    """The limits that a text names. Raises BenchError for one that is unknown or no amount.
+
+    >>> limits_of("size=2GB,files=100000"), limits_of("")
+    ({'size': 2000000000, 'files': 100000}, {})
+    """
+    found = {}
+    for part in filter(None, text.split(",")):
+        name, _, amount = part.strip().partition("=")
+        match = _AMOUNT.fullmatch(amount.strip())
+        if name not in LIMITS:
+            raise BenchError(f"limit {name!r}: unknown{nearest(name, LIMITS)}")
+        if match is None:
+            raise BenchError(f"limit {name!r}: expected an amount such as 2GB or 100000, got {amount!r}")
+        found[name] = int(match[1]) * _TIMES[match[2].lower().removesuffix("b")]
+    return found
+
+
+def limit(name: str, environment: Mapping[str, str] = os.environ) -> int:
+    """The limit in force.
+
+    >>> limit("files", {}), limit("files", {"BENCH_LIMITS": "files=5k"})
+    (20000, 5000)
+    """
+    return {**LIMITS, **limits_of(environment.get(VARIABLE, ""))}[name]
+
+
+def raised(name: str) -> str:
+    """What to do about a limit, to end an error with."""
+    return f"if that is right, raise it with --limit {name}=N"
+
+
+def read_regular(path: Path) -> bytes:
+    """The bytes of a regular file. Raises OSError for a folder, a pipe, a device or a socket, which are not opened to be read, and for a file above
+    the limit `size`.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        mode = os.fstat(descriptor)
+        if stat.S_ISDIR(mode.st_mode):
+            raise IsADirectoryError(0, "is a folder, not a file")
+        if not stat.S_ISREG(mode.st_mode):
+            raise OSError(0, "is no regular file (a pipe, a device or a socket)")
+        most = limit("size")
+        data = file.read(most + 1) if mode.st_size <= most else b""
+    if mode.st_size > most or len(data) > most:
+        raise OSError(0, f"has more than {most:,} bytes; {raised('size')}")
+    return data
+
+
+def joined(pieces: Iterable[bytes], most: int) -> bytes | None:
+    """Pieces of an expanded file as one; None as soon as they are more than so many bytes.
+
+    >>> joined([b"ab", b"c"], 3), joined(iter(lambda: b"endless", b""), 1000)
+    (b'abc', None)
+    """
+    found, size = [], 0
+    for piece in pieces:
+        size += len(piece)
+        if size > most:
+            return None
+        found.append(piece)
+    return b"".join(found)

@@ -1,0 +1,98 @@
+"""Sweeps: one strategy at several settings, the curve that they make, and its Pareto front."""
+
+from __future__ import annotations
+
+from ...comparison.decision import FAR, RECALL, Decision, Standing, decide
+from ...comparison.sweeps import Sweep, sweeps
+from ...model import Comparison
+from ...text.wording import counted, listed, quantity
+from .. import panel
+from ..blocks import Beside, Block, Cell, Chart, Column, Point, Prose, Table, measured
+from ..decision_sentence import obstacle_text
+from ..terms import FAR as FAR_SAID, KEPT, NEEDED
+
+SAME = (
+    "The setting is named by the traces that it was chosen on, and looks better on these than on others: `bench tune` judges it on traces that "
+    "it did not choose on."
+)
+
+
+@panel("sweeps", order=36, title="Which setting is best?")
+def sweeps_panel(comparison: Comparison) -> list[Block]:
+    """A table and a chart for each strategy that ran at several settings: what each setting costs and keeps, and which no other one beats."""
+    decision = decide(comparison)
+    found = sweeps(comparison, decision.metric)
+    if not found:
+        return [
+            Prose(
+                "No strategy ran at several settings: `keep_last=5|10|20` or `share=0.5..0.9..0.1` in a spec does that.",
+                "muted",
+            )
+        ]
+    blocks: list[Block] = []
+    for sweep in found:
+        chart = _chart(comparison, decision, sweep)
+        table = _table(comparison, decision, sweep)
+        blocks += [Prose(_said(decision, sweep)), Beside((table, chart)) if chart else table]
+    return [*blocks, Prose(SAME, "muted")]
+
+
+def _said(decision: Decision, sweep: Sweep) -> str:
+    able = [item.strategy for item in decision.standings if item.qualifies]
+    values = {setting.strategy: setting.values for setting in sweep.settings}
+    best = next((values[name] for name in able if name in values), None)
+    head = f"{sweep.plugin} at {counted(len(sweep.settings), 'setting')} of {listed(list(sweep.names))}"
+    return f"{head}: {best} costs least of those that qualify." if best else f"{head}: none of them qualifies."
+
+
+def _table(comparison: Comparison, decision: Decision, sweep: Sweep) -> Table:
+    standings = {item.strategy: item for item in decision.standings}
+    columns = (
+        Column("setting"),
+        Column("strategy"),
+        Column("price" if decision.unit == "usd" else "tokens", align="right"),
+        Column(KEPT, align="right", explained=NEEDED),
+        Column("from far back", align="right", explained=FAR_SAID),
+        Column("Pareto front"),
+        Column("qualifies"),
+    )
+    rows = tuple(
+        (
+            Cell(setting.values),
+            Cell(setting.strategy, strategy=setting.strategy),
+            *(measured(comparison.row(setting.strategy, name)) for name in (decision.metric, RECALL, FAR)),
+            Cell("on it" if setting.on_front else "", "good" if setting.on_front else "plain"),
+            _qualifies(standings.get(setting.strategy)),
+        )
+        for setting in sweep.settings
+    )
+    return Table(
+        columns,
+        rows,
+        f"On the Pareto front: no other setting is both cheaper by {decision.metric} and better by {RECALL}.",
+    )
+
+
+def _qualifies(standing: Standing | None) -> Cell:
+    if standing is None:
+        return Cell("", "muted")
+    return Cell("yes", "good") if standing.qualifies else Cell("no", "warn", obstacle_text(standing.obstacles[0]))
+
+
+def _chart(comparison: Comparison, decision: Decision, sweep: Sweep) -> Chart | None:
+    """The settings by what they cost and keep, joined in their order; None where nothing has both."""
+    points = tuple(
+        Point(setting.strategy, setting.cost, setting.kept, note=setting.values)
+        for setting in sweep.settings
+        if setting.cost is not None and setting.kept is not None
+    )
+    if not points:
+        return None
+    ranked = sorted((item for item in sweep.settings if item.on_front), key=lambda item: item.cost or 0.0)
+    best = tuple(item.strategy for item in ranked)
+    title = "dollars" if decision.unit == "usd" else "tokens"
+    shown = f" Dashed, in bold: the Pareto front, {listed(list(best))}." if len(best) > 1 else ""
+    ends = f"from {quantity(points[0].y, 'fraction')} to {quantity(points[-1].y, 'fraction')} kept"
+    text = f"The settings of {sweep.plugin} in their order, {ends}; up is better, left is cheaper.{shown}"
+    curve = tuple(point.series for point in points)
+    return Chart("scatter", sweep.plugin, title, KEPT, decision.unit, "fraction", points, text, front=best, curve=curve)

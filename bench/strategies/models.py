@@ -1,0 +1,133 @@
+"""Models that strategies ask: answered from a cassette, and only while one is recorded by a host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from ..errors import SpecError, StrategyError, one_line
+from ..files.cassettes import HOW, Answer, Cassette
+from ..model import WriterCall
+from ..tokens.counting import TokenCounter
+
+Api = Literal["openai", "anthropic"]
+Host = Callable[[Mapping[str, Any]], Answer]
+CASSETTE = "model.cassette.jsonl"
+
+
+def ask(
+    model: str,
+    messages: str | Sequence[Mapping[str, str]],
+    *,
+    api: Api = "openai",
+    cassette: str = CASSETTE,
+    **options: Any,
+) -> str:
+    """A model's answer to a text, or to messages of `role` and `content`, for a strategy of yours: recorded once, and replayed from then on.
+
+    The cassette lies beside the scenario. `options` (temperature, max_tokens, …) are sent as they are. What it cost in tokens and in time is
+    charged to the strategy. Raises StrategyError for a request that was never recorded, naming the nearest one that was: `bench run
+    --record-model HOST` asks the host for what is missing, with the key in OPENAI_API_KEY or ANTHROPIC_API_KEY.
+
+    >>> ask("small", "Shorten: …", cassette="none.jsonl")
+    Traceback (most recent call last):
+    bench.errors.StrategyError: none.jsonl: no such cassette — record it with --record-model HOST, or correct the path
+    """
+    told = [{"role": "user", "content": messages}] if isinstance(messages, str) else [dict(item) for item in messages]
+    for item in told:
+        if not (isinstance(item.get("role"), str) and isinstance(item.get("content"), str)):
+            raise StrategyError(f"ask: a message has a role and a content, both text; got {one_line(item)[:80]}")
+    calls = current()
+    named = {} if api == "openai" else {"api": api}
+    return calls.answer({"model": model, "messages": told, **named, **options}, calls.base / cassette, cassette)
+
+
+@dataclass
+class ModelCalls:
+    """What one replay asks of models: `base` is where its cassettes lie, `count` counts what no provider counted, `step` is the one going on.
+
+    `charged` are the calls so far; while `free`, none is added: the untruncated side is asked to judge the strategy, and not by it.
+    """
+
+    base: Path = Path()
+    count: TokenCounter | None = None
+    step: int = -1
+    free: bool = False
+    charged: list[WriterCall] = field(default_factory=list)
+    cassettes: dict[Path, Cassette] = field(default_factory=dict)
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """What is asked inside the block is asked here."""
+        outer = _CALLS.set(self)
+        try:
+            yield
+        finally:
+            _CALLS.reset(outer)
+
+    def answer(self, request: dict[str, Any], path: Path, name: str) -> str:
+        """The answer to a request, charged: from the cassette at a path, or while one is recorded from the host. Raises StrategyError."""
+        host = _HOST.get()
+        try:
+            if path not in self.cassettes:
+                self.cassettes[path] = Cassette(path, name, may_be_missing=host is not None)
+        except SpecError as error:
+            raise StrategyError(str(error)) from None
+        kept = self.cassettes[path]
+        found = kept.answer(request)
+        if found is None:
+            if host is None:
+                raise StrategyError(f"{kept.miss(request)} — {HOW}")
+            found = host(request)
+            kept.keep(request, found)
+        if not self.free:
+            self.charged.append(self._call(request, found))
+        return found.text
+
+    def wrote(self, consumed_tokens: int, produced_tokens: int) -> None:
+        """Charge a summary as a compactor tells of it, unless a model was really asked in this step, which is charged as it was."""
+        if not (self.charged and self.charged[-1].step == self.step and self.charged[-1].model is not None):
+            self.charged.append(
+                WriterCall(step=self.step, consumed_tokens=consumed_tokens, produced_tokens=produced_tokens)
+            )
+
+    def _call(self, request: Mapping[str, Any], found: Answer) -> WriterCall:
+        read = [message["content"] for message in request["messages"]]
+        return WriterCall(
+            step=self.step,
+            consumed_tokens=self._tokens(read) if found.input_tokens is None else found.input_tokens,
+            produced_tokens=self._tokens([found.text]) if found.output_tokens is None else found.output_tokens,
+            model=request["model"],
+            seconds=found.seconds,
+        )
+
+    def _tokens(self, texts: Sequence[str]) -> int:
+        return 0 if self.count is None else sum(map(self.count.text, texts))
+
+
+_CALLS: ContextVar[ModelCalls | None] = ContextVar("_CALLS", default=None)
+_HOST: ContextVar[Host | None] = ContextVar("_HOST", default=None)
+
+
+def current() -> ModelCalls:
+    """The calls of the replay that is going on; outside of one, calls that nobody is charged for."""
+    return _CALLS.get() or ModelCalls()
+
+
+@contextmanager
+def recording_from(host: Host | None) -> Iterator[None]:
+    """Inside the block, what no cassette holds is asked of a host, and kept. None: nothing is asked of anybody."""
+    outer = _HOST.set(host)
+    try:
+        yield
+    finally:
+        _HOST.reset(outer)
+
+
+def is_recording() -> bool:
+    """Whether a host answers, so that a cassette may be missing yet."""
+    return _HOST.get() is not None

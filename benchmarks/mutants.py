@@ -1,0 +1,306 @@
+"""Do the tests notice a wrong line? One place at a time is changed in the code that judges, and the tests that run it are run again.
+
+`python benchmarks/mutants.py [--seed 14] [--count 60] [--start 0] [--only WORD] [--work FOLDER]` — mutants of `bench/metrics`, `bench/comparison`,
+`bench/gates` and `bench/evidence`, in the order that the seed gives them. Ends with exit code 1 where a mutant survived that
+`benchmarks/equivalents.toml` does not explain.
+
+The work is done in a copy of the project. First every test file runs once, to see which functions each of its tests calls; a mutant is then judged by
+the tests that call its function, one outside functions by all of them. One that takes far more processor time than its tests did counts as killed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import builtins
+import hashlib
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+import traceback
+from collections import Counter
+from collections.abc import Generator, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy  # noqa: F401  what tests need is imported once, before a process is forked for each mutant
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from mutations import Mutant, mutants_of, telling_calls
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("metrics", "comparison", "gates", "evidence")
+EQUIVALENTS = ROOT / "benchmarks" / "equivalents.toml"
+TESTS = (
+    "baselines", "bounds", "budgets", "cache_rules", "calibration", "case", "commands*", "compactions", "comparison", "conclusions",
+    "conformance_metrics", "confusion", "cutting_more", "decision", "dependencies*", "explanations", "files_baselines", "findings", "gates*",
+    "intervals", "losses", "metrics_*", "oracle", "presence", "probes", "prompt_validity", "prompts", "reasoning", "recorded_*",
+    "reference", "refetches", "routes_loops", "routes_metrics", "scores", "second_reading", "selection",
+    "stale_baselines", "structure", "sweeps", "tiers", "truncation",
+)  # fmt: skip
+"""Files of tests that judge a mutant, beside the examples in the rooms themselves."""
+
+MORE_TIMES = 5
+"""How many times the processor time of its tests a mutant may take, beside START_S seconds to start."""
+START_S = 30.0
+QUICK_S = 4.0
+"""Seconds of tests that are run, after those named after the changed file, before the rest is even imported."""
+
+WALL_S = 1200.0
+MEMORY = 8 * 1024**3
+
+
+class Tried(NamedTuple):
+    """One test: its name, the processor time it took, and the functions of the rooms that it called."""
+
+    name: str
+    seconds: float
+    calls: frozenset[str]
+
+    @property
+    def file(self) -> str:
+        """Where it stands."""
+        return self.name.partition("::")[0]
+
+
+class Watch:
+    """A pytest plug-in that runs the tests wanted (None: all) in their order, and notes what they called, and which failed."""
+
+    def __init__(self, wanted: Sequence[str] | None = None) -> None:
+        self.wanted = None if wanted is None else {name: place for place, name in enumerate(wanted)}
+        self.tried: list[tuple[str, float, list[str]]] = []
+        self.failed: list[str] = []
+        self.called: set[str] = set()
+
+    def pytest_configure(self) -> None:
+        """That an example fails is enough: a smaller one is not looked for, which takes minutes."""
+        phases = (Phase.explicit, Phase.generate)
+        settings.register_profile(
+            "mutants", derandomize=True, deadline=None, phases=phases, suppress_health_check=list(HealthCheck)
+        )
+        settings.load_profile("mutants")
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Only the tests wanted."""
+        wanted = self.wanted
+        if wanted is not None:
+            items[:] = sorted((item for item in items if item.nodeid in wanted), key=lambda item: wanted[item.nodeid])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Note what a test called, and the processor time it took."""
+        self.called.clear()
+        started = time.process_time()
+        answer = yield
+        self.tried.append((item.nodeid, round(time.process_time() - started, 3), sorted(self.called)))
+        return answer
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note a test that failed."""
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note a file that cannot be imported any more."""
+        if report.failed:
+            self.failed.append(f"{report.nodeid} (import)")
+
+
+class Bench:
+    """A copy of the project in a folder of its own, and its tests."""
+
+    def __init__(self, work: Path) -> None:
+        self.work, self.copy = work, work / "copy"
+        shutil.rmtree(self.copy, ignore_errors=True)
+        listing = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
+        listed = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True).stdout.decode()
+        for name in filter(None, listed.split("\0")):
+            if (ROOT / name).is_file():
+                (self.copy / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, self.copy / name)
+        paths = sorted(path for room in ROOMS for path in (self.copy / "bench" / room).glob("*.py"))
+        self.sources = {str(path.relative_to(self.copy)): path.read_text(encoding="utf-8") for path in paths}
+        tests = sorted({path for name in TESTS for path in (self.copy / "tests").glob(f"test_{name}.py")})
+        self.files = [f"bench/{room}" for room in ROOMS] + [str(path.relative_to(self.copy)) for path in tests]
+
+    def run(self, files: Sequence[str], watch: Watch, seconds: float) -> tuple[int, list[Any], list[str]]:
+        """Tests of the copy in a process of their own: pytest's exit code (negative: the signal that ended it), what was tried, what failed."""
+        noted = self.work / "noted.json"
+        noted.unlink(missing_ok=True)
+        child = os.fork()
+        if child == 0:
+            status = 70
+            try:
+                status = self._tested(files, watch, seconds)
+                noted.write_text(json.dumps([watch.tried, watch.failed]), encoding="utf-8")
+            except BaseException:
+                traceback.print_exc()
+                sys.stderr.flush()
+            finally:
+                os._exit(status)
+        code = _waited(child)
+        if noted.exists():
+            return code, *json.loads(noted.read_text(encoding="utf-8"))
+        return code, [], []
+
+    def _tested(self, files: Sequence[str], watch: Watch, seconds: float) -> int:
+        os.setsid()
+        os.chdir(self.copy)
+        said = os.open(self.work / "said.txt", os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
+        os.dup2(said, 1)
+        os.dup2(said, 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+        sys.path[:] = [str(self.copy), *(path for path in sys.path if Path(path) != Path(__file__).parent)]
+        os.environ["PYTHONPATH"] = str(self.copy)
+        builtins.bench_called = watch.called.add  # type: ignore[attr-defined]
+        first = [] if watch.wanted is None else ["-x"]
+        flags = [
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+            "--tb=short",
+            "-Wignore::pytest.PytestAssertRewriteWarning",
+            f"--rootdir={self.copy}",
+        ]
+        status = int(pytest.main([*flags, *first, *files], plugins=[watch]))
+        if not str(sys.modules["bench"].__file__).startswith(str(self.copy)):
+            raise SystemExit("the tests ran another bench than the copy")
+        return status
+
+    def write(self, path: str, source: str) -> None:
+        """A file of the copy as it is to be run now."""
+        for compiled in (self.copy / path).parent.glob(f"__pycache__/{Path(path).stem}.*.pyc"):
+            compiled.unlink()
+        (self.copy / path).write_text(source, encoding="utf-8")
+
+    def tried(self) -> list[Tried]:
+        """Every test with the functions it calls. Each file is tried once; of one that is still the same, what the folder says is taken."""
+        for path, source in self.sources.items():
+            self.write(path, telling_calls(path, source))
+        found = []
+        for file in self.files:
+            inside = sorted((self.copy / file).glob("*.py")) or [self.copy / file]
+            own = b"".join([file.encode(), *(path.read_bytes() for path in inside)])
+            kept = self.work / f"{hashlib.sha256(own).hexdigest()}.json"
+            if not kept.exists():
+                print(f"  {file}", end=" ", flush=True)
+                code, tried, failed = self.run([file], Watch(), WALL_S)
+                print(f"{len(tried)} tests, {sum(seconds for _, seconds, _ in tried):.1f} s", flush=True)
+                if code not in (0, 5):
+                    raise SystemExit(f"{file} fails without a mutant ({code}): {failed} (see {self.work / 'said.txt'})")
+                kept.write_text(json.dumps(tried), encoding="utf-8")
+            for name, seconds, calls in json.loads(kept.read_text(encoding="utf-8")):
+                found.append(Tried(name, seconds, frozenset(calls)))
+        for path, source in self.sources.items():
+            self.write(path, source)
+        return found
+
+    def judged(self, mutant: Mutant, tests: Sequence[Tried]) -> str:
+        """The test that noticed a mutant, or how it ended; `""` where it survived."""
+        place = f"{mutant.path} {mutant.function}"
+        able = [test for test in tests if not mutant.function or place in test.calls]
+        cost = Counter[str]()
+        for test in able:
+            cost[test.file] += test.seconds
+        stem = Path(mutant.path).stem
+        files = sorted(cost, key=lambda file: (stem not in file, cost[file], file))
+        at = {file: number for number, file in enumerate(files)}
+        able.sort(key=lambda test: at[test.file])
+        spent = dict(zip(files, accumulate(cost[file] for file in files), strict=True))
+        quick = {file for file in files if stem in file or spent[file] <= QUICK_S}
+        self.write(mutant.path, mutant.source)
+        try:
+            for round_ in (
+                [test for test in able if test.file in quick],
+                [test for test in able if test.file not in quick],
+            ):
+                by = self._noticed(round_) if round_ else ""
+                if by:
+                    return by
+            return ""
+        finally:
+            self.write(mutant.path, self.sources[mutant.path])
+
+    def _noticed(self, tests: Sequence[Tried]) -> str:
+        """The first of some tests that fails, or how they ended; `""` where all pass."""
+        files = list(dict.fromkeys(test.file for test in tests))
+        seconds = START_S + MORE_TIMES * sum(test.seconds for test in tests)
+        code, _, failed = self.run(files, Watch([test.name for test in tests]), seconds)
+        if code == 4:
+            raise SystemExit(f"pytest did not start: {self.work / 'said.txt'}")
+        return "" if code in (0, 5) else (failed[0] if failed else f"ended with {code}")
+
+
+def _waited(child: int) -> int:
+    """The exit code of a process of ours, ended with its children after WALL_S seconds."""
+    ending = time.monotonic() + WALL_S
+    while True:
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > ending:
+            os.killpg(child, signal.SIGKILL)
+        time.sleep(0.05)
+
+
+def explained() -> dict[str, str]:
+    """Why a mutant changes nothing that can be seen, by its name."""
+    tables: dict[str, dict[str, str]] = tomllib.loads(EQUIVALENTS.read_text(encoding="utf-8"))
+    return {f"{place}: {change}": why for place, changes in tables.items() for change, why in changes.items()}
+
+
+def drawn(sources: dict[str, str], seed: int) -> list[Mutant]:
+    """Every mutant in the order of a seed. A change elsewhere in the code does not change the order of those it leaves."""
+    found = [mutant for path, source in sources.items() for mutant in mutants_of(path, source)]
+    return sorted(found, key=lambda mutant: hashlib.sha256(f"{seed} {mutant.name}".encode()).digest())
+
+
+def main(seed: int, start: int, count: int, only: str, work: Path) -> int:
+    """Try the mutants and print what became of each, then the counts. 1 where one survived that is not explained."""
+    bench, reasons = Bench(work), explained()
+    mutants = drawn(bench.sources, seed)
+    chosen = [mutant for mutant in mutants if only in mutant.name][start : start + count]
+    unknown = reasons.keys() - {mutant.name for mutant in mutants}
+    for name in sorted(unknown):
+        print(f"explained, and no mutant: {name}")
+    print(f"seed {seed}: {len(chosen)} of {len(mutants)} mutants, from {start}", flush=True)
+    tests = bench.tried()
+    print(f"{len(tests)} tests in {len(bench.files)} places", flush=True)
+    counts: dict[str, Counter[str]] = {room: Counter() for room in ROOMS}
+    for number, mutant in enumerate(chosen, start + 1):
+        began = time.monotonic()
+        by = bench.judged(mutant, tests)
+        outcome = "killed" if by else "equivalent" if mutant.name in reasons else "survived"
+        counts[mutant.path.split("/")[1]][outcome] += 1
+        print(
+            f"{number:4} {outcome:10} {mutant.name}  [{by or reasons.get(mutant.name, '')}] {time.monotonic() - began:.0f} s",
+            flush=True,
+        )
+    total = sum(counts.values(), Counter())
+    for room, of in [*counts.items(), ("all", total)]:
+        tested = of["killed"] + of["survived"]
+        share = f"{of['killed'] / tested:.1%}" if tested else "—"
+        print(f"{room:12} {of['killed']} killed, {of['survived']} survived, {of['equivalent']} equivalent: {share}")
+    return int(bool(total["survived"]) or bool(unknown))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seed", type=int, default=14)
+    parser.add_argument("--start", type=int, default=0)
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--only", default="", help="only mutants whose name holds this")
+    parser.add_argument("--work", type=Path, help="a folder for the copy and for what is known of the tests")
+    given = parser.parse_args()
+    os.nice(15)
+    folder = given.work or Path(tempfile.mkdtemp(prefix="mutants-"))
+    sys.exit(main(given.seed, given.start, given.count, given.only, folder.resolve()))

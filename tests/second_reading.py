@@ -1,0 +1,300 @@
+"""A second reading of published trace files, by plain JSON and text: how many messages, answers, calls and results, and the recorded usage.
+
+It shares no code with `bench.traces`. What each format means was read off its files and its documentation anew. A count is a Counter of
+`told` (messages of system and user), `answers` (of a model), `calls`, `results`, `prompt_tokens` and `completion_tokens`; where a format is
+not counted so far, of what its reading says.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+Count = Counter[str]
+
+
+def whole(path: Path) -> Any:
+    """The file as one JSON value."""
+    return json.loads(path.read_text(encoding="utf-8-sig"))
+
+
+def lines(path: Path) -> list[Any]:
+    """The file as JSON Lines, or as the list that it is."""
+    text = path.read_text(encoding="utf-8-sig")
+    return (
+        json.loads(text)
+        if text.lstrip().startswith("[")
+        else [json.loads(line) for line in text.split("\n") if line.strip()]
+    )
+
+
+def tokens(usage: Any) -> Count:
+    """The recorded usage of one answer. Anthropic counts cached tokens beside the input, everybody else in it."""
+    if not usage:
+        return Counter()
+    if "prompt_tokens" in usage:
+        made = usage.get("completion_tokens") or 0
+        thought = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0
+        if usage["prompt_tokens"] + made + thought == usage.get("total_tokens"):
+            made += thought  # xAI bills reasoning beside the completion
+        return Counter(prompt_tokens=usage["prompt_tokens"], completion_tokens=made)
+    beside = 0
+    if "input_tokens_details" not in usage:
+        beside = (usage.get("cache_read_input_tokens") or 0) + (usage.get("cache_creation_input_tokens") or 0)
+    return Counter(prompt_tokens=usage["input_tokens"] + beside, completion_tokens=usage["output_tokens"])
+
+
+def chat(messages: Iterable[Any]) -> Count:
+    """A chat in OpenAI's form."""
+    count: Count = Counter()
+    for message in messages:
+        role = message["role"]
+        if role in ("tool", "function"):
+            count["results"] += 1
+        elif role == "assistant":
+            count["answers"] += 1
+            count["calls"] += len(message.get("tool_calls") or ()) + bool(message.get("function_call"))
+            count += tokens(message.get("usage"))
+        else:
+            count["told"] += 1
+    return count
+
+
+def openai(path: Path) -> Count:
+    """One chat a file."""
+    return chat(whole(path))
+
+
+def tau_bench(path: Path) -> Count:
+    """A list of runs with a chat each."""
+    return sum((chat(run["traj"]) for run in whole(path)), Counter())
+
+
+def bfcl(path: Path) -> Count:
+    """A request a line, its question a list of turns of messages."""
+    return sum((chat(message for turn in line["question"] for message in turn) for line in lines(path)), Counter())
+
+
+def intercode(path: Path) -> Count:
+    """Episodes: an action is an answer with one call, an observation its result; a plan is asked for and answered once more."""
+    count: Count = Counter()
+    for episode in whole(path).values():
+        turns = episode["turn_history"]
+        acted = len(turns["actions"])
+        if not acted:
+            continue
+        count += Counter(told=1, answers=acted, calls=acted, results=acted)
+        if (
+            "steps" in turns
+        ):  # the plan is an answer to the query, and is not in the prompts that tell the query and each step
+            count += Counter(told=1 + acted, answers=1)
+        if turns.get("thoughts") and turns["thoughts"][-1] == "EXCEEDED MAX TURNS: submit":
+            count -= Counter(answers=1, calls=1, results=1)  # the harness submits, nobody answered
+    return count
+
+
+def mini_swe_agent(path: Path) -> Count:
+    """Chat messages with commands as calls or in fences, or the items of OpenAI's Responses."""
+    held = whole(path)
+    messages = held["messages"] if isinstance(held, dict) else held
+    count: Count = Counter()
+    for at, message in enumerate(messages):
+        if "output" in message and message.get("type") != "function_call_output":
+            calls = sum(item["type"] == "function_call" for item in message["output"])
+            count += Counter(answers=1, calls=calls) + tokens(message.get("usage"))
+        elif message.get("type") == "function_call_output" or message.get("role") == "tool":
+            count["results"] += 1
+        elif message["role"] == "assistant":
+            calls = len(message.get("tool_calls") or ())
+            if "tool_calls" not in message and at + 1 < len(messages):
+                calls = fenced(message["content"])
+            usage = message.get("extra", {}).get("response", {}).get("usage")
+            count += Counter(answers=1, calls=calls) + tokens(usage)
+        elif message["role"] == "user" and at and messages[at - 1]["role"] == "assistant":
+            count["results"] += 1  # of the command in the text before; the last one has no `<returncode>`
+        elif message["role"] != "exit":
+            count["told"] += 1
+    return count
+
+
+def fenced(text: str) -> int:
+    """How many commands stand in fences, or after `execute:`."""
+    return len(re.findall(r"```mswea_bash_command\n", text)) or len(re.findall(r"^execute:", text, re.MULTILINE))
+
+
+def claude_code(path: Path) -> Count:
+    """Session lines: one answer has one message id over several lines, its usage repeated; a user line holds results or a text."""
+    answers: dict[str, Any] = {}
+    count: Count = Counter()
+    for line in lines(path):
+        if line.get("type") not in ("user", "assistant"):
+            continue
+        content = line["message"]["content"]
+        blocks = [{"type": "text"}] if isinstance(content, str) else content
+        kinds = Counter(block["type"] for block in blocks)
+        count["calls"] += kinds["tool_use"]
+        count["results"] += kinds["tool_result"]
+        if line["type"] == "user":
+            count["told"] += bool(kinds["text"])
+        else:
+            answers[line["message"]["id"]] = max(
+                answers.get(line["message"]["id"], {}),
+                line["message"]["usage"],
+                key=lambda usage: usage.get("output_tokens", -1),
+            )
+    count["answers"] += len(answers)
+    return sum(map(tokens, answers.values()), count)
+
+
+def openhands(path: Path) -> Count:
+    """Events: what the user says, what the agent does (a message is an answer without a call, ending is a call), and observations.
+
+    An answer of the model is repeated in each event that came of it, with its usage.
+    """
+    count: Count = Counter()
+    used: dict[str, Any] = {}
+    for event in lines(path):
+        if "observation" in event:
+            count["results"] += 1
+        elif event["source"] == "user":
+            count["told"] += 1
+        else:
+            count += Counter(answers=1, calls=event["action"] != "message")
+        answer = (event.get("tool_call_metadata") or {}).get("model_response")
+        used |= {answer["id"]: answer["usage"]} if answer else {}
+    return sum(map(tokens, used.values()), count)
+
+
+def openhands_sdk(path: Path) -> Count:
+    """One model call a file: a prompt and the answer; only the answer has its usage."""
+    call = whole(path)
+    answer = call["response"]["choices"][0]["message"]
+    return chat([*call["messages"], answer]) + tokens(call["response"]["usage"])
+
+
+def swe_agent(path: Path) -> Count:
+    """The history: an answer's call is structured or its action, and what follows it is the result; that of the last is in `trajectory`."""
+    held = whole(path)
+    count: Count = Counter()
+    history = held["history"]
+    for at, entry in enumerate(history):
+        if entry["role"] == "assistant":
+            count["answers"] += 1
+            structured = len(entry.get("tool_calls") or ())
+            count["calls"] += structured or bool(entry.get("action"))
+        elif entry["role"] == "tool" or (
+            at and history[at - 1]["role"] == "assistant" and history[at - 1].get("action")
+        ):
+            count["results"] += 1
+        else:
+            count["told"] += 1
+    unseen = history[-1]["role"] == "assistant" and held["trajectory"][-1]["observation"] is not None
+    return count + Counter(results=int(unseen))
+
+
+def inspect_log(path: Path) -> Count:
+    """Samples with events: an answer a model event (but those that grade), the tool messages of prompts as results."""
+    count: Count = Counter()
+    for sample in whole(path)["samples"] or ():
+        scorers = {
+            event["id"] for event in sample["events"] if event["event"] == "span_begin" and event["type"] == "scorer"
+        }
+        calls = [event for event in sample["events"] if event["event"] == "model" and event["span_id"] not in scorers]
+        for event in calls:
+            output = event["output"]
+            message = output["choices"][0]["message"]
+            count += Counter(answers=1, calls=len(message.get("tool_calls") or ())) + tokens(output.get("usage"))
+        messages = {message["id"]: message for event in calls for message in event["input"]}
+        for message in messages.values():
+            count["results"] += message["role"] == "tool"
+            count["told"] += message["role"] in ("user", "system")
+    return count
+
+
+def rap(path: Path) -> Count:
+    """Chat messages, tool messages with the raw result."""
+    return chat(whole(path)["messages"])
+
+
+def csv_table(path: Path) -> Count:
+    """One result, whatever rows it has."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return Counter(results=bool(list(csv.reader(file))))
+
+
+def revit_results(path: Path) -> Count:
+    """A list of results."""
+    return Counter(results=len(whole(path)))
+
+
+def http_cassette(path: Path) -> Count:
+    """Recorded requests as YAML, by its text: each that was posted to a model is an answer; so is what the first one tells of an assistant."""
+    interactions = path.read_text(encoding="utf-8").split("\n- request:")
+    asked = [
+        text for text in interactions if re.search(r"\n    uri: \S+/(chat/completions|responses|messages)\n", text)
+    ]
+    well = sum(re.search(r"\n      code: 200\n", text) is not None for text in asked)
+    return Counter(answers=well + asked[0].partition("\n    uri:")[0].count('"role":"assistant"'))
+
+
+def flowgentic(path: Path) -> Count:
+    """A report in Markdown says how often tools ran, node by node, and its messages' usage where they are printed whole, a message once."""
+    text = path.read_text(encoding="utf-8")
+    count = Counter(results=sum(map(int, re.findall(r"^\*\*✅ Tool Executions \((\d+)\):", text, re.MULTILINE))))
+    used = set(re.findall(r"id='(run-[^']+)'.*?usage_metadata=\{'input_tokens': (\d+), 'output_tokens': (\d+)", text))
+    return sum((Counter(prompt_tokens=int(told), completion_tokens=int(made)) for _, told, made in used), count)
+
+
+def group_chat(path: Path) -> Count:
+    """Who&When's group chats: the task, then experts; the terminal's messages are results, or say that there was no code."""
+    held = whole(path)
+    named = [entry.get("name") or entry["role"] for entry in held["history"]]
+    ran = [entry["content"].startswith("exitcode:") for entry in held["history"]]
+    terminal = [name == "Computer_terminal" for name in named]
+    results = sum(here and answered for here, answered in zip(terminal, ran, strict=True))
+    idle = sum(terminal) - results
+    alone = len(ran) > 1 and terminal[1] and ran[1]  # it ran the code of the task, which no expert wrote
+    return Counter(
+        told=1 + idle, answers=len(named) - 1 - sum(terminal), calls=results - alone, results=results, alone=int(alone)
+    )
+
+
+def orchestrated(path: Path) -> Count:
+    """Who&When's orchestrated runs: every ledger is a decision, every message of an agent a result."""
+    held = whole(path)
+    count: Count = Counter()
+    for entry in held["history"]:
+        count["decisions"] += entry["content"].startswith("Updated Ledger:")
+        count["agents"] += not entry["role"].startswith("Orchestrator") and entry["role"] != "human"
+    return count
+
+
+def who_and_when(path: Path) -> Count:
+    """A group chat names its speakers; an orchestrated run says them in the role."""
+    return group_chat(path) if "name" in whole(path)["history"][0] else orchestrated(path)
+
+
+READINGS: dict[str, Callable[[Path], Count]] = {
+    "openai": openai,
+    "tau_bench": tau_bench,
+    "bfcl": bfcl,
+    "intercode": intercode,
+    "mini_swe_agent": mini_swe_agent,
+    "claude_code": claude_code,
+    "openhands": openhands,
+    "openhands_sdk": openhands_sdk,
+    "swe_agent": swe_agent,
+    "inspect_log": inspect_log,
+    "rap": rap,
+    "csv_table": csv_table,
+    "revit_results": revit_results,
+    "http_cassette": http_cassette,
+    "who_and_when": who_and_when,
+    "flowgentic": flowgentic,
+}
+"""The second reading of each format."""

@@ -1,0 +1,115 @@
+"""Repeated patterns: every stage gets through them, and what makes them linear changes no answer. How long they take: benchmarks/linear.py."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from bench.evidence import turn_parts
+from bench.evidence.dependencies import _longest
+from bench.redaction import Redactor, _any_of
+from bench.text import facts, notices, tables
+from bench.text.labels import LabelsOf
+from bench.text.leaves import Leaves
+from bench.text.texts import Texts
+from bench.traces.reading.commands import commands_in
+
+ROOT = Path(__file__).parents[1]
+
+
+def linear() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("linear_benchmark", ROOT / "benchmarks" / "linear.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+LINEAR = linear()
+
+
+@pytest.mark.parametrize("name", LINEAR.PATTERNS)
+def test_every_stage_gets_through_a_repeated_pattern(name):
+    text, texts = LINEAR.repeated(name, 11_000), Texts()
+    for stage in LINEAR.STAGES.values():
+        stage(text, texts)
+
+
+def test_a_pattern_may_scan_so_far_and_no_further():
+    unbounded = re.compile(r"[^)]\*\+[^?)]*(?:://|/)|\(\?=\[[^]]*\]\*")
+    assert not unbounded.search(facts._PATTERN.pattern.replace("{{", "{"))
+    slug = "-".join(["word"] * 20)
+    assert facts.facts_of(f"{slug}-2023") == {f"{slug}-2023": "name"}, "a slug of a hundred characters is one name"
+    folders = "/".join(["x" * 250] * 3)
+    assert facts.facts_of(f"/{folders} {folders}.csv") == {f"/{folders}": "path", f"{folders}.csv": "path"}
+
+
+def test_a_header_wider_than_ten_thousand_characters_is_read():
+    header = "a" + " " * 12_000 + "b"
+    row = "1" + " " * 12_000 + "2"
+    rows, rest = tables.find_tables(f"{header}\n{row}\n{row}", {"a": ("a",), "b": ("b",)})
+    assert rows == [{"a": 1, "b": 2}] * 2
+    assert rest == ""
+
+
+def test_tables_looked_for_in_vain_are_given_up_and_others_still_found(monkeypatch):
+    names = {"a": ("a",), "b": ("b",)}
+    text = "a b\n" * 3 + "a b x\n\na  b\n1  2"
+    assert tables.find_tables(text, names)[0][-1] == {"a": 1, "b": 2}
+    monkeypatch.setattr(tables, "_CHARS_IN_VAIN", 0)
+    monkeypatch.setattr(tables, "_TIMES_IN_VAIN", 0)
+    assert tables.find_tables(text, names) == ([], text)
+
+
+def test_keys_without_a_word_and_keys_of_several_are_found_beside_their_value():
+    leaves = [
+        Leaves(others=[(("--",), (int, 471)), (("go.id",), (int, 471)), (("id",), (int, 471)), (("-x",), (int, 7))])
+    ]
+    found = LabelsOf(leaves)("go.id: 471 --\nid: 471\n-x 7")
+    assert sorted(found) == ["--\x00471", "go.id\x00471", "id\x00471", "id\x00471"]
+
+
+def test_a_fence_that_is_not_closed_reaches_to_the_end():
+    assert turn_parts._fences("a ```sh\nls\n``` b ```py\n1") == ("a   b  ", ["ls\n", "1"])
+    assert turn_parts._fences("a ``` b") == ("a ``` b", [])
+    assert commands_in("```bash\nls\n```\n```bash\npwd") == ("ls",)
+
+
+def test_the_longest_run_of_words_is_that_of_trying_each_length():
+    words = ["a", "b", "c", "d", "e", "f", "a", "b", "c", "x"]
+    flat = " z a b c d e y a b c d e f a q "
+    for at in range(len(words) - 2):
+        run = f" {' '.join(words[at : at + 3])} "
+        if run in flat:
+            wanted = max(end for end in range(at + 3, len(words) + 1) if f" {' '.join(words[at:end])} " in flat)
+            assert _longest(words, at, flat, flat.index(run)) == wanted
+
+
+def test_a_marker_that_the_whole_line_has_is_not_the_strategys_own():
+    assert notices.marker("12 more rows\nx [2 lines left out]", "12 more rows\nx and y") == "left out"
+    assert notices.marker("12 more rows", "12 more rows\nx") is None
+
+
+def test_many_secrets_are_one_pattern_that_takes_the_longest():
+    secrets = sorted(["abcdefgh1", "abcdefgh12", "abcdxyz99", "abc", "zz"], key=len, reverse=True)
+    assert re.findall(_any_of(secrets), "abcdefgh12 abcdefgh1 abcdxyz99 abcx zz") == [
+        "abcdefgh12",
+        "abcdefgh1",
+        "abcdxyz99",
+        "abc",
+        "zz",
+    ]
+
+
+def test_hundreds_of_secrets_in_a_text_are_all_removed():
+    keys = [f"q8Zr2LmW0xKt5V{number:04}" for number in range(300)]
+    redactor = Redactor()
+    clean = redactor.value(["?" + "&".join(f"key={key}" for key in keys), f"again {keys[7]}"])
+    assert clean[0] == "?" + "&".join(f"key=REDACTED_URL_KEY_{number}" for number in range(1, 301))
+    assert clean[1] == "again REDACTED_URL_KEY_8"
+    assert redactor.removed == {"url_key": 301}

@@ -1,0 +1,163 @@
+"""Tuning: chosen on one half of the cases, judged on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from decided import INFOS, comparison
+from handmade import opened, shell
+
+from bench.cli import main
+from bench.comparison.pairs import deltas
+from bench.errors import BenchError
+from bench.model import Comparison
+from bench.reports.decision_sentence import tuned_sentence
+from bench.traces.native import encode_trace
+from bench.tuning import part_of, tune
+
+CASES = [f"case {number:02}" for number in range(14)]
+Number = float | Callable[[str], float]
+
+
+def strategy(usd: float, recall: Number = 1.0, far: Number = 1.0) -> dict[str, dict[str, float]]:
+    numbers = {
+        "cost.with_refetches_usd": usd, "needed.recall": recall, "needed.recall.far": far, "prompt.invalid": 0.0,
+        "prompt.task_missing": 0.0, "cost.window_overflows": 0.0,
+    }  # fmt: skip
+    return {
+        name: {case: given(case) if callable(given) else given for case in CASES} for name, given in numbers.items()
+    }
+
+
+def compared(*rules: dict[str, object], **strategies: dict[str, dict[str, float]]) -> Comparison:
+    found = comparison({**strategies, "keep_all": strategy(10.0), "recorded": strategy(8.0)}, *rules)
+    known = {name: INFOS[name] for name in found.metrics}
+    return msgspec.structs.replace(found, deltas=deltas(known, found.rows, found.everyone, ("recorded", "keep_all"), 0))
+
+
+HALF = tune(compared(a=strategy(1.0))).chosen_on
+"""The cases that seed 0 chooses on."""
+
+
+def on_half(inside: float, outside: float) -> Callable[[str], float]:
+    return lambda case: inside if case in HALF else outside
+
+
+def test_the_halves_are_seeded_apart_and_all_there() -> None:
+    given = compared(a=strategy(1.0))
+    first, again, other = tune(given, seed=3), tune(given, seed=3), tune(given, seed=4)
+    assert first.chosen_on == again.chosen_on != other.chosen_on
+    assert sorted((*first.chosen_on, *first.judged_on)) == CASES
+    assert len(first.chosen_on) == len(first.judged_on) == 7
+
+
+def test_the_cheapest_that_keeps_enough_is_named_and_judged_on_the_others() -> None:
+    found = tune(
+        compared(tight=strategy(1.0, recall=0.5), good=strategy(2.0, recall=0.97, far=0.9), safe=strategy(4.0))
+    )
+    assert found.standing is not None
+    assert (found.standing.strategy, found.holds) == ("good", True)
+    assert tuned_sentence(found) == (
+        "Use good: chosen on 7 cases (seed 0), judged on 7 others. There it costs $2.00 a run with refetches, 75% less than what you run today "
+        "(sure over 7 cases), and keeps 97% of what later turns needed and 90% of what they needed from far back."
+    )
+
+
+def test_a_setting_that_only_looked_good_is_not_named() -> None:
+    found = tune(compared(lucky=strategy(1.0, recall=on_half(0.99, 0.7)), safe=strategy(4.0)))
+    assert found.chosen.winner == "lucky"
+    assert not found.holds
+    assert tuned_sentence(found) == (
+        "Do not use lucky yet: it was chosen on 7 cases (seed 0), and on the 7 others it does not qualify: keeps 70%, "
+        "below 95%. On the others alone the rule would name safe."
+    )
+
+
+def test_what_was_kept_on_the_other_half_does_not_help_the_choice() -> None:
+    found = tune(compared(unlucky=strategy(1.0, recall=on_half(0.7, 1.0)), safe=strategy(4.0)))
+    assert (found.chosen.winner, found.judged.winner, found.holds) == ("safe", "unlucky", True)
+    assert tuned_sentence(found).endswith("On the others alone the rule would name unlucky.")
+
+
+def test_what_is_run_today_may_win_and_nobody_may() -> None:
+    dear = tune(compared(dear=strategy(9.0)))
+    assert tuned_sentence(dear).startswith("Keep what you run today: chosen on 7 cases (seed 0), judged on 7 others.")
+    assert "The next best that qualifies, dear, costs 12.5% more than that" in tuned_sentence(dear)
+    nobody = tune(comparison({"a": strategy(1.0, recall=0.5)}))
+    assert not nobody.holds
+    assert tuned_sentence(nobody).startswith(
+        "No setting is named. On the 7 cases (seed 0) to choose on, nobody qualifies"
+    )
+
+
+def test_keep_and_keep_far_are_the_rules() -> None:
+    given = compared(tight=strategy(1.0, recall=0.9, far=0.5), safe=strategy(4.0))
+    assert tune(given).chosen.winner == "safe"
+    assert tune(given, keep=0.85).chosen.winner == "safe"
+    assert tune(given, keep=0.85, keep_far=0.4).chosen.winner == "tight"
+
+
+def test_gates_count_on_each_half_but_not_those_of_a_baseline() -> None:
+    rules = ({"metric": "needed.recall", "strategy": "a", "min": 0.99}, {"metric": "needed.recall", "max_drop": 0.01})
+    found = tune(compared(*rules, a=strategy(1.0, recall=on_half(1.0, 0.96)), b=strategy(2.0)))
+    assert found.chosen.winner == "a"
+    assert found.standing is not None
+    assert [item.kind for item in found.standing.obstacles] == ["gates"]
+
+
+def test_a_part_is_what_a_comparison_of_those_cases_is() -> None:
+    whole = compared(a=strategy(1.0, recall=on_half(1.0, 0.5)))
+    assert whole.value("a", "needed.recall") == 0.75
+    part = part_of(whole, HALF)
+    assert part.case_ids == HALF
+    assert part.value("a", "needed.recall") == 1.0
+    assert part.value("a", "cost.with_refetches_usd") == 7.0
+    delta = part.delta("a", "cost.with_refetches_usd")
+    assert delta is not None
+    assert (delta.n, delta.delta) == (7, 7 - 56)
+
+
+def test_too_few_cases_are_refused() -> None:
+    few = part_of(compared(a=strategy(1.0)), CASES[:11])
+    with pytest.raises(BenchError, match="tune: 11 cases, and 12 are needed: 6 to choose on and 6 others to judge on"):
+        tune(few)
+    tune(part_of(compared(a=strategy(1.0)), CASES[:12]))
+
+
+# ---------------------------------------------------------------- the command
+
+
+def recorded(folder: Path, count: int) -> Path:
+    for number in range(count):
+        (folder / f"run{number:02}.jsonl").write_bytes(
+            encode_trace(opened(shell(6 + number % 3, start=2), id=f"run{number:02}"))
+        )
+    return folder
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as done:
+        main(["tune", *arguments, "--jobs", "1"])
+    shown = capsys.readouterr()
+    return int(str(done.value.code)), shown.out, shown.err
+
+
+def test_the_command_names_a_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sweep = "mask=compactor=mask_observations:keep_last=1|3"
+    traces = str(recorded(tmp_path, 12))
+    code, out, _ = said(capsys, "--traces", traces, "--strategy", sweep)
+    assert code == 0
+    assert out.startswith("Use mask-1: chosen on 6 cases (seed 0), judged on 6 others.")
+    assert "The rule: of the strategies" in out
+    assert "(seed 5)" in said(capsys, "--traces", traces, "--strategy", sweep, "--seed", "5")[1]
+
+
+def test_the_command_refuses_too_few_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = said(
+        capsys, "--traces", str(recorded(tmp_path, 3)), "--strategy", "cut=summarizer=truncate:limit=9|99"
+    )
+    assert code == 2
+    assert err.startswith("error: tune: 3 cases, and 12 are needed")
