@@ -24,7 +24,6 @@ from .saying import escape_what_cannot_be_printed, say
 from .show import show
 from .tune import tune
 
-
 COMPLETING = "_BENCH_COMPLETE"
 """What a shell sets that asks how a line may go on."""
 
