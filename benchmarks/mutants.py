@@ -50,6 +50,9 @@ TESTS = (
 MORE_TIMES = 5
 """How many times the processor time of its tests a mutant may take, beside START_S seconds to start."""
 START_S = 30.0
+MOST_S = 25.0
+"""Seconds of tests that are run at most for one mutant, beside those named after its file: what only a slower test would see has survived."""
+
 QUICK_S = 4.0
 """Seconds of tests that are run, after those named after the changed file, before the rest is even imported."""
 
@@ -221,7 +224,7 @@ class Bench:
         try:
             for round_ in (
                 [test for test in able if test.file in quick],
-                [test for test in able if test.file not in quick],
+                [test for test in able if test.file not in quick and spent[test.file] <= MOST_S],
             ):
                 by = self._noticed(round_) if round_ else ""
                 if by:

@@ -15,7 +15,7 @@ from bench.case import Measuring, measure
 from bench.comparison.rows import aggregate, bounds, case_row, summary_row
 from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
-from bench.gates import conclude
+from bench.gates import conclude, value_text
 from bench.metrics import example, metric_of
 from bench.model import MetricInfo, Row, Run, Sample, Source, Trace
 from bench.pipeline import compare
@@ -133,6 +133,15 @@ def test_a_verdict_says_both_ends_and_what_is_left_out():
     said = judged({"min": 0.5}, a=GAP).sentence
     assert "measured only in part" in said
     assert "1 sample could not be measured, and may change it" in said
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"),
+    [(0.0, None, None, "0"), (0.5, 0.0, None, "between 0 and 0.5"), (-1.0, None, 0.0, "between -1 and 0")],
+)
+def test_nothing_is_told_as_nothing(value, low, high, text):
+    row = msgspec.structs.replace(BOUND, value=value, low=low, high=high)
+    assert value_text(row) == text
 
 
 def test_what_is_known_of_other_cases_is_enough_to_fail():

@@ -48,6 +48,10 @@ from bench.model import Against, Baseline, Loss, Losses, Row
         (rule(min=0.2, max=0.5), {"a": 0.6}, "fail"),
         (rule(min=0.2, max=0.5), {"a": 0.3}, "pass"),
         (rule(min=0.0), {"a": 0.0}, "pass"),
+        (AT_LEAST, {"a": 0.0}, "fail"),  # nothing is a value like any other
+        (WORST, {"a": 0.0, "b": 0.9}, "fail"),
+        (rule(max=0.5), {"a": 0.0}, "pass"),
+        (rule(max=0.5, over="worst_case"), {"a": 0.0, "b": 0.4}, "pass"),
         (AT_LEAST, {"a": UNMEASURED}, "inconclusive"),
         (AT_LEAST, {"a": None}, "inconclusive"),
         (AT_LEAST, {"a": 0.9, "b": UNMEASURED}, "inconclusive"),
@@ -364,6 +368,18 @@ def test_where_only_the_maximum_breaks_the_highest_case_is_blamed():
 )
 def test_a_gate_is_called_by_what_it_asks(settings, name):
     assert only(compared({"s": {"a": 0.9}}, rule(**settings))).gate == name
+
+
+@pytest.mark.parametrize(
+    ("limits", "case", "limit"), [({"min": 0.6}, "a (0)", 0.6), ({"min": -1, "max": 0.1}, "b (0.9)", 0.1)]
+)
+def test_a_case_with_nothing_is_blamed_for_too_little_and_for_nothing_else(limits, case, limit):
+    (verdict,) = compared({"s": {"a": 0.0, "b": 0.9}}, rule(**limits)).verdicts
+    assert verdict.sentence.endswith(f"; worst on {case}")
+    assert verdict.limit == limit
+    (alone,) = compared({"s": {"a": 0.0}}, rule(min=0.6, max=0.9, over="worst_case")).verdicts
+    assert (alone.value, alone.limit) == (0.0, 0.6)
+    assert "is 0 on a, the limit is ≥ 0.6 and ≤ 0.9" in alone.sentence
 
 
 def test_a_gate_that_holds_says_nothing_of_losses():
