@@ -24,6 +24,9 @@ from .saying import escape_what_cannot_be_printed, say
 from .show import show
 from .tune import tune
 
+COMPLETING = "_BENCH_COMPLETE"
+"""What a shell sets that asks how a line may go on."""
+
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="bench")
@@ -76,6 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Concluded:
         raise
     except SystemExit as error:
+        if COMPLETING in os.environ:  # a shell asked what a line may go on with, and click answered
+            raise
         _fail(f"code that was loaded wanted to exit with {one_line(error)} — a plug-in must not", 2)
     except BaseException as error:  # whatever it is: exit code 1 says that a gate failed, and 0 that all hold
         debugged(error)
