@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 from generated import traces
-from handmade import opened, result, run_of, shell
+from handmade import opened, result, run_of, shell, trace
 from hypothesis import given, settings, strategies as st
 from measured import evidence_of, measured
 from reference import lost
 
-from bench.evidence.shown import compactions_shown
-from bench.model import CompactionShown, ModelTurn, Run, Trace
+from bench.evidence.compactions import Survivors
+from bench.evidence.shown import CURVE_CALLS, compactions_shown, window_shown
+from bench.model import CompactionShown, ModelTurn, Prompt, Run, Trace
 
 
 def pairs(name: str, recording: Trace, run: Run) -> list[tuple[int | None, float | None, float | None]]:
@@ -102,3 +104,41 @@ def test_as_the_slow_reference(trace: Trace, strategy: str) -> None:
         for thread, found in evidence_of(trace, run).prompts.scan.compactions.items()
     }
     assert ours == lost.compactions(trace, run)
+
+
+class Held:
+    """What a prompt holds, and which facts came or went since it was last asked."""
+
+    def __init__(self, *facts: str, touched: tuple[str, ...] = ()) -> None:
+        self.facts, self.touched = set(facts), set(touched)
+
+    def items(self) -> set[str]:
+        return self.facts
+
+
+def test_a_fact_is_lost_once_and_comes_back_as_often_as_it_was_told() -> None:
+    survivors = Survivors([(1, {"a": 1, "b": 1}), (3, {"a": 2}), (9, {"c": 1})])
+
+    def at(step: int, shown: Held) -> tuple[int, int]:
+        counted = survivors.at(Prompt(step=step, thread="main", splices=(), tokens=0), shown)  # type: ignore[arg-type]
+        return counted.kept, counted.total
+
+    assert at(2, Held("a", "b")) == (2, 2)
+    assert at(4, Held("b", touched=("a",))) == (1, 3)  # gone, and told again where it is gone
+    assert at(5, Held("b", touched=("a",))) == (1, 3)  # still gone
+    assert at(6, Held("a", "b", touched=("a",))) == (3, 3)
+    assert at(8, Held("b", touched=("a",))) == (1, 3)
+    assert at(10, Held("b")) == (1, 4)  # c was never held
+    assert at(11, Held("b", "c", touched=("c",))) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("calls", "kept"), [(CURVE_CALLS, CURVE_CALLS), (CURVE_CALLS + 2, CURVE_CALLS // 2 + 2), (1, 1)]
+)
+def test_a_window_is_drawn_with_calls_enough_and_with_both_ends(calls: int, kept: int) -> None:
+    """One more than fits: of every two calls one is drawn, and the last one."""
+    run = run_of(trace(*(ModelTurn(index=index, content="ok") for index in range(calls))), "keep_all")
+    window = window_shown(run, {})
+    assert (window.calls, len(window.curve)) == (calls, kept)
+    assert CURVE_CALLS == 240
+    assert (window.curve[0].number, window.curve[-1].number) == (1, calls)

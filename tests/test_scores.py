@@ -67,6 +67,8 @@ def test_the_row_of_a_case_says_why_it_has_no_value():
     assert (measured.value, measured.n, measured.reason, measured.case, measured.strategy) == (5, 2, None, "a", "s")
     assert case_row(info("sum"), run(), []).reason == NOTHING
     assert case_row(info("sum"), run(), samples(None, reason="no price")).reason == "no price"
+    several = [Sample(numerator=1, reason="of another"), Sample(numerator=None), *samples(None, reason="no price")]
+    assert case_row(info("sum"), run(), several).reason == "no price", "of the first that is not measured and says why"
     broken = run(failure=Failure(step=3, slot="store", error="ValueError: x"))
     row = case_row(info("sum"), broken, samples(1))
     assert (row.value, row.reason) == (None, "strategy raised in store at step 3: ValueError: x")
