@@ -23,7 +23,8 @@ def trust(comparison: Comparison) -> list[Block]:
     beside = f" and {counted(count, 'reference strategy', 'reference strategies')}" if count else ""
     blocks: list[Block] = [
         Prose(
-            f"{counted(len(comparison.strategies), 'strategy', 'strategies')} ({listed(comparison.strategies)}){beside} on {counted(len(comparison.cases), 'case')}: "
+            f"{counted(len(comparison.strategies), 'strategy', 'strategies')} ({listed(comparison.strategies)})"
+            f"{beside} on {counted(len(comparison.cases), 'case')}: "
             f"{counted(calls, 'model call')}, {counted(results, 'tool result')}. {REPLAY_LIMIT}"
         )
     ]
