@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from .saying import obey
+
 
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
@@ -20,4 +22,4 @@ def completion(context: click.Context, shell: str) -> None:
     if found is None:
         raise click.UsageError(f"click completes nothing in {shell}")
     root = context.find_root()
-    click.echo(found(root.command, {}, "bench", "_BENCH_COMPLETE").source())
+    obey(found(root.command, {}, "bench", "_BENCH_COMPLETE").source())

@@ -32,7 +32,7 @@ def list_(what: str, of_field: bool) -> None:
         if what != "strategies":
             raise SpecError(f"--field is about strategies, not {what} — write bench list strategies --field")
         for line in _field():
-            click.echo(line)
+            say(line)
         return
     if what not in LISTED:
         raise SpecError(f"nothing is listed under {what!r}{nearest(what, LISTED)}")

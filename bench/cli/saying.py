@@ -15,7 +15,7 @@ def say(text: str = "", *, err: bool = False, coloured: bool = False) -> None:
 
 
 def obey(command: str) -> None:
-    """Print a workflow command of our own, which GitHub is to obey."""
+    """Print what is our own exactly as it is: a workflow command that GitHub is to obey, a script for a shell."""
     click.echo(command)
 
 
