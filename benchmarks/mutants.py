@@ -41,8 +41,8 @@ EQUIVALENTS = ROOT / "benchmarks" / "equivalents.toml"
 TESTS = (
     "baselines", "bounds", "budgets", "cache_rules", "calibration", "case", "commands*", "compactions", "comparison", "conclusions",
     "conformance_metrics", "confusion", "cutting_more", "decision", "dependencies*", "explanations", "files_baselines", "findings", "gates*",
-    "intervals", "losses", "metrics_*", "oracle", "presence", "probes", "prompt_validity", "prompts", "reasoning", "recorded_*",
-    "reference", "refetches", "routes_loops", "routes_metrics", "scores", "second_reading", "selection",
+    "intervals", "losses", "metrics_*", "model", "oracle", "presence", "probes", "prompt_validity", "prompts", "reasoning", "recorded_*",
+    "reference", "refetches", "routes_loops", "routes_metrics", "scores", "second_reading", "selection", "shippable",
     "stale_baselines", "structure", "sweeps", "tiers", "truncation",
 )  # fmt: skip
 """Files of tests that judge a mutant, beside the examples in the rooms themselves."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
+import pkgutil
+from dataclasses import is_dataclass
 
 import msgspec
 import pytest
@@ -208,3 +211,25 @@ def test_a_comparison_gives_the_row_of_a_case_or_of_all():
     assert compared.row("t", "m") is None
     assert (compared.value("s", "m"), compared.value("s", "m", "a"), compared.value("t", "m")) == (2.0, 1.0, None)
     assert (compared.case_ids, list(compared.by_case), compared.everyone) == (("a",), ["a"], ("s",))
+
+
+ADDED_TO = {"_Total", "_Told"}
+"""Private sums that grow while cases, or turns, are walked through once."""
+
+
+@pytest.mark.parametrize("room", ["model", "metrics", "comparison", "gates", "evidence"])
+def test_what_judging_code_hands_on_is_frozen(room):
+    """A value that can be set again would let one strategy's judge change another's row."""
+    package = importlib.import_module(f"bench.{room}")
+    names = [package.__name__, *(found.name for found in pkgutil.iter_modules(package.__path__, f"bench.{room}."))]
+    classes = [
+        item
+        for name in names
+        for item in vars(importlib.import_module(name)).values()
+        if isinstance(item, type) and item.__module__ == name
+    ]
+    thawed = {item.__name__ for item in classes if is_dataclass(item) and not item.__dataclass_params__.frozen}
+    thawed |= {
+        item.__name__ for item in classes if issubclass(item, msgspec.Struct) and not item.__struct_config__.frozen
+    }
+    assert thawed <= ADDED_TO
