@@ -4,9 +4,10 @@
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCKED := --constraint constraints.txt
 
-.PHONY: help bench test lint benchmark mutants example accept-gold docs record clean
+.PHONY: help bench test kills fuzz lint packages newest lock benchmark mutants example accept-gold docs record clean
 .DEFAULT_GOAL := help
 
 help: ## Say what each target does.
@@ -18,11 +19,35 @@ bench: .venv/.installed ## Replay the shipped traces through the shipped scenari
 test: .venv/.installed-dev ## Run every test on two cores, the examples in docstrings included.
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
+kills: .venv/.installed-dev ## Kill runs, imports and recordings 100 times at random moments, and look at what they leave behind.
+	KILLS=100 $(BIN)/python -m pytest -s tests/test_kills.py
+
 lint: .venv/.installed-dev ## Check style, format and types, and that the generated pages are not old.
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy --strict bench/
 	$(BIN)/python docs/generate.py --check
+
+FUZZ ?= 300
+SEED ?= 0
+fuzz: .venv/.installed-dev ## Mutate shipped files FUZZ times each, from SEED on, and read them; print how many were tried.
+	BENCH_FUZZ=$(FUZZ) BENCH_FUZZ_SEED=$(SEED) $(BIN)/python -m pytest tests/fuzz
+
+packages: .venv/.installed-dev ## Build wheel and source distribution, and try both in bare environments.
+	.ci/packages
+
+newest: .venv/.installed-dev ## Try the newest versions that the bounds of pyproject.toml allow; `make clean` goes back.
+	$(PIP_INSTALL) --upgrade --upgrade-strategy eager --editable '.[dev]'
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m mypy --strict bench/
+
+lock: .venv/bin/python ## Write constraints.txt, the versions that tests and CI install, from the newest that the bounds allow.
+	@rm -rf .venv-lock && $(BIN)/python -m venv .venv-lock
+	@.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@{ echo "# written by make lock, with $$($(BIN)/python --version)"; \
+		.venv-lock/bin/python -m pip freeze --exclude-editable | grep -v '^setuptools=='; } > constraints.txt
+	@rm -rf .venv-lock
+	@grep -c == constraints.txt | sed 's/$$/ versions are in constraints.txt/'
 
 benchmark: .venv/.installed-dev ## Time the bench, as multiples of counting the tokens once.
 	$(BIN)/python benchmarks/floor.py
@@ -44,7 +69,7 @@ record: .venv/.installed-dev ## Record the shipped traces again; the commands an
 	@set -e; for recorder in traces/record_*.py; do echo "$(BIN)/python $$recorder"; $(BIN)/python $$recorder; done
 
 clean: ## Remove .venv, the caches and the generated reports.
-	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks reports/bench.html
+	rm -rf .venv .venv-lock build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks reports/bench.html
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/bin/python:
@@ -57,10 +82,10 @@ clean: ## Remove .venv, the caches and the generated reports.
 
 .venv/.installed: pyproject.toml | .venv/bin/python
 	@echo "installing bench and what it needs into .venv"
-	@$(PIP_INSTALL) .
+	@$(PIP_INSTALL) --editable '.[charts]'
 	@touch $@
 
-.venv/.installed-dev: pyproject.toml | .venv/bin/python
+.venv/.installed-dev: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "installing bench, what it needs and the development tools into .venv"
-	@$(PIP_INSTALL) '.[dev]'
+	@$(PIP_INSTALL) $(LOCKED) --editable '.[dev]'
 	@touch .venv/.installed $@

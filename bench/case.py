@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,8 @@ from .evidence.oracle import CURVE
 from .evidence.recording import recording_shown
 from .evidence.shown import compactions_shown, judgements_shown, notes_shown, routes_shown, window_shown
 from .metrics import Metric
-from .model import Case, Failure, Losses, RecordingShown, RunShown, Sample, Trace, compact_json
+from .model import Case, Failure, Losses, RecordingShown, Run, RunShown, Sample, Trace, compact_json
+from .replayer.guard import Guard
 from .replayer.loop import Replayer
 from .replayer.stability import unstable_at
 from .reports.loss.causes import causes
@@ -55,10 +57,45 @@ class Measuring:
     model: str | None = None
 
 
-def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None = None) -> Case:
+def labelled(trace: Trace, labels: Mapping[str, Any] | None) -> Trace:
+    """A trace with what a scenario adds to its labels."""
+    return msgspec.structs.replace(trace, labels={**trace.labels, **labels}) if labels else trace
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What comes of a strategy on one trace: its run, where a second one differs (None: nowhere), and, where it summarised, the run whose
+    summaries say nothing.
+    """
+
+    run: Run
+    unstable_at: int | None = None
+    silent: Run | None = None
+
+
+def replayed(
+    trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None, strategy: Strategy, guard: Guard | None = None
+) -> Replayed:
+    """One strategy of a case replayed by itself: all that runs a strategy's code."""
+    trace = labelled(trace, labels)
+    replayer = Replayer(TraceEvidence(trace, measuring.model), calibrate=measuring.calibrate, guard=guard)
+    run = replayer.run(strategy)
+    silent = replayer.run(with_empty_writer(strategy)) if run.writer_calls else None
+    return Replayed(run, unstable_at(replayer, strategy, run), silent)
+
+
+def measure(
+    trace: Trace,
+    measuring: Measuring,
+    labels: Mapping[str, Any] | None = None,
+    *,
+    known: Mapping[str, Replayed] | None = None,
+    guard: Guard | None = None,
+) -> Case:
     """One trace under every strategy, as a Case: rows, and what reports show. Nothing else of the trace and its runs is kept.
 
     `labels` are what a scenario adds to those of the trace (routes, probes): they change what is asked of a recording, not the recording.
+    A strategy that is `known` is not replayed here.
 
     >>> from bench.metrics import example, metric_of
     >>> chosen = Measuring((parse_strategy("keep_all"),), (metric_of("needed.recall"),))
@@ -66,22 +103,26 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
     [('needed.recall', 1.0)]
     """
     sha256 = trace.sha256
-    if labels:
-        trace = msgspec.structs.replace(trace, labels={**trace.labels, **labels})
+    trace = labelled(trace, labels)
     of_trace = TraceEvidence(trace, measuring.model)
-    replayer = Replayer(of_trace, calibrate=measuring.calibrate)
+    replayer = Replayer(of_trace, calibrate=measuring.calibrate, guard=guard)
     oracle = OracleCosts(replayer)
+    known = known or {}
     shared: dict[Any, PromptEvidence] = {}
     evidence: dict[str, RunEvidence] = {}
     samples: dict[str, Scored] = {}
     unstable: dict[str, int | None] = {}
+    seconds: dict[str, float] = {}
     for strategy in measuring.strategies:
-        run = replayer.run(strategy)
-        unstable[strategy.name] = unstable_at(replayer, strategy, run)
+        began, done = time.perf_counter(), known.get(strategy.name)
+        run = replayer.run(strategy) if done is None else done.run
+        unstable[strategy.name] = unstable_at(replayer, strategy, run) if done is None else done.unstable_at
         prompts = shared.setdefault(same_prompts(run), PromptEvidence(of_trace, run))
-        silent = functools.partial(_silent, strategy, replayer) if run.writer_calls and has_writer(strategy) else None
+        asks = run.writer_calls and has_writer(strategy)
+        silent = functools.partial(_silent, strategy, replayer, done) if asks else None
         found = evidence[strategy.name] = RunEvidence(of_trace, run, prompts, oracle, replayer.counter, silent)
         samples[strategy.name] = scored(found, measuring.metrics)
+        seconds[strategy.name] = time.perf_counter() - began
     shown = {name: samples[name] for name in samples if name in measuring.shown}
     damaged = damages(shown, of_trace.results)
     return Case(
@@ -95,7 +136,7 @@ def measure(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None
         ),
         runs={
             name: msgspec.structs.replace(
-                _run_shown(found, samples[name], measuring.budgets), unstable_at=unstable[name]
+                _run_shown(found, samples[name], measuring.budgets), unstable_at=unstable[name], seconds=seconds[name]
             )
             for name, found in evidence.items()
         },
@@ -136,9 +177,10 @@ class OracleCosts:
         return self._known[reference, recall]
 
 
-def _silent(strategy: Strategy, replayer: Replayer) -> RunEvidence:
+def _silent(strategy: Strategy, replayer: Replayer, known: Replayed | None) -> RunEvidence:
     """A strategy that summarised, replayed with a writer that says nothing."""
-    return RunEvidence(replayer.evidence, replayer.run(with_empty_writer(strategy)), count=replayer.counter)
+    run = known.silent if known is not None else None
+    return RunEvidence(replayer.evidence, run or replayer.run(with_empty_writer(strategy)), count=replayer.counter)
 
 
 def scored(evidence: RunEvidence, chosen: Iterable[Metric]) -> dict[str, tuple[Sample, ...]]:

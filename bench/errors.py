@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import sys
 import traceback
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -27,6 +29,10 @@ class SpecError(BenchError):
     """A name, spec string or parameter that does not exist or does not fit."""
 
 
+class EndedError(SpecError):
+    """Somebody's own code that wants to end the process when it is imported or constructed."""
+
+
 class ScenarioError(BenchError):
     """A scenario file that cannot be used as it stands."""
 
@@ -40,13 +46,20 @@ class StrategyError(BenchError):
 
 
 def one_line(text: object) -> str:
-    """The text on one line, at most 500 characters, so that hostile input cannot flood a terminal.
+    """The text on one line, at most 500 characters and `visible`, so that hostile input cannot flood a terminal or speak to it.
 
     >>> one_line("a\\n  b")
     'a b'
     """
-    flat = " ".join(str(text).split())
+    try:
+        shown = str.__str__(str(text))
+    except Exception:  # somebody's own error, which cannot even say what it is
+        shown = f"(a {type(text).__name__} that cannot be shown)"
+    flat = visible(" ".join(shown[:_LONGEST].split()))
     return flat if len(flat) <= 500 else flat[:497] + "..."
+
+
+_LONGEST = 100_000  # of what is looked at for one line
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -112,4 +125,45 @@ def defect(error: BaseException) -> str:
 def debugged(error: BaseException) -> None:
     """Print the traceback of an error to standard error where `--debug` asks for it; else nothing."""
     if os.environ.get(DEBUG):
-        traceback.print_exception(error, file=sys.stderr)
+        sys.stderr.write(sayable("".join(traceback.format_exception(error))))
+
+
+# ---------------------------------------------------------------- text from outside
+
+
+def visible(text: str) -> str:
+    """Text from outside made safe to look at: control, direction and invisible characters become `⟨U+XXXX⟩`; tabs and line breaks stay.
+
+    >>> visible("a\\x1b[31m\\u202eb")
+    'a⟨U+001B⟩[31m⟨U+202E⟩b'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    shown = text.replace("\r\n", "\n")
+    return shown.translate({ord(char): f"⟨U+{ord(char):04X}⟩" for char in set(shown) if not _harmless(char)})
+
+
+def _harmless(char: str) -> bool:
+    if char in "\n\t" or char.isascii():
+        return char in "\n\t" or char.isprintable()
+    return unicodedata.category(char) not in _HIDDEN and char not in _BLANK
+
+
+_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_BLANK = "\u115f\u1160\u3164\uffa0"  # letters by category, nothing to the eye
+
+
+def sayable(text: str) -> str:
+    """Text made safe for a terminal and for the log of a CI system: `visible`, and no line is a command to what reads the log.
+
+    Such are `::set-output` at the beginning of a line (GitHub), `##[add-mask]` and `##vso[…]` anywhere (GitHub, Azure), `##teamcity[…]`. Everything
+    that the bench prints goes through here.
+
+    >>> print(sayable("a\\n ::set-output name=x::y ##[add-mask]z \\x1b]8;;"))
+    a
+     \\::set-output name=x::y #\\#[add-mask]z ⟨U+001B⟩]8;;
+    """
+    return _COMMAND.sub(r"\1\\", visible(text))
+
+
+_COMMAND = re.compile(r"(?m)(^[^\S\n]*+(?=::)|#(?=#\w*\[))")

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from .case import Measuring, OracleCosts, measure, scored
+from .case import Measuring, OracleCosts, scored
 from .comparison.pairs import deltas
 from .comparison.rows import ordered, summarized
 from .comparison.shared import accepted_from, stale_metrics
-from .errors import BenchError, ResultsError, ScenarioError, SpecError, nearest
+from .errors import BenchError, ResultsError, SpecError
 from .evidence.calibration import CALIBRATION_VERSION
 from .evidence.of_run import RunEvidence
 from .evidence.of_trace import TraceEvidence
-from .evidence.probes import LABEL, Questions
 from .files.baselines import read_baseline
 from .gates import check as judge_all, parse_rule, require_known, rules_on
+from .given import Asked, traces_given
 from .metrics import metrics
 from .model import Against, Baseline, Case, Comparison, GateRule, MetricInfo, Run, Sample, Signature, Trace, Verdict
+from .plugins.trial import Limits
 from .replayer.loop import Replayer
 from .reports import render as write_report
 from .scenario import Scenario, read_scenario
@@ -33,7 +34,7 @@ from .text.facts import FACTS_VERSION
 from .tokens.prices import prices_date
 from .traces import Loaded, load as read_traces
 from .version import VERSION
-from .workers import measured_in_processes
+from .workers import Times, measured
 
 REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
 """The reference strategies that every comparison holds beside the declared ones, as brackets."""
@@ -45,7 +46,7 @@ HELD_AGAINST = ("recorded", YARDSTICK)
 """The references that differences are stated against: what was run, then what loses nothing."""
 
 Progress = Callable[[int, int | None], None]
-Asked = Iterable[tuple[Trace, Mapping[str, Any]]]
+Labelled = Iterable[tuple[Trace, Mapping[str, Any]]]
 """Traces, each with the labels that a scenario adds."""
 
 
@@ -82,22 +83,26 @@ def compare(
     progress: Progress | None = None,
     calibrate: bool = True,
     model: str | None = None,
+    limits: Limits | None = None,
+    times: Times | None = None,
 ) -> Comparison:
     """Replay and score every trace under every strategy, the references added, and pair the results by case.
 
     `traces`: a path or several, what `load` gives, one Trace, or any number of them. `strategies`: a list of spec strings, functions (each in
     the slot that its parameters speak of) or Strategies, or a mapping of name → one of these, or of slots → specs or functions. `gates` are tables
-    as a scenario has them; their verdicts are in the comparison. `jobs` is how many processes work on cases; the result is the same. `progress`
-    is called with (cases done, of how many). With `calibrate` tokens are counted as the usage that a trace recorded says, else by the plain rule;
-    `model` is that of traces which name none, for their prices and encoding. Raises SpecError for two strategies of one name, BenchError for no
-    traces or no strategies at all.
+    as a scenario has them; their verdicts are in the comparison. `jobs` is how many processes work on cases; the result is the same. Strategies
+    found by a spec, in a file, a module or a command, run in processes anyhow, and may take what `limits` say; functions that are passed run in
+    this process where `jobs` is 1. `progress` is called with (cases done, of how many), `times` is told what each strategy took. With `calibrate`
+    tokens are counted as the usage that a trace recorded says, else by the plain rule; `model` is that of traces which name none, for their prices
+    and encoding. Raises SpecError for two strategies of one name, BenchError for no traces or no strategies at all.
     """
+    limits = limits or Limits()
     several = isinstance(strategies, Iterable) and not isinstance(strategies, str)
     unnamed = ((None, item) for item in (strategies if several else [strategies]))
-    made = declared(strategies.items() if isinstance(strategies, Mapping) else unnamed, base=base)
+    made = declared(strategies.items() if isinstance(strategies, Mapping) else unnamed, base=base, limits=limits)
     if not made.strategies:
         raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
-    found, skipped = _given(traces, base)
+    found, skipped = traces_given(traces, base)
     rules = tuple(parse_rule(table, f"gates[{number}]", number) for number, table in enumerate(gates, 1))
     require_known(rules, [*made.names, *REFERENCES], "gates")
     plan = _Plan(
@@ -110,6 +115,8 @@ def compare(
         skipped=skipped,
         calibrate=calibrate,
         model=model,
+        limits=limits,
+        times=times or Times(),
     )
     return _compared(((trace, {}) for trace in found), plan)
 
@@ -134,19 +141,49 @@ def run_scenario(
     allow_inconclusive: bool = False,
     require_baseline: bool = False,
     jobs: int = 1,
+    limits: Limits | None = None,
+    times: Times | None = None,
 ) -> Comparison:
     """A scenario from traces to verdicts: load, replay, score, compare with its baseline, check.
 
     `against` names a git revision: the strategies' files as they were there are replayed too, and are the baseline. `accepting` says that
     the baseline is about to be written anew, so that one that cannot be read is taken for none. `require_baseline`: gates that compare with one
-    fail where there is none.
+    fail where there is none. `limits` and `times` are as in `compare`.
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     where = str(plan.path or plan.title)
-    given = declared(map(_named, plan.strategies, plan.strategies.values()), plan.budgets, plan.base)
+    with _named_in_errors(where if plan.path else ""):
+        return _run(plan, where, progress, against, accepting, allow_inconclusive, require_baseline, jobs,
+                    limits or Limits(), times or Times())  # fmt: skip
+
+
+@contextmanager
+def _named_in_errors(where: str) -> Iterator[None]:
+    """Whatever cannot be used names the scenario that asked for it."""
+    try:
+        yield
+    except BenchError as error:
+        if where in str(error):
+            raise
+        raise type(error)(f"{where}: {error}") from error.__cause__
+
+
+def _run(
+    plan: Scenario,
+    where: str,
+    progress: Progress | None,
+    against: str | None,
+    accepting: bool,
+    allow_inconclusive: bool,
+    require_baseline: bool,
+    jobs: int,
+    limits: Limits,
+    times: Times,
+) -> Comparison:
+    given = declared(map(_named, plan.strategies, plan.strategies.values()), plan.budgets, plan.base, limits)
     rules = tuple(parse_rule(table, f"{where}: gates[{number}]", number) for number, table in enumerate(plan.gates, 1))
     require_known(rules, [*given.names, *REFERENCES], where)
-    asked = _Asked(plan, where)
+    asked = Asked(plan, where)
     made = _Plan(
         title=plan.title,
         declared=given.strategies,
@@ -155,14 +192,18 @@ def run_scenario(
         budgets=plan.budgets,
         calibrate=plan.calibrate,
         model=plan.model,
+        keep=plan.keep,
+        keep_far=plan.keep_far,
         jobs=jobs,
         progress=progress,
         skipped=asked.skipped,
         allow_inconclusive=allow_inconclusive,
         require_baseline=require_baseline,
+        limits=limits,
+        times=times or Times(),
         baseline=None if against is not None else _baseline(plan, accepting),
     )
-    earlier = nullcontext(None) if against is None else strategies_at(against, made.declared, plan.base)
+    earlier = nullcontext(None) if against is None else strategies_at(against, made.declared, plan.base, limits)
     with earlier as then:
         return _compared(asked, made if then is None else replace(made, earlier=then))
 
@@ -181,6 +222,8 @@ class _Plan:
     budgets: tuple[int, ...] = ()
     calibrate: bool = True
     model: str | None = None
+    keep: float = Scenario.keep
+    keep_far: float = Scenario.keep_far
     jobs: int = 1
     progress: Progress | None = None
     skipped: Sequence[tuple[str, str]] = ()
@@ -188,6 +231,8 @@ class _Plan:
     require_baseline: bool = False
     baseline: Baseline | None = None
     earlier: Earlier | None = None
+    limits: Limits = field(default_factory=Limits)
+    times: Times = field(default_factory=Times)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -207,7 +252,7 @@ class _Plan:
         return (*self.declared, *then, *(strategy_of(name) for name in REFERENCES if name not in self.names))
 
 
-def _compared(traces: Asked, plan: _Plan) -> Comparison:
+def _compared(traces: Labelled, plan: _Plan) -> Comparison:
     everyone, chosen = plan.everyone, tuple(metrics().values())
     measuring = Measuring(
         strategies=everyone,
@@ -241,6 +286,8 @@ def _compared(traces: Asked, plan: _Plan) -> Comparison:
         skipped=(*plan.skipped, *(() if plan.earlier is None else plan.earlier.missing)),
         budgets=plan.budgets,
         allow_inconclusive=plan.allow_inconclusive,
+        keep=plan.keep,
+        keep_far=plan.keep_far,
     )
     return judged_against(drawn, _against(drawn, plan))
 
@@ -251,7 +298,7 @@ def judged_against(comparison: Comparison, against: Against) -> Comparison:
     return msgspec.structs.replace(held, verdicts=judge_all(held))
 
 
-def _measured(traces: Asked, measuring: Measuring, plan: _Plan) -> Iterator[Case]:
+def _measured(traces: Labelled, measuring: Measuring, plan: _Plan) -> Iterator[Case]:
     """Every case, as it is done; no more traces are held than are being worked on."""
     known: set[str] = set()
 
@@ -262,8 +309,7 @@ def _measured(traces: Asked, measuring: Measuring, plan: _Plan) -> Iterator[Case
             known.add(trace.id)
             yield trace, labels
 
-    here = (measure(trace, measuring, labels) for trace, labels in each())
-    found = here if plan.jobs == 1 else measured_in_processes(each(), measuring, plan.jobs)
+    found = measured(each(), measuring, plan.jobs, plan.limits, plan.times)
     for done, case in enumerate(found, 1):
         if plan.progress:
             plan.progress(done, None if done < len(known) else len(known))
@@ -320,57 +366,6 @@ def _earlier_selves(comparison: Comparison, earlier: Earlier) -> Against:
     rows = (*comparison.summary, *comparison.rows)
     accepted = accepted_from(rows, comparison.signature, comparison.metrics, names)
     return Against(baseline=accepted, name=earlier.name, before=before)
-
-
-# ---------------------------------------------------------------- what people pass
-
-
-def _given(traces: Any, base: Path | None) -> tuple[Iterable[Trace], Sequence[tuple[str, str]]]:
-    """The traces that somebody passed, and what was skipped on the way."""
-    if isinstance(traces, str | Path):
-        traces = [traces]
-    if isinstance(traces, Trace):
-        return [traces], ()
-    if isinstance(traces, Loaded):
-        return traces.traces, traces.skipped
-    if not isinstance(traces, Iterable):
-        what = f"traces are paths, Traces, or what bench.load gives; got {type(traces).__name__}"
-        raise BenchError(f"{what} — write bench.compare('runs/', …)")
-    items = list(traces) if isinstance(traces, list | tuple) else traces
-    if isinstance(items, list) and all(isinstance(item, str | Path) for item in items):
-        found = read_traces([str(item) for item in items], base or Path())
-        return found.traces, found.skipped
-    return _only_traces(items), ()
-
-
-def _only_traces(items: Iterable[Any]) -> Iterator[Trace]:
-    for item in items:
-        if not isinstance(item, Trace):
-            raise BenchError(f"expected a Trace among the traces, got {type(item).__name__} — load it with bench.load")
-        yield item
-
-
-@dataclass
-class _Asked:
-    """The traces of a scenario, each with what the scenario says and asks of it. `skipped` fills as they are read."""
-
-    plan: Scenario
-    where: str
-    skipped: list[tuple[str, str]] = field(default_factory=list)
-
-    def __iter__(self) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
-        questions = Questions(self.plan.probes, self.where)
-        loaded = read_traces(self.plan.traces, self.plan.base)
-        self.skipped.extend(loaded.skipped)
-        known = set()
-        for trace in loaded.traces:
-            known.add(trace.id)
-            probes = questions.of(trace)
-            yield trace, {**self.plan.labels.get(trace.id, {}), **({LABEL: probes} if probes else {})}
-        for case in self.plan.labels:
-            if case not in known:
-                raise ScenarioError(f"{self.where}: labels for unknown case {case!r}{nearest(case, known)}")
-        questions.require_asked()
 
 
 def _named(name: str, slots: Mapping[str, Any] | str) -> tuple[str | None, Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .errors import BenchError, ScenarioError, SpecError
+from .errors import BenchError, ScenarioError, SpecError, sayable
 
 if TYPE_CHECKING:
     from .model import Comparison, Row, Run, Trace, Verdict
@@ -73,6 +73,8 @@ def _is_scenario(path: Path) -> bool:
         return {"traces", "strategies"} <= tomllib.loads(text).keys()
     except tomllib.TOMLDecodeError:
         return _LOOKS_LIKE_ONE.search(text) is not None
+    except RecursionError:  # reading it says what is wrong
+        return True
     except (OSError, UnicodeDecodeError):
         return False
 
@@ -96,7 +98,7 @@ class ScenarioFile(pytest.File):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, BenchError):
-            return f"error: {excinfo.value}"
+            return sayable(f"error: {excinfo.value}")
         return super().repr_failure(excinfo)
 
     def compared(self) -> tuple[Comparison, tuple[str, ...]]:
@@ -195,7 +197,7 @@ class GateItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, GateFailed | BenchError):
-            return str(excinfo.value)
+            return sayable(str(excinfo.value))
         return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
@@ -227,10 +229,33 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if said:
         terminalreporter.section("bench baselines")
         for text in sorted(said):
-            terminalreporter.write_line(text)
+            terminalreporter.write_line(sayable(text))
 
 
 # ---------------------------------------------------------------- the fixture
+
+
+class Measured(float):
+    """A value of the fixture. An assertion on it that fails says what was measured and what was dropped, as a gate does."""
+
+    said: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, value: float, said: Sequence[str]) -> Measured:
+        """A value, and the lines that say what it is."""
+        found = cls(value)
+        found.said = tuple(said)
+        return found
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """What pytest prints for `assert bench.loss(…) <= 0.05`; None for what is not ours."""
+    if not isinstance(left, Measured) and not isinstance(right, Measured):
+        return None
+    return [
+        f"{left} {op} {right}",
+        *(line for side in (left, right) if isinstance(side, Measured) for line in side.said),
+    ]
 
 
 class Bench:
@@ -266,26 +291,38 @@ class Bench:
 
     def value(
         self, trace: Trace | str | Path | Sequence[Trace], strategy: Strategy | str | Callable[..., Any], metric: str
-    ) -> float:
-        """One metric over all of the traces. A value that could not be measured fails the test with the reason: it is never 0 or 1."""
-        row = self._row(trace, strategy, metric)
+    ) -> Measured:
+        """One metric over all of the traces. A value that could not be measured fails the test with the reason: it is never 0 or 1.
+
+        A failed assertion on it names what was dropped on the worst case.
+        """
+        from .reports.loss.sentences import NAMED, loss_line
+        from .text.wording import exact
+
+        row, verdict = self._row(trace, strategy, metric)
         if row.value is None:
             pytest.fail(f"{metric} was not measured: {row.reason}", pytrace=False)
-        return row.value
+        said = f"{metric} of {row.strategy} is {exact(row.value)}"
+        dropped = [loss_line(loss, NAMED) for loss in verdict.losses[:NAMED]]
+        if not dropped:
+            return Measured.of(row.value, [said])
+        where = f", worst on {verdict.case}" if verdict.case else ""
+        return Measured.of(row.value, [f"{said}{where}:", *(f"  {line}" for line in dropped)])
 
     def loss(
         self,
         trace: Trace | str | Path | Sequence[Trace],
         strategy: Strategy | str | Callable[..., Any],
         metric: str = "loss.fact_recall.end",
-    ) -> float:
+    ) -> Measured:
         """The share that is lost, 0 to 1: one minus a recall, over all of the traces. Raises SpecError for a metric that is no such share."""
         from .metrics import metric_of
 
-        row = self._row(trace, strategy, metric)
-        if row.unit != "fraction" or metric_of(metric).info.better != "higher":
+        info = metric_of(metric).info
+        if info.unit != "fraction" or info.better != "higher":
             raise SpecError(f"{metric} is no share that is kept — use bench.value(trace, strategy, {metric!r})")
-        return 1.0 - self.value(trace, strategy, metric)
+        kept = self.value(trace, strategy, metric)
+        return Measured.of(1.0 - kept, kept.said)
 
     def benchmark(self, strategy: Strategy | str | Callable[..., Any], trace: Trace | str | Path) -> Run:
         """Time the replay of a trace under a strategy with pytest-benchmark; gives the run. Raises BenchError where that is not installed."""
@@ -294,15 +331,19 @@ class Bench:
         run: Run = self._timer()(replay, self._only(trace), self._strategy(strategy))
         return run
 
-    def _row(self, trace: Any, strategy: Any, metric: str) -> Row:
+    def _row(self, trace: Any, strategy: Any, metric: str) -> tuple[Row, Verdict]:
+        """A metric over all traces, and what a gate that asks for the best there is says of it: that names what was dropped."""
+        from . import compare
         from .metrics import metric_of
 
-        metric_of(metric)
+        best = {"min": 1.0} if metric_of(metric).info.better == "higher" else {"max": 0.0}
         built = self._strategy(strategy)
-        row = self.compare(trace, [built]).row(built.name, metric)
+        gate = {"metric": metric, "strategy": built.name, "over": "worst_case", **best}
+        found = compare(self._traces(trace), [built], base=self._base, gates=[gate])
+        row = found.row(built.name, metric)
         if row is None:
             raise SpecError(f"{metric} has no value over all cases")
-        return row
+        return row, found.verdicts[0]
 
     def _traces(self, trace: Trace | str | Path | Sequence[Trace]) -> tuple[Trace, ...]:
         if isinstance(trace, str | Path):

@@ -11,9 +11,11 @@ import msgspec
 
 from .errors import ScenarioError, nearest, one_line
 from .evidence.probes import problem_of
-from .model import Probe
+from .files.limits import read_regular
+from .model import KEEP, KEEP_FAR, MAX_DEPTH, Probe, too_deep
 
-_KEYS = ("title", "traces", "strategies", "gates", "labels", "probes", "budgets", "seed", "calibrate", "model")
+_KEYS = ("title", "traces", "strategies", "gates", "labels", "probes", "budgets", "seed", "calibrate", "model",
+         "keep", "keep_far")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -21,8 +23,10 @@ class Scenario:
     """A comparison to run: `strategies` maps a name to its slots (or to a whole spec string, on the command line), `labels` a case id to
     what is known about it. `gates` are tables as written, `probes` are questions asked of every strategy, `budgets` windows in tokens that each
     strategy is run at. With `calibrate` tokens are counted as the usage that a trace recorded says; `model` is that of traces which name none.
+    `keep` and `keep_far` are the shares of what was needed, and of what was needed from far back, that a strategy has to keep to be recommended.
 
-    `base` is the folder that relative paths start from; `path` the file, None for a scenario from the command line.
+    `base` is the folder that relative paths start from; `path` the file, None for a scenario from the command line. `outside`: its traces may lie
+    outside its repository, which a file cannot say of itself.
     """
 
     title: str
@@ -35,8 +39,11 @@ class Scenario:
     seed: int = 0
     calibrate: bool = True
     model: str | None = None
+    keep: float = KEEP
+    keep_far: float = KEEP_FAR
     base: Path = Path()
     path: Path | None = None
+    outside: bool = False
 
     @property
     def baseline_path(self) -> Path | None:
@@ -47,7 +54,11 @@ class Scenario:
 def read_scenario(path: Path) -> Scenario:
     """A scenario from its file. Raises ScenarioError naming the file, the key and the nearest valid one."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(read_regular(path).decode("utf-8").replace("\r\n", "\n"))
+        if too_deep(table):
+            raise RecursionError
+    except RecursionError:
+        raise ScenarioError(f"{path}: is nested more than {MAX_DEPTH} levels deep — flatten it") from None
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror or error} — give the path of a scenario file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -70,6 +81,8 @@ def read_scenario(path: Path) -> Scenario:
         seed=_typed(path, "seed", table.get("seed", 0), int),
         calibrate=_typed(path, "calibrate", table.get("calibrate", True), bool),
         model=_typed(path, "model", table.get("model"), str | None),
+        keep=_share(path, "keep", table.get("keep", KEEP)),
+        keep_far=_share(path, "keep_far", table.get("keep_far", KEEP_FAR)),
         base=path.parent,
         path=path,
     )
@@ -99,6 +112,13 @@ def _budgets(path: Path, numbers: Any) -> tuple[int, ...]:
     if any(number < 1 for number in found):
         raise ScenarioError(f"{path}: `budgets`: {min(found)} tokens hold no prompt — write whole numbers from 1 up")
     return tuple(dict.fromkeys(found))
+
+
+def _share(path: Path, key: str, number: Any) -> float:
+    share: float = _typed(path, key, number, float)
+    if not 0 <= share <= 1:
+        raise ScenarioError(f"{path}: `{key}`: {share:g} is no share — write a number from 0 to 1")
+    return share
 
 
 def _typed(path: Path, key: str, value: Any, wanted: Any) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from .comparison.decision import KEEP, KEEP_FAR, RUN_TODAY, Decision, Standing, decide
+from .comparison.decision import RUN_TODAY, Decision, Standing, decide
 from .comparison.intervals import FEWEST
 from .comparison.pairs import deltas
 from .comparison.rows import summarized
@@ -41,8 +41,10 @@ class Tuned:
         return self.standing is not None and self.standing.qualifies
 
 
-def tune(comparison: Comparison, *, keep: float = KEEP, keep_far: float = KEEP_FAR, seed: int = 0) -> Tuned:
+def tune(comparison: Comparison, *, keep: float | None = None, keep_far: float | None = None, seed: int = 0) -> Tuned:
     """The best of a comparison's strategies, chosen on one half of its cases and judged on the other; `seed` draws the halves.
+
+    `keep` and `keep_far` are the shares that a setting must keep, 0 to 1 (default: those of the comparison).
 
     Gates that compare with a baseline are left out: what was accepted for all cases says nothing of half of them. Raises BenchError for fewer
     than 12 cases, of which no half could be sure of anything.
@@ -53,13 +55,17 @@ def tune(comparison: Comparison, *, keep: float = KEEP, keep_far: float = KEEP_F
     Traceback (most recent call last):
     bench.errors.BenchError: tune: 1 case, and 12 are needed: 6 to choose on and 6 others to judge on — give more traces, or read `bench run`
     """
+    wanted = {"keep": keep, "keep_far": keep_far}
+    comparison = msgspec.structs.replace(
+        comparison, **{name: share for name, share in wanted.items() if share is not None}
+    )
     cases = list(comparison.case_ids)
     if len(cases) < 2 * FEWEST:
         needed = f"{2 * FEWEST} are needed: {FEWEST} to choose on and {FEWEST} others to judge on"
         raise BenchError(f"tune: {counted(len(cases), 'case')}, and {needed} — give more traces, or read `bench run`")
     drawn = sorted(random.Random(seed).sample(cases, len(cases) // 2))
     first, second = part_of(comparison, drawn), part_of(comparison, {*cases} - {*drawn})
-    chosen, judged = (decide(half, keep=keep, keep_far=keep_far) for half in (first, second))
+    chosen, judged = (decide(half) for half in (first, second))
     standing = next((item for item in judged.standings if item.strategy == chosen.winner), None)
     against = None if standing is None else second.delta(standing.strategy, judged.metric, RUN_TODAY)
     return Tuned(seed, first.case_ids, second.case_ids, chosen, judged, standing, against)

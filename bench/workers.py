@@ -1,125 +1,334 @@
 """Cases measured in processes of their own: the same cases in the same way, several at a time.
 
-A worker that dies costs its case a second try; a case on which it dies again is a row that says so. The processes are forked, so that a strategy
-need not be written down to get there.
+A worker that dies costs nobody but who killed it. Its case is tried again, each strategy with somebody's own code in a process by itself; the ones
+that die there, or are late, have failed, and the case is measured from the runs of the others. The processes are forked, so that a strategy need not
+be written down to get there.
 """
 
 from __future__ import annotations
 
 import contextlib
+import mmap
 import multiprocessing
 import os
 import signal
+import struct
+import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from .case import Measuring, measure, unmeasured
+from .case import Measuring, Replayed, measure, replayed, unmeasured
 from .errors import BenchError, debugged, defect
 from .model import Case, Trace
+from .plugins.trial import Limits, how_ended, limit_memory
+from .replayer.guard import Guard
 
 TRIES = 2
-"""How often a case is tried before it counts as one that cannot be measured."""
+"""How often a case in which nobody's own code runs is tried before it counts as one that cannot be measured."""
 
 PATIENCE_S = 2.0
 """How long a worker that is told to stop has to end what its strategies started."""
 
-Task = tuple[Trace, Mapping[str, Any]]
+GLANCE_S = 0.5
+"""How often the clocks of the workers are looked at."""
+
+Timed = Callable[[str, float], None]
+"""Is told how many seconds a strategy took on a case."""
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What a worker gives back: a case, one strategy's runs, or an error (None: it needed too much memory); and what each strategy took."""
+
+    given: Case | Replayed | BenchError | None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class _Tried:
+    """A case whose worker died: the strategies that are tried by themselves, and what came of them."""
+
+    waiting: set[str]
+    runs: dict[str, Replayed] = field(default_factory=dict)
+    broken: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A case to measure; with `alone` only that strategy is replayed. With `tried` nobody's own code is run any more."""
+
+    trace: Trace
+    labels: Mapping[str, Any]
+    alone: str | None = None
+    tried: _Tried | None = None
+    tries: int = 1
+
+
+class _Board:
+    """Memory that a worker shares with its parent: until when the strategy that runs must have taken its next step, and which one it is."""
+
+    _FORM = struct.Struct("=dq")
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, self._FORM.size)
+
+    def write(self, deadline: float, strategy: int) -> None:
+        """A deadline on the clock that all processes share; 0 for none."""
+        self._FORM.pack_into(self._memory, 0, deadline, strategy)
+
+    def late(self) -> int | None:
+        """The number of the strategy that is past its deadline; None where none is."""
+        deadline, strategy = self._FORM.unpack_from(self._memory)
+        return int(strategy) if 0.0 < deadline < time.monotonic() else None
+
+
+class _Stopped(BaseException):
+    """A worker is to stop: no strategy's failure."""
+
+
+class _Watched(Guard):
+    """A replay in a worker: each step of somebody's own strategy has a deadline on the board. Ctrl-C goes to the parent, so none is meant for it."""
+
+    passing = (_Stopped,)
+
+    def __init__(self, board: _Board, own: Mapping[str, int], limits: Limits) -> None:
+        super().__init__()
+        self._board, self.own, self.limits = board, own, limits
+
+    def step(self, strategy: str, extra_s: float) -> None:
+        """The clock starts anew."""
+        if strategy in self.own:
+            self._board.write(time.monotonic() + self.limits.call_s + extra_s, self.own[strategy])
+
+    def ends(self, strategy: str) -> None:
+        """No clock runs."""
+        self._board.write(0.0, 0)
+        super().ends(strategy)
 
 
 @dataclass
 class _Worker:
-    """One process, the pipe to it, and the task it works on with the number of the try."""
+    """One process, the pipe to it, its board, and the task it works on. `fresh`: it has had none yet."""
 
     process: BaseProcess
     pipe: Connection
-    task: Task | None = None
-    tried: int = 0
+    board: _Board
+    task: _Task | None = None
+    fresh: bool = True
 
 
-def measured_in_processes(tasks: Iterable[Task], measuring: Measuring, jobs: int) -> Iterator[Case]:
+class Times:
+    """What strategies took, in seconds, and on how many cases: it depends on the machine, so it is no part of a comparison.
+
+    >>> times = Times()
+    >>> times.add("mine", 45.0), times.add("keep_all", 2.0), times.add("mine", 3.0)
+    (None, None, None)
+    >>> times.slow()
+    ['mine is slow: 48 s of the 50 s that all strategies took (96 %), 45 s on one case']
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, list[float]] = {}
+
+    def add(self, strategy: str, seconds: float) -> None:
+        """A strategy was replayed on one more case."""
+        self.seconds.setdefault(strategy, []).append(seconds)
+
+    def slow(self, at_least_s: float = 10.0, share: float = 0.5) -> list[str]:
+        """A line on each strategy that took so long, and more than its share of the time: `share` times what each of two would have."""
+        total = sum(map(sum, self.seconds.values()))
+        return [
+            f"{name} is slow: {sum(found):.0f} s of the {total:.0f} s that all strategies took ({sum(found) / total:.0%}), "
+            f"{max(found):.0f} s on one case".replace("%", " %")
+            for name, found in self.seconds.items()
+            if sum(found) >= at_least_s and sum(found) >= share * total / 2
+        ]
+
+
+def measured(
+    tasks: Iterable[tuple[Trace, Mapping[str, Any]]],
+    measuring: Measuring,
+    jobs: int = 1,
+    limits: Limits | None = None,
+    times: Times | None = None,
+) -> Iterator[Case]:
+    """The case of every task: in processes where there are several jobs, or a strategy that was loaded from a file, a module or a command.
+
+    Raises what `measure` raises.
+    """
+    add = _unheard if times is None else times.add
+    forks = "fork" in multiprocessing.get_all_start_methods()
+    if forks and (jobs > 1 or any(strategy.loaded for strategy in measuring.strategies)):
+        yield from measured_in_processes(tasks, measuring, jobs, limits, add)
+        return
+    for trace, labels in tasks:
+        guard = Guard()
+        yield measure(trace, measuring, labels, guard=guard)
+        for name, seconds in _declared(guard.seconds, measuring).items():
+            add(name, seconds)
+
+
+def measured_in_processes(
+    tasks: Iterable[tuple[Trace, Mapping[str, Any]]],
+    measuring: Measuring,
+    jobs: int,
+    limits: Limits | None = None,
+    timed: Timed | None = None,
+) -> Iterator[Case]:
     """The case of every task, as each is done: at most `jobs` at a time, and no more tasks are taken than are worked on.
 
-    Raises what `measure` raises. However it ends, no process is left behind. Where processes cannot be forked, all is measured in this one.
+    Somebody's own code may take what `limits` say. Raises what `measure` raises. However it ends, no process is left behind.
     """
-    if "fork" not in multiprocessing.get_all_start_methods():
-        yield from (measure(trace, measuring, labels) for trace, labels in tasks)
-        return
-    context = multiprocessing.get_context("fork")
-    source, again = iter(tasks), deque[tuple[Task, int]]()
-    workers: list[_Worker] = []
+    yield from _Pool(tasks, measuring, limits or Limits(), timed).cases(jobs)
 
-    def start() -> _Worker:
+
+def _declared(seconds: Mapping[str, float], measuring: Measuring) -> dict[str, float]:
+    """What the strategies took that somebody asked for, without the references and the runs that only metrics replay."""
+    names = {item.name for item in measuring.strategies if not item.reference}
+    return {name: took for name, took in seconds.items() if name in names}
+
+
+def _unheard(strategy: str, seconds: float) -> None:
+    """Nobody asks for times."""
+
+
+class _Pool:
+    """The workers of a comparison, and the cases that they have still to measure."""
+
+    def __init__(
+        self,
+        tasks: Iterable[tuple[Trace, Mapping[str, Any]]],
+        measuring: Measuring,
+        limits: Limits,
+        timed: Timed | None,
+    ) -> None:
+        self.source = (_Task(trace, labels) for trace, labels in tasks)
+        self.measuring, self.limits, self.timed = measuring, limits, timed or _unheard
+        self.own = [item.name for item in measuring.strategies if item.own and not item.broken]
+        self.again: deque[_Task] = deque()
+        self.workers: list[_Worker] = []
+
+    def cases(self, jobs: int) -> Iterator[Case]:
+        """Every case."""
+        try:
+            while len(self.workers) < jobs:
+                self.workers.append(self.start())
+                if not self.assign(self.workers[-1]):
+                    break
+            while busy := [worker for worker in self.workers if worker.task is not None]:
+                sources = [item for worker in busy for item in (worker.pipe, worker.process.sentinel)]
+                ready = {*wait(sources, timeout=GLANCE_S if self.own else None)}
+                for worker in busy:
+                    if {worker.pipe, worker.process.sentinel} & ready:
+                        yield from self.heard(worker)
+                    elif (late := worker.board.late()) is not None:
+                        yield from self.died(worker, "late", self.limits.late, self.own[late])
+        finally:
+            for worker in self.workers:
+                _stop(worker)
+
+    def heard(self, worker: _Worker) -> Iterator[Case]:
+        """A worker answered, or died."""
+        task, answer = worker.task, _received(worker.pipe)
+        if answer is None:
+            worker.process.join(PATIENCE_S)
+            how = how_ended(worker.process.exitcode)
+            yield from self.died(worker, how, f"it ended its process ({how}) — a strategy returns or raises")
+            return
+        if answer.given is None:
+            yield from self.died(worker, "out of memory", self.limits.full)
+            return
+        if isinstance(answer.given, BenchError):
+            raise answer.given
+        for name, seconds in _declared(answer.seconds, self.measuring).items():
+            self.timed(name, seconds)
+        if isinstance(answer.given, Case):
+            yield answer.given
+        elif task is not None and task.tried is not None and task.alone is not None:
+            task.tried.runs[task.alone] = answer.given
+            self.settled(task, task.tried, task.alone)
+            worker = self.replaced(worker)
+        self.assign(worker)
+
+    def died(self, worker: _Worker, how: str, problem: str, late: str | None = None) -> Iterator[Case]:
+        """A worker died over its task, or is ended because a strategy is late. `problem` is what is said of the strategy that did it."""
+        task = worker.task
+        worker = self.replaced(worker)
+        if task is None:
+            return
+        if task.tried is not None and task.alone is not None:
+            task.tried.broken[task.alone] = problem
+            self.settled(task, task.tried, task.alone)
+        elif task.tried is None and self.own:
+            tried = _Tried({*self.own}, broken={} if late is None else {late: problem})
+            self.again.extend(replace(task, alone=name, tried=tried) for name in self.own if name != late)
+            if late is not None:
+                self.settled(task, tried, late)
+        elif task.tries < TRIES:
+            self.again.append(replace(task, tries=task.tries + 1))
+        else:
+            what = f"the process that measured this case died {TRIES} times ({how})"
+            yield unmeasured(task.trace.id, self.measuring, task.trace.sha256, what)
+        self.assign(worker)
+
+    def settled(self, task: _Task, tried: _Tried, name: str) -> None:
+        """One strategy of a case that was tried alone is done; after the last one the case is measured from what came of them."""
+        tried.waiting.discard(name)
+        if not tried.waiting:
+            self.again.append(replace(task, alone=None, tried=tried))
+
+    def start(self) -> _Worker:
+        """A new process."""
+        context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe()
-        not_its_own = [*(worker.pipe for worker in workers), ours]  # a fork has these too, and no pipe would ever end
-        process = context.Process(target=_work, args=(theirs, not_its_own, measuring), daemon=True)
+        board = _Board()
+        not_its_own = [
+            *(worker.pipe for worker in self.workers),
+            ours,
+        ]  # a fork has these too, and no pipe would ever end
+        watched = _Watched(board, {name: number for number, name in enumerate(self.own)}, self.limits)
+        process = context.Process(target=_work, args=(theirs, not_its_own, self.measuring, watched), daemon=True)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the worker ignores it
         try:
             process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
-        return _Worker(process, ours)
+        return _Worker(process, ours, board)
 
-    def assign(worker: _Worker) -> bool:
+    def replaced(self, worker: _Worker) -> _Worker:
+        """A new worker in the place of one, which is ended."""
+        _stop(worker)
+        self.workers.remove(worker)
+        self.workers.append(self.start())
+        return self.workers[-1]
+
+    def assign(self, worker: _Worker) -> bool:
         """Give a worker its next task; False where there is none."""
-        if again:
-            worker.task, tried = again.popleft()
-            worker.tried = tried + 1
-        else:
-            worker.task, worker.tried = next(source, None), 1
-        if worker.task is None:
+        task = self.again.popleft() if self.again else next(self.source, None)
+        if task is not None and task.alone is not None and not worker.fresh:
+            worker = self.replaced(worker)
+        worker.task = task
+        if task is None:
             return False
+        worker.fresh = False
+        worker.board.write(0.0, 0)
         with contextlib.suppress(OSError):  # it died while it waited: its pipe says so when it is read
-            worker.pipe.send(worker.task)
+            worker.pipe.send(task)
         return True
 
-    try:
-        while len(workers) < jobs:
-            worker = start()
-            workers.append(worker)
-            if not assign(worker):
-                break
-        while busy := [worker for worker in workers if worker.task is not None]:
-            ready = wait([item for worker in busy for item in (worker.pipe, worker.process.sentinel)])
-            for worker in [worker for worker in busy if {worker.pipe, worker.process.sentinel} & {*ready}]:
-                task, answer = worker.task, _received(worker.pipe)
-                if answer is None and task is not None:
-                    _stop(worker)
-                    workers.remove(worker)
-                    if worker.tried < TRIES:
-                        again.append((task, worker.tried))
-                    else:
-                        yield _given_up(task, worker, measuring)
-                    worker = start()
-                    workers.append(worker)
-                elif isinstance(answer, BaseException):
-                    raise answer
-                elif answer is not None:
-                    yield answer
-                assign(worker)
-    finally:
-        for worker in workers:
-            _stop(worker)
 
-
-def _received(pipe: Connection) -> Case | BenchError | None:
-    """What a worker answered; None for one that died."""
+def _received(pipe: Connection) -> _Answer | None:
+    """What a worker answered; None for one that died, or that wrote something else into its pipe."""
     try:
-        answer: Case | BenchError | None = pipe.recv() if pipe.poll() else None
-    except (EOFError, OSError):
+        answer = pipe.recv() if pipe.poll() else None
+    except Exception:
         return None
-    return answer
-
-
-def _given_up(task: Task, worker: _Worker, measuring: Measuring) -> Case:
-    code = worker.process.exitcode
-    how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-    problem = f"the process that measured this case died {TRIES} times ({how})"
-    return unmeasured(task[0].id, measuring, task[0].sha256, problem)
+    return answer if isinstance(answer, _Answer) else None
 
 
 def _stop(worker: _Worker) -> None:
@@ -137,16 +346,12 @@ def _stop(worker: _Worker) -> None:
     worker.process.join()
 
 
-class _Stopped(BaseException):
-    """A worker is to stop: unlike SystemExit, no strategy's failure."""
-
-
 def _on_terminate(number: int, frame: Any) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise _Stopped
 
 
-def _work(pipe: Connection, not_its_own: Iterable[Connection], measuring: Measuring) -> None:
+def _work(pipe: Connection, not_its_own: Iterable[Connection], measuring: Measuring, guard: _Watched) -> None:
     """What a worker does: measure what it is sent until the pipe closes. It leads a group of its own, with all that its strategies start.
 
     Ctrl-C is for the parent, which ends its workers itself.
@@ -157,16 +362,35 @@ def _work(pipe: Connection, not_its_own: Iterable[Connection], measuring: Measur
     signal.signal(signal.SIGTERM, _on_terminate)
     for other in not_its_own:
         other.close()
-    with contextlib.suppress(_Stopped, EOFError, OSError):
-        while True:
-            trace, labels = pipe.recv()
-            pipe.send(_answer(trace, labels, measuring))
-
-
-def _answer(trace: Trace, labels: Mapping[str, Any], measuring: Measuring) -> Case | BenchError:
-    """The case, or what was raised, as it can be sent."""
     try:
-        return measure(trace, measuring, labels)
-    except Exception as error:
+        with contextlib.suppress(EOFError, OSError):
+            while True:
+                pipe.send(_answer(pipe.recv(), measuring, guard))
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    except _Stopped:  # once at most, wherever it finds this process
+        return
+
+
+def _answer(task: _Task, measuring: Measuring, guard: _Watched) -> _Answer:
+    """The case or the runs, or what was raised, as it can be sent."""
+    tried = task.tried or _Tried(set())
+    strategies = tuple(
+        replace(item, broken=tried.broken[item.name]) if item.name in tried.broken else item
+        for item in measuring.strategies
+    )
+    guard.seconds = {}
+    try:
+        limit_memory(guard.limits.memory_mib if guard.own and (task.alone or not task.tried) else None)
+        if task.alone is None:
+            measuring = replace(measuring, strategies=strategies)
+            case = measure(task.trace, measuring, task.labels, known=tried.runs, guard=guard)
+            return _Answer(case, guard.seconds)
+        strategy = next(item for item in strategies if item.name == task.alone)
+        return _Answer(replayed(task.trace, measuring, task.labels, strategy, guard), guard.seconds)
+    except MemoryError:
+        return _Answer(None)
+    except _Stopped:
+        raise
+    except BaseException as error:
         debugged(error)
-        return error if isinstance(error, BenchError) else BenchError(defect(error))
+        return _Answer(error if isinstance(error, BenchError) else BenchError(defect(error)))

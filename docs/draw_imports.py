@@ -26,7 +26,7 @@ LEVELS = (
     ("gates",),
     ("tuning",),
     ("reports",),
-    ("case",),
+    ("case", "given"),
     ("workers",),
     ("pipeline",),
     ("bench",),

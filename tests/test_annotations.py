@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import msgspec
@@ -32,7 +35,7 @@ def test_what_a_command_says_is_escaped_as_github_asks():
     (line,) = workflow_commands([failing(1)], [FILE])
     assert line == (
         "::error file=a folder/with%2Ccomma%3Aand colon.toml,title=bench%3A gate 0%3A a%2C b"
-        '::100%25 lost%0D%0A::error::no: step 2 (run ::error::no) dropped "50%25"; step 3 needed "50%25"'
+        '::100%25 lost%0A::error::no: step 2 (run ::error::no) dropped "50%25"; step 3 needed "50%25"'
         '%0Astep 4 (run) dropped "7"'
     )
     assert "\n" not in line
@@ -118,3 +121,23 @@ def test_a_pull_request_comment_of_too_many_scenarios_says_so():
     told = text.count("## Do the gates hold?")
     assert 10 < told < 60
     assert text.endswith(f"{60 - told} more scenarios: see the HTML report.\n")
+
+
+def test_the_action_does_not_run_a_folder_of_the_repository_that_is_called_bench(tmp_path):
+    """Its own steps, run in a repository with a `bench` folder and a `pip.py` of its own."""
+    action = (Path(__file__).parents[1] / "action.yml").read_text()
+    script = textwrap.dedent(action.partition("      run: |\n")[2].partition("    - if: always()")[0])
+    (tmp_path / "bench").mkdir()
+    for name in ("bench/__init__.py", "bench/__main__.py", "click.py"):
+        (tmp_path / name).write_text("import pathlib\npathlib.Path('taken').touch()\n")
+    folder = Path(sys.executable).parent
+    environment = {"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(tmp_path), "SCENARIOS": "none.toml", "AGAINST": "", "HISTORY": "",
+                   "ALLOW": "false", "REPORT": "r"}  # fmt: skip
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "none.toml" in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "taken").exists()
+    started = [line for line in action.splitlines() if "python -" in line]
+    assert len(started) == 2
+    assert all("python -I -m" in line for line in started)

@@ -135,7 +135,7 @@ def test_a_call_is_priced_by_the_model_that_was_asked(folder: Path, server: HTTP
 
 
 def test_a_model_without_a_price_leaves_the_dollars_open(folder: Path) -> None:
-    kept = Cassette(folder / "model.cassette.jsonl", "c", may_be_missing=True)
+    kept = Cassette(folder / "model.cassette.jsonl", "model.cassette.jsonl", may_be_missing=True)
     told = trace().results[0].text
     kept.keep(
         {"model": "small", "messages": [{"role": "user", "content": f"Shorten: {told}"}], "temperature": 0},
@@ -176,7 +176,7 @@ def test_a_redirect_is_refused(folder: Path, server: HTTPServer) -> None:
 
 def test_a_miss_is_the_strategys_failure_and_names_the_nearest_request(folder: Path) -> None:
     assert "no such cassette — record it with --record-model HOST" in replayed(folder, "short").failure.error
-    kept = Cassette(folder / "model.cassette.jsonl", "c", may_be_missing=True)
+    kept = Cassette(folder / "model.cassette.jsonl", "model.cassette.jsonl", may_be_missing=True)
     text = f"Shorten: {trace().results[0].text}"
     kept.keep(
         {"model": "small", "messages": [{"role": "user", "content": "Other"}], "temperature": 0}, Answer(text="x")
@@ -261,7 +261,7 @@ def test_the_template_of_the_page_asks_and_its_cassette_is_in_the_signature(tmp_
 
 
 def test_two_threads_do_not_share_what_is_charged(folder: Path) -> None:
-    kept = Cassette(folder / "model.cassette.jsonl", "c", may_be_missing=True)
+    kept = Cassette(folder / "model.cassette.jsonl", "model.cassette.jsonl", may_be_missing=True)
     text = f"Shorten: {trace().results[0].text}"
     kept.keep({"model": "small", "messages": [{"role": "user", "content": text}], "temperature": 0}, Answer(text="x"))
     runs: list[Run] = []

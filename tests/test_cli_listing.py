@@ -38,7 +38,7 @@ def bench(*arguments: str) -> int:
 @pytest.mark.parametrize(
     ("what", "names"),
     [
-        ("traces", ["native", "openai", "mini_swe_agent", "rap"]),
+        ("traces", ["native", "openai", "mini_swe_agent", "building_agent"]),
         ("strategies", ["keep_all", "floor", "output_summary", "summarize_old", "extractive", "by_function", "step_v1",
                         "executor"]),
         ("metrics", ["cost.prompt_tokens", "loss.leaf_recall.PLACE", "loss.fact_recall[.KIND].PLACE", "needed.recall", "routing.accuracy"]),

@@ -44,9 +44,14 @@ ALL = strategy(2.0)
 
 def decided(*rules, keep=0.95, keep_far=0.8, failed=(), specs=None, **values):
     return decide(
-        comparison({"keep_all": ALL, "recorded": TODAY, **values}, *rules, failed=failed, specs=specs),
-        keep=keep,
-        keep_far=keep_far,
+        comparison(
+            {"keep_all": ALL, "recorded": TODAY, **values},
+            *rules,
+            failed=failed,
+            specs=specs,
+            keep=keep,
+            keep_far=keep_far,
+        )
     )
 
 
@@ -139,17 +144,14 @@ def test_where_a_run_has_no_price_tokens_decide():
     assert one.metric == "cost.with_refetches_usd", "what one strategy alone could not measure is its own fault"
 
 
-def test_until_prices_hold_refetches_the_plain_ones_decide():
-    old = {
-        name: info for name, info in INFOS.items() if name in ("cost.cost_usd", "cost.prompt_tokens", "needed.recall")
-    }
+def test_what_the_rule_could_not_look_at_is_said():
+    infos = {name: INFOS[name] for name in ("cost.with_refetches_usd", "needed.recall")}
 
     def plain(usd):
-        return {"cost.cost_usd": spread(usd), "cost.prompt_tokens": spread(10), "needed.recall": spread(1.0)}
+        return {"cost.with_refetches_usd": spread(usd), "needed.recall": spread(1.0)}
 
-    decision = decide(comparison({"recorded": plain(1.0), "keep_all": plain(2.0), "a": plain(0.5)}, infos=old))
-    assert (decision.winner, decision.metric, decision.with_refetches) == ("a", "cost.cost_usd", False)
-    assert "refetches" not in decision_sentence(decision)
+    decision = decide(comparison({"recorded": plain(1.0), "keep_all": plain(2.0), "a": plain(0.5)}, infos=infos))
+    assert decision.winner == "a"
     assert set(decision.unchecked) == {"prompts", "window", "far"}
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from generated import traces
 from handmade import SMALL, result, trace
-from hypothesis import given, settings
+from hypothesis import given, settings, strategies as st
 from measured import dependencies_of
-from reference import needs, rebuilt
+from reference.dependencies import dependencies
 
-from bench.evidence.dependencies import DependencyFinder, significant, suffixes
-from bench.model import ModelTurn, SystemTurn, ToolCall, ToolsChanged, Trace, UserTurn
+from bench.evidence.dependencies import significant, suffixes
+from bench.model import AnyStep, ModelTurn, SystemTurn, ToolCall, ToolsChanged, Trace, UserTurn
 from bench.text.common_words import COMMON_WORDS
-from bench.text.texts import Texts
+from bench.traces import load
 
 
 def said(index: int, text: str, **fields: object) -> ModelTurn:
@@ -111,6 +113,37 @@ def test_ends_of_paths_and_digits() -> None:
     assert [significant(text) for text in ("0.0120", "1500", "1.5e-9", "0")] == [3, 4, 2, 0]
 
 
+@pytest.mark.parametrize(
+    ("steps", "origin", "step", "distance"),
+    [
+        ([UserTurn(index=0, content="score 0.873214"), said(1, "so"), said(2, "about 0.873")], "user", 0, 1),
+        (
+            [SystemTurn(index=0, content="0.873214"), result("0.873214", index=1), said(2, "about 0.873")],
+            "system",
+            0,
+            0,
+        ),
+        ([result("0.873214", index=0), said(1, "0.873214"), said(2, "so"), said(3, "about 0.873")], "result", 0, 2),
+    ],
+)
+def test_a_rounded_number_has_the_origin_and_distance_of_the_one_it_rounds(
+    steps: list[AnyStep], origin: str, step: int, distance: int
+) -> None:
+    rounded = [item for item in dependencies_of(trace(*steps)) if item.form == "rounded"]
+    assert [(item.origin, item.origin_step, item.distance) for item in rounded] == [(origin, step, distance)]
+
+
+def test_half_a_digit_is_exact() -> None:
+    """0.501 - 0.0005 is a little more than 0.5005 where numbers are binary."""
+    assert forms(trace(result("score 0.5005", index=0), said(1, "about 0.501"))) == [("0.501", "0.5005", "rounded")]
+
+
+def test_an_exponent_that_no_number_has_is_rounded_by_none() -> None:
+    assert forms(trace(result("id 12345e99999999999999999999 and 471.25", index=0), said(1, "it is 471.3"))) == [
+        ("471.3", "471.25", "rounded")
+    ]
+
+
 # ---------------------------------------------------------------- copied spans
 
 
@@ -122,6 +155,13 @@ def test_a_run_of_words_is_a_copied_span() -> None:
     assert "at the bottom of the marianas trench" in [
         item.fact for item in dependencies_of(recording) if item.kind == "span"
     ]
+
+
+def test_a_run_may_begin_within_one_that_says_nothing() -> None:
+    recording = trace(
+        result("it was in the of", index=0), result("of Marianas trench", index=1), said(2, "in the of marianas trench")
+    )
+    assert [item.fact for item in dependencies_of(recording) if item.kind == "span"] == ["of marianas trench"]
 
 
 @pytest.mark.parametrize("turn", ["it is in the of", "marianas trench", "trench marianas the of bottom"])
@@ -176,25 +216,15 @@ def test_arguments_count_unless_the_text_already_holds_them() -> None:
 
 
 def check(recording: Trace) -> None:
-    turns = {turn.index: turn for turn in recording.model_turns}
-    found = dependencies_of(recording)
-    for item in found:
-        turn = turns[item.turn]
-        told = needs.told(recording, turn, item.fact)
-        assert told is not None, item
-        assert item.turn_number == sum(t.thread == turn.thread and t.index < turn.index for t in recording.model_turns)
-        if item.form != "rounded":
-            assert (item.origin, item.origin_step, item.distance) == told, item
-        if item.kind == "span":
-            assert len({word for word in item.fact.split() if word not in COMMON_WORDS and len(word) > 2}) >= 2
-            assert rebuilt.flat(item.fact) in rebuilt.flat(rebuilt.decoded(needs.turn_text(turn)))
-    verbatim = {(item.turn, item.fact) for item in found if item.form == "verbatim"}
-    finder = DependencyFinder(recording, Texts(needs.lower_of(recording)))
-    for turn in recording.model_turns:
-        for fact in needs.facts_in(recording, turn):
-            told = needs.told(recording, turn, fact)
-            if told is not None and told.origin != "model" and fact not in finder._excluded:
-                assert (turn.index, fact) in verbatim
+    ours = [
+        (item.turn, item.fact, item.said, item.kind, item.form, item.origin, item.origin_step, item.distance)
+        for item in dependencies_of(recording)
+    ]
+    assert ours == [tuple(item) for item in dependencies(recording, COMMON_WORDS)]
+    for item in dependencies_of(recording):
+        assert item.turn_number == sum(
+            turn.thread == item.thread and turn.index < item.turn for turn in recording.model_turns
+        )
 
 
 @settings(max_examples=100)
@@ -203,6 +233,49 @@ def test_as_looking_through_everything(recording: Trace) -> None:
     check(recording)
 
 
+WORDS = ("bottom", "of", "the", "marianas", "trench", "in", "470.25", "470.3", "471", "/data/run_7/x.csv", "x.csv", "run_7",
+         "Pietro", "Murano", "was", "execute:", "```", "my_frame", "'so it is'", "ValueError:", "no", "0.8735", "0.87", "0.874")  # fmt: skip
+TEXTS = st.lists(st.sampled_from((*WORDS, "\n", ". ")), max_size=14).map(" ".join)
+
+
+@st.composite
+def talks(draw: st.DrawFn) -> Trace:
+    """Steps of two threads whose words are few, so that much of what turns say was said before."""
+    steps: list[AnyStep] = []
+    for index in range(draw(st.integers(2, 9))):
+        thread = draw(st.sampled_from(("main", "main", "main", "other")))
+        kind, text = draw(st.sampled_from(("user", "model", "model", "call", "result"))), draw(TEXTS)
+        if kind == "user":
+            steps.append(UserTurn(index=index, thread=thread, content=text))
+        elif kind == "result":
+            steps.append(result(text, index=index, thread=thread))
+        else:
+            call = ToolCall(id=f"c{index}", name="run", arguments={"x.csv": [text, 470.25, True], "run_7": None})
+            calls = (call,) if kind == "call" else ()
+            steps.append(ModelTurn(index=index, thread=thread, content=draw(TEXTS), tool_calls=calls))
+    return trace(*steps)
+
+
+@settings(max_examples=300)
+@given(talks())
+def test_as_looking_through_everything_where_much_is_said_again(recording: Trace) -> None:
+    check(recording)
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_as_looking_through_everything_on_traces_written_by_hand(name: str) -> None:
     check(SMALL[name])
+
+
+@pytest.mark.parametrize(
+    "name", ["building_model/survey.jsonl", "building_model/faults.jsonl", "analysis/aborted.jsonl"]
+)
+def test_as_looking_through_everything_on_recorded_runs(name: str) -> None:
+    for recording in load([str(Path(__file__).parent.parent / "traces" / name)]).traces:
+        assert dependencies_of(recording), "a run without any would show nothing"
+        check(recording)
+
+
+def test_as_looking_through_everything_on_a_recorded_group_chat(shared_traces: Path) -> None:
+    for recording in load([str(shared_traces / "who-and-when" / "Hand-Crafted" / "12.json")]).traces:
+        check(recording)

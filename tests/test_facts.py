@@ -7,9 +7,21 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 from reference import facts as reference, rebuilt
+from reference.numbers import number_value as slow_value
 
 from bench.text.decode import decoded
-from bench.text.facts import KINDS, anchor, facts_of, find_facts, holds, numbers_in, occurs, places_of, words_of
+from bench.text.facts import (
+    KINDS,
+    anchor,
+    facts_of,
+    find_facts,
+    holds,
+    number_value,
+    numbers_in,
+    occurs,
+    places_of,
+    words_of,
+)
 from bench.text.texts import Texts
 
 alphabet = "aZ1 205.e+-_/\\\"'@:~%,\n()<>é値[]{}"
@@ -166,3 +178,29 @@ def test_every_fact_of_every_recorded_result_is_held_by_it(shared_traces, folder
     results = [result for trace in bench.load([str(shared_traces / folder)]).traces for result in trace.results]
     assert results
     assert {fact for result in results for fact in texts.missing(result.text, texts.facts(result.text))} == set()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("1e-99999999", "2e-99999999", False),
+        ("1e-99999999", "0.0", False),
+        ("1.0e-99999999", "1e-99999999", True),
+        ("1.0e99999999", "1e99999999", True),
+        ("123456789012345678901234567890123451", "123456789012345678901234567890123452", False),
+        ("0.1234567890123456789012345678901234510", "0.123456789012345678901234567890123451", True),
+        ("0.0", "0e5", True),
+    ],
+)
+def test_two_numbers_are_one_fact_only_where_they_are_the_same(one: str, other: str, same: bool) -> None:
+    assert (number_value(one) == number_value(other)) == same
+    assert slow_value(one) == number_value(one)
+
+
+@given(
+    st.decimals(allow_nan=False, allow_infinity=False).map(
+        lambda value: str(abs(value)).replace("E", "e").replace("e+", "e")
+    )
+)
+def test_a_number_is_written_as_the_slow_way_writes_it(text: str) -> None:
+    assert number_value(text) == slow_value(text)

@@ -194,7 +194,7 @@ def test_a_function_that_takes_ours_for_a_mapping_is_told_how_to_get_one():
     assert "call the parameter `messages`" in run.failure.error
 
 
-def test_debug_shows_the_traceback(tmp_path, capsys, monkeypatch):
+def test_debug_shows_the_traceback(tmp_path, capfd, monkeypatch):
     monkeypatch.delenv("BENCH_DEBUG", raising=False)
     write(tmp_path, "def f(text):\n    return 1 / 0  # here\n")
     (tmp_path / "t.jsonl").write_text(json.dumps({"messages": MESSAGES}) + "\n")
@@ -203,7 +203,7 @@ def test_debug_shows_the_traceback(tmp_path, capsys, monkeypatch):
         monkeypatch.setenv("BENCH_DEBUG", "")
         with pytest.raises(SystemExit):
             main(["run", "--traces", "openai:t.jsonl", "--strategy", "m=mine.py:f", "--jobs", "1", *arguments])
-        told = capsys.readouterr()
+        told = capfd.readouterr()
         assert ("return 1 / 0  # here" in told.err) is traced
         assert "mine.py:2: ZeroDivisionError" in told.out
     assert os.environ["BENCH_DEBUG"]

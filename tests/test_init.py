@@ -111,7 +111,8 @@ def test_the_script_of_the_action_runs(tmp_path):
     text = (ROOT / "action.yml").read_text()
     body = text.partition("      run: |\n")[2].partition("\n    - if: always()")[0]
     script = "\n".join(line.removeprefix("        ") for line in body.splitlines()).replace(
-        "python -m", f"{sys.executable} -m"
+        "python -I -m",
+        f"{sys.executable} -m",  # isolated, this folder could not be seen
     )
     environment = {
         "SCENARIOS": "scenarios/*.toml", "AGAINST": "", "HISTORY": "kept.sqlite", "ALLOW": "true", "REPORT": "out",

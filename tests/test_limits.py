@@ -45,7 +45,7 @@ def limits(monkeypatch: pytest.MonkeyPatch):
 def test_a_bomb_is_refused_before_it_expands(tmp_path, limits):
     limits("size=1MB")
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(b"[" + b" " * 50_000_000 + b"]"))
-    with pytest.raises(TraceError, match="expands to more than 1,000,000 bytes — .*--limit size=N"):
+    with pytest.raises(TraceError, match=r"expands to more than 1,000,000 bytes — .*--limit size=N"):
         bench.load([str(tmp_path / "a.json.gz")])
 
 
@@ -53,7 +53,7 @@ def test_a_bomb_of_zstd_is_refused(tmp_path, limits):
     zstandard = pytest.importorskip("zstandard")
     limits("size=1MB")
     (tmp_path / "a.zst").write_bytes(zstandard.compress(b"[" + b" " * 50_000_000 + b"]"))
-    with pytest.raises(TraceError, match="expands to more than 1,000,000 bytes"):
+    with pytest.raises(TraceError, match=r"expands to more than 1,000,000 bytes"):
         bench.load([str(tmp_path / "a.zst")])
 
 
@@ -82,10 +82,10 @@ def test_a_zip_that_expands_to_too_much_is_refused(tmp_path, limits):
 def test_a_file_and_a_line_have_a_limit(tmp_path, limits):
     run = put(tmp_path / "a.json")
     limits("size=100")
-    with pytest.raises(TraceError, match="has more than 100 bytes; .*--limit size=N"):
+    with pytest.raises(TraceError, match=r"has more than 100 bytes; .*--limit size=N"):
         bench.load([str(run)])
     limits("line=100")
-    with pytest.raises(TraceError, match="a JSON value of more than 100 bytes — .*--limit line=N"):
+    with pytest.raises(TraceError, match=r"a JSON value of more than 100 bytes — .*--limit line=N"):
         bench.load([f"openai:{run}"])
 
 
@@ -150,7 +150,7 @@ def test_a_folder_of_too_many_files_is_refused(tmp_path, limits):
     for number in range(6):
         put(tmp_path / "runs" / f"{number}.json")
     limits("files=5")
-    with pytest.raises(TraceError, match="holds more than 5 files — .*--limit files=N"):
+    with pytest.raises(TraceError, match=r"holds more than 5 files — .*--limit files=N"):
         bench.load([str(tmp_path / "runs")])
 
 

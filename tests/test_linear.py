@@ -81,7 +81,7 @@ def test_a_fence_that_is_not_closed_reaches_to_the_end():
 
 
 def test_the_longest_run_of_words_is_that_of_trying_each_length():
-    words = "a b c d e f a b c x".split()
+    words = ["a", "b", "c", "d", "e", "f", "a", "b", "c", "x"]
     flat = " z a b c d e y a b c d e f a q "
     for at in range(len(words) - 2):
         run = f" {' '.join(words[at : at + 3])} "

@@ -10,12 +10,14 @@ import pytest
 from generated import traces
 from handmade import SMALL, run_of
 from hypothesis import given, settings, strategies as st
-from measured import dependencies_of, evidence_of, measured, replayer_of, value
+from measured import evidence_of, measured, replayer_of, value
 from reference import cost, loss
+from reference.dependencies import dependencies
 
 from bench.evidence.calibration import count_error
 from bench.metrics import metrics
 from bench.model import ContextReset, ModelTurn, Run, Sample, Trace
+from bench.text.common_words import COMMON_WORDS
 from bench.tokens.counting import TokenCounter
 
 STRATEGIES = (
@@ -89,7 +91,7 @@ def check_loss(trace: Trace, run: Run) -> None:
 
 
 def check_needs(trace: Trace, run: Run) -> None:
-    wanted = loss.needs(trace, run, dependencies_of(trace))
+    wanted = loss.needs(trace, run, dependencies(trace, COMMON_WORDS))
     assert by_step(measured("needed.recall", trace, run)) == wanted
     assert values(measured("needed.faults", trace, run)) == {turn: kept < of for turn, (kept, of) in wanted.items()}
     missed = sum(kept < of for kept, of in wanted.values())

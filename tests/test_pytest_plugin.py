@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -253,6 +254,19 @@ def test_errors(bench):
     with pytest.raises(pytest.fail.Exception, match="was not measured"):
         bench.value(SURVEY, MINE, "findings.agreement")
 """
+FAILING = """
+def hundred(result):
+    return result.text[:100]
+
+def test_value(bench):
+    assert bench.value("scenarios/traces", hundred, "needed.recall") == 1.0
+
+def test_loss(bench):
+    assert bench.loss("scenarios/traces", hundred, "needed.recall") <= 0.01
+
+def test_tokens(bench):
+    assert 10 > bench.value("scenarios/traces", hundred, "cost.prompt_tokens")
+"""
 TIMED = """
 def test_time(bench):
     run = bench.benchmark("mine=summarizer=scenarios/summarizers.py:summarize", "scenarios/traces/survey.jsonl")
@@ -265,6 +279,16 @@ def test_the_fixture_in_tests_of_ones_own():
     code, said = run("test_own.py")
     assert code == 0, said
     assert "3 passed" in said
+
+
+def test_an_assertion_that_fails_names_the_facts_as_a_gate_does():
+    Path("test_own.py").write_text(FAILING)
+    code, said = run("test_own.py")
+    assert code == 1, said
+    assert re.search(r"assert 0\.\d+ == 1\.0", said)
+    assert len(re.findall(r"needed\.recall of hundred is 0\.\d+, worst on \w+:", said)) == 2
+    assert len(re.findall(r"E +step \d+ \(\w+\) dropped \".+; step \d+ needed \"", said)) >= 2
+    assert re.search(r"cost\.prompt_tokens of hundred is \d+\n", said)
 
 
 def test_benchmarks_time_strategies_and_say_what_is_missing():

@@ -11,8 +11,9 @@ import pytest
 from bench.errors import TraceError
 from bench.files.documents import Document
 from bench.model import Approval, Trace
+from bench.plugins.registry import entries
 from bench.traces import Confidence, load
-from bench.traces.building_agent import Rap
+from bench.traces.building_agent import BuildingAgent
 
 ARGUMENTS = '{"script_name": "A.cs", "is_final_approval": true}'
 
@@ -42,7 +43,7 @@ def document(folder: Path, value: Any) -> Document:
 
 
 def read(folder: Path, value: Any) -> Trace:
-    (trace,) = Rap().read(document(folder, value))
+    (trace,) = BuildingAgent().read(document(folder, value))
     return trace
 
 
@@ -69,10 +70,10 @@ def test_a_failure_is_a_failure(tmp_path: Path) -> None:
 
 
 def test_how_sure_it_is(tmp_path: Path) -> None:
-    assert Rap().sniff(document(tmp_path, session({}))) is Confidence.CERTAIN
-    assert Rap().sniff(document(tmp_path, session({})["messages"])) is Confidence.CERTAIN
-    assert Rap().sniff(document(tmp_path, {"manifest": [], "messages": []})) is Confidence.POSSIBLE
-    assert Rap().sniff(document(tmp_path, [{"role": "user", "content": "x"}])) is Confidence.NO
+    assert BuildingAgent().sniff(document(tmp_path, session({}))) is Confidence.CERTAIN
+    assert BuildingAgent().sniff(document(tmp_path, session({})["messages"])) is Confidence.CERTAIN
+    assert BuildingAgent().sniff(document(tmp_path, {"manifest": [], "messages": []})) is Confidence.POSSIBLE
+    assert BuildingAgent().sniff(document(tmp_path, [{"role": "user", "content": "x"}])) is Confidence.NO
 
 
 @pytest.mark.parametrize(
@@ -105,3 +106,14 @@ def test_the_recorded_session(shared_traces: Path) -> None:
     assert "\r" not in json.dumps(parameters.data).replace("\\\\r", "")
     assert "\\r" not in item["data"]
     assert len(trace.meta["manifest"]) == 5
+
+
+def test_the_earlier_name_of_the_format_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(session({})))
+    traces = [trace for name in ("rap", "building_agent") for trace in load([f"{name}:{path}"]).traces]
+    assert [trace.source.format for trace in traces] == ["building_agent"] * 2
+    assert traces[0] == traces[1]
+    assert "rap" not in entries("reader"), "it has one name, and an earlier one"
+    with pytest.raises(TraceError, match="a path is missing — write building_agent:FILE"):
+        load(["rap:"])

@@ -123,7 +123,10 @@ def test_the_recorded_source_is_kept(tmp_path: Path) -> None:
         (b'{"kind":"user","index":0,"content":"a"} x', r":3: not JSON at column 41: Extra data"),
         (b'{"kind":"user","index":NaN,"content":"a"}', r":3: NaN is not a JSON number — write null"),
         (b'{"kind":"user","index":0,"content":"\xff"}', r":3: byte 37 of the line is not UTF-8 \(0xff\)"),
-        (b'{"kind":"result","index":0,"call_id":"c","function":"f","data":' + b"[" * 9000, r":3: is nested too deeply"),
+        (
+            b'{"kind":"result","index":0,"call_id":"c","function":"f","data":' + b"[" * 9000,
+            r":3: is nested more than 200 levels deep",
+        ),
     ],
 )
 def test_a_bad_step_is_named_by_line_and_path(tmp_path: Path, line: bytes, message: str) -> None:

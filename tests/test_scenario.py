@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
+import repository
 from hypothesis import given, strategies as st
 
 import bench
-from bench.errors import ScenarioError
+from bench.errors import ScenarioError, TraceError
 from bench.gates import parse_rule
 from bench.gates.regression import relative_limit
 from bench.model import GateRule
@@ -180,3 +185,59 @@ def test_a_limit_that_is_none(limit):
 
 def test_blanks_around_a_limit_are_forgiven():
     assert relative_limit(" 2 % ") == (0.02, True)
+
+
+def test_what_must_be_kept_is_the_scenarios_and_an_option_beats_it(tmp_path):
+    (tmp_path / "t.jsonl").write_bytes((Path(__file__).parent.parent / "docs/metrics/walls.jsonl").read_bytes())
+    path = tmp_path / "s.toml"
+    path.write_text('traces = ["t.jsonl"]\nkeep = 0.5\nkeep_far = 1\nstrategies = { cut = { store = "truncate" } }\n')
+    assert (read_scenario(path).keep, read_scenario(path).keep_far) == (0.5, 1.0)
+    compared = bench.run_scenario(path)
+    assert (compared.keep, compared.keep_far) == (0.5, 1.0)
+    report = tmp_path / "x.json"
+
+    def decided(*options):
+        assert repository.bench("run", path, "-o", report, *options) == 0
+        decision = json.loads(report.read_text())["decision"]
+        return decision["keep"], decision["keep_far"]
+
+    assert decided() == (0.5, 1.0)
+    assert decided("--keep", "0.25") == (0.25, 1.0)
+    assert decided("--keep-far", "0") == (0.5, 0.0)
+    path.write_text(path.read_text().replace("keep = 0.5\nkeep_far = 1\n", ""))
+    assert decided() == (0.95, 0.8)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [("keep = 1.5", "`keep`: 1.5 is no share — write a number from 0 to 1"), ("keep_far = -0.1", "`keep_far`: -0.1 is no share"),
+     ("keep_far = nan", "is no share"), ('keep = "95%"', "`keep`: Expected `float`"), ("kep = 1.0", "unknown key 'kep' — did you mean keep")],
+)  # fmt: skip
+def test_a_share_that_is_none_is_refused(tmp_path, line, says):
+    path = tmp_path / "s.toml"
+    path.write_text(f'{line}\ntraces = ["t.jsonl"]\nstrategies = {{ cut = {{ store = "truncate" }} }}\n')
+    with pytest.raises(ScenarioError) as error:
+        read_scenario(path)
+    assert says in str(error.value)
+    assert str(error.value).startswith(f"{path}: ")
+
+
+def test_a_scenario_reads_no_traces_outside_its_repository(tmp_path):
+    """Neither by a path, a pattern, nor a link; a command line may allow it, and outside a repository there is nothing to leave."""
+    (tmp_path / "elsewhere").mkdir()
+    outside = tmp_path / "elsewhere" / "t.json"
+    outside.write_text('{"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "4711"}]}')
+    inside = tmp_path / "repository"
+    inside.mkdir()
+    (inside / "link.json").symlink_to(outside)
+    for number, text in enumerate(
+        ("../elsewhere/t.json", "../elsewhere", "../elsewhere/*.json", "link.json", str(outside))
+    ):
+        scenario = inside / f"{number}.toml"
+        scenario.write_text(f'traces = ["{text}"]\n[strategies.keep_all]\n')
+        assert len(bench.run_scenario(scenario).cases) == 1
+        (inside / ".git").mkdir()
+        with pytest.raises(TraceError, match="lies outside the repository"):
+            bench.run_scenario(scenario)
+        assert len(bench.run_scenario(replace(read_scenario(scenario), outside=True)).cases) == 1
+        (inside / ".git").rmdir()

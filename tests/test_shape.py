@@ -11,7 +11,7 @@ from planted import secrets
 
 import bench
 from bench.cli import main
-from bench.model import ImagePart, ModelTurn, Outcome, Source, ToolCall, Trace, Usage, UserTurn
+from bench.model import ContextReset, ImagePart, ModelTurn, Outcome, Source, ToolCall, Trace, Usage, UserTurn
 from bench.redaction import texts_in
 from bench.shape import shape_only
 from bench.shape.stand_ins import KEPT, StandIns
@@ -31,6 +31,7 @@ STRATEGIES = {
     "cut": "summarizer=truncate",
     "ends": "summarizer=head_tail",
     "table": "summarizer=table_console",
+    "commands": "compactor=separate_commands:max_tokens=4000",
 }
 SHIPPED = [
     path for folder in ("analysis", "building_model") for path in sorted((ROOT / "traces" / folder).glob("*.jsonl"))
@@ -44,7 +45,7 @@ def test_tokens_and_recall_differ_by_less_than_two_percent(path):
     before, after = bench.compare([trace], STRATEGIES), bench.compare([shape_only(trace)], STRATEGIES)
     compared = 0
     for name in (*STRATEGIES, "keep_all", "recorded", "drop_all"):
-        for metric in ("cost.prompt_tokens", "needed.recall"):
+        for metric in ("cost.prompt_tokens", "needed.recall", "needed.recall.far"):
             was, now = before.value(name, metric), after.value(name, metric)
             assert (was is None) == (now is None), (name, metric)
             if was is not None:
@@ -56,6 +57,22 @@ def test_tokens_and_recall_differ_by_less_than_two_percent(path):
 def words(text: str) -> list[str]:
     bare = re.sub(r'\\(?:u[0-9a-fA-F]{4}|[nrtbf"\\/])', " ", text)
     return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", bare)
+
+
+def test_what_a_reset_kept_are_still_the_same_steps():
+    reset = ContextReset(index=2, summary="471 walls", kept=(0, 1))
+    told = (UserTurn(index=0, content="Count 471 walls"), ModelTurn(index=1, content="471"), reset)
+    shape = shape_only(Trace(id="t", source=Source(format="native"), steps=told))
+    assert shape.steps[2].kept == (0, 1)
+    assert "471" not in shape.steps[2].summary
+
+
+def test_a_command_is_still_a_command():
+    call = ToolCall(id="c", name="bash", arguments={"command": "ls walls"})
+    (turn,) = shape_only(
+        Trace(id="t", source=Source(format="native"), steps=(ModelTurn(index=0, tool_calls=(call,)),))
+    ).steps
+    assert turn.tool_calls[0].command == turn.tool_calls[0].arguments["command"] != "ls walls"
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)

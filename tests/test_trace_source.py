@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,13 @@ CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hel
 CUT = '{"messages": [{"role"'
 
 
+_WRITTEN = itertools.count()
+
+
 def put(path: Path, value: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    apart = "\n" * next(_WRITTEN)  # two files with the same bytes are one recording
+    path.write_text(value if isinstance(value, str) else json.dumps(value) + apart, encoding="utf-8")
     return path
 
 
@@ -152,3 +157,34 @@ def test_a_file_that_none_takes_gets_the_nearest_format(tmp_path: Path) -> None:
     assert load(["."], tmp_path).skipped == (("./near.json", words),)
     with pytest.raises(TraceError, match="the nearest format is pieces"):
         load(["pieces:near*.json"], tmp_path)
+
+
+def test_the_same_recording_under_two_names_counts_once(tmp_path: Path) -> None:
+    text = json.dumps(CHAT)
+    for name in "abc":
+        put(tmp_path / f"{name}.json", text + "\n" * (name == "c"))
+    source = iter_traces([str(tmp_path)])
+    assert [trace.id for trace in source] == ["a", "c"]
+    assert [(Path(file).name, reason.split()[0:4]) for file, reason in source.skipped] == [
+        ("b.json", ["has", "the", "same", "bytes"])
+    ]
+    with pytest.raises(
+        TraceError, match=r"b\.json: has the same bytes as .*a\.json, which would count twice — leave one"
+    ):
+        list(iter_traces([str(tmp_path / "a.json"), str(tmp_path / "b.json")]))
+
+
+def test_a_key_written_twice_is_counted(tmp_path: Path) -> None:
+    text = json.dumps(CHAT).replace('"content":', '"content": "gone", "content" :')
+    (trace,) = iter_traces([str(put(tmp_path / "a.json", text))])
+    assert trace.left_out["key that an object has twice: the last one counts"] == text.count('"gone"') > 0
+
+
+def test_a_lone_surrogate_of_an_id_is_replaced_and_counted(tmp_path: Path) -> None:
+    put(
+        tmp_path / "a.jsonl",
+        '{"bench_trace": 1, "id": "a\\ud800b", "source": {"format": "x"}}\n{"kind": "user", "index": 0, "content": "a\\ud800"}\n',
+    )
+    (trace,) = iter_traces([str(tmp_path / "a.jsonl")])
+    assert (trace.id, trace.left_out) == ("a\ufffdb", {"lone surrogate of its id": 1})
+    assert trace.steps[0].content == "a\ud800"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,13 @@ READERS = ", ".join(entries("reader"))
 RUN = {"trajectory_format": "mini-swe-agent-1.1", "info": {}, "messages": CHAT}
 
 
+_WRITTEN = itertools.count()
+
+
 def put(path: Path, value: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    apart = "\n" * next(_WRITTEN)  # two files with the same bytes are one recording
+    path.write_text(value if isinstance(value, str) else json.dumps(value) + apart, encoding="utf-8")
     return path
 
 
@@ -162,10 +167,10 @@ def test_bad_input_is_one_clear_line(tmp_path: Path, path: str, message: str) ->
 def test_an_unreadable_place_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / "chat.json", CHAT)
 
-    def deny(self: Path) -> bytes:
+    def deny(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", deny)
+    monkeypatch.setattr("bench.files.documents.read_regular", deny)
     assert refused("chat.json", base=tmp_path).startswith("chat.json: cannot be read: Permission denied — ")
 
 
@@ -173,7 +178,7 @@ def test_a_file_that_two_readers_are_equally_sure_of_names_both(tmp_path: Path) 
     messages = [*CHAT, {"role": "tool", "tool_call_id": "c", "raw_execution_result": {}, "extra": {"raw_output": ""}}]
     put(tmp_path / "both.json", messages)
     message = refused("both.json", base=tmp_path)
-    assert message == "both.json: could be mini_swe_agent or rap — name the format: mini_swe_agent:both.json"
+    assert message == "both.json: could be building_agent or mini_swe_agent — name the format: building_agent:both.json"
     assert refused(str(tmp_path), base=tmp_path).endswith("both.json")
 
 
@@ -205,7 +210,11 @@ def test_no_reader_takes_what_is_no_trace(tmp_path: Path, value: str) -> None:
 def test_real_folders_are_read_without_a_format(shared_traces: Path) -> None:
     loaded = load(["scbench", "mini-swe-agent", "rap"], shared_traces)
     formats = [trace.source.format for trace in loaded.traces]
-    assert {name: formats.count(name) for name in set(formats)} == {"mini_swe_agent": 29, "rap": 1, "claude_code": 4}
+    assert {name: formats.count(name) for name in set(formats)} == {
+        "mini_swe_agent": 29,
+        "building_agent": 1,
+        "claude_code": 4,
+    }
     assert not any(trace.source.path.startswith("/") for trace in loaded.traces)
     again = [(name, reason) for name, reason in loaded.skipped if name.endswith("trajectory.json")]
     assert len(again) == 4

@@ -71,7 +71,7 @@ def test_a_setting_that_only_looked_good_is_not_named() -> None:
     assert found.chosen.winner == "lucky"
     assert not found.holds
     assert tuned_sentence(found) == (
-        "Do not use lucky yet: it was chosen on 7 cases (seed 0), and on the 7 others it does not qualify: keeps 70% of what was needed, "
+        "Do not use lucky yet: it was chosen on 7 cases (seed 0), and on the 7 others it does not qualify: keeps 70%, "
         "below 95%. On the others alone the rule would name safe."
     )
 
@@ -85,7 +85,7 @@ def test_what_was_kept_on_the_other_half_does_not_help_the_choice() -> None:
 def test_what_is_run_today_may_win_and_nobody_may() -> None:
     dear = tune(compared(dear=strategy(9.0)))
     assert tuned_sentence(dear).startswith("Keep what you run today: chosen on 7 cases (seed 0), judged on 7 others.")
-    assert "the cheapest other one that qualifies, dear, costs 12.5% more than that" in tuned_sentence(dear)
+    assert "The next best that qualifies, dear, costs 12.5% more than that" in tuned_sentence(dear)
     nobody = tune(comparison({"a": strategy(1.0, recall=0.5)}))
     assert not nobody.holds
     assert tuned_sentence(nobody).startswith(

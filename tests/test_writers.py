@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 from measured import COUNT, measured
 
+import bench
+from bench.cli import main
 from bench.errors import SpecError, StrategyError
 from bench.files.cassettes import Answer, Cassette
 from bench.model import ContextReset, Message, ModelTurn, Run, Source, SystemTurn, Trace, UserTurn
@@ -20,6 +23,7 @@ from bench.recording.models import Hosts
 from bench.replayer.loop import replay
 from bench.strategies import compose
 from bench.strategies.models import recording_from
+from bench.traces.native import encode_trace
 
 # ---------------------------------------------------------------- recorded
 
@@ -124,15 +128,19 @@ def server() -> Iterator[HTTPServer]:
     found.server_close()
 
 
+def address(server: HTTPServer) -> str:
+    return f"http://127.0.0.1:{server.server_port}/v1"
+
+
 def recording(server: HTTPServer) -> Any:
     """The server as the host that answers while a cassette is recorded."""
-    return recording_from(Hosts([f"http://127.0.0.1:{server.server_port}/v1"]))
+    return recording_from(Hosts([address(server)]))
 
 
 def writer(cassette: Path, model: str = "small", **more: Any) -> Any:
-    settings = {"cassette": cassette, "model": model, **more}
+    settings = {"cassette": cassette.name, "model": model, **more}
     given = ",".join(f'{key}="{value}"' for key, value in settings.items())
-    return build("writer", f"model:{given}").start()[1]
+    return build("writer", f"model:{given}", cassette.parent).start()[1]
 
 
 def history(*texts: str) -> list[Message]:
@@ -144,8 +152,9 @@ def test_recorded_from_a_server_and_replayed_without_one(tmp_path: Path, server:
     cassette, trace = tmp_path / "notes.cassette.jsonl", trace_of()
 
     def run() -> Run:
-        spec = f'model:cassette="{cassette}",model=small'.replace("\\", "\\\\").replace('"', '\\"')
-        return replay(trace, compose("s", {"compactor": f'summarize_old:max_tokens=250,keep_last=2,writer="{spec}"'}))
+        spec = "model:cassette=notes.cassette.jsonl,model=small"
+        slots = {"compactor": f'summarize_old:max_tokens=250,keep_last=2,writer="{spec}"'}
+        return replay(trace, compose("s", slots, tmp_path))
 
     with recording(server):
         first = run()
@@ -260,3 +269,68 @@ def test_an_empty_cassette_says_so(tmp_path: Path) -> None:
     cassette.write_text('{"bench_cassette": 1}\n')
     with pytest.raises(StrategyError, match="it is empty"):
         writer(cassette)(history("a"))
+
+
+# ---------------------------------------------------------------- what a scenario may not do
+
+STRANGER = """
+title = "From a stranger"
+traces = ["t.jsonl"]
+
+[strategies]
+s = {{ compactor = 'summarize_old:max_tokens=100,keep_last=2,writer="model:{settings}"' }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ('record=true,base_url=\\"ADDRESS\\",cassette=\\"../../x\\"', "has no parameter"),
+        ('base_url=\\"ADDRESS\\"', "has no parameter 'base_url'"),
+        ("record=true", "has no parameter 'record'"),
+        ('cassette=\\"../../x.jsonl\\"', "lies outside"),
+        ('cassette=\\"../.git/hooks/x\\"', "ends in .jsonl"),
+        ('cassette=\\"/tmp/x.jsonl\\"', "lies outside"),
+        ('cassette=\\"link.jsonl\\"', "lies outside"),
+        ("model=small", "no such cassette"),
+    ],
+)
+@pytest.mark.parametrize("recording", [False, True])
+def test_a_scenario_cannot_record_or_reach_outside(
+    tmp_path: Path, server: HTTPServer, monkeypatch: pytest.MonkeyPatch, settings: str, says: str, recording: bool
+) -> None:
+    """It names an address and a cassette elsewhere: no request leaves, nothing is written, nothing outside is read. Recording does not open it."""
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    outside = tmp_path / "outside.jsonl"
+    outside.write_text('{"bench_cassette": 1}\n')
+    inside = tmp_path / "repository" / "scenarios"
+    inside.mkdir(parents=True)
+    (inside.parent / ".git").mkdir()
+    (inside / "link.jsonl").symlink_to(outside)
+    (inside / "t.jsonl").write_bytes(encode_trace(trace_of()))
+    (inside / "s.toml").write_text(STRANGER.format(settings=settings.replace("ADDRESS", address(server))))
+    before = {path for path in tmp_path.rglob("*") if path.name != "notes"}
+    if recording and says == "no such cassette":
+        return
+    elsewhere = Hosts(["http://127.0.0.1:9/v1"])
+    with recording_from(elsewhere) if recording else nullcontext(), pytest.raises(SpecError, match=says):
+        bench.run_scenario(inside / "s.toml")
+    assert server.asked == []  # type: ignore[attr-defined]
+    assert {*tmp_path.rglob("*")} == before
+    assert outside.read_text() == '{"bench_cassette": 1}\n'
+
+
+def test_the_command_line_records_from_the_host_that_it_names(
+    tmp_path: Path, server: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.jsonl").write_bytes(encode_trace(trace_of()))
+    (tmp_path / "s.toml").write_text(STRANGER.format(settings='cassette=\\"c.jsonl\\",model=small'))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main(["run", "s.toml", "--record-model", address(server)])
+    asked = len(server.asked)  # type: ignore[attr-defined]
+    assert asked > 0
+    assert (tmp_path / "c.jsonl").exists()
+    with pytest.raises(SystemExit):
+        main(["run", "s.toml"])
+    assert len(server.asked) == asked  # type: ignore[attr-defined]

@@ -12,14 +12,20 @@ from .. import __version__
 from ..errors import DEBUG, BenchError, debugged, defect, one_line
 from ..files.limits import VARIABLE, limits_of
 from .compare import compare
+from .completion import completion
 from .history import history
 from .importing import import_
 from .init import init
 from .listing import list_
+from .outcome import Concluded
 from .record import record
 from .run import run
+from .saying import escape_what_cannot_be_printed, say
 from .show import show
 from .tune import tune
+
+COMPLETING = "_BENCH_COMPLETE"
+"""What a shell sets that asks how a line may go on."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -44,12 +50,14 @@ for command in (run, tune, compare, init, history, list_, import_, show, record)
     command.params.append(click.Option(["--debug"], is_flag=True, expose_value=False, is_eager=True, callback=_debug,
                                        help="Show the traceback of errors, those of strategies too."))  # fmt: skip
     command.params.append(click.Option(["--limit"], multiple=True, metavar="NAME=N", expose_value=False, is_eager=True, callback=_limits,
-                                       help="Read more: size=2GB of a file once expanded, line=1GB of a JSON value, files=100000 of a folder."))  # fmt: skip
+                                       help="Read more: size=2GB of a file once expanded, line=1GB of a JSON value, files=100000."))  # fmt: skip
     cli.add_command(command)
+cli.add_command(completion)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console entry point: runs the command line and turns every error into one line and an exit code."""
+    escape_what_cannot_be_printed()
     try:
         cli.main(None if arguments is None else list(arguments), prog_name="bench", standalone_mode=False)
     except BenchError as error:
@@ -68,15 +76,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(141) from None
     except (MemoryError, OSError) as error:
         _fail(f"{type(error).__name__}: {one_line(error)}", 2)
-    except SystemExit:
+    except Concluded:
         raise
-    except (
-        BaseException
-    ) as error:  # a panic of a library is no Exception; 1 says that a gate failed, and nothing else may
+    except SystemExit as error:
+        if COMPLETING in os.environ:  # a shell asked what a line may go on with, and click answered
+            raise
+        _fail(f"code that was loaded wanted to exit with {one_line(error)} — a plug-in must not", 2)
+    except BaseException as error:  # whatever it is: exit code 1 says that a gate failed, and 0 that all hold
         debugged(error)
         _fail(defect(error), 2)
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"error: {message}", err=True)
+    say(f"error: {message}", err=True)
     raise SystemExit(code)

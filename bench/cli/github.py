@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from ..errors import BenchError
+from ..errors import BenchError, visible
+from .saying import obey
 
 if TYPE_CHECKING:
     from ..model import Comparison
@@ -34,11 +33,11 @@ def quoted_output() -> Iterator[None]:
         yield
         return
     token = secrets.token_hex(16)
-    click.echo(f"::stop-commands::{token}")
+    obey(f"::stop-commands::{token}")
     try:
         yield
     finally:
-        click.echo(f"::{token}::")
+        obey(f"::{token}::")
 
 
 def workflow_commands(comparisons: Sequence[Comparison], files: Sequence[Path | None]) -> list[str]:
@@ -88,7 +87,7 @@ def _command(kind: str, file: Path | None, title: str, message: str) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

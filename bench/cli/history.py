@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import BenchError, nearest
+from .saying import say
 
 if TYPE_CHECKING:
     from ..model import Moment
@@ -39,9 +40,9 @@ def history(file: Path, metric: str | None, strategy: str | None) -> None:
         ]  # fmt: skip
         if kept:
             shown = True
-            click.echo(title)
+            say(title)
             for line in _over_time(kept, said) if metric else _last_moves(kept, said):
-                click.echo(f"  {line}")
+                say(f"  {line}")
     if not shown:
         if metric and metric not in known_metrics:
             raise BenchError(f"{file}: no run measured {metric!r}{nearest(metric, known_metrics)}")

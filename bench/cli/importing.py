@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import BenchError
+from .saying import say
 
 if TYPE_CHECKING:
     from ..importing.found import Found
@@ -74,13 +75,13 @@ def import_(
             require_apart([target], _inputs(sources))
             write_traces([trace], target)
     for file, reason in source.skipped:
-        click.echo(f"left out {visible(file)}: {visible(reason)}")
+        say(f"left out {visible(file)}: {visible(reason)}")
     total = sum(totals, Found())
     if total.traces > 1:
-        click.echo(f"{counted(total.traces, 'trace')}: {total.sentence()}")
+        say(f"{counted(total.traces, 'trace')}: {total.sentence()}")
     if no_redact:
-        click.echo("secrets were kept, as --no-redact says")
-    click.echo(f"wrote {output}")
+        say("secrets were kept, as --no-redact says")
+    say(f"wrote {output}")
 
 
 def _cleaning(no_redact: bool, emails: bool, homes: bool) -> Callable[[Trace], Trace]:
@@ -104,7 +105,7 @@ def _told(traces: Iterable[Trace], totals: list[Found]) -> Iterator[Trace]:
     for trace in traces:
         found = found_in(trace)
         totals.append(found)
-        click.echo(f"{visible(trace.id)} ({trace.source.format}): {found.sentence()}")
+        say(f"{visible(trace.id)} ({trace.source.format}): {found.sentence()}")
         yield trace
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from .saying import say
+
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
@@ -21,9 +23,7 @@ def init(folder: Path, force: bool) -> None:
     plan = read_scenario(folder / SCENARIO)
     accept(run_scenario(plan, accepting=True), folder / BASELINE)
     for file in (*written, folder / BASELINE):
-        click.echo(f"wrote {file}")
-    click.echo(f"the workflow installs {requirement()}: change that line where CI is to take bench from elsewhere")
-    click.echo(
-        f"next: put your own function into {folder / 'scenarios' / 'summarizers.py'}, commit these files, and run"
-    )
-    click.echo(f"  bench run {plan.path}")
+        say(f"wrote {file}")
+    say(f"the workflow installs {requirement()}: change that line where CI is to take bench from elsewhere")
+    say(f"next: put your own function into {folder / 'scenarios' / 'summarizers.py'}, commit these files, and run")
+    say(f"  bench run {plan.path}")

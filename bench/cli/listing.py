@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 
 from ..errors import SpecError, nearest
+from .saying import say
 
 LISTED = {
     "traces": ("reader",),
@@ -20,23 +22,54 @@ LISTED = {
 
 @click.command(name="list")
 @click.argument("what", metavar="|".join(LISTED))
-def list_(what: str) -> None:
+@click.option("--field", "of_field", is_flag=True,
+              help="With strategies: what the field's agents do, with invalid prompts, cost and recall as measured.")  # fmt: skip
+def list_(what: str, of_field: bool) -> None:
     """Print what is registered, with parameters, defaults and sources."""
     from ..plugins.registry import entries
 
+    if of_field:
+        if what != "strategies":
+            raise SpecError(f"--field is about strategies, not {what} — write bench list strategies --field")
+        for line in _field():
+            say(line)
+        return
     if what not in LISTED:
         raise SpecError(f"nothing is listed under {what!r}{nearest(what, LISTED)}")
     for kind in LISTED[what]:
         found = entries(kind)
         if not found:
             continue
-        click.echo(f"{kind}s")
+        say(f"{kind}s")
         for name, entry in found.items():
-            click.echo(f"  {name}{_placeholders(entry)}{_parameters(entry)}{_declared(entry)}")
+            say(f"  {name}{_placeholders(entry)}{_parameters(entry)}{_declared(entry)}")
             first = entry.doc.splitlines()[0] if entry.doc else ""
-            click.echo(f"      {first}")
+            say(f"      {first}")
             if entry.source:
-                click.echo(f"      Source: {entry.source}")
+                say(f"      Source: {entry.source}")
+
+
+def _field() -> Iterator[str]:
+    """The policies of the field with their figures, those that cost least first; one that is new has none yet."""
+    import json
+
+    from ..strategies.field import MEASURED, field_policies
+    from ..text.wording import counted, quantity
+
+    found = json.loads(MEASURED.read_text(encoding="utf-8"))
+    figures, unit = found["policies"], found["unit"]
+    yield f"measured on {counted(found['cases'], 'shipped trace')} with each policy's defaults, by {found['metric']} (docs/leaderboard.md)"
+    new = {"price_a_run": None, "recall": None, "recall_far": None, "invalid_prompts": None}
+    rows = [(figures.get(entry.name, new), entry) for entry in field_policies()]
+    for told, entry in sorted(rows, key=lambda row: (row[0]["price_a_run"] is None, row[0]["price_a_run"])):
+        price = told["price_a_run"] if unit == "usd" or told["price_a_run"] is None else round(told["price_a_run"])
+        yield (
+            f"  {entry.kind}={entry.name}: {quantity(price, unit)} {'' if unit == 'usd' else f'{unit} '}a run, "
+            f"{quantity(told['recall'], 'fraction')} kept, {quantity(told['recall_far'], 'fraction')} from far back, "
+            f"{quantity(told['invalid_prompts'], 'prompts')} invalid prompts"
+        )
+        yield f"      {entry.doc.splitlines()[0]}"
+        yield f"      Source: {entry.source}"
 
 
 def _placeholders(entry: Any) -> str:

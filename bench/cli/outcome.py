@@ -10,9 +10,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from .github import append_summary, inside_actions, quoted_output, workflow_commands
+from .saying import obey, say
 
 if TYPE_CHECKING:
     from ..model import Comparison
@@ -21,6 +20,10 @@ if TYPE_CHECKING:
 
 NARROWEST, WIDEST = 60, 140
 """How many columns of a terminal are used, at least and at most."""
+
+
+class Concluded(SystemExit):
+    """The end of a command that judged: the one way to exit codes 0 and 1 that a verdict stands behind."""
 
 
 def finish(
@@ -57,22 +60,33 @@ def finish(
         reports = {output: report_bytes(comparisons, output, written) for output in outputs}
         write_together({**(beside or {}), **reports})
     for line in said:
-        click.echo(line)
+        say(line)
     with quoted_output():
         for text in texts:
-            click.echo(text)
+            say(text, coloured=colour)
     for output in outputs:
-        click.echo(f"wrote {output}")
+        say(f"wrote {output}{_undrawn(output)}")
     if inside_actions():
         for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
-            click.echo(line)
+            obey(line)
         append_summary(comparisons, conclusion.sentence, written)
     if brief:
         named = [(item.title or "Comparison", item) for item in comparisons]
         with quoted_output():
-            click.echo("\n".join(drawn((Prose(REPLAY_LIMIT, "muted"), *scenarios_blocks(named)), width, colour=colour)))
-    click.echo(conclusion.sentence)
-    raise SystemExit(conclusion.exit_code)
+            lines = drawn((Prose(REPLAY_LIMIT, "muted"), *scenarios_blocks(named)), width, colour=colour)
+            say("\n".join(lines), coloured=colour)
+    say(conclusion.sentence)
+    raise Concluded(conclusion.exit_code)
+
+
+def _undrawn(output: Path) -> str:
+    """What to say of a page whose charts could not be drawn; `""` of any other file."""
+    from ..reports import require_renderer
+    from ..reports.page.page_data import can_draw
+
+    if require_renderer(output).name != "html" or can_draw():
+        return ""
+    return ", its charts as tables — pip install 'agent-memory-bench[charts]' to have them drawn"
 
 
 def _in_colour() -> bool:

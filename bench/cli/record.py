@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import BenchError
+from .saying import say
 
 if TYPE_CHECKING:
     from ..recording.servers import RecordingServer
@@ -48,9 +49,7 @@ def record(
         pass
     finally:
         server.close()
-    click.echo(
-        f"recorded {server.recorded} into {output}; next: bench import {output} -o traces/{output.stem}.jsonl.gz"
-    )
+    say(f"recorded {server.recorded} into {output}; next: bench import {output} -o traces/{output.stem}.jsonl.gz")
 
 
 def _server(
@@ -67,12 +66,12 @@ def _server(
         if upstream is not None:
             raise BenchError("--upstream is where --proxy passes calls on to; --otlp has none")
         receiver = OtlpReceiver(output, host=host, port=4318 if port is None else port, redact=redact)
-        click.echo(f"listening: set OTEL_EXPORTER_OTLP_ENDPOINT={receiver.url} OTEL_EXPORTER_OTLP_PROTOCOL=http/json")
+        say(f"listening: set OTEL_EXPORTER_OTLP_ENDPOINT={receiver.url} OTEL_EXPORTER_OTLP_PROTOCOL=http/json")
         return receiver
     if upstream is None:
         raise BenchError("--proxy needs --upstream URL, such as https://api.openai.com")
     passing = Proxy(upstream, output, host=host, port=8788 if port is None else port, redact=redact)
-    click.echo(
+    say(
         f"listening: give the agent {passing.url} in place of {upstream} (OPENAI_BASE_URL={passing.url}/v1, ANTHROPIC_BASE_URL={passing.url})"
     )
     return passing

@@ -15,6 +15,7 @@ import click
 from ..errors import ScenarioError, SpecError
 from .outcome import finish, progress_bar
 from .outputs import inputs_of, require_apart
+from .saying import say
 
 if TYPE_CHECKING:
     from ..model import Comparison
@@ -40,10 +41,10 @@ if TYPE_CHECKING:
               help="Keep this run in an SQLite file, and show the runs before it in the report.")  # fmt: skip
 @click.option("--budget", "budget", metavar="TOKENS[,TOKENS…]",
               help="Run every strategy that has a window at each of these, and rank at equal cost.")  # fmt: skip
-@click.option("--keep", type=click.FloatRange(0, 1), metavar="SHARE", default=0.95, show_default=True,
-              help="What a strategy must keep of what later turns needed to be recommended.")  # fmt: skip
-@click.option("--keep-far", type=click.FloatRange(0, 1), metavar="SHARE", default=0.8, show_default=True,
-              help="The same of what was needed from far back (six turns and more).")  # fmt: skip
+@click.option("--keep", type=click.FloatRange(0, 1), metavar="SHARE",
+              help="What a strategy must keep of what later turns needed to be recommended: the scenario's `keep`, or 0.95.")  # fmt: skip
+@click.option("--keep-far", type=click.FloatRange(0, 1), metavar="SHARE",
+              help="The same of what was needed from far back (six turns and more): the scenario's `keep_far`, or 0.8.")  # fmt: skip
 @click.option("--allow-inconclusive", is_flag=True, help="Exit 0 where a gate could not decide.")
 @click.option("--no-calibrate", is_flag=True,
               help="Count tokens by the plain rule, not as the usage that a trace recorded says.")  # fmt: skip
@@ -53,6 +54,11 @@ if TYPE_CHECKING:
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."
 )
+@click.option("--call-timeout", "call_s", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
+              metavar="SECONDS", help="How long a strategy of your own may take for its calls at one step.")  # fmt: skip
+@click.option("--memory", "memory_mib", type=click.IntRange(min=1), default=4096, show_default=True, metavar="MIB",
+              help="How much memory a process may take in which a strategy of your own runs.")  # fmt: skip
+@click.option("--outside", is_flag=True, help="Let scenarios name traces outside their repository.")
 def run(
     scenarios: tuple[Path, ...],
     outputs: tuple[Path, ...],
@@ -64,45 +70,59 @@ def run(
     against: str | None,
     kept: Path | None,
     budget: str | None,
-    keep: float,
-    keep_far: float,
+    keep: float | None,
+    keep_far: float | None,
     allow_inconclusive: bool,
     no_calibrate: bool,
     model: str | None,
     hosts: tuple[str, ...],
     jobs: int | None,
+    call_s: float,
+    memory_mib: int,
+    outside: bool,
 ) -> None:
     """Replay SCENARIOs (TOML files), or --traces under every --strategy (none: the references); print the comparison, judge the gates.
 
     Reports, baselines and the history are written at the end, all or none of them.
     """
-    import msgspec
-
     from .. import run_scenario
     from ..comparison.sweeps import sweeps
+    from ..plugins.trial import Limits
     from ..recording.models import Hosts
     from ..reports import TERMINAL_PANELS, require_renderer
     from ..strategies.models import recording_from
+    from ..workers import Times
 
     for output in outputs:
         require_renderer(output)
     plans = _with_budget(plans_of(scenarios, traces, strategies), budget, update_baseline or accept_new)
     plans = _with_counting(plans, no_calibrate, model, update_baseline or accept_new)
+    plans = [
+        replace(
+            plan,
+            keep=plan.keep if keep is None else keep,
+            keep_far=plan.keep_far if keep_far is None else keep_far,
+        )
+        for plan in plans
+    ]
     accepting = "--accept-new" if accept_new else "--update-baseline" if update_baseline else None
+    plans = [replace(plan, outside=outside) for plan in plans]
     _require_scenarios(bool(scenarios), accepting, require_baseline, against)
     to_write = [*outputs, *([kept] if kept is not None else [])]
     require_apart(to_write, inputs_of(plans, to_write))
     if kept is not None:
         require_apart(outputs, [(kept, "the history of this run")])
         _require_titles(plans)
+    limits, times = Limits(call_s, memory_mib), Times()
     with progress_bar() as progress, recording_from(Hosts(hosts) if hosts else None):
         comparisons = [
             run_scenario(plan, progress, against=against, accepting=update_baseline and not accept_new,
                          allow_inconclusive=allow_inconclusive, require_baseline=require_baseline and accepting is None,
-                         jobs=1 if hosts else jobs or os.cpu_count() or 1)
+                         jobs=1 if hosts else jobs or os.cpu_count() or 1, limits=limits, times=times)
             for plan in plans
         ]  # fmt: skip
-    comparisons = [msgspec.structs.replace(item, keep=keep, keep_far=keep_far) for item in comparisons]
+    for line in times.slow():
+        say(line, err=True)
     more = {
         "budgets": any(plan.budgets for plan in plans),
         "sweeps": any(sweeps(item, "cost.prompt_tokens") for item in comparisons),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import TraceError, nearest
+from .saying import say
 
 if TYPE_CHECKING:
     from ..model import Trace
@@ -32,7 +33,7 @@ def show(trace: str, index: int | None, case: str | None) -> None:
         raise TraceError(f"{trace}: holds {len(found)} traces, --step shows one — add --case {found[0].id}")
     for item in found:
         for line in step_lines(item) if index is None else whole_step(item, index):
-            click.echo(line)
+            say(line)
 
 
 def whole_step(trace: Trace, index: int) -> Iterator[str]:

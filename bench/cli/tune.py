@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from .outcome import progress_bar
+from .outcome import Concluded, progress_bar
 from .run import plans_of
+from .saying import say
 
 
 @click.command()
@@ -17,9 +18,9 @@ from .run import plans_of
 @click.option("--traces", "traces", multiple=True, metavar="[FORMAT:]PATH", help="Traces to replay without a scenario.")
 @click.option("--strategy", "strategies", multiple=True, metavar="SPEC",
               help="A strategy with several settings: mask=compactor=mask_observations:keep_last=5|10|20, share=0.5..0.9..0.1.")  # fmt: skip
-@click.option("--keep", type=click.FloatRange(0, 1), metavar="SHARE", default=0.95, show_default=True,
-              help="What a setting must keep of what later turns needed.")  # fmt: skip
-@click.option("--keep-far", type=click.FloatRange(0, 1), metavar="SHARE", default=0.8, show_default=True,
+@click.option("--keep", type=click.FloatRange(0, 1), metavar="SHARE",
+              help="What a setting must keep of what later turns needed (default: what the scenario says, or 0.95).")  # fmt: skip
+@click.option("--keep-far", type=click.FloatRange(0, 1), metavar="SHARE",
               help="The same of what was needed from far back (six turns and more).")  # fmt: skip
 @click.option("--seed", type=int, metavar="N", help="What draws the cases to choose on (default: the scenario's seed).")
 @click.option("--model", metavar="NAME", help="The model of traces that name none: for prices, window and encoding.")
@@ -30,8 +31,8 @@ def tune(
     scenarios: tuple[Path, ...],
     traces: tuple[str, ...],
     strategies: tuple[str, ...],
-    keep: float,
-    keep_far: float,
+    keep: float | None,
+    keep_far: float | None,
     seed: int | None,
     model: str | None,
     jobs: int | None,
@@ -57,7 +58,7 @@ def tune(
             found.append((plan.title, tuned(compared, keep=keep, keep_far=keep_far, seed=plan.seed)))
     for title, item in found:
         head = f"{title}: " if len(found) > 1 else ""
-        click.echo(head + tuned_sentence(item))
+        say(head + tuned_sentence(item))
         for note in decision_notes(item.chosen):
-            click.echo(note)
-    raise SystemExit(int(not all(item.holds for _, item in found)))
+            say(note)
+    raise Concluded(int(not all(item.holds for _, item in found)))

@@ -16,7 +16,6 @@ from .intervals import Swaps
 from .pairs import NOISE_FLOOR, difference
 from .shippable import Obstacle, Totals, able, obstacles, price_metric
 
-KEEP, KEEP_FAR = 0.95, 0.8
 RUN_TODAY = "recorded"
 KEEPS_ALL = "keep_all"
 RECALL, FAR = "needed.recall", "needed.recall.far"
@@ -102,14 +101,9 @@ class Decision:
             return self.outcome == "ship"
         return self.winner in self.surely_cheaper
 
-    @property
-    def with_refetches(self) -> bool:
-        """Whether the price holds the calls that repair faults."""
-        return ".with_refetches_" in self.metric
 
-
-def decide(comparison: Comparison, *, keep: float = KEEP, keep_far: float = KEEP_FAR) -> Decision:
-    """What to ship of a comparison: the rule of this file. `keep` and `keep_far` are shares from 0 to 1.
+def decide(comparison: Comparison) -> Decision:
+    """What to ship of a comparison: the rule of this file. Its `keep` and `keep_far` are what a strategy has to keep.
 
     The declared strategies, `recorded` and `keep_all` compete; a reference that reads the future, or keeps nothing, never wins. Where a run has no
     listed price, all are judged by tokens.
@@ -123,7 +117,7 @@ def decide(comparison: Comparison, *, keep: float = KEEP, keep_far: float = KEEP
     candidates = able(comparison)
     totals = Totals(comparison)
     metric = price_metric(comparison, totals, candidates)
-    rule = _Rule(comparison, totals, candidates, metric, keep, keep_far)
+    rule = _Rule(comparison, totals, candidates, metric, comparison.keep, comparison.keep_far)
     standings = [rule.standing(name) for name in candidates]
     standings.sort(key=lambda item: (not item.qualifies, item.price is None, item.price or 0.0, item.strategy))
     winner = rule.winner()
@@ -136,8 +130,8 @@ def decide(comparison: Comparison, *, keep: float = KEEP, keep_far: float = KEEP
         metric=metric,
         unit=comparison.metrics[metric].unit if metric in comparison.metrics else "tokens",
         cases=len(comparison.cases),
-        keep=keep,
-        keep_far=keep_far,
+        keep=comparison.keep,
+        keep_far=comparison.keep_far,
         rival=rival,
         against_today=rule.against_today(rival if winner == RUN_TODAY else winner),
         surely_cheaper=tuple(

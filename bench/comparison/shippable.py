@@ -18,9 +18,8 @@ COMPETING = ("recorded", "keep_all")
 NEVER = ("drop_all", "clairvoyant", "floor")
 """The references that say what is possible and cannot be shipped: nothing is kept, or the future is read."""
 
-DOLLARS = ("cost.with_refetches_usd", "cost.cost_usd")
-TOKENS = ("cost.with_refetches_tokens", "cost.prompt_tokens")
-"""The price of a strategy; the second where the first does not exist."""
+DOLLARS, TOKENS = "cost.with_refetches_usd", "cost.with_refetches_tokens"
+"""The price of a strategy: what all calls cost, those that repair faults included."""
 
 BROKEN: tuple[tuple[str, Literal["invalid_prompts", "task_missing", "overflows"]], ...] = (
     ("prompt.invalid", "invalid_prompts"),
@@ -179,20 +178,15 @@ class Totals:
 
 def price_metric(comparison: Comparison, totals: Totals, candidates: Sequence[str]) -> str:
     """What a price is counted in: dollars, or tokens where some run has no price under any strategy."""
-    known = comparison.metrics
-    dollars = next((name for name in DOLLARS if name in known), None)
-    tokens = next((name for name in TOKENS if name in known), TOKENS[0])
-    if dollars is None:
-        return tokens
     unpriced = {
         case
         for case in comparison.case_ids
         if all(
-            (row := comparison.row(name, dollars, case)) is None or (row.finite is None and row.reason != NOTHING)
+            (row := comparison.row(name, DOLLARS, case)) is None or (row.finite is None and row.reason != NOTHING)
             for name in candidates
         )
     }
-    return tokens if unpriced or not comparison.cases else dollars
+    return TOKENS if unpriced or not comparison.cases else DOLLARS
 
 
 # ---------------------------------------------------------------- what speaks against one

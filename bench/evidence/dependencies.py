@@ -8,10 +8,11 @@ of its turns (its habit), the names of tools and of their parameters, and names 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
 from ..model import AnyStep, ModelTurn, SystemTurn, ToolResult, ToolsChanged, Trace, UserTurn, text_of
@@ -141,8 +142,7 @@ class DependencyFinder:
                 origin = _origin(step)
                 for text in texts:
                     told.add(held(text), origin, step.index)
-                    if not isinstance(step, ModelTurn):
-                        told.add_numbers(self._texts.numbers(text))
+                    told.add_numbers(self._texts.numbers(text), origin, step.index)
             if isinstance(step, ModelTurn):
                 told.turns += 1
         return tuple(found)
@@ -165,11 +165,9 @@ class DependencyFinder:
                 break
         said_with = _Runs(map(flat, seen))
         for span in self._spans.of(turn.index):
-            if span in said_with:  # the words of a path or name are said with it
+            if told.first.get(span, ("model",))[0] == "model":  # an agent's own turns of phrase
                 continue
-            if span in told.first and span not in seen and (turn.thread, span) not in self._habits:
-                if told.first[span][0] == "model":  # an agent's own turns of phrase
-                    continue
+            if span not in said_with:  # the words of a path or name are said with it
                 seen.add(span)
                 said_with.add(f" {span} ")
                 yield self._made(span, span, "span", "verbatim", turn, told)
@@ -185,7 +183,7 @@ class DependencyFinder:
                 yield rounded, "rounded"
 
     def _made(self, said: str, fact: str, kind: str, form: Any, turn: ModelTurn, told: _Told) -> Dependency:
-        origin, step = told.first.get(fact, ("result", -1))
+        origin, step = told.first[fact]
         return Dependency(
             fact=fact,
             said=said,
@@ -196,7 +194,7 @@ class DependencyFinder:
             turn_number=told.turns,
             origin=origin,
             origin_step=step,
-            distance=told.turns - told.last.get(fact, 0),
+            distance=told.turns - told.last[fact],
         )
 
 
@@ -207,7 +205,7 @@ class _Told:
     first: dict[str, tuple[Origin, int]] = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)
     turns: int = 0
-    numbers: list[tuple[float, str]] = field(default_factory=list)
+    numbers: list[tuple[Decimal, str]] = field(default_factory=list)
     known: set[str] = field(default_factory=set)
 
     def add(self, facts: Iterable[str], origin: Origin, step: int) -> None:
@@ -215,20 +213,24 @@ class _Told:
             self.first.setdefault(fact, (origin, step))
             self.last[fact] = self.turns
 
-    def add_numbers(self, numbers: Iterable[str]) -> None:
-        for number in numbers:
-            if number not in self.known and significant(number) > 3:
+    def add_numbers(self, numbers: Iterable[str], origin: Origin, step: int) -> None:
+        """Numbers that a later turn may round: those that somebody else than the model said; who said one first and last is known of all."""
+        exact = [number for number in numbers if significant(number) > 3]
+        self.add(exact, origin, step)
+        for number in exact if origin != "model" else ():
+            if number not in self.known:
                 self.known.add(number)
-                value = float(number)
-                self.numbers.insert(bisect_left(self.numbers, (value, number)), (value, number))
-                self.first.setdefault(number, ("result", -1))
+                try:
+                    insort(self.numbers, (Decimal(number), number))
+                except InvalidOperation:  # an exponent that no number has, as in a hash: nothing rounds it
+                    continue
 
     def rounded_from(self, fact: str) -> str | None:
         """The number said before that this one is with fewer digits, the longest of several; None where there is none."""
         if significant(fact) < 3 or "e" in fact:
             return None
         decimals = len(fact.partition(".")[2])
-        value, half = float(fact), 0.5 * 10**-decimals
+        value, half = Decimal(fact), Decimal(5).scaleb(-decimals - 1)
         low = bisect_left(self.numbers, (value - half, ""))
         high = bisect_right(self.numbers, (value + half, "~"))
         near = [
@@ -366,7 +368,9 @@ class _Spans:
             content = {word for word in run if word not in COMMON_WORDS and len(word) > 2}
             if len(content) >= SPAN_CONTENT:
                 yield " ".join(run)
-            at = end
+                at = end
+            else:  # another message may hold a run that begins within this one
+                at += 1
 
     def of(self, turn: int) -> tuple[str, ...]:
         """The copied spans of a turn, in small letters, one blank between words."""

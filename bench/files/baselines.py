@@ -47,6 +47,6 @@ def read_baseline(path: Path) -> Baseline | None:
     try:
         file = msgspec.json.decode(data, type=_File)
         signature = signature_from(file.signature)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ResultsError(f"{path}: {one_line(error)} — {again}") from None
     return Baseline(signature=signature, values=file.values, weights=file.weights, bounds=file.bounds)

@@ -31,12 +31,14 @@ class Answer(Value, frozen=True, kw_only=True):
 class Cassette:
     """One cassette: JSON Lines, a header and one line a request with its answer, in the order in which they were recorded.
 
-    `name` is the path as it was given, for messages. Raises SpecError for a file that is missing (unless it `may_be_missing`) or that is no
-    cassette, with the place.
+    `name` is the path as it was given, for messages. Raises SpecError for a name that does not end in `.jsonl`, for a file that is missing (unless it
+    `may_be_missing`) or that is no cassette, with the place.
     """
 
     def __init__(self, path: Path, name: str, *, may_be_missing: bool = False) -> None:
         self.path, self.name = path, name
+        if not name.endswith(".jsonl"):
+            raise SpecError(f"{name}: is no cassette — give a name that ends in .jsonl")
         if not may_be_missing and not path.exists():
             raise SpecError(f"{name}: no such cassette — {HOW}, or correct the path")
         self._entries = self._read()

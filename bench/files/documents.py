@@ -19,6 +19,7 @@ import msgspec
 from ..errors import TraceError, one_line
 from ..model import MAX_DEPTH, too_deep
 from .limits import joined, limit, raised, read_regular
+from .repeated import repeated_keys
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -48,6 +49,9 @@ class Document:
         self.path = path
         self.beside = beside
         self.name = path.as_posix() if name is None else name
+        self.repeated_keys: dict[
+            int | None, int
+        ] = {}  # by line of the value: how many keys of its objects are there twice; the last one counts
         self.below = path.name if below is None else below
 
     def fail(self, what: str, *, line: int | None = None, path: str = "") -> TraceError:
@@ -77,6 +81,20 @@ class Document:
     @functools.cached_property
     def data(self) -> bytes:
         """The bytes, decompressed where they begin as gzip or zstd do, without a byte order mark."""
+        found = self._expanded
+        if isinstance(found, TraceError):
+            raise found
+        return found
+
+    @functools.cached_property
+    def _expanded(self) -> bytes | TraceError:
+        """The bytes, or why there are none: every reader asks, and a bomb expands once."""
+        try:
+            return self._expand()
+        except TraceError as error:
+            return error
+
+    def _expand(self) -> bytes:
         raw = self.disk_bytes
         if raw.startswith(_GZIP):
             raw = self._gunzip(raw)
@@ -92,7 +110,8 @@ class Document:
 
         most = limit("size")
         try:
-            return self._whole(gzip.GzipFile(fileobj=io.BytesIO(raw)).read(most + 1), most)
+            file = gzip.GzipFile(fileobj=io.BytesIO(raw))
+            return self._whole(joined(iter(lambda: file.read(1_000_000), b""), most), most)
         except (OSError, EOFError, zlib.error) as error:
             raise self.fail(f"gzip data is damaged or cut short ({error}) — copy or record it again") from None
 
@@ -201,12 +220,8 @@ class Document:
             value = self._decode_slowly(data, line)
         if data.count(b"[") + data.count(b"{") > MAX_DEPTH and too_deep(value):
             raise self._too_deep(line)
+        self.repeated_keys[line] = repeated_keys(data, value)
         return value
-
-    def require_readable(self, data: bytes, line: int) -> None:
-        """Raise TraceError for bytes of a JSON value that is too long or nested too deep, for a caller with a decoder of its own."""
-        if len(data) > limit("line") or data.count(b"[") + data.count(b"{") > MAX_DEPTH:
-            self.decode(data, line)
 
     def _too_deep(self, line: int | None) -> TraceError:
         return self.fail(f"is nested more than {MAX_DEPTH} levels deep — flatten it", line=line)

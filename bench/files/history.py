@@ -163,7 +163,7 @@ def _changed(before: Signature, now: Signature) -> tuple[str, ...]:
 def _signature(path: Path, text: str) -> Signature:
     try:
         return signature_from(msgspec.json.decode(text, type=dict[str, Any]))
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ResultsError(f"{path}: a run's signature cannot be read: {one_line(error)}") from None
 
 

@@ -26,7 +26,7 @@ def read_runs(path: Path) -> tuple[Run, ...]:
         require_schema(path, line, number)
         try:
             runs.append(decoder.decode(line))
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ResultsError(f"{path}:{number}: {one_line(error)} — replay the scenario again") from None
     if not runs:
         raise ResultsError(f"{path}: holds no run")

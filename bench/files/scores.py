@@ -57,7 +57,7 @@ def read_scores(path: Path) -> tuple[Scores, ...]:
         else:
             signed = msgspec.json.decode(file.signature, type=dict[str, dict[str, Any]])
         signatures = {title: signature_from(fields) for title, fields in signed.items()}
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ResultsError(f"{path}: {one_line(error)} — give a file that `bench run -o x.json` wrote") from None
     only = file.title if isinstance(file.title, str) else None
     return tuple(

@@ -37,7 +37,7 @@ def require_schema(
     """
     try:
         found = msgspec.json.decode(data, type=_Versioned).schema
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ResultsError(f"{path}:{line}: {one_line(error)} — {again}") from None
     if found != SCHEMA_VERSION and not (earlier and 1 <= found < SCHEMA_VERSION):
         raise ResultsError(f"{path}:{line}: schema {found}, this bench reads {SCHEMA_VERSION} — {again}")

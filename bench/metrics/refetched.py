@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ..evidence.of_run import RunEvidence
 from ..evidence.refetch import Refetch
 from ..model import Sample, Told
@@ -12,11 +14,12 @@ _NAMED = 5
 
 @metric("cost.with_refetches_tokens", unit="tokens", better="lower", aggregate="sum")
 def with_refetches_tokens(evidence: RunEvidence) -> list[Sample]:
-    """Prompt tokens of the run if every fault were repaired by one more call.
+    """Prompt tokens of the run if every fault were repaired by one more call, and the tokens of its summaries.
 
     A repair is the prompt of the faulting turn again, an answer of the trace's median length that calls a tool, and the smallest untruncated
-    results that hold what was missing (for a handle: what it resolves to). One sample a model call. Where nothing holds what is gone, as with
-    what a user had said, the call is counted and nothing is fetched: a lower bound, and the sample says so. No model calls: no samples.
+    results that hold what was missing (for a handle: what it resolves to). One sample a model call, with its summaries; a model that a strategy
+    asked elsewhere has a sample of its own. Where nothing holds what is gone, as with what a user had said, the call is counted and nothing is
+    fetched: a lower bound, and the sample says so. No model calls: no samples.
 
     Source: average access time of caches, hit time and miss rate times penalty (Hennessy and Patterson, Computer Architecture, appendix B)
 
@@ -24,12 +27,15 @@ def with_refetches_tokens(evidence: RunEvidence) -> list[Sample]:
     >>> [(sample.step, sample.numerator) for sample in with_refetches_tokens(example())]
     [(1, 9.0), (3, 60.0)]
     """
-    samples = []
+    samples, written = [], Counter[int]()
+    for call in evidence.run.writer_calls:
+        written[call.step] += call.consumed_tokens + call.produced_tokens
     for prompt in evidence.run.prompts:
         repair = evidence.refetches.get(prompt.step)
         again = prompt.tokens + repair.new_tokens if repair else 0
-        samples.append(Sample(numerator=float(prompt.tokens + again), step=prompt.step, detail=_told(repair)))
-    return samples
+        tokens = prompt.tokens + again + written.pop(prompt.step, 0)
+        samples.append(Sample(numerator=float(tokens), step=prompt.step, detail=_told(repair)))
+    return samples + [Sample(numerator=float(tokens), step=step) for step, tokens in sorted(written.items())]
 
 
 @metric("cost.with_refetches_usd", unit="usd", better="lower", aggregate="sum")

@@ -8,6 +8,7 @@ from .base import (
     MAX_DEPTH as MAX_DEPTH,
     SCHEMA_VERSION as SCHEMA_VERSION,
     Value as Value,
+    encodable as encodable,
     plain as plain,
     too_deep as too_deep,
 )
@@ -36,6 +37,8 @@ from .case import (
     WindowShown as WindowShown,
 )
 from .comparison import (
+    KEEP as KEEP,
+    KEEP_FAR as KEEP_FAR,
     SIGNED as SIGNED,
     Against as Against,
     Baseline as Baseline,

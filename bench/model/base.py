@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 import msgspec
@@ -36,6 +37,18 @@ def too_deep(value: Any, most: int = MAX_DEPTH) -> bool:
 
 class Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Base of every value here: frozen, keyword-only, unknown fields refused when read."""
+
+
+def encodable(text: str) -> str:
+    """A text that UTF-8 can hold: lone surrogates as the replacement character.
+
+    >>> encodable("a\\ud800b")
+    'a�b'
+    """
+    return text if text.isascii() else _LONE.sub("\ufffd", text)
+
+
+_LONE = re.compile("[\ud800-\udfff]")
 
 
 def plain(value: Any) -> Any:

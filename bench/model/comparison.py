@@ -156,6 +156,10 @@ class Against(Value, frozen=True, kw_only=True):
     before: dict[str, str] = {}
 
 
+KEEP, KEEP_FAR = 0.95, 0.8
+"""What a strategy has to keep of what was needed, and of what was needed from far back, where nothing else is said."""
+
+
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything that gates and panels may see: the cases with their rows, the rows over all cases, and what is made of them.
 
@@ -178,8 +182,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     budgets: tuple[int, ...] = ()
     history: tuple[Moment, ...] = ()
     allow_inconclusive: bool = False
-    keep: float = 0.95
-    keep_far: float = 0.8
+    keep: float = KEEP
+    keep_far: float = KEEP_FAR
     verdicts: tuple[Verdict, ...] = ()
 
     @property

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..errors import SpecError, one_line, raised_at
+from ..errors import EndedError, SpecError, one_line, raised_at
 
 
 class Beside:
@@ -91,10 +91,13 @@ def load_file(path: str, shown: str) -> tuple[Any, str, Beside]:
     try:
         with beside:
             module_spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         for loaded in [loaded for loaded in sys.modules if loaded == package or loaded.startswith(f"{package}.")]:
             del sys.modules[loaded]
-        raise SpecError(_not_imported(error, path, shown)) from error
+        if isinstance(error, MemoryError | KeyboardInterrupt):
+            raise
+        kind = SpecError if isinstance(error, Exception) else EndedError
+        raise kind(_not_imported(error, path, shown)) from error
     beside.modules.update({loaded: found for loaded, found in sys.modules.items()
                            if loaded.startswith(f"{package}.") and loaded != name})  # fmt: skip
     return module, code, beside

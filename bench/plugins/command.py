@@ -39,7 +39,7 @@ class Process:
         for name, seconds in (("timeout", timeout), ("start_timeout", start_timeout)):
             if not seconds > 0:
                 raise SpecError(f"{self._name}: {name} is {seconds:g}, expected seconds above 0")
-        self._limits = (start_timeout, timeout)
+        self.limits = (start_timeout, timeout)
         self._process: subprocess.Popen[bytes] | None = None
         self._said: IO[bytes] | None = None
         self._close: weakref.finalize[Any, Any] | None = None
@@ -50,7 +50,7 @@ class Process:
         line = json.dumps(request, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
         first = self._process is None
         process = self._process or self._start()
-        seconds = self._limits[0 if first else 1]
+        seconds = self.limits[0 if first else 1]
         watch = threading.Timer(seconds, self._expired)
         watch.daemon = True
         watch.start()

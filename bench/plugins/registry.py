@@ -20,7 +20,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ..errors import BenchError, SpecError, nearest, one_line
+from ..errors import BenchError, EndedError, SpecError, nearest, one_line
+from .annotations import NoType, type_of
 from .beside import Beside, load_file
 from .command import TARGET, process_class
 from .spec import Spec, parse_spec
@@ -68,7 +69,7 @@ class Entry:
     """One plug-in: its target (a function or a class) and what it declared.
 
     `own`: somebody's own function, which is not registered; `beside` is then the folder of its file, where it has one, and `reads` the files
-    that its command line names.
+    that its command line names. `loaded`: found by its spec, in a file, a module or a command line, and not passed as the function it is.
     """
 
     kind: str
@@ -76,6 +77,7 @@ class Entry:
     target: Any
     meta: dict[str, Any] = field(default_factory=dict)
     own: bool = False
+    loaded: bool = False
     beside: Beside | None = None
     reads: tuple[str, ...] = ()
 
@@ -124,8 +126,8 @@ def _annotation(item: inspect.Parameter, scope: dict[str, Any]) -> Any:
     if not isinstance(item.annotation, str):
         return item.annotation
     try:
-        return eval(item.annotation, scope)
-    except Exception:  # reported by `build` when the parameter is set, with its name
+        return type_of(item.annotation, scope)
+    except NoType:  # reported by `build` when the parameter is set, with its name
         return item.annotation
 
 
@@ -214,6 +216,11 @@ class Plugin:
         """Whether somebody's own code runs in it, or in what it builds."""
         return self.entry.own or any(plugin.own for plugin in self.inner.values())
 
+    @property
+    def loaded(self) -> bool:
+        """Whether any of that code was found by its spec."""
+        return self.entry.loaded or any(plugin.loaded for plugin in self.inner.values())
+
     def start(self) -> tuple[Any, Callable[..., Any]]:
         """A new instance (or the function itself) and the callable that does its work."""
         method, beside = KINDS[self.entry.kind][1], self.entry.beside
@@ -241,15 +248,24 @@ _STARTING: ContextVar[Plugin | None] = ContextVar("_STARTING", default=None)
 def file_beside(name: str) -> Path:
     """A file that the plug-in being constructed names in a parameter, found from where the paths of its own spec start.
 
-    Its content becomes part of the strategy's signature. Outside a constructor the path is taken as it is.
+    Its content becomes part of the strategy's signature. Outside a constructor the path is taken as it is. Raises SpecError for a file outside
+    the repository of that place (without one, outside the folder): a scenario reads and writes nothing elsewhere.
     """
     starting = _STARTING.get()
     if starting is None:
         return Path(name)
     path = starting.base / name
+    if not path.resolve().is_relative_to(repository_of(starting.base)):
+        raise SpecError(f"{name}: lies outside {repository_of(starting.base)} — a file that a spec names lies inside")
     if path.is_file():
         starting.files[name] = hashlib.sha256(path.read_bytes()).hexdigest()
     return path
+
+
+def repository_of(folder: Path) -> Path:
+    """The folder that holds `.git`, at or above a folder; itself where none does."""
+    here = folder.resolve()
+    return next((above for above in (here, *here.parents) if (above / ".git").exists()), here)
 
 
 def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
@@ -299,16 +315,17 @@ def _construct_once(plugin: Plugin) -> None:
     """A constructor that refuses its values is the user's mistake, and is better told before a replay than in it."""
     try:
         plugin.start()
-    except BenchError:
+    except (BenchError, KeyboardInterrupt, MemoryError):
         raise
-    except Exception as error:
-        raise SpecError(f"{plugin.entry.kind} {str(plugin.spec)!r}: {one_line(error)}") from error
+    except BaseException as error:
+        kind = SpecError if isinstance(error, Exception) else EndedError
+        raise kind(f"{plugin.entry.kind} {str(plugin.spec)!r}: {one_line(error) or type(error).__name__}") from error
 
 
 def _resolve(kind: str, spec: Spec, base: Path) -> tuple[Entry, str | None]:
     if spec.target == TARGET:
         made, named = process_class(spec.attribute or "", base, KINDS[kind][1] or "ask")
-        return Entry(kind, f"{TARGET}:{spec.attribute}", made, own=True, reads=tuple(named)), None
+        return Entry(kind, f"{TARGET}:{spec.attribute}", made, own=True, loaded=True, reads=tuple(named)), None
     if spec.target.endswith(".py"):
         module, code, beside = load_file(str((base / spec.target).resolve()), spec.target)
     elif spec.attribute is not None:
@@ -321,7 +338,7 @@ def _resolve(kind: str, spec: Spec, base: Path) -> tuple[Entry, str | None]:
     target = getattr(module, spec.attribute, None)
     if not callable(target):
         raise SpecError(f"{spec.target} has no function {spec.attribute!r}{nearest(spec.attribute, offered)}")
-    return Entry(kind, f"{spec.target}:{spec.attribute}", target, own=True, beside=beside), code
+    return Entry(kind, f"{spec.target}:{spec.attribute}", target, own=True, loaded=True, beside=beside), code
 
 
 def _load_module(name: str) -> Any:
@@ -329,5 +346,8 @@ def _load_module(name: str) -> Any:
         return importlib.import_module(name)
     except BenchError:
         raise
-    except (Exception, SystemExit) as error:
-        raise SpecError(f"module {name!r} cannot be imported: {type(error).__name__}: {one_line(error)}") from error
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:
+        kind = SpecError if isinstance(error, Exception) else EndedError
+        raise kind(f"module {name!r} cannot be imported: {type(error).__name__}: {one_line(error)}") from error

@@ -1,15 +1,29 @@
-"""Who watches over a replay of somebody's own code: here nobody does, in a worker process its parent does."""
+"""Who watches over a replay: here nobody does, in a worker process its parent does."""
 
 from __future__ import annotations
 
+import time
+
 
 class Guard:
-    """What a replay tells while it runs. `passing` are what ends the bench itself; whatever else a strategy raises is that strategy's failure."""
+    """What a replay tells while it runs. `passing` are what ends the bench itself; whatever else somebody's own strategy raises is its failure.
+
+    `seconds` are what each strategy took so far, by name.
+    """
 
     passing: tuple[type[BaseException], ...] = (KeyboardInterrupt,)
 
-    def begins(self, strategy: str, extra_s: float = 0.0) -> None:
-        """A strategy's next step begins; it may take `extra_s` seconds more than others, because it has limits of its own."""
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._since = 0.0
 
-    def ends(self) -> None:
-        """The strategy is done."""
+    def starts(self) -> None:
+        """A strategy starts."""
+        self._since = time.perf_counter()
+
+    def step(self, strategy: str, extra_s: float) -> None:
+        """A strategy's next step begins; it may take `extra_s` seconds more than others, because what it calls has limits of its own."""
+
+    def ends(self, strategy: str) -> None:
+        """A strategy is done."""
+        self.seconds[strategy] = self.seconds.get(strategy, 0.0) + time.perf_counter() - self._since

@@ -15,14 +15,13 @@ from ..model import ToolCall, ToolResult
 
 _NEVER_CHANGED = str | int | float | bytes | None
 _PLAIN = frozenset({str, int, float, bool, type(None)})
-_Any = TypeVar("_Any")
 _Kind = TypeVar("_Kind", bound=msgspec.Struct)
 
 ANSWER_DEPTH = 200
 """How many levels deep a value may be that a strategy answers."""
 
 
-def fresh(value: _Any) -> _Any:
+def fresh(value: Any) -> Any:
     """A copy of a value that shares nothing with it that can be changed, frozen values included: who insists can change those too.
 
     >>> given = {"rows": [1, 2]}
@@ -32,22 +31,17 @@ def fresh(value: _Any) -> _Any:
     >>> fresh((call,)) == (call,), fresh((call,))[0] is call
     (True, False)
     """
-    copied: _Any = _fresh(value)
-    return copied
-
-
-def _fresh(value: Any) -> Any:
     if isinstance(value, _NEVER_CHANGED):
         return value
     if isinstance(value, dict):
-        return {key: _fresh(item) for key, item in value.items()}
+        return {key: fresh(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_fresh(item) for item in value]
+        return [fresh(item) for item in value]
     if isinstance(value, tuple):
-        return tuple(map(_fresh, value)) if value else value
+        return tuple(map(fresh, value)) if value else value
     if isinstance(value, msgspec.Struct):
         fields = {name: getattr(value, name) for name in value.__struct_fields__}
-        others = {name: _fresh(item) for name, item in fields.items() if not isinstance(item, _NEVER_CHANGED)}
+        others = {name: fresh(item) for name, item in fields.items() if not isinstance(item, _NEVER_CHANGED)}
         return msgspec.structs.replace(value, **others)
     return copy.deepcopy(value)
 

@@ -35,10 +35,10 @@ from ..model import (
 )
 from ..plugins.command import Process
 from ..plugins.registry import Plugin, build, entries
-from ..strategies import AT_DEFAULT, Execution, Seen, Strategy, untruncated_record
+from ..strategies import AT_DEFAULT, RECORDED, Execution, Seen, Strategy, untruncated_record
 from ..strategies.functions import started
 from ..strategies.models import ModelCalls
-from ..strategies.routing import state_left, state_of
+from ..strategies.routing import decides_here, state_left, state_of
 from ..text.lossless import gives_back
 from ..tokens.counting import TokenCounter, encoding_for
 from ..tokens.prices import window_tokens
@@ -74,23 +74,26 @@ class Replayer:
         state = _Replay(self, strategy)
         failure: Failure | None = None
         step: AnyStep | None = None
+        self.guard.starts()
         try:
+            self.guard.step(strategy.name, 0.0)
             with state.asked.open():
                 state.start()
                 for step in self.evidence.trace.steps[:steps]:
+                    self.guard.step(strategy.name, state.extra_s)
                     state.take(step)
                 if steps is None:
+                    self.guard.step(strategy.name, state.extra_s)
                     state.route_at("end", step)
-        except Broken as error:
-            failure = Failure(step=-1 if step is None else step.index, slot=error.slot, error=error.text)
         except BaseException as error:
-            theirs = strategy.own or isinstance(error, SystemExit)
+            theirs = strategy.own or isinstance(error, Broken | SystemExit)
             if not theirs or isinstance(error, self.guard.passing):
                 raise
-            told = Broken("strategy", error)
+            told = error if isinstance(error, Broken) else Broken("strategy", error)
             failure = Failure(step=-1 if step is None else step.index, slot=told.slot, error=told.text)
         finally:
             state.close()
+            self.guard.ends(strategy.name)
         return state.run(failure)
 
 
@@ -129,6 +132,8 @@ class _Replay:
 
     def start(self) -> None:
         """Start what fills the slots: state lives for this replay alone."""
+        if self.strategy.broken:
+            raise Broken("strategy", StrategyError(self.strategy.broken))
         plugins = self.strategy.plugins
         self.summarizer = self._start("summarizer")
         self.decode = next((plugin.attribute("decode") for plugin in plugins.get("summarizer", ())), None)
@@ -151,6 +156,11 @@ class _Replay:
         if isinstance(instance, Process):
             self.processes.append(instance)
         return instance, call
+
+    @property
+    def extra_s(self) -> float:
+        """How long the processes of this strategy may take for one call each."""
+        return sum(sum(process.limits) for process in self.processes)
 
     def close(self) -> None:
         """End what runs beside the replay."""
@@ -317,15 +327,15 @@ class _Replay:
 
     def _decide(self, point: str, step: AnyStep | None, recorded: RouteDecision | None) -> None:
         for plugin, decide, decide_full in self.routers:
-            name = plugin.entry.name
-            if plugin.attribute("at", AT_DEFAULT) != point:
-                continue
-            falls_as_recorded = {(point, name), (point, None)} & self.recorded_points
-            if recorded.router not in (None, name) if recorded is not None else falls_as_recorded:
+            name, at = plugin.entry.name, plugin.attribute("at", AT_DEFAULT)
+            if not decides_here(name, at, point, recorded, self.recorded_points):
                 continue
             with broken(f"router {name}"):
-                route, detail = decision_of(decide(state_of(self._seen(self.stored_side, step))))
-                untruncated, _ = decision_of(decide_full(state_of(self._seen(self.full_side, step))))
+                answers = [way(state_of(self._seen(side, step))) for way, side in
+                           ((decide, self.stored_side), (decide_full, self.full_side))]  # fmt: skip
+                if at == RECORDED and None in answers:  # a decision that is another router's
+                    continue
+                (route, detail), (untruncated, _) = map(decision_of, answers)
             index = step.index if step is not None else -1
             labels = self.trace.labels.get("routes", {})
             self.decisions.append(

@@ -92,10 +92,10 @@ def decision_prose(decision: Decision) -> Prose:
 
 def decision_notes(decision: Decision) -> Iterator[str]:
     """The rule, and what it could not look at, a sentence each."""
-    price = "once every fault is repaired by one more call" if decision.with_refetches else "in all"
     yield (
-        f"The rule: of the strategies whose prompts are valid and fit the window and whose gates pass, the one that costs least {price}, "
-        f"if it keeps {percent(decision.keep)} of what later turns needed and {percent(decision.keep_far)} of what they needed from far back."
+        "The rule: of the strategies whose prompts are valid and fit the window and whose gates pass, the one that costs least once every fault "
+        f"is repaired by one more call, if it keeps {percent(decision.keep)} of what later turns needed and "
+        f"{percent(decision.keep_far)} of what they needed from far back."
     )
     if decision.impossible:
         yield (
@@ -124,7 +124,7 @@ def _price(decision: Decision, standing: Standing) -> str:
     unit = "" if decision.unit == "usd" else f" {decision.unit}"
     amount = rough(standing.price_a_run, decision.unit)
     least = "at least " if standing.at_least else ""
-    return f"{least}{amount}{unit} a run{' with refetches' if decision.with_refetches else ''}"
+    return f"{least}{amount}{unit} a run with refetches"
 
 
 def _change(relative: float) -> str:

@@ -114,7 +114,7 @@ def row_fields(row: Row) -> dict[str, Any]:
 
 
 def _decision(comparison: Comparison) -> dict[str, Any]:
-    decision = decide(comparison, keep=comparison.keep, keep_far=comparison.keep_far)
+    decision = decide(comparison)
     won = decision.won
     return {
         "outcome": decision.outcome,

@@ -32,12 +32,8 @@ def scenarios_table(named: Sequence[tuple[str, Comparison]]) -> Table:
         (Cell(name), _answer(decision), Cell(_price(decision)), Cell(_loss(decision)), _gates(comparison))
         for name, comparison, decision in decided
     )
-    priced = [decision for _, _, decision in decided if decision.won is not None]
-    fetched = (
-        "Costs include fetching again what was missing. "
-        if priced and all(item.with_refetches for item in priced)
-        else ""
-    )
+    priced = any(decision.won is not None for _, _, decision in decided)
+    fetched = "Costs include fetching again what was missing. " if priced else ""
     return Table(
         COLUMNS, rows, f"{fetched}Worst loss: how much of what later turns needed was gone, on the worst case."
     )
@@ -65,7 +61,7 @@ def scenarios_sentence(comparisons: Sequence[Comparison]) -> str:
 
 
 def _decision(comparison: Comparison) -> Decision:
-    return decide(comparison, keep=comparison.keep, keep_far=comparison.keep_far)
+    return decide(comparison)
 
 
 def _answer(decision: Decision) -> Cell:

@@ -12,6 +12,9 @@ NEEDED = (
     "Facts (numbers, names, paths) that a later turn used and that an earlier message had said. "
     "Kept means: still in the prompt of the turn that used them."
 )
+KEPT = "still there when needed"
+"""What the share of what later turns needed and found is called wherever it is a column or an axis."""
+
 FAR = "Last said six or more model turns before the turn that needed it."
 LOST = "What was still there on the strategy that kept least, of what later turns needed."
 FAULTS = "Model turns whose prompt no longer held something that they used: the model would have had to ask again, or to guess."
@@ -27,6 +30,7 @@ SURE = "An exact test over the cases says that chance alone gives such a differe
 TERMS: Mapping[str, str] = {
     "with refetches": REFETCHES,
     "a run": RUN,
+    "what you run today": TODAY,
     "what you run": TODAY,
     "keeping everything": EVERYTHING,
     "from far back": FAR,

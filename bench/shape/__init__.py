@@ -12,7 +12,7 @@ from ..redaction import texts_in
 from ..tokens.counting import TokenCounter, encoding_for
 from .stand_ins import StandIns
 
-_AS_IT_IS = {"kind", "role", "model", "media_type", "usage", "format", "in_text", "thread"}
+_AS_IT_IS = {"kind", "role", "model", "media_type", "usage", "format", "in_text", "thread", "kept"}
 _MAIN = ("agent", "main")
 
 

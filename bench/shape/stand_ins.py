@@ -14,7 +14,7 @@ from ..tokens.counting import TokenCounter, single_token_words
 _KEPT = """
 of the de van von and for step figure option note part line task phase section round table question answer
 error exception warning fatal traceback true false null none nan undefined
-output outputs structured returncode stdout stderr exit code result results success is status execute executed execution message
+command output outputs structured returncode stdout stderr exit code result results success is status execute executed execution message
 type function object string integer number boolean array enum items properties required parameters description name content text data path file
 rows row lines records record items item entries entry matches hits elements count total num more left out omitted elided shown truncated
 remaining hidden skipped show not cut chars characters bytes tokens

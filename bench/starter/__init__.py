@@ -57,9 +57,9 @@ def _requirement(origin: dict[str, Any]) -> str:
     """The requirement for where a distribution came from.
 
     >>> _requirement({"url": "https://example.org/bench.git", "vcs_info": {"vcs": "git", "commit_id": "abc"}})
-    'agent-memory-bench @ git+https://example.org/bench.git@abc'
+    'agent-memory-bench[charts] @ git+https://example.org/bench.git@abc'
     """
     vcs = origin.get("vcs_info")
     if vcs:
-        return f"{DISTRIBUTION} @ {vcs['vcs']}+{origin['url']}@{vcs['commit_id']}"
-    return f"{DISTRIBUTION}=={__version__}"
+        return f"{DISTRIBUTION}[charts] @ {vcs['vcs']}+{origin['url']}@{vcs['commit_id']}"
+    return f"{DISTRIBUTION}[charts]=={__version__}"

@@ -62,6 +62,9 @@ MODES = ("history", "per_call")
 AT_DEFAULT = "after_result"
 """Where somebody's own router decides that does not say where: after each tool result."""
 
+RECORDED = "recorded"
+"""The decision point of a router that decides wherever the trace recorded any decision; None from it: that one is another's."""
+
 DECISION_POINTS = (
     "user_turn",
     "before_model",
@@ -70,6 +73,7 @@ DECISION_POINTS = (
     "after_result",
     "after_evaluation",
     "end",
+    RECORDED,
 )
 
 
@@ -77,22 +81,32 @@ DECISION_POINTS = (
 class Strategy:
     """A named composition of slots. An empty slot means untouched, so `keep_all` is the empty strategy.
 
-    `str()` gives the string that parses back to it: `NAME=SLOT=SPEC+SLOT=SPEC`, or a bare NAME for a reference.
+    `str()` gives the string that parses back to it: `NAME=SLOT=SPEC+SLOT=SPEC`, or a bare NAME for a reference. `broken` says why it cannot be
+    run at all, which is the failure of each of its cases; `written` is then its spec, where it could not even be put together.
     """
 
     name: str
     plugins: dict[str, tuple[Plugin, ...]] = field(default_factory=dict)
     reference: bool = False
+    broken: str = ""
+    written: str = ""
 
     @property
     def spec(self) -> str:
         """The slots as written: `compactor=mask_observations:keep_last=10`; `""` for the empty strategy."""
-        return "+".join(f"{slot}={_slot_text(plugins)}" for slot, plugins in self.plugins.items() if plugins)
+        return self.written or "+".join(
+            f"{slot}={_slot_text(plugins)}" for slot, plugins in self.plugins.items() if plugins
+        )
 
     @property
     def own(self) -> bool:
         """Whether somebody's own function, class or process runs in it: what is registered is tested, what is somebody's own may do anything."""
         return any(plugin.own for filled in self.plugins.values() for plugin in filled)
+
+    @property
+    def loaded(self) -> bool:
+        """Whether any of that code was found by its spec: in a file, a module or a command line."""
+        return any(plugin.loaded for filled in self.plugins.values() for plugin in filled)
 
     def __str__(self) -> str:
         return self.name if self.reference else f"{self.name}={self.spec}"
@@ -125,7 +139,7 @@ def compose(name: str, slots: Mapping[str, Any], base: Path | None = None) -> St
     for slot, written in slots.items():
         if slot not in SLOTS:
             raise SpecError(f"strategy {name!r}: unknown slot {slot!r}{nearest(slot, SLOTS)}")
-        texts = [written] if isinstance(written, str) or callable(written) else list(written)
+        texts = list(written) if isinstance(written, list | tuple) else [written]
         if slot != "routers" and len(texts) != 1:
             raise SpecError(f"strategy {name!r}: slot {slot} takes one spec, got {len(texts)}")
         kind = "router" if slot == "routers" else slot

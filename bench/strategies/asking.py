@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import SpecError, nearest
 from ..model import Record, ToolResult
+from ..plugins.annotations import NoType, type_of
 from .slots import Execution, Window
 
 RESULT = {
@@ -207,6 +208,6 @@ def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> A
     inner = inspect.unwrap(getattr(inner, "func", inner))
     inner = inner.__init__ if inspect.isclass(inner) else getattr(inner, "__func__", inner)
     try:
-        return eval(parameter.annotation, getattr(inner, "__globals__", {}))
-    except Exception:  # a name that exists for the type checker alone
+        return type_of(parameter.annotation, getattr(inner, "__globals__", {}))
+    except NoType:  # a name that exists for the type checker alone
         return None

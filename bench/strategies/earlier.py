@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from ..errors import ScenarioError, SpecError
 from ..files.git import file_at, resolve
 from ..plugins.registry import Plugin, build
 from ..plugins.spec import Spec
+from ..plugins.trial import Limits, tried
 from . import Strategy
 
 
@@ -25,7 +27,9 @@ class Earlier:
 
 
 @contextmanager
-def strategies_at(revision: str, strategies: Sequence[Strategy], base: Path) -> Iterator[Earlier]:
+def strategies_at(
+    revision: str, strategies: Sequence[Strategy], base: Path, limits: Limits | None = None
+) -> Iterator[Earlier]:
     """The strategies that run a file (`path.py:function`), with each file as it was at the revision; the files live as long as the block.
 
     A strategy is renamed NAME@SHA. One whose file or function did not exist then is listed as missing. Raises ScenarioError where no
@@ -40,7 +44,12 @@ def strategies_at(revision: str, strategies: Sequence[Strategy], base: Path) -> 
     found: dict[str, Strategy] = {}
     missing: list[tuple[str, str]] = []
     with TemporaryDirectory(prefix="bench-against-") as folder:
-        for strategy in named:
+        made = [functools.partial(_at, strategy, sha, base, Path(folder)) for strategy in named]
+        problems = tried(made, limits or Limits())
+        for number, strategy in enumerate(named):
+            if number in problems:
+                missing.append((f"{strategy.name}@{sha[:9]}", f"it cannot be loaded: {problems[number]}"))
+                continue
             try:
                 found[strategy.name] = _at(strategy, sha, base, Path(folder))
             except SpecError as error:

@@ -181,7 +181,9 @@ def told_of(error: BaseException) -> str:
     """
     place = raised_at(error)
     what = f"{place}: " if place else ""
-    hint = next((hint for start, hint in _HINTS.items() if str(error).startswith(start)), "")
+    hint = next((hint for start, hint in _HINTS.items() if one_line(error).startswith(start)), "")
+    if isinstance(error, MemoryError):
+        return f"{what}MemoryError: it needs more memory than it may take — keep less, or raise --memory"
     if isinstance(error, SystemExit):
         return f"{what}exited with {one_line(error)}"
     return f"{what}{type(error).__name__}: {one_line(error)}{f' — {hint}' if hint else ''}"

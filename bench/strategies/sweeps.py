@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ..plugins.sweeps import require_few, swept
-from . import Strategy, strategy_of
+from ..plugins.trial import Limits
+from . import Strategy
 from .budgets import at_budgets
+from .loading import put_together
 
 
 @dataclass(frozen=True)
@@ -23,13 +25,16 @@ class Declared:
 
 
 def declared(
-    items: Iterable[tuple[str | None, Any]], budgets: Sequence[int] = (), base: Path | None = None
+    items: Iterable[tuple[str | None, Any]],
+    budgets: Sequence[int] = (),
+    base: Path | None = None,
+    limits: Limits | None = None,
 ) -> Declared:
     """The strategies of some names (None: what is given has its own) and what `strategy_of` takes.
 
     A strategy with a sweep becomes one for each setting, called after the values: `mask=compactor=…:keep_last=5|10` gives `mask-5` and `mask-10`,
-    two sweeps in one strategy every combination. One whose compactor has a window then runs at every budget. Raises SpecError as `strategy_of`
-    does, and for more than 100 settings.
+    two sweeps in one strategy every combination. One whose compactor has a window then runs at every budget. What loads somebody's own code may
+    take what `limits` say. Raises SpecError as `strategy_of` does, and for more than 100 settings.
 
     >>> found = declared([(None, "cut=summarizer=truncate:limit=80|200"), ("old", "compactor=summarize_old")], [8000])
     >>> [str(item) for item in found.strategies]
@@ -39,15 +44,15 @@ def declared(
     """
     strategies: list[Strategy] = []
     names: dict[str, tuple[str, ...]] = {}
-    for name, item in items:
-        for values, written in _each(item):
-            alone = strategy_of(written, name, base)
-            one = replace(alone, name="-".join((alone.name, *values)))
-            made = tuple(each.name for each in at_budgets([one], budgets, base))
-            strategies.append(one)
-            for known in dict.fromkeys((alone.name, one.name)):
-                names[known] = (*names.get(known, ()), *made)
-            names.update({each: (each,) for each in made if each not in names})
+    settings = [(name, values, written) for name, item in items for values, written in _each(item)]
+    found = put_together([(name, written) for name, _, written in settings], base, limits or Limits())
+    for (_, values, _), alone in zip(settings, found, strict=True):
+        one = replace(alone, name="-".join((alone.name, *values)))
+        made = tuple(each.name for each in at_budgets([one], budgets, base))
+        strategies.append(one)
+        for known in dict.fromkeys((alone.name, one.name)):
+            names[known] = (*names.get(known, ()), *made)
+        names.update({each: (each,) for each in made if each not in names})
     return Declared(at_budgets(strategies, budgets, base), names)
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 
 from .decode import decoded
 
@@ -62,6 +62,7 @@ _FINE = re.compile(r"\d{3}|[/\\@_'\"]|\.\w|\w\d|\d\w|\B[A-Z]")
 _KINDS = {"quoted1": "quoted", "doi": "url", "dotted": "name"}
 _CLOSING = {")": "(", "]": "["}
 _SIGNIFICANT_CHARS = 40  # of a number: longer ones are compared as they are written
+_EXACT = Context(prec=_SIGNIFICANT_CHARS, Emin=MIN_EMIN, Emax=MAX_EMAX)  # no digit is rounded away, nothing becomes 0
 
 Found = tuple[tuple[str, str], ...]
 """Facts of a piece of text as (kind, fact), in order."""
@@ -222,14 +223,14 @@ def number_value(text: str) -> str:
 
     >>> number_value("1,250.50"), number_value("1e-09"), number_value("007")
     ('1250.5', '1e-9', '7')
-    >>> number_value("12e9999999999999999999")
-    '12e9999999999999999999'
+    >>> number_value("12e9999999999999999999"), number_value("1.0e-99999999")
+    ('12e9999999999999999999', '1e-99999999')
     """
     plain = text.replace(",", "").lstrip("+-$€£")
     if len(plain) > _SIGNIFICANT_CHARS:
         return plain
     try:
-        value = Decimal(plain).normalize()
+        value = Decimal(plain).normalize(_EXACT)
     except ArithmeticError:  # an exponent that no number has, as in a hash: 12e9999999999
         return plain
     exponent = value.as_tuple().exponent

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-import unicodedata
+
+from ..errors import visible as visible
 
 NARROW_SPACE = "\u202f"
 MINUS = "\u2212"
@@ -129,28 +130,3 @@ def listed(names: tuple[str, ...] | list[str]) -> str:
     ('a', 'a, b and c')
     """
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else "none"
-
-
-# ---------------------------------------------------------------- text from outside
-
-
-def visible(text: str) -> str:
-    """Text from outside made safe to look at: control, direction and invisible characters become `⟨U+XXXX⟩`; tabs and line breaks stay.
-
-    >>> visible("a\\x1b[31m\\u202eb")
-    'a⟨U+001B⟩[31m⟨U+202E⟩b'
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    shown = text.replace("\r\n", "\n")
-    return shown.translate({ord(char): f"⟨U+{ord(char):04X}⟩" for char in set(shown) if not _harmless(char)})
-
-
-def _harmless(char: str) -> bool:
-    if char in "\n\t" or char.isascii():
-        return char in "\n\t" or char.isprintable()
-    return unicodedata.category(char) not in _HIDDEN and char not in _BLANK
-
-
-_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-_BLANK = "\u115f\u1160\u3164\uffa0"  # letters by category, nothing to the eye

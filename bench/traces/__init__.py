@@ -17,7 +17,7 @@ import msgspec
 
 from ..errors import SpecError, TraceError
 from ..files.documents import Document
-from ..model import Source, Trace
+from ..model import Source, Trace, encodable
 from ..plugins.registry import build, entries
 from .paths import File, Given, given_files
 
@@ -141,6 +141,7 @@ class TraceSource:
         self.skipped, self.sha256s = [], {}
         file_of: dict[str, File] = {}
         sessions: dict[tuple[str, str], File] = {}
+        copies: dict[str, File] = {}
         for given in [given_files(text, self.base) for text in self.paths]:
             before, found = len(self.skipped), 0
             folders: dict[Path, list[Path]] = {}
@@ -151,6 +152,8 @@ class TraceSource:
                 for trace in self._traces(document, given):
                     if self._is_known(trace, file, given, sessions):
                         continue
+                    if self._is_copy(document.sha256, file, given, copies):
+                        break
                     if trace.id in file_of:
                         raise _taken_twice(trace.id, document, file_of[trace.id] is file, file_of[trace.id].name)
                     file_of[trace.id] = file
@@ -169,6 +172,19 @@ class TraceSource:
         if first is file:
             return False
         reason = f"holds session {session!r}, which {first.name} has given already"
+        if given.named:
+            raise TraceError(f"{file.name}: {reason} — leave one of the two out")
+        self.skipped.append((file.name, reason))
+        return True
+
+    def _is_copy(self, sha256: str, file: File, given: Given, copies: dict[str, File]) -> bool:
+        """Whether another file with the very same bytes has given its traces: counted again, they would count twice. Left out, or an error where
+        it is named.
+        """
+        first = copies.setdefault(sha256, file)
+        if first.path == file.path:
+            return False
+        reason = f"has the same bytes as {first.name}, which would count twice"
         if given.named:
             raise TraceError(f"{file.name}: {reason} — leave one of the two out")
         self.skipped.append((file.name, reason))
@@ -277,9 +293,16 @@ def _read(chosen: _Chosen, document: Document, named: bool) -> Iterator[Trace]:
     if not traces:
         raise document.fail(f"holds no trace that {name} can read — record it again, or leave the file out")
     stem = case_id(PurePosixPath(document.below).name if named else document.below)
+    repeated = sum(document.repeated_keys.values())
     for position, trace in enumerate(traces):
         own = trace.id or (stem if len(traces) == 1 else f"{stem}#{position}")
-        yield trace if trace.id else msgspec.structs.replace(trace, id=own)
+        clean, left_out = encodable(own), dict(trace.left_out)
+        if clean != own:
+            left_out["lone surrogate of its id"] = sum(a != b for a, b in zip(own, clean, strict=True))
+        if repeated and not position:
+            left_out["key that an object has twice: the last one counts"] = repeated
+        changed = clean != trace.id or left_out != trace.left_out
+        yield msgspec.structs.replace(trace, id=clean, left_out=left_out) if changed else trace
 
 
 def files_of(text: str, base: Path) -> tuple[tuple[Path, ...], bool]:

@@ -16,8 +16,8 @@ _RAW = "raw_execution_result"
 _ESCAPED_BREAK = re.compile(r"(?<!\\)((?:\\\\)*)\\r\\n")
 
 
-@register("reader", "rap")
-class Rap:
+@register("reader", "building_agent", also=("rap",))
+class BuildingAgent:
     """One session: chat messages whose tool messages hold the raw execution result, `{source, manifest, messages}` around them.
 
     A raw result becomes the result's `data`, its keys spelled as recorded (`structuredOutput` or `structured_output`), and every `\\r\\n` is
@@ -58,7 +58,11 @@ class Rap:
         own_id = whole["id"].text_or_none() if framed else None
         labels = whole["labels"].object() if framed and whole.has("labels") else {}
         yield Trace(
-            id=own_id or "", source=source_of(document, "rap"), steps=tuple(chat.steps), labels=labels, meta=meta
+            id=own_id or "",
+            source=source_of(document, "building_agent"),
+            steps=tuple(chat.steps),
+            labels=labels,
+            meta=meta,
         )
 
 

@@ -128,7 +128,7 @@ def _header(document: Document, number: int, line: bytes) -> Header:
 
 
 def _typed(document: Document, number: int, line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
-    document.require_readable(line, number)
+    document.decode(line, number)  # its limits, and what a decoder of types does not tell
     try:
         return decoder.decode(line)
     except msgspec.ValidationError as error:

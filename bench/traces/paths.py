@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..errors import TraceError, nearest
 from ..files.documents import Document
 from ..files.limits import limit, raised
-from ..plugins.registry import entries
+from ..plugins.registry import entries, repository_of
 
 _BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
 
@@ -54,21 +54,45 @@ def given_files(text: str, base: Path) -> Given:
     return given
 
 
+def require_inside(texts: Iterable[str], base: Path) -> None:
+    """Raise TraceError for a path that leads out of the repository that `base` is in, links followed. Outside a repository every path is fine."""
+    root = repository_of(base)
+    if not (root / ".git").exists():
+        return
+    for text in texts:
+        for file in given_files(text, base).files:
+            if not file.path.resolve().is_relative_to(root):
+                raise TraceError(
+                    f"{file.name}: lies outside the repository {root} — move it inside, or allow it with --outside"
+                )
+
+
 def _split_format(text: str, base: Path) -> tuple[str | None, str]:
     by_path = _BY_PATH.fullmatch(text)
     if by_path is not None:
         return by_path.group(1), by_path.group(2)
     prefix, colon, rest = text.partition(":")
     known = entries("reader")
-    if colon and prefix in known:
+    name = format_of(prefix)
+    if colon and name in known:
         if not rest:
-            raise TraceError(f"{text!r}: a path is missing — write {prefix}:FILE")
-        return prefix, rest
+            raise TraceError(f"{text!r}: a path is missing — write {name}:FILE")
+        return name, rest
     if colon and prefix.isidentifier() and not (base / text).exists() and not glob.has_magic(prefix):
         raise TraceError(f"{text}: unknown trace format {prefix!r}{nearest(prefix, known)}")
     if not text:
         raise TraceError("an empty path was given — name a file, a folder or a pattern")
     return None, text
+
+
+def format_of(name: str) -> str:
+    """The format that a name means: an earlier name of a reader (`also`, as it registers itself) is the present one; any other is itself.
+
+    >>> format_of("rap"), format_of("native"), format_of("nothing")
+    ('building_agent', 'native', 'nothing')
+    """
+    earlier = {old: entry.name for entry in entries("reader").values() for old in entry.meta.get("also", ())}
+    return earlier.get(name, name)
 
 
 def _walk(folder: Path, shown: str) -> Iterator[File]:

@@ -12,7 +12,7 @@ import pytest
 from compared import comparison, hostile, unmeasured
 
 from bench.reports import render
-from browser.pages import long, thousand
+from browser.pages import long, thousand, walls
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -49,6 +49,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         "several": lambda: [comparison(), unmeasured(), hostile()],
         "thousand": lambda: [thousand()],
         "long": lambda: [long()],
+        "walls": lambda: [walls()],
     }
 
     def write(name: str) -> Path:

@@ -65,3 +65,14 @@ def long(turns: int = 260) -> Comparison:
     source = Source(format="native", path="", sha256="ab" * 32)
     trace = Trace(id="long", source=source, steps=tuple(steps))
     return compare([trace], ["mask=compactor=mask_observations:keep_last=2"], title="A long run")
+
+
+def walls() -> Comparison:
+    """Three recordings of an agent that builds walls, under a strategy that cuts, one that masks, and one that summarises and cuts calls from
+    their results, so that its prompts would be refused."""
+    strategies = (
+        "cut=summarizer=truncate:limit=60",
+        "mask=compactor=mask_observations:keep_last=1",
+        "broken=compactor=summarize_old:max_tokens=900,keep_last=3",
+    )
+    return compare(["traces/building_model"], strategies, title="Walls")

@@ -40,21 +40,21 @@ def test_hostile_names_are_names(visit: Visit) -> None:
     shown = page.locator("#highlight option").all_inner_texts()[1]
     assert " ".join(shown.split()) == " ".join(visible(HOSTILE).split())
     page.select_option("#highlight", index=1)
-    assert page.locator(f"{RANKING} tbody tr.dim").count() == 3
+    assert page.locator(f"{RANKING} tbody tr.dim").count() == 2
     assert page.locator("img, iframe, object").count() == 0
 
 
 def test_columns_sort_by_value_both_ways_and_say_so(visit: Visit) -> None:
     page = visit("two")
     drawn(page)
-    head = page.locator(f"{RANKING} th", has_text="prompt tokens")
+    head = page.locator(f"{RANKING} th", has_text="tokens a run")
     cells = page.locator(f"{RANKING} tbody td:nth-child(2)")
-    head.locator("button").click()
+    head.locator("button.sort").click()
     assert head.get_attribute("aria-sort") == "ascending"
-    assert [text.replace("\u202f", "") for text in cells.all_inner_texts()] == ["300", "1500", "1500", "3000"]
-    head.locator("button").click()
+    assert [text.replace("\u202f", "") for text in cells.all_inner_texts()] == ["750", "750", "1500"]
+    head.locator("button.sort").click()
     assert head.get_attribute("aria-sort") == "descending"
-    assert [text.replace("\u202f", "") for text in cells.all_inner_texts()] == ["3000", "1500", "1500", "300"]
+    assert [text.replace("\u202f", "") for text in cells.all_inner_texts()] == ["1500", "750", "750"]
     assert "descending" in page.locator("#said").inner_text()
 
 
@@ -73,9 +73,8 @@ def test_a_table_is_copied_as_csv(visit: Visit) -> None:
     )
     page.locator(".panel-ranking .copy").first.click()
     lines = page.evaluate("window.copied").splitlines()
-    assert lines[0].startswith("strategy,prompt tokens,tokens against keep_all,needed.recall")
-    assert lines[1].startswith("cut,1500,−50%,75%")
-    assert len(lines) == 5
+    assert lines == ["strategy,tokens a run,still there when needed,may it be shipped?", "mask,750,100%,ship it",
+                     'keep_all,1500,100%,"yes, but costs more"', "cut,750,75%,no:"]  # fmt: skip
 
 
 def test_an_address_opens_a_case_at_a_step_under_a_strategy(visit: Visit) -> None:
@@ -109,7 +108,8 @@ def test_of_a_long_run_the_nearest_prompt_that_is_kept_is_shown_and_the_page_say
     ]
     assert int(chosen.input_value()) == max(step for step in kept if step <= 300)
     assert page.locator(".prompts .caption").inner_text().startswith(f"{len(kept)} of 261 model calls are kept")
-    assert page.locator(".prompts .side").first.locator("details.message").count() > 200, "of that prompt every message"
+    assert page.locator(".prompts details.message").count() > 200, "of that prompt every message"
+    assert page.locator(".prompts details.message.differs").count() > 100
 
 
 def test_a_click_on_a_chart_shows_the_prompt_of_that_step(visit: Visit) -> None:
@@ -140,7 +140,7 @@ def test_one_strategy_stands_out_everywhere(visit: Visit) -> None:
     opacities = page.locator(f"{DRAWN} .mark-symbol path").evaluate_all(
         "marks => marks.map((mark) => mark.getAttribute('opacity'))"
     )
-    assert sorted(opacities) == ["0.1", "0.1", "0.1", "0.95"]
+    assert sorted(opacities) == ["0.1", "0.1", "0.95"]
     assert "strategy=mask" in page.url
     page.keyboard.press("Escape")
     assert page.locator("tr.dim").count() == 0
@@ -218,7 +218,7 @@ def test_paper_holds_the_answer_and_no_excerpt(visit: Visit) -> None:
 
 def test_without_javascript_tables_and_charts_are_there(visit: Visit) -> None:
     page = visit("two", java_script_enabled=False)
-    assert page.locator(f"{RANKING} tbody tr").count() == 4
+    assert page.locator(f"{RANKING} tbody tr").count() == 3
     assert page.locator("figure.scatter svg").is_visible()
     assert not page.locator("#tools").is_visible()
     assert page.locator(".nojs").is_visible()

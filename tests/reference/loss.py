@@ -40,7 +40,7 @@ def _facts(result: ToolResult, texts: list[str], whole: bool, lower: frozenset[s
 
 
 def needs(trace: Trace, run: Run, wanted: Sequence[Any]) -> dict[int, Pair]:
-    """Dependencies of each turn that has any: held by its prompt, all. Which they are is told, and checked in tests/test_dependencies.py."""
+    """Dependencies of each turn that has any: held by its prompt, all. `wanted` are those that `reference.dependencies` finds."""
     found: dict[int, Pair] = {}
     for prompt, messages, _ in rebuilt.prompts(run):
         held = [

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, text_of
 
-from .facts import facts_of
 from .reading import decoded, is_word
 from .rebuilt import call_text, present
 
@@ -44,15 +43,6 @@ def lower_of(trace: Trace) -> frozenset[str]:
                 if word.islower()
             }
     return frozenset(found)
-
-
-def facts_in(trace: Trace, turn: ModelTurn) -> dict[str, str]:
-    """The facts of a turn's text and of the values of its tool calls."""
-    lower = lower_of(trace)
-    found: dict[str, str] = {}
-    for text in said_by(turn):
-        found |= facts_of(text, lower)
-    return found
 
 
 def told(trace: Trace, turn: ModelTurn, fact: str) -> Told | None:

@@ -226,7 +226,14 @@ def _scatter(chart: Chart, ids: Sequence[str], shown: Sequence[Style], size: tup
         layers.append(
             {
                 "data": {"values": [{"x": at.x, "y": at.y, "label": label}]},
-                "mark": {"type": "text", "align": align, "dx": dx, "dy": dy, "fontSize": _FONT},
+                "mark": {
+                    "type": "text",
+                    "align": align,
+                    "dx": dx,
+                    "dy": dy,
+                    "fontSize": _FONT,
+                    "fontWeight": "bold" if at.series in chart.front else "normal",
+                },
                 "encoding": {"text": {"field": "label", "type": "nominal"}, **black},
             }
         )

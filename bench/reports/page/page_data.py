@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import importlib.util
 import json
 import os
 import tempfile
@@ -48,20 +49,42 @@ def inert_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
+def can_draw() -> bool:
+    """Whether charts can be drawn here: what draws them is an extra, 84 MB large. A page without it has their numbers as tables."""
+    return importlib.util.find_spec("vl_convert") is not None
+
+
+CHART_LIBRARIES = {"1.9.0.post1": "0b00f93da6d768e2692dd70db7d4273f17a1535bb0281f14f176bef0b3b6d856"}
+"""The sha256 of the script by version of vl-convert-python."""
+
+
+def _kept(path: Path) -> bytes:
+    """What the cache holds; nothing where it cannot be read or is longer than any chart library."""
+    try:
+        return zlib.decompressobj().decompress(path.read_bytes(), 50_000_000)
+    except (OSError, zlib.error):
+        return b""
+
+
 @functools.cache
 def chart_library() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script, as vl-convert bundles them; it takes seconds, so the user's cache folder keeps it.
 
-    The same bytes for one version of vl-convert, whether bundled or kept.
+    The same bytes for one version of vl-convert, whether bundled or kept. What is kept is believed only where its hash is the one known for that
+    version: anything else in the folder would be embedded in every page. Other versions bundle each time.
     """
     import vl_convert
 
-    name = f"vega-{metadata.version('vl-convert-python')}-{VEGA_LITE}.js.zlib"
+    version = metadata.version("vl-convert-python")
+    known = CHART_LIBRARIES.get(version)
+    name = f"vega-{version}-{VEGA_LITE}.js.zlib"
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agent-memory-bench" / "charts"
-    try:
-        return zlib.decompress((folder / name).read_bytes()).decode("utf-8")
-    except (OSError, zlib.error, UnicodeDecodeError):
-        script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", VEGA_LITE)
+    kept = _kept(folder / name) if known else b""
+    if hashlib.sha256(kept).hexdigest() == known:
+        return kept.decode("utf-8")
+    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", VEGA_LITE)
+    if hashlib.sha256(script.encode("utf-8")).hexdigest() != known:
+        return script
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as temporary:

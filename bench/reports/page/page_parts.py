@@ -62,9 +62,10 @@ class Glossary:
 
     def prose(self, text: str, terms: Sequence[tuple[str, str]]) -> str:
         """A text in which each term is a button where it stands first."""
-        found = sorted((text.index(term), term, said) for term, said in terms if term in text)
+        places = ((re.search(rf"{re.escape(term)}\w*", text), said) for term, said in terms)
+        found = sorted((place.start(), -len(place[0]), place[0], said) for place, said in places if place)
         parts, at = [], 0
-        for start, term, said in found:
+        for start, _, term, said in found:
             if start >= at:
                 parts += [shown(text[at:start]), self.button(term, said, term)]
                 at = start + len(term)

@@ -7,6 +7,7 @@ from ...model import Comparison
 from ...text.wording import quantity
 from .. import panel
 from ..blocks import Block, Cell, Column, Prose, Table, measured
+from ..terms import KEPT, NEEDED
 
 
 @panel("budgets", order=35, title="Which strategy keeps most within a budget?")
@@ -17,13 +18,11 @@ def budgets(comparison: Comparison) -> list[Block]:
             Prose("No budgets were set: --budget 8000,16000 runs every strategy that has a window at each.", "muted")
         ]
     said = (
-        f"Every strategy that has a window runs at each budget; any other runs as declared. Ranked by {RECALL}, then by prompt tokens. "
+        f"Every strategy that has a window runs at each budget; any other runs as declared. Ranked by what was {KEPT}, then by prompt tokens. "
         "A strategy with any prompt above the budget, tool definitions included, is not ranked."
     )
     tables = [_table(comparison, budget, found) for budget, found in standings(comparison).items()]
-    limit = (
-        "A budget bounds each prompt, not what all of them cost; what a summary cost to write is in cost.writer_tokens."
-    )
+    limit = "A budget bounds each prompt, not what all of them cost; what a summary cost to write is among the details."
     return [Prose(said), *tables, Prose(limit, "muted")]
 
 
@@ -31,7 +30,7 @@ def _table(comparison: Comparison, budget: int, found: tuple[Standing, ...]) -> 
     columns = (
         Column("rank", align="right"),
         Column("strategy"),
-        Column(RECALL, align="right"),
+        Column(KEPT, align="right", explained=NEEDED),
         Column("prompt tokens", align="right"),
         Column("largest prompt", align="right"),
         Column("prompts over", align="right"),

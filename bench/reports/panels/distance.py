@@ -66,7 +66,7 @@ def _chart(comparison: Comparison) -> Chart | None:
     )
     if len({point.x for point in points}) < 2:
         return None
-    text = "The farther back something was said, the more of it is usually gone."
+    text = "A line a strategy: the farther right, the longer ago it was said."
     names = tuple(title for _, title in DISTANCES)
     return Chart("line", "Still there when needed, by how far back it was said", "how far back", "still there when needed", "turns", "fraction",
                  points, text, names)  # fmt: skip

@@ -12,10 +12,10 @@ from .. import panel
 from ..blocks import Beside, Block, Cell, Chart, Column, Fold, Point, Prose, Table, change, measured
 from ..decision_sentence import decision_notes, decision_prose, obstacle_text
 from ..page.charts import FROM_FAR
-from ..terms import NEEDED, REFETCHES, RUN, TODAY, terms_in
+from ..terms import KEPT as STILL_THERE, NEEDED, REFETCHES, TODAY, terms_in
 
 KEPT = (RECALL, "loss.fact_recall.end", "loss.leaf_recall.end")
-IN_WORDS = {RECALL: "still there when needed"}
+IN_WORDS = {RECALL: STILL_THERE}
 """What the measures of what is kept are called; the others look at the end of a run."""
 
 AT_THE_END = "still there at the end"
@@ -28,7 +28,7 @@ CALLED = {RUN_TODAY: "what you run today", KEEPS_ALL: "nothing removed"}
 @panel("ranking", order=5, title="What should I ship?")
 def ranking(comparison: Comparison) -> list[Block]:
     """The answer by the one rule; every strategy that may be shipped with its price, what it keeps, and why it does not qualify; a chart of both."""
-    decision = decide(comparison, keep=comparison.keep, keep_far=comparison.keep_far)
+    decision = decide(comparison)
     kept = next((name for name in KEPT if _measured(comparison, decision, name)), None)
     table = _table(comparison, decision, kept)
     chart = _chart(comparison, decision, kept)
@@ -71,8 +71,7 @@ def _price_title(decision: Decision) -> str:
 def _table(comparison: Comparison, decision: Decision, kept: str | None) -> Table:
     """A row a strategy, those that qualify first: price, against what is run today, what it keeps, and whether it may be shipped."""
     today = any(comparison.delta(item.strategy, decision.metric, RUN_TODAY) for item in decision.standings)
-    price = REFETCHES if decision.with_refetches else RUN
-    columns = [Column("strategy"), Column(_price_title(decision), align="right", explained=price)]
+    columns = [Column("strategy"), Column(_price_title(decision), align="right", explained=REFETCHES)]
     if today:
         columns.append(Column("against today", align="right", explained=TODAY))
     if kept:
@@ -98,6 +97,8 @@ def _row(comparison: Comparison, decision: Decision, item: Standing, kept: str |
 
 def _verdict(decision: Decision, item: Standing) -> Cell:
     if item.strategy == decision.winner:
+        if item.strategy != RUN_TODAY and not decision.beats_today:
+            return Cell("cheapest so far, not surely", "warn")
         return Cell("keep it" if item.strategy == RUN_TODAY else "ship it", "good")
     if item.qualifies:
         return Cell(

@@ -9,6 +9,7 @@ from ...text.wording import counted, listed, quantity
 from .. import panel
 from ..blocks import Beside, Block, Cell, Chart, Column, Point, Prose, Table, measured
 from ..decision_sentence import obstacle_text
+from ..terms import FAR as FAR_SAID, KEPT, NEEDED
 
 SAME = (
     "The setting is named by the traces that it was chosen on, and looks better on these than on others: `bench tune` judges it on traces that "
@@ -19,7 +20,7 @@ SAME = (
 @panel("sweeps", order=36, title="Which setting is best?")
 def sweeps_panel(comparison: Comparison) -> list[Block]:
     """A table and a chart for each strategy that ran at several settings: what each setting costs and keeps, and which no other one beats."""
-    decision = decide(comparison, keep=comparison.keep, keep_far=comparison.keep_far)
+    decision = decide(comparison)
     found = sweeps(comparison, decision.metric)
     if not found:
         return [
@@ -50,8 +51,8 @@ def _table(comparison: Comparison, decision: Decision, sweep: Sweep) -> Table:
         Column("setting"),
         Column("strategy"),
         Column("price" if decision.unit == "usd" else "tokens", align="right"),
-        Column(RECALL, align="right"),
-        Column(FAR, align="right"),
+        Column(KEPT, align="right", explained=NEEDED),
+        Column("from far back", align="right", explained=FAR_SAID),
         Column("Pareto front"),
         Column("qualifies"),
     )
@@ -94,6 +95,4 @@ def _chart(comparison: Comparison, decision: Decision, sweep: Sweep) -> Chart | 
     ends = f"from {quantity(points[0].y, 'fraction')} to {quantity(points[-1].y, 'fraction')} kept"
     text = f"The settings of {sweep.plugin} in their order, {ends}; up is better, left is cheaper.{shown}"
     curve = tuple(point.series for point in points)
-    return Chart(
-        "scatter", sweep.plugin, title, RECALL, decision.unit, "fraction", points, text, front=best, curve=curve
-    )
+    return Chart("scatter", sweep.plugin, title, KEPT, decision.unit, "fraction", points, text, front=best, curve=curve)

@@ -19,10 +19,12 @@ def trust(comparison: Comparison) -> list[Block]:
     """What was compared: counts, what was skipped or assumed, the limits of replay, and the signature of the scores."""
     recordings = [case.recording for case in comparison.cases]
     calls, results = sum(item.calls for item in recordings), sum(item.results for item in recordings)
+    count = len(comparison.references)
+    beside = f" and {counted(count, 'reference strategy', 'reference strategies')}" if count else ""
     blocks: list[Block] = [
         Prose(
-            f"{counted(len(comparison.strategies), 'strategy', 'strategies')} ({listed(comparison.strategies)}) and "
-            f"{counted(len(comparison.references), 'reference strategy', 'reference strategies')} on {counted(len(comparison.cases), 'case')}: "
+            f"{counted(len(comparison.strategies), 'strategy', 'strategies')} ({listed(comparison.strategies)})"
+            f"{beside} on {counted(len(comparison.cases), 'case')}: "
             f"{counted(calls, 'model call')}, {counted(results, 'tool result')}. {REPLAY_LIMIT}"
         )
     ]

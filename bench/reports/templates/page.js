@@ -356,8 +356,13 @@
         value: String(prompt.step), textContent: `step ${prompt.step}, ${prompt.tokens} tokens${prompt.happened ? `: ${prompt.happened}` : ""}`,
       })));
       if (kept) step.value = kept;
-      if (step.selectedIndex < 0) step.selectedIndex = step.options.length - 1;
+      if (!kept || step.selectedIndex < 0) settle();
       show();
+    };
+    const settle = () => {  // where something is to be seen: the first prompt that would be refused or missed something, else the last
+      const prompts = runs.get(mine.value);
+      const found = [(prompt) => prompt.refused.size, (prompt) => prompt.happened.includes("missed")].map((wanted) => prompts.findIndex(wanted));
+      step.selectedIndex = found.find((at) => at >= 0) ?? prompts.length - 1;
     };
     const keyOf = (number) => { const [, kind, from] = data.messages[number]; return from === null ? number : `${kind} ${from}`; };
     const message = (number, state, refused, marked) => {
@@ -418,7 +423,7 @@
     root.show = (name, wanted) => {
       if (runs.has(name)) mine.value = name;
       refill();
-      if (wanted === undefined) return;
+      if (wanted === undefined) { settle(); show(); return; }
       const known = [...step.options].map((option) => Number(option.value));
       step.selectedIndex = Math.max(0, known.findLastIndex((at) => at <= Number(wanted)));  // not every call of a long run is kept
       show();

@@ -8,16 +8,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ...model import Message, ToolCall
+from ...plugins.registry import Entry, entries
 from .. import Window
 from ..summarization import Batches
 
 Shown = list[Message] | None
 """What a view shows: messages, or None for the full history."""
+
+MEASURED = Path(__file__).parent / "measured.json"
+"""What each policy scored on the shipped traces, as benchmarks/leaderboard.py wrote it."""
+
+
+def field_policies() -> tuple[Entry, ...]:
+    """Every policy of this package, compactors first.
+
+    >>> [entry.name for entry in field_policies()][:2]
+    ['agent_framework.context_window', 'agent_framework.selective']
+    """
+    found = (entry for kind in ("compactor", "summarizer") for entry in entries(kind).values())
+    return tuple(entry for entry in found if entry.target.__module__.startswith(f"{__name__}."))
 
 
 class Held:

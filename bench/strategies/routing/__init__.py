@@ -5,14 +5,14 @@ The state is what documents 003 and 004 call it; its keys are named here and now
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from ...errors import StrategyError
 from ...evidence.task_state import OUTPUT, SUMMARY
-from ...model import Record, UserTurn, text_of
+from ...model import Record, RouteDecision, UserTurn, text_of
 from ...text.scripts import NONE, Script
-from .. import Seen
+from .. import RECORDED, Seen
 
 _LARGE = ("step", "execution_history", "step_evaluation_history", "execution_plan", OUTPUT, "prompt", "manifest")
 """What a run holds already and need not be kept as the state that is left."""
@@ -43,6 +43,26 @@ def state_of(seen: Seen) -> dict[str, Any]:
     if seen.step is not None:
         state["prompt"] = seen.prompt
     return state
+
+
+def decides_here(
+    name: str, at: str, point: str, recorded: RouteDecision | None, recorded_points: Set[tuple[str, str | None]]
+) -> bool:
+    """Whether a router decides at a point: where its decisions were recorded there; at the natural point where none were.
+
+    >>> step = RouteDecision(index=3, at="after_result", taken="go", router="executor")
+    >>> [decides_here(name, at, "after_result", step, set()) for name, at in (("executor", "after_result"), ("any", "recorded"))]
+    [True, True]
+    >>> decides_here("executor", "after_result", "after_result", None, {("after_result", "executor")})
+    False
+    """
+    if at == RECORDED:
+        return recorded is not None
+    if at != point:
+        return False
+    if recorded is not None:
+        return recorded.router in (None, name)
+    return not {(point, name), (point, None)} & recorded_points
 
 
 def state_left(seen: Seen) -> dict[str, Any]:

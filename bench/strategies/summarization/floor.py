@@ -56,7 +56,7 @@ class Floor:
         self._alive = {fact: None for fact in self._alive if self._dies[fact] >= window.step}
         needed = tuple(fact for fact in self._alive if not self._in_system(fact))
         if needed != self._shown[0]:
-            self._shown = needed, summary_message(densest(needed, window.count)) if needed else None
+            self._shown = needed, summary_message(densest(needed, window.count, self._texts)) if needed else None
         made = self._shown[1]
         return Edits(messages=[*self._system, *([] if made is None else [made])])
 
@@ -85,13 +85,12 @@ class Floor:
         )
 
 
-def densest(facts: tuple[str, ...], count: Callable[[str], int]) -> str:
-    """One text that holds every fact, in few tokens.
+def densest(facts: tuple[str, ...], count: Callable[[str], int], texts: Texts) -> str:
+    """One text that holds every fact, in few tokens; `texts` reads the facts.
 
-    >>> densest(("src/a.py", "/x/src/a.py:12", "471"), len)
+    >>> densest(("src/a.py", "/x/src/a.py:12", "471"), len, Texts())
     '/x/src/a.py:12 471'
     """
-    texts = Texts()
     by_word: dict[str, list[str]] = {}
     for fact in facts:
         for word in flat(fact).split():
@@ -103,12 +102,15 @@ def densest(facts: tuple[str, ...], count: Callable[[str], int]) -> str:
             len(other) > len(fact) and texts.holds(other, fact) for other in by_word.get(flat(anchor(fact)).strip(), ())
         )
     ]
-    return min((_joined(kept, facts, separator, texts) for separator in (" ", "\n")), key=count)
+    return min((_joined(kept, facts, separator) for separator in (" ", "\n")), key=count)
 
 
-def _joined(kept: list[str], facts: tuple[str, ...], separator: str, texts: Texts) -> str:
+def _joined(kept: list[str], facts: tuple[str, ...], separator: str) -> str:
+    """The kept facts as one text, and those of all facts that it does not hold. What is kept stands there whole, between separators."""
+    texts = Texts()
     text = separator.join(kept)
+    standing = set(kept)
     if texts.plain(text) != text:  # it would be read as JSON
-        text = f">{text}"
-    missing = texts.missing(text, facts)
+        text, standing = f">{text}", set()
+    missing = texts.missing(text, [fact for fact in facts if fact not in standing])
     return separator.join([text, *missing]) if missing else text

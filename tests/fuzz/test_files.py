@@ -1,0 +1,160 @@
+"""Mutated files: whatever they hold, they are read, or one line says what is wrong with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bench
+from bench.errors import BenchError
+from bench.files.baselines import read_baseline
+from bench.files.cassettes import Answer, Cassette
+from bench.files.history import keep, moments, titles
+from bench.files.runs import read_runs, write_runs
+from bench.files.scores import read_scores
+from bench.plugins.registry import entries
+from bench.redaction import redacted
+from bench.scenario import read_scenario
+from bench.shape import shape_only
+from bench.strategies import parse_strategy
+from bench.traces.native import encode_trace
+
+from .mutations import mutated
+
+ROOT = Path(__file__).parents[2]
+FORMATS = ROOT / "tests" / "data" / "formats"
+RAW = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
+STRATEGIES = (
+    "mask_observations=compactor=mask_observations:keep_last=1",
+    "table=summarizer=table_console",
+    "store=store=truncate+evaluator=step_v1",
+)
+
+
+def _samples() -> Iterator[tuple[str, Path]]:
+    for path in sorted(path for path in FORMATS.rglob("*") if path.is_file() and path.name != "README.md"):
+        name = path.relative_to(FORMATS).parts[0].split(".")[0]
+        if name in entries("reader"):
+            yield name, path
+    for path in sorted((ROOT / "traces").rglob("*.jsonl")):
+        if path.stat().st_size < 300_000:
+            yield "native", path
+
+
+SAMPLES = list(_samples())
+
+
+def survives(read: Callable[[], Any], name: str = "") -> Any:
+    """What reading gives; None where one line says what is wrong. Any other exception is the find."""
+    try:
+        return read()
+    except BenchError as error:
+        said = str(error)
+        assert not RAW.search(said), f"not one plain line: {said!r}"
+        assert len(said) <= 700, said
+        assert name in said, f"{said!r} does not name {name}"
+        return None
+
+
+@pytest.mark.parametrize(("reader", "path"), SAMPLES, ids=lambda item: item.name if isinstance(item, Path) else "")
+def test_traces(tmp_path, draws, reader, path):
+    data = path.read_bytes()
+    for number, draw in enumerate(draws()):
+        file = tmp_path / f"fuzzed{path.suffix}"
+        file.write_bytes(mutated(data, draw))
+        found = survives(lambda file=file: bench.load([f"{reader}:{file}"]), "fuzzed")
+        survives(lambda file=file: bench.load([str(file)]), "fuzzed")
+        for trace in found.traces[:2] if found and number % 8 == 0 else ():
+            assert encode_trace(redacted(trace))
+            assert shape_only(trace)
+            survives(lambda trace=trace: bench.compare([trace], STRATEGIES))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda path: path.stem)
+def test_scenarios(tmp_path, draws, path):
+    (tmp_path / "a.jsonl").write_bytes((FORMATS / "native.jsonl").read_bytes())
+    (tmp_path / "scenarios").mkdir()
+    text = re.sub(rb"traces = \[[^]]*\]", b'traces = ["../a.jsonl"]', path.read_bytes())
+    file = tmp_path / "scenarios" / "fuzzed.toml"
+    for number, draw in enumerate(draws(2)):
+        file.write_bytes(mutated(text, draw))
+        plan = survives(lambda: read_scenario(file), "fuzzed.toml")
+        if plan is not None and number % 4 == 0:
+            survives(lambda plan=plan: bench.run_scenario(plan), "fuzzed.toml")
+
+
+@pytest.fixture(scope="module")
+def compared() -> Any:
+    return bench.compare([str(FORMATS / "native.jsonl")], STRATEGIES, title="fuzzed")
+
+
+def test_baselines(tmp_path, draws):
+    file = tmp_path / "fuzzed.baseline.json"
+    for path in sorted((ROOT / "scenarios").glob("*.baseline.json")):
+        data = path.read_bytes()[:20_000] if path.stat().st_size > 200_000 else path.read_bytes()
+        for draw in draws(2):
+            file.write_bytes(mutated(data, draw))
+            survives(lambda: read_baseline(file), "fuzzed.baseline.json")
+
+
+def test_scores(tmp_path, draws, compared):
+    file = tmp_path / "fuzzed.json"
+    data = bench.render(compared, tmp_path / "whole.json").read_bytes()
+    for draw in draws():
+        file.write_bytes(mutated(data, draw))
+        survives(lambda: read_scores(file), "fuzzed.json")
+
+
+def test_runs(tmp_path, draws):
+    (trace, *_) = bench.load([str(FORMATS / "native.jsonl")]).traces
+    write_runs([bench.replay(trace, strategy) for strategy in STRATEGIES], tmp_path / "whole.jsonl")
+    data, file = (tmp_path / "whole.jsonl").read_bytes(), tmp_path / "fuzzed.jsonl"
+    for draw in draws():
+        file.write_bytes(mutated(data, draw))
+        for run in survives(lambda: read_runs(file), "fuzzed.jsonl") or ():
+            survives(lambda run=run: bench.score(trace, run))
+
+
+def test_histories(tmp_path, draws, compared):
+    for _ in range(2):
+        keep(compared, tmp_path / "whole.sqlite", None, datetime(2026, 1, 1, tzinfo=UTC))
+    data, file = (tmp_path / "whole.sqlite").read_bytes(), tmp_path / "fuzzed.sqlite"
+    for draw in draws():
+        file.write_bytes(mutated(data, draw))
+        for title in survives(lambda: titles(file), "fuzzed.sqlite") or ():
+            survives(lambda title=title: moments(file, title), "fuzzed.sqlite")
+
+
+def test_cassettes(tmp_path, draws):
+    whole, file = Cassette(tmp_path / "whole.jsonl", "whole", may_be_missing=True), tmp_path / "fuzzed.jsonl"
+    request = {"model": "m", "messages": [{"role": "user", "content": "go\non"}]}
+    whole.keep(request, Answer(text="done"))
+    whole.keep({**request, "model": "n"}, Answer(text="done too", input_tokens=3))
+    for draw in draws(1):
+        file.write_bytes(mutated((tmp_path / "whole.jsonl").read_bytes(), draw))
+        cassette = survives(lambda: Cassette(file, "fuzzed.jsonl"), "fuzzed.jsonl")
+        if cassette is not None:
+            assert cassette.answer(request) or cassette.miss(request)
+
+
+SPECS = (
+    "summarizer=truncate:limit=80",
+    "compactor=summarize_old:max_tokens=16000,writer=extractive",
+    "store=truncate+evaluator=step_v1+routers=[executor,step_evaluator:at=after_result]",
+    "compactor=floor:recall=0.5",
+    "compactor=mask_observations:keep_last=5|10|20",
+    "recorded",
+)
+
+
+def test_specs(draws):
+    for text in SPECS:
+        for draw in draws():
+            spec = mutated(f"a={text}".encode(), draw)[:2000].decode("utf-8", "replace").replace("\0", "")
+            if "." not in spec and "!" not in spec:  # a path or a module would be imported, a command run
+                survives(lambda spec=spec: parse_strategy(spec))

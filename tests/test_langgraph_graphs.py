@@ -1,0 +1,285 @@
+"""Compiled LangGraph graphs replay: nodes answered from the trace, their own edges deciding. The graphs are those of documents 003 and 004."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from handmade import opened, trace as trace_of
+from measured import measured
+
+import bench
+from bench.errors import SpecError
+from bench.model import RouteDecision, Trace, UserTurn
+from bench.strategies import parse_strategy
+
+GRAPH_004 = '''
+from typing import Any, Literal, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+
+
+class ChatState(TypedDict, total=False):
+    execution_history: list[dict[str, Any]]
+    current_step_index: int
+    execution_plan: dict[str, Any]
+    last_step_evaluation: dict[str, Any]
+
+
+class MultiAgentBase:
+    def _node(self, state: ChatState) -> ChatState:
+        raise AssertionError("no node runs in a replay")
+
+    def _create_workflow(self):
+        workflow = StateGraph(ChatState)
+        for name in ("input_processor", "planner", "executor", "step_evaluator", "final_evaluator", "response_generator"):
+            workflow.add_node(name, self._node)
+        workflow.add_edge(START, "input_processor")
+        workflow.add_edge("input_processor", "planner")
+        workflow.add_edge("planner", "executor")
+        workflow.add_conditional_edges(
+            "executor", self.route_from_executor, {"step_evaluate": "step_evaluator", "complete": "final_evaluator"}
+        )
+        workflow.add_conditional_edges(
+            "step_evaluator",
+            self.route_from_step_evaluator,
+            {"continue": "executor", "complete": "final_evaluator", "abort": "response_generator"},
+        )
+        workflow.add_edge("final_evaluator", "response_generator")
+        workflow.add_edge("response_generator", END)
+        return workflow.compile()
+
+    def route_from_executor(self, state: ChatState) -> Literal["step_evaluate", "complete"]:
+        execution_history = state.get("execution_history", [])
+        current_step_index = state.get("current_step_index", 0)
+        total_steps = len(state.get("execution_plan", {}).get("steps", []))
+        if execution_history and current_step_index <= total_steps:
+            return "step_evaluate"
+        else:
+            return "complete"
+
+    def route_from_step_evaluator(self, state: ChatState) -> Literal["continue", "complete", "abort"]:
+        step_evaluation = state.get("last_step_evaluation", {})
+        current_step_index = state.get("current_step_index", 0)
+        total_steps = len(state.get("execution_plan", {}).get("steps", []))
+        if step_evaluation.get("critical_failure", False):
+            return "abort"
+        elif current_step_index >= total_steps:
+            return "complete"
+        else:
+            return "continue"
+
+
+def app():
+    return MultiAgentBase()._create_workflow()
+
+
+class Stubborn(MultiAgentBase):
+    """A change that a replay should find: it never aborts."""
+
+    def route_from_step_evaluator(self, state: ChatState) -> Literal["continue", "complete", "abort"]:
+        route = super().route_from_step_evaluator(state)
+        return "continue" if route == "abort" else route
+
+
+changed = Stubborn()._create_workflow()
+'''
+
+GRAPH_003 = '''
+from typing import Annotated, TypedDict
+
+from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.message import add_messages
+
+
+class AgentState(TypedDict, total=False):
+    messages: Annotated[list, add_messages]
+    selected_script: str
+    next_conversational_action: str
+
+
+CALLS = iter([("search_scripts_tool", {"query": "walls"}), ("get_script_parameters_tool", {"script": "Create_Wall.cs"}), None])
+
+
+def agent_node(state):
+    call = next(CALLS)
+    if call is None:
+        return {"messages": [AIMessage(id="last", content="Parameters of Create_Wall.cs: level, length.")]}
+    name, arguments = call
+    asked = {"name": name, "args": arguments, "id": f"call_{name}", "type": "tool_call"}
+    return {"messages": [AIMessage(id=f"ai_{name}", content="", tool_calls=[asked])], "selected_script": "Create_Wall.cs"}
+
+
+def answered(state):
+    call = state["messages"][-1].tool_calls[0]
+    return {"messages": [ToolMessage(id=f"tool_{call['id']}", content="Create_Wall.cs: level, length", tool_call_id=call["id"])]}
+
+
+def route_from_agent(state):
+    """Document 003, conversational flow: a tool, the flow for parameters, or the end."""
+    calls = state["messages"][-1].tool_calls
+    if not calls:
+        return END
+    return "get_parameters_node" if calls[0]["name"] == "get_script_parameters_tool" else "tool_node"
+
+
+def graph(route=route_from_agent):
+    workflow = StateGraph(AgentState)
+    workflow.add_node("agent_node", agent_node)
+    workflow.add_node("tool_node", answered)
+    workflow.add_node("get_parameters_node", answered)
+    workflow.add_edge(START, "agent_node")
+    workflow.add_conditional_edges("agent_node", route, ["tool_node", "get_parameters_node", END])
+    workflow.add_edge("tool_node", "agent_node")
+    workflow.add_edge("get_parameters_node", "agent_node")
+    return workflow
+
+
+app = graph().compile()
+without_parameters = graph(lambda state: "tool_node" if state["messages"][-1].tool_calls else END).compile()
+'''
+
+RECORD = """
+import json, sys
+from langchain_core.messages import HumanMessage, messages_to_dict
+from langgraph.checkpoint.memory import InMemorySaver
+from graph import graph
+
+app = graph().compile(checkpointer=InMemorySaver())
+config = {"configurable": {"thread_id": "t"}}
+app.invoke({"messages": [HumanMessage(id="user", content="create walls")]}, config)
+states = []
+for state in app.get_state_history(config):
+    values = {**state.values, "messages": [m.model_dump() for m in state.values.get("messages", [])]}
+    states.append({"values": values, "next": list(state.next), "config": {"configurable": {"thread_id": "t"}}, "metadata": dict(state.metadata),
+                   "created_at": state.created_at})
+json.dump(states, open(sys.argv[1], "w"))
+"""
+
+STAND_IN = """
+from types import SimpleNamespace as Any
+
+
+def edge(decide, ends=None):
+    return Any(path=Any(invoke=decide), ends=ends, input_schema=None)
+
+
+class State:
+    __annotations__ = {"level": str, "current_step_index": int}
+
+
+app = Any(builder=Any(
+    nodes={"a": 1, "b": 1, "c": 1, "jumps": 1}, state_schema=State,
+    edges={("__start__", "a"), ("b", "__end__")},
+    branches={
+        "a": {"one": edge(lambda state: "up" if state["level"] == "L2" else "both", {"up": "b", "both": "c"})},
+        "c": {"many": edge(lambda state: ["a", "b"])},
+    },
+))
+nothing = 3
+bad = Any(builder=Any(nodes={"a": 1}, state_schema=State, edges=set(), branches={"__start__": {"x": edge(lambda state: "q", {"y": "a"})}}))
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "graph.py").write_text(text)
+    return folder
+
+
+def decided(recorded: Trace, graph: str, folder: Path, extra: str = "") -> list[tuple[str | None, str]]:
+    run = bench.replay(recorded, parse_strategy(f'g={extra}routers=langgraph:graph="{graph}"', folder))
+    assert run.failure is None, run.failure
+    return [(item.recorded, item.route) for item in run.decisions]
+
+
+def went(*taken: str, router: str | None = "langgraph", level: str = "L1") -> Trace:
+    steps = [
+        RouteDecision(index=2 + number, at="after_model", taken=name, router=router, state={"level": level})
+        for number, name in enumerate(taken)
+    ]
+    return opened(steps)
+
+
+def test_edges_decide_from_each_recorded_node(tmp_path: Path) -> None:
+    written(tmp_path, STAND_IN)
+    path = [("a", "a"), ("c", "c"), ("a+b", "a+b")]
+    assert decided(went("a", "c", "a+b"), "graph.py:app", tmp_path) == path
+    assert decided(went("a", "c", level="L2"), "graph.py:app", tmp_path) == [("a", "a"), ("c", "b")]
+    assert decided(went("a", "jumps", "b", "__end__"), "graph.py:app", tmp_path) == [
+        ("a", "a"), ("jumps", "c"), ("__end__", "__end__"),
+    ]  # fmt: skip
+
+
+def test_decisions_of_other_routers_are_left_alone_and_named_nodes_answer_with_labels(tmp_path: Path) -> None:
+    written(tmp_path, STAND_IN)
+    assert decided(went("go", router="approval"), "graph.py:app", tmp_path) == []
+    assert decided(went("both", "up", router="a"), "graph.py:app", tmp_path) == [("both", "both"), ("up", "both")]
+    assert decided(trace_of(UserTurn(index=0, content="x")), "graph.py:app", tmp_path) == []
+
+
+def test_the_first_divergence_is_measured(tmp_path: Path) -> None:
+    recorded = went("a", "b", "__end__")  # on L1 its edge leads to c
+    run = bench.replay(
+        recorded, parse_strategy('g=routers=langgraph:graph="graph.py:app"', written(tmp_path, STAND_IN))
+    )
+    (sample,) = measured("routing.first_divergence", recorded, run)
+    assert (sample.numerator, sample.denominator) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("graph", "says"),
+    [
+        ("agent", "names no graph — write graph=file.py:name"),
+        ("graph.py:nothing", "is no compiled StateGraph"),
+        ("graph.py:gone", "is no compiled StateGraph"),
+    ],
+)
+def test_what_is_no_graph(tmp_path: Path, graph: str, says: str) -> None:
+    with pytest.raises(SpecError, match=says):
+        parse_strategy(f'g=routers=langgraph:graph="{graph}"', written(tmp_path, STAND_IN))
+
+
+def test_an_edge_that_leads_nowhere_is_the_strategys_failure(tmp_path: Path) -> None:
+    run = bench.replay(
+        went("a"), parse_strategy('g=routers=langgraph:graph="graph.py:bad"', written(tmp_path, STAND_IN))
+    )
+    assert run.failure is not None
+    assert "node __start__: its edge gave 'q', which leads nowhere — known: y" in run.failure.error
+
+
+# ---------------------------------------------------------------- the real thing
+
+
+def test_the_graph_of_document_004_on_the_runs_recorded_with_it(tmp_path: Path) -> None:
+    pytest.importorskip("langgraph", reason="langgraph is not installed")
+    written(tmp_path, GRAPH_004)
+    kept = "store=full+evaluator=step_v1+"
+    for recorded in bench.load(["traces/analysis"]).traces:
+        pairs = decided(recorded, "graph.py:app", tmp_path, kept)
+        steps = [step for step in recorded.steps if isinstance(step, RouteDecision)]
+        assert [taken for taken, _ in pairs] == [step.taken for step in steps]
+        assert all(taken == route for taken, route in pairs), recorded.id
+    (aborted,) = bench.load(["traces/analysis/aborted.jsonl"]).traces
+    run = bench.replay(aborted, parse_strategy(f'g={kept}routers=langgraph:graph="graph.py:changed"', tmp_path))
+    (sample,) = measured("routing.first_divergence", aborted, run)
+    assert (sample.numerator, sample.denominator) == (11, 12)  # all but the last, which aborted
+
+
+def test_the_graph_of_document_003_recorded_here_and_replayed(tmp_path: Path) -> None:
+    pytest.importorskip("langgraph", reason="langgraph is not installed")
+    written(tmp_path, GRAPH_003)
+    (tmp_path / "record.py").write_text(RECORD)
+    subprocess.run([sys.executable, "record.py", "states.json"], cwd=tmp_path, check=True)
+    assert len(json.loads((tmp_path / "states.json").read_text())) > 5
+    (recorded,) = bench.load([f"langgraph:{tmp_path}/states.json"]).traces
+    pairs = decided(recorded, "graph.py:app", tmp_path)
+    path = ["agent_node", "tool_node", "agent_node", "get_parameters_node", "agent_node", "__end__"]
+    assert [taken for taken, _ in pairs] == path
+    assert [route for _, route in pairs] == path
+    run = bench.replay(recorded, parse_strategy('g=routers=langgraph:graph="graph.py:without_parameters"', tmp_path))
+    (sample,) = measured("routing.first_divergence", recorded, run)
+    assert (sample.numerator, sample.denominator) == (3, 6)
