@@ -7,7 +7,7 @@ BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := --constraint constraints.txt
 
-.PHONY: help bench test kills fuzz lint packages newest lock benchmark example accept-gold docs record clean
+.PHONY: help bench test kills fuzz mutants lint packages newest lock benchmark example accept-gold docs record clean
 .DEFAULT_GOAL := help
 
 help: ## Say what each target does.
@@ -51,6 +51,9 @@ lock: .venv/bin/python ## Write constraints.txt, the versions that tests and CI 
 
 benchmark: .venv/.installed-dev ## Time the bench, as multiples of counting the tokens once.
 	$(BIN)/python benchmarks/floor.py
+
+mutants: .venv/.installed-dev ## Change one place of the judging code at a time, 60 of them, and see that a test fails.
+	$(BIN)/python benchmarks/mutants.py
 
 example: .venv/.installed ## Write reports/example.html, the report that the README shows.
 	$(BIN)/bench run scenarios/004_storage_and_evaluator.toml scenarios/002_store_commands_separately.toml -o reports/example.html

@@ -42,7 +42,7 @@ TESTS = (
     "baselines", "bounds", "budgets", "cache_rules", "calibration", "case", "commands*", "compactions", "comparison", "conclusions",
     "conformance_metrics", "confusion", "cutting_more", "decision", "dependencies*", "explanations", "files_baselines", "findings", "gates*",
     "intervals", "losses", "metrics_*", "model", "oracle", "presence", "probes", "prompt_validity", "prompts", "reasoning", "recorded_*",
-    "reference", "refetches", "routes_loops", "routes_metrics", "scores", "second_reading", "selection", "shippable",
+    "reference", "refetches", "routes_loops", "routes_metrics", "scores", "second_reading", "selection", "shippable", "shown",
     "stale_baselines", "structure", "sweeps", "tiers", "truncation",
 )  # fmt: skip
 """Files of tests that judge a mutant, beside the examples in the rooms themselves."""
@@ -51,7 +51,7 @@ MORE_TIMES = 5
 """How many times the processor time of its tests a mutant may take, beside START_S seconds to start."""
 START_S = 30.0
 MOST_S = 25.0
-"""Seconds of tests that are run at most for one mutant, beside those named after its file: what only a slower test would see has survived."""
+"""Seconds of tests for one mutant, the quickest tests first, beside those named after its file. What only a slower one would see has survived."""
 
 QUICK_S = 4.0
 """Seconds of tests that are run, after those named after the changed file, before the rest is even imported."""
@@ -210,21 +210,26 @@ class Bench:
     def judged(self, mutant: Mutant, tests: Sequence[Tried]) -> str:
         """The test that noticed a mutant, or how it ended; `""` where it survived."""
         place = f"{mutant.path} {mutant.function}"
-        able = [test for test in tests if not mutant.function or place in test.calls]
+        stem = Path(mutant.path).stem
+        able, spent = [], 0.0
+        for test in sorted(tests, key=lambda test: (stem not in test.file, test.seconds, test.name)):
+            if not mutant.function or place in test.calls:
+                spent += 0.0 if stem in test.file else test.seconds
+                if spent <= MOST_S:
+                    able.append(test)
         cost = Counter[str]()
         for test in able:
             cost[test.file] += test.seconds
-        stem = Path(mutant.path).stem
         files = sorted(cost, key=lambda file: (stem not in file, cost[file], file))
         at = {file: number for number, file in enumerate(files)}
         able.sort(key=lambda test: at[test.file])
-        spent = dict(zip(files, accumulate(cost[file] for file in files), strict=True))
-        quick = {file for file in files if stem in file or spent[file] <= QUICK_S}
+        sums = dict(zip(files, accumulate(cost[file] for file in files), strict=True))
+        quick = {file for file in files if stem in file or sums[file] <= QUICK_S}
         self.write(mutant.path, mutant.source)
         try:
             for round_ in (
                 [test for test in able if test.file in quick],
-                [test for test in able if test.file not in quick and spent[test.file] <= MOST_S],
+                [test for test in able if test.file not in quick],
             ):
                 by = self._noticed(round_) if round_ else ""
                 if by:
