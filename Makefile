@@ -7,7 +7,7 @@ BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := --constraint constraints.txt
 
-.PHONY: help bench test kills fuzz lint packages newest lock benchmark mutants example accept-gold docs record clean
+.PHONY: help bench test kills fuzz mutants lint packages newest lock benchmark example accept-gold docs record clean
 .DEFAULT_GOAL := help
 
 help: ## Say what each target does.

@@ -22,7 +22,21 @@ from .files.baselines import read_baseline
 from .gates import check as judge_all, parse_rule, require_known, rules_on
 from .given import Asked, traces_given
 from .metrics import metrics
-from .model import Against, Baseline, Case, Comparison, GateRule, MetricInfo, Run, Sample, Signature, Trace, Verdict
+from .model import (
+    Against,
+    Baseline,
+    Case,
+    Comparison,
+    GateRule,
+    MetricInfo,
+    ModelTurn,
+    Run,
+    Sample,
+    Signature,
+    ToolResult,
+    Trace,
+    Verdict,
+)
 from .plugins.trial import Limits
 from .replayer.loop import Replayer
 from .reports import render as write_report
@@ -65,7 +79,16 @@ def replay(trace: Trace, strategy: Any) -> Run:
 
 
 def score(trace: Trace, run: Run) -> dict[str, tuple[Sample, ...]]:
-    """Every metric of one run, as samples by name; an old Run is scored without replaying its strategy."""
+    """Every metric of one run, as samples by name; an old Run is scored without replaying its strategy.
+
+    Raises ResultsError for a run of another trace.
+    """
+    steps = {step.index: type(step) for step in trace.steps}
+    turns, results = {step.step for step in run.prompts}, {outcome.step for outcome in run.results}
+    if any(steps.get(at) is not ModelTurn for at in turns) or any(steps.get(at) is not ToolResult for at in results):
+        raise ResultsError(
+            f"run of {run.trace_id!r}: its steps are not those of trace {trace.id!r} — give the trace that it was made from"
+        )
     of_trace = TraceEvidence(trace, run.model)
     oracle = OracleCosts(Replayer(of_trace, calibrate=run.counting.calibrated))
     return scored(RunEvidence(of_trace, run, oracle_tokens=oracle), metrics().values())

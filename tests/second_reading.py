@@ -290,7 +290,7 @@ READINGS: dict[str, Callable[[Path], Count]] = {
     "openhands_sdk": openhands_sdk,
     "swe_agent": swe_agent,
     "inspect_log": inspect_log,
-    "rap": rap,
+    "building_agent": rap,
     "csv_table": csv_table,
     "revit_results": revit_results,
     "http_cassette": http_cassette,

@@ -146,7 +146,7 @@ def test_the_prompts_of_a_page_are_those_of_the_run(strategy: str) -> None:
     run = bench.replay(trace, strategy)
     ((_, prompts),) = data["strategies"]
     live: dict[str, list[int]] = {}
-    for (prompt, keys), (step, thread, tokens, edits, _) in zip(run.walk(), prompts, strict=True):
+    for (prompt, keys), (step, thread, tokens, edits, _, _) in zip(run.walk(), prompts, strict=True):
         shown = live.setdefault(thread, [])
         for at, removed, added in reversed(edits):
             shown[at : at + removed] = added

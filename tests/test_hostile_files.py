@@ -12,6 +12,8 @@ import pytest
 
 import bench
 from bench.errors import BenchError, ResultsError, ScenarioError, SpecError
+from bench.files.cassettes import Cassette
+from bench.files.runs import read_runs, write_runs
 from bench.model import ModelTurn, Source, ToolResult, Trace, Usage, UserTurn
 from bench.reports import rendered
 from bench.reports.page import page_data
@@ -149,3 +151,44 @@ def test_a_poisoned_chart_cache_is_not_embedded(tmp_path, monkeypatch):
         kept.write_bytes(poison)
         assert hashlib.sha256(page_data.chart_library().encode()).digest() == hashlib.sha256(right.encode()).digest()
         page_data.chart_library.cache_clear()
+
+
+def runs(path: Path) -> tuple[Trace, str]:
+    trace = Trace(
+        id="a", source=Source(format="x"), steps=(UserTurn(index=0, content="go"), ModelTurn(index=1, content="run_7"))
+    )
+    write_runs([bench.replay(trace, "keep_all")], path)
+    return trace, path.read_text()
+
+
+def test_a_run_that_speaks_of_messages_it_does_not_have_is_refused(tmp_path):
+    _, text = runs(tmp_path / "runs.jsonl")
+    (key, *_) = json.loads(text)["messages"]
+    for changed in (
+        text.replace(f'"{key}":{{', '"other":{'),
+        text.replace(f'"added":["{key}"', '"added":["other"'),
+        text.replace('"at":0', '"at":-1'),
+    ):
+        assert changed != text
+        (tmp_path / "runs.jsonl").write_text(changed)
+        with pytest.raises(ResultsError, match=r"runs\.jsonl:1: .* — replay the scenario again"):
+            read_runs(tmp_path / "runs.jsonl")
+
+
+def test_a_run_of_another_trace_is_not_scored(tmp_path):
+    trace, _ = runs(tmp_path / "runs.jsonl")
+    (run,) = read_runs(tmp_path / "runs.jsonl")
+    assert bench.score(trace, run)
+    with pytest.raises(ResultsError, match="its steps are not those of trace 'b'"):
+        bench.score(Trace(id="b", source=Source(format="x"), steps=(UserTurn(index=1, content="go"),)), run)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ['{"model": "m"}', '{"model": "m", "messages": null}', '{"model": "m", "messages": 3}', "3", '{"messages": []}'],
+)
+def test_a_request_without_messages_is_an_error_of_the_cassette(tmp_path, asked):
+    path = tmp_path / "kept.jsonl"
+    path.write_text('{"bench_cassette": 1}\n{"request": ' + asked + ', "answer": "x"}\n')
+    with pytest.raises(SpecError, match=r"kept\.jsonl:2 \$\.request.*: expected"):
+        Cassette(path, "kept.jsonl")

@@ -312,7 +312,12 @@ def test_a_newcomer_makes_no_generated_page_old_and_is_on_the_next_one(there):
     assert code == 0, err
     code, out, err = process(there, "-c", WITH.format(docs=docs))
     assert code == 0, err
-    assert json.loads(out) == {"plugins.md": [True, False], "metrics.md": [True, False], "cli.md": [True, True]}
+    assert json.loads(out) == {
+        "plugins.md": [True, False],
+        "metrics.md": [True, False],
+        "cli.md": [True, True],
+        "formats.md": [True, True],
+    }
 
 
 # ---------------------------------------------------------------- gates that meet

@@ -57,7 +57,7 @@ def test_what_they_said_is_still_there():
         "model": "gpt-4o-mini",
         "messages": [{"role": "system", "content": "Write notes."}, {"role": "user", "content": "user: go"}],
     }
-    assert Cassette(OLD / "cassette_2026-11-21.jsonl", "c").answer(asked).text == "Aim: go."
+    assert Cassette(OLD / "cassette_2026-11-21.jsonl", "c.jsonl").answer(asked).text == "Aim: go."
 
 
 @pytest.mark.parametrize(

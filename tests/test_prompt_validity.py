@@ -313,7 +313,7 @@ def test_the_metrics_count_prompts_and_say_what_is_wrong() -> None:
     invalid = metric_of("prompt.invalid").samples(found)
     assert [sample.numerator for sample in invalid] == [0, 0, 0, 1]  # 2, 4, then the last five of 6 and of 7 messages
     assert invalid[-1].detail == Told(
-        text="the tool result of step 3 has no call before it; no message speaks as a user"
+        text="the tool result of step 3 has no call before it; no message speaks as a user", steps=(3,)
     )
     assert [sample.numerator for sample in metric_of("prompt.task_missing").samples(found)] == [0, 0, 0, 1]
     samples = {name: metric_of(name).samples(found) for name in ("prompt.invalid", "prompt.task_missing")}

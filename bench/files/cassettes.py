@@ -89,6 +89,8 @@ class Cassette:
         for line in lines:
             request = line["request"].object()
             line["request"]["model"].text()
+            if line["request"]["messages"].value is None:
+                raise line["request"]["messages"].expected("array")
             for message in line["request"]["messages"].items():
                 message["content"].text()
             entries[_key(request)] = (request, _answer(line))

@@ -177,7 +177,9 @@ def _open(path: Path, writing: bool = False) -> Iterator[sqlite3.Connection]:
             _require_history(path, connection, writing)
             yield connection
     except sqlite3.Error as error:
-        raise ResultsError(f"{path}: {error} — give a file that `bench run --history` made, or a new one") from None
+        raise ResultsError(
+            f"{path}: {one_line(error)} — give a file that `bench run --history` made, or a new one"
+        ) from None
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
 

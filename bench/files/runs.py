@@ -25,9 +25,27 @@ def read_runs(path: Path) -> tuple[Run, ...]:
     for number, line in enumerate(read_bytes(path).splitlines(), 1):
         require_schema(path, line, number)
         try:
-            runs.append(decoder.decode(line))
+            run = decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ResultsError(f"{path}:{number}: {one_line(error)} — replay the scenario again") from None
+        problem = _misfit(run)
+        if problem:
+            raise ResultsError(f"{path}:{number}: {problem} — replay the scenario again")
+        runs.append(run)
     if not runs:
         raise ResultsError(f"{path}: holds no run")
     return tuple(runs)
+
+
+def _misfit(run: Run) -> str:
+    """What in a run speaks of a message or a place that it does not have; `""` where nothing does."""
+    used = [key for prompt in run.prompts for splice in prompt.splices for key in splice.added]
+    used += [*(outcome.shown for outcome in run.results), *run.decoded]
+    unknown = next((key for key in used if key not in run.messages), None)
+    if unknown is not None:
+        return f"message {one_line(unknown)[:40]!r} is not among its messages"
+    if run.messages.keys() != run.message_tokens.keys():
+        return "its messages and their tokens are not the same ones"
+    if any(splice.at < 0 or splice.removed < 0 for prompt in run.prompts for splice in prompt.splices):
+        return "a prompt is edited at a place before its beginning"
+    return ""

@@ -37,7 +37,7 @@ def _cell(value: Any) -> str:
     """A value as it is written.
 
     >>> [_cell(value) for value in (3.0, 0.5, float("nan"), None, "=cmd|'/C calc'!A0", "-5", "a=b")]
-    ['3', 0.5, '', '', "'=cmd|'/C calc'!A0", '-5', 'a=b']
+    ['3', '0.5', '', '', "'=cmd|'/C calc'!A0", '-5', 'a=b']
     """
     if isinstance(value, str):
         return f"'{value}" if _FORMULA.match(value) and not _IS_NUMBER.fullmatch(value) else value
