@@ -14,7 +14,7 @@ from bench.errors import ResultsError
 from bench.files.baselines import read_baseline, write_baseline
 from bench.gates import conclude
 from bench.gates.baselines import accept, accepted
-from bench.model import Against, Row
+from bench.model import Against, Baseline, Row
 
 DROP = {"metric": "needed.recall", "max_drop": 0.1}
 WORST = {**DROP, "over": "worst_case"}
@@ -77,6 +77,15 @@ def test_shared_cases_are_pooled_by_what_each_weighs_at_its_own_side():
     verdict, _ = held({"a": (0.9, 10), "b": (0.1, 10)}, {"a": (0.9, 90), "b": (0.1, 10), "new": (0.0, 500)}, DROP)
     assert verdict.value == pytest.approx(0.82)
     assert verdict.limit == pytest.approx(0.5 - 0.1)
+
+
+def test_where_both_sides_have_the_same_cases_the_value_accepted_over_all_of_them_counts():
+    """A baseline written before weights were kept: made again from its cases by what they weigh now, it would be 0.82."""
+    values = only("needed.recall", s={"a": (0.9, 90), "b": (0.1, 10)})
+    signature = comparison(values).signature
+    old = Baseline(signature=signature, values={"s": {"needed.recall": {"": 0.5, "a": 0.9, "b": 0.1}}})
+    (verdict,) = comparison(values, DROP, against=Against(baseline=old)).verdicts
+    assert (verdict.outcome, verdict.value, verdict.limit) == ("pass", pytest.approx(0.82), pytest.approx(0.4))
 
 
 def test_a_renamed_case_is_told_and_does_not_hide_the_others():
