@@ -258,6 +258,21 @@ def test_a_first_prompt_and_changed_tools_say_nothing_of_the_share() -> None:
     assert (counting_of(trace(*steps)).cache_used, counting_of(trace(*steps)).cache_share) == (True, 1.0)
 
 
+def test_a_turn_without_usage_says_nothing_and_does_not_end_the_recording() -> None:
+    """5,000 tokens are sent again and again. The third turn reports no usage: of the two that can be read, one was."""
+    cached = [0, 4992, None, 0, 0]
+    turns = [
+        ModelTurn(
+            index=1 + number,
+            model="gpt-4o",
+            usage=None if read is None else Usage(prompt_tokens=5000, cached_prompt_tokens=read),
+        )
+        for number, read in enumerate(cached)
+    ]
+    found = counting_of(trace(UserTurn(index=0, content="hi"), *turns))
+    assert (found.cache_used, found.cache_share) == (True, 0.5)
+
+
 # ---------------------------------------------------------------- recorded runs
 
 
