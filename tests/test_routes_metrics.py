@@ -63,6 +63,24 @@ def total(samples: list[Sample]) -> float:
     return sum(sample.numerator or 0.0 for sample in samples)
 
 
+# ---------------------------------------------------------------- aborts
+
+
+def test_missed_and_false_aborts_are_told_apart() -> None:
+    """Three were expected and two of them missed; of the three others one was taken."""
+    run = decided(
+        decision(1, "abort", "abort"),
+        decision(2, "continue", "abort"),
+        decision(3, "retry", "abort"),
+        decision(4, "abort", "continue"),
+        decision(5, "continue", "continue"),
+        decision(6, "retry", "continue"),  # wrong, and no abort
+    )
+    missed, false = (measured(f"routing.{name}_aborts", EMPTY, run) for name in ("missed", "false"))
+    assert [(sample.step, sample.numerator) for sample in missed] == [(1, 0.0), (2, 1.0), (3, 1.0)]
+    assert [(sample.step, sample.numerator) for sample in false] == [(4, 1.0), (5, 0.0), (6, 0.0)]
+
+
 # ---------------------------------------------------------------- first_divergence
 
 

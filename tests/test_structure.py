@@ -263,6 +263,16 @@ def test_what_a_stored_text_only_names_beside_its_key_is_an_upper_bound(kept: st
         assert (sample.numerator, sample.upper_bound, sample.low) == (2.0, False, 2.0)
 
 
+@pytest.mark.parametrize("kept", [{"note": "rows: 471, file: a/b.csv"}, [{"note": "rows: 471, file: a/b.csv"}]])
+def test_a_raw_value_in_the_store_is_judged_leaf_by_leaf_and_not_as_text(kept: Any) -> None:
+    """A sentence inside a stored mapping or list is one leaf, and none of the result's; as text it would seem to hold both."""
+    evidence = example()
+    (outcome,) = evidence.run.results
+    run = msgspec.structs.replace(evidence.run, results=(msgspec.structs.replace(outcome, stored=kept),))
+    (sample,) = metric_of("loss.leaf_recall.stored").samples(RunEvidence(evidence.of_trace, run))
+    assert (sample.numerator, sample.denominator, sample.upper_bound) == (0.0, 2.0, False)
+
+
 def test_samples_of_threads_that_take_turns_stand_in_the_order_of_their_results() -> None:
     """The thread whose result came first has its last prompt last."""
     steps = []
