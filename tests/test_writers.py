@@ -226,7 +226,10 @@ def test_a_missing_cassette_is_told_before_a_replay() -> None:
             '{"bench_cassette": 1}\n{"request": {"model": "m", "messages": [{"content": 1}]}}\n',
             "content: expected string",
         ),
-        ('{"bench_cassette": 1}\n{"request": {"model": "m", "messages": []}, "answer": 3}\n', ":2 $.answer: expected string"),
+        (
+            '{"bench_cassette": 1}\n{"request": {"model": "m", "messages": []}, "answer": 3}\n',
+            ":2 $.answer: expected string",
+        ),
     ],
 )
 def test_a_damaged_cassette_is_refused_with_its_place(tmp_path: Path, text: str, place: str) -> None:
