@@ -1,6 +1,7 @@
 """Takes the pictures of the page in docs/pictures: `python docs/take_pictures.py [SCENARIO.toml]`; it needs a browser and Playwright.
 
-The first screen at three sizes: wide (1440 × 900), on a phone (390 × 844), and on paper (A4, the first page). Look at them before you commit them.
+The first screen at three sizes: wide (1440 × 900, and in dark), on a phone (390 × 844), and on paper (A4, the first
+page). Look at them before you commit them.
 """
 
 from __future__ import annotations
@@ -13,8 +14,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SCENARIO = ROOT / "scenarios" / "000_001_003_same_results.toml"
-SIZES = {"wide": (1440, 900, "screen"), "phone": (390, 844, "screen"), "print": (703, 1032, "print")}
-"""Width and height in CSS pixels and the medium; paper is A4 within its margins."""
+SIZES = {
+    "wide": (1440, 900, "screen", "light"),
+    "dark": (1440, 900, "screen", "dark"),
+    "phone": (390, 844, "screen", "light"),
+    "print": (703, 1032, "print", "light"),
+}
+"""Width and height in CSS pixels, the medium and the colours; paper is A4 within its margins."""
 
 
 def take(report: Path, folder: Path) -> None:
@@ -23,8 +29,8 @@ def take(report: Path, folder: Path) -> None:
 
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for name, (width, height, medium) in SIZES.items():
-            page = browser.new_page(viewport={"width": width, "height": height})
+        for name, (width, height, medium, colours) in SIZES.items():
+            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=colours)
             page.goto(report.as_uri())
             page.locator(".panel-ranking figure").scroll_into_view_if_needed()
             page.locator(".panel-ranking .vega svg").wait_for()
