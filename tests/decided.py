@@ -22,6 +22,7 @@ INFOS = {
         ("cost.window_overflows", "prompts", "lower", "sum"),
         ("prompt.invalid", "prompts", "lower", "sum"),
         ("prompt.task_missing", "prompts", "lower", "sum"),
+        ("prompt.system_missing", "prompts", "lower", "sum"),
         ("needed.recall", "fraction", "higher", "pooled"),
         ("needed.recall.far", "fraction", "higher", "pooled"),
         ("probes.recall", "fraction", "higher", "pooled"),

@@ -33,6 +33,7 @@ def strategy(usd=None, recall=1.0, far=1.0, tokens=1000.0, cases=EIGHT, **more):
         "cost.window_overflows": 0,
         "prompt.invalid": 0,
         "prompt.task_missing": 0,
+        "prompt.system_missing": 0,
         **more,
     }
     return {metric: spread(given, cases) for metric, given in numbers.items()}
@@ -86,6 +87,7 @@ def test_the_cheapest_that_keeps_enough_is_shipped():
         ({"a": strategy(0.5, 0.97), "b": strategy(0.5, 0.98)}, "b"),  # at one price, who keeps more
         ({"a": strategy(0.5, **{"prompt.invalid": [0] * 7 + [1]})}, "recorded"),
         ({"a": strategy(0.5, **{"prompt.task_missing": 1})}, "recorded"),
+        ({"a": strategy(0.5, **{"prompt.system_missing": 1})}, "recorded"),
         ({"a": strategy(0.5, **{"cost.window_overflows": 2})}, "recorded"),
         ({"a": strategy(0.5, **{"cost.window_overflows": UNMEASURED})}, "a"),  # not known is not held against anybody
         ({"a": strategy(0.5, **{"cost.window_overflows": [2] + [UNMEASURED] * 7})}, "recorded"),

@@ -21,9 +21,10 @@ NEVER = ("drop_all", "clairvoyant", "floor")
 DOLLARS, TOKENS = "cost.with_refetches_usd", "cost.with_refetches_tokens"
 """The price of a strategy: what all calls cost, those that repair faults included."""
 
-BROKEN: tuple[tuple[str, Literal["invalid_prompts", "task_missing", "overflows"]], ...] = (
+BROKEN: tuple[tuple[str, Literal["invalid_prompts", "task_missing", "system_missing", "overflows"]], ...] = (
     ("prompt.invalid", "invalid_prompts"),
     ("prompt.task_missing", "task_missing"),
+    ("prompt.system_missing", "system_missing"),
     ("cost.window_overflows", "overflows"),
 )
 """Counts of prompts that must be 0, and what is wrong with them."""
@@ -33,12 +34,13 @@ BROKEN: tuple[tuple[str, Literal["invalid_prompts", "task_missing", "overflows"]
 class Obstacle:
     """One reason why a strategy does not qualify.
 
-    `raised` (on `case`, with `reason`), `invalid_prompts`, `task_missing`, `overflows` (`count` prompts), `gates`, `undecided` (the `gates`),
+    `raised` (on `case`, with `reason`), `invalid_prompts`, `task_missing`, `system_missing`, `overflows` (`count` prompts), `gates`, `undecided`
+    (the `gates`),
     `unmeasured` (`metric`, with `reason`), `keeps_too_little`, `keeps_too_little_far` (`value` where `limit` is asked).
     """
 
     kind: Literal[
-        "raised", "invalid_prompts", "task_missing", "overflows", "gates", "undecided", "unmeasured", "keeps_too_little",
+        "raised", "invalid_prompts", "task_missing", "system_missing", "overflows", "gates", "undecided", "unmeasured", "keeps_too_little",
         "keeps_too_little_far",
     ]  # fmt: skip
     count: int = 0

@@ -25,6 +25,7 @@ MEASURED_AS = {
     "needed.recall.far": "what it keeps of what was needed from far back",
     "prompt.invalid": "whether its prompts are valid",
     "prompt.task_missing": "whether its prompts hold the task",
+    "prompt.system_missing": "whether its prompts hold the system prompt",
 }
 """What a metric of the rule is called in a sentence; any other is a price."""
 
@@ -278,6 +279,7 @@ def obstacle_text(found: Obstacle) -> str:
     prompts = counted(found.count, "prompt")
     if found.kind == "invalid_prompts":
         return f"{prompts} would be refused by providers"
-    if found.kind == "task_missing":
-        return f"{prompts} no longer {'holds' if found.count == 1 else 'hold'} the task"
+    if found.kind in ("task_missing", "system_missing"):
+        what = "the task" if found.kind == "task_missing" else "the system prompt"
+        return f"{prompts} no longer {'holds' if found.count == 1 else 'hold'} {what}"
     return f"{prompts} {'is' if found.count == 1 else 'are'} larger than the model's window"
