@@ -15,7 +15,7 @@ from handmade import SMALL, opened, result, shell, trace
 from hypothesis import given, settings, strategies as st
 
 from bench import load
-from bench.evidence.of_run import PromptEvidence
+from bench.evidence.of_run import PromptEvidence, RunEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.shown import window_shown
 from bench.evidence.validity import Checked, problems
@@ -243,8 +243,8 @@ def test_a_system_prompt_that_the_recorded_harness_dropped_is_held_against_nobod
         ContextReset(index=2, kept=(), summary="x_1 is to be looked at."),
         turn(3),
     )
-    for strategy in ("keep_all", "recorded"):
-        assert not any(item.system_missing or item.task_missing for item in checked(recording, strategy))
+    everyone = [item for strategy in ("keep_all", "recorded") for item in checked(recording, strategy)]
+    assert not any(item.system_missing or item.task_missing for item in everyone)
 
 
 def test_before_the_task_was_given_nothing_is_missing() -> None:
@@ -349,8 +349,6 @@ def test_what_is_found_from_the_changes_is_what_is_found_in_the_whole_prompt(rec
 
 
 def test_the_metrics_count_prompts_and_say_what_is_wrong() -> None:
-    from bench.evidence.of_run import RunEvidence
-
     evidence = TraceEvidence(session(3))
     run = Replayer(evidence).run(compacting(last_five))
     found = RunEvidence(evidence, run)

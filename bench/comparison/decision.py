@@ -1,8 +1,9 @@
 """What to ship: one rule, used by every report and by tuning.
 
 Among the strategies whose prompts are valid and fit the model's window, whose gates pass, and of which everything the rule needs was measured, the
-one that costs least once every fault is repaired by a further call wins, if it keeps enough of what later turns needed, and of what they needed
-from far back. What is run today competes: that nothing is better than it is an answer.
+one that costs least once every fault is repaired by a further call wins, if it keeps enough of what later turns needed, and of each part of that:
+what was needed from far back, and what results, users and the model had said. One that drops what results say is not judged where later turns needed
+too little of it. What is run today competes: that nothing is better than it is an answer.
 """
 
 from __future__ import annotations
@@ -19,8 +20,19 @@ from .shippable import Obstacle, Totals, able, obstacles, price_metric
 RUN_TODAY = "recorded"
 KEEPS_ALL = "keep_all"
 RECALL, FAR = "needed.recall", "needed.recall.far"
+END = "loss.fact_recall.end"
 OVERFLOWS = "cost.window_overflows"
 
+
+FEWEST_NEEDED = 10
+"""Of fewer things that later turns needed from one speaker nothing is concluded."""
+
+SPEAKERS: dict[str, Literal["keeps_too_little_result", "keeps_too_little_user", "keeps_too_little_model"]] = {
+    "needed.recall.result": "keeps_too_little_result",
+    "needed.recall.user": "keeps_too_little_user",
+    "needed.recall.model": "keeps_too_little_model",
+}
+"""By whom something was said: what users say is often most of what is needed, and hardly anything loses it."""
 
 Why = Literal["costs_more", "costs_as_much", "keeps_less"]
 Unchecked = Literal["prompts", "window", "far", "nothing_far"]
@@ -165,6 +177,24 @@ class _Rule:
             yield Obstacle("keeps_too_little", value=kept, limit=self.keep)
         if far is not None and far < self.keep_far:
             yield Obstacle("keeps_too_little_far", value=far, limit=self.keep_far)
+        for metric, kind in SPEAKERS.items():
+            share = self.totals.least(name, metric, without)
+            if (
+                share is not None
+                and share < self.keep_far
+                and self.totals.count(name, metric, without) >= FEWEST_NEEDED
+            ):
+                yield Obstacle(kind, value=share, limit=self.keep_far)
+        told = self.totals.least(name, END, without)
+        if (
+            name != RUN_TODAY
+            and told is not None
+            and told < self.keep
+            and "needed.recall.result" in self.comparison.metrics
+        ):
+            count = self.totals.count(name, "needed.recall.result", without)
+            if count < FEWEST_NEEDED:
+                yield Obstacle("untested", count=int(count))
 
     def verdicts(self, name: str, without: str | None) -> list[Verdict]:
         """What gates said of a strategy; not what one said of the case that is left out."""

@@ -36,12 +36,13 @@ class Obstacle:
 
     `raised` (on `case`, with `reason`), `invalid_prompts`, `task_missing`, `system_missing`, `overflows` (`count` prompts), `gates`, `undecided`
     (the `gates`),
-    `unmeasured` (`metric`, with `reason`), `keeps_too_little`, `keeps_too_little_far` (`value` where `limit` is asked).
+    `unmeasured` (`metric`, with `reason`), `keeps_too_little`, and of one part of it `keeps_too_little_far`, `_result`, `_user`,
+    `_model` (`value` where `limit` is asked), `untested` (it drops what results say, and of that only `count` things were needed later).
     """
 
     kind: Literal[
         "raised", "invalid_prompts", "task_missing", "system_missing", "overflows", "gates", "undecided", "unmeasured", "keeps_too_little",
-        "keeps_too_little_far",
+        "keeps_too_little_far", "keeps_too_little_result", "keeps_too_little_user", "keeps_too_little_model", "untested",
     ]  # fmt: skip
     count: int = 0
     case: str | None = None
@@ -111,6 +112,12 @@ class Totals:
         """The value on one case."""
         row = self._total(strategy, metric).rows.get(case)
         return None if row is None else row.finite
+
+    def count(self, strategy: str, metric: str, without: str | None = None) -> float:
+        """How many things a share is of, over the cases that were measured."""
+        total = self._total(strategy, metric)
+        own = total.rows.get(without) if without is not None else None
+        return total.weight - (self._weight(own) if own is not None else 0.0)
 
     def cases(self, strategy: str, metric: str) -> tuple[str, ...]:
         """The cases on which something was measured."""

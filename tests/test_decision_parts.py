@@ -1,0 +1,50 @@
+"""What to ship, by what was said by whom: a strategy that drops what results say is judged on what was needed of them."""
+
+from __future__ import annotations
+
+import pytest
+from decided import ALL, TODAY, comparison, decided, reasons, strategy
+
+from bench.comparison.decision import decide
+from bench.reports.decision_sentence import decision_sentence
+
+
+def of_speakers(result, user=(1.0, 50), model=(1.0, 50), end=0.5):
+    """Half of what results say is dropped; (share kept, of how many) by who had said what was needed."""
+    return strategy(0.5, 0.96, **{"needed.recall.result": result, "needed.recall.user": user, "needed.recall.model": model,
+                                  "loss.fact_recall.end": end})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        (of_speakers((0.8, 10)), []),
+        (of_speakers((0.79, 10)), ["keeps_too_little_result"]),
+        (of_speakers((0.9, 50), user=(0.7, 10)), ["keeps_too_little_user"]),
+        (of_speakers((0.9, 50), model=(0.7, 10)), ["keeps_too_little_model"]),
+        (of_speakers((0.9, 50), user=(0.5, 1)), []),  # of 8 things nothing is concluded
+        (of_speakers((1.0, 1)), ["untested"]),  # 8 things over all cases
+        (of_speakers((0.5, 1)), ["untested"]),
+        (of_speakers(None), ["untested"]),
+        (of_speakers([(1.0, 2)] * 5 + [None] * 3), []),  # 10 things
+        (of_speakers([(1.0, 2)] * 4 + [(1.0, 1)] + [None] * 3), ["untested"]),
+        (of_speakers((1.0, 1), end=0.95), []),  # it drops hardly anything
+    ],
+)  # fmt: skip
+def test_what_is_dropped_must_be_needed_by_somebody_for_its_loss_to_be_judged(values, why):
+    """What users say is often most of what is needed: one that drops every result keeps that, and is not shown to keep what matters."""
+    decision = decided(a=values)
+    assert reasons(decision, "a") == why
+    assert decision.winner == ("recorded" if why else "a")
+
+
+def test_what_is_run_today_was_tested_by_running_it():
+    decision = decide(comparison({"recorded": {**TODAY, **of_speakers(None)}, "keep_all": ALL}))
+    assert reasons(decision, "recorded") == []
+
+
+def test_an_untested_strategy_is_told_so():
+    said = decision_sentence(decided(a=of_speakers(None), b=of_speakers((1.0, 1)), c=of_speakers((0.7, 10))))
+    assert "c (70%) keeps less than 80% of what was needed from results" in said
+    assert "a (what it drops of results was not tested: nothing of it was needed later)" in said
+    assert "b (what it drops of results was not tested: only 8 things of it were needed later)" in said
