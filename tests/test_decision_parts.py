@@ -6,6 +6,8 @@ import pytest
 from decided import ALL, TODAY, comparison, decided, reasons, strategy
 
 from bench.comparison.decision import decide
+from bench.reports import build_blocks
+from bench.reports.blocks import Beside, Table
 from bench.reports.decision_sentence import decision_sentence
 
 
@@ -36,6 +38,37 @@ def test_what_is_dropped_must_be_needed_by_somebody_for_its_loss_to_be_judged(va
     decision = decided(a=values)
     assert reasons(decision, "a") == why
     assert decision.winner == ("recorded" if why else "a")
+
+
+def shipped(decision_of):
+    """What the last column of the ranking says of each strategy."""
+    found = next(
+        block for block in build_blocks(decision_of, ["ranking"])[0].blocks if isinstance(block, Table | Beside)
+    )
+    table = found if isinstance(found, Table) else next(block for block in found.blocks if isinstance(block, Table))
+    return {row[0].text: row[-1].text for row in table.rows}
+
+
+def test_the_table_says_of_everybody_what_the_sentence_says():
+    few = {name: {metric: {"case 1": by_case["case 1"]} for metric, by_case in values.items()}
+           for name, values in {"recorded": TODAY, "keep_all": ALL, "cut": strategy(0.5)}.items()}  # fmt: skip
+    assert decision_sentence(decide(comparison(few))).startswith("Keep what you run today until more is recorded")
+    assert shipped(comparison(few)) == {
+        "cut": "cheapest so far, not surely", "recorded": "keep it for now", "keep_all": "yes, but costs more",
+    }  # fmt: skip
+    noisy = strategy([0.1] * 4 + [1.4] * 4)
+    sure = {"recorded": TODAY, "keep_all": ALL, "noisy": noisy, "sure": strategy(0.9), "same": strategy(0.8)}
+    assert decision_sentence(decide(comparison(sure))).startswith("Ship same, surely cheaper")
+    assert shipped(comparison(sure)) == {
+        "noisy": "cheapest so far, not surely", "same": "ship it", "sure": "yes, but costs more", "recorded": "yes, but costs more",
+        "keep_all": "yes, but costs more",
+    }  # fmt: skip
+    level = {"recorded": TODAY, "keep_all": ALL, "level": strategy(0.9999)}
+    assert shipped(comparison(level)) == {
+        "level": "yes, costs as much",
+        "recorded": "keep it",
+        "keep_all": "yes, but costs more",
+    }
 
 
 def test_what_is_run_today_was_tested_by_running_it():

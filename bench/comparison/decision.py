@@ -113,6 +113,14 @@ class Decision:
             return self.outcome == "ship"
         return self.winner in self.surely_cheaper
 
+    @property
+    def advised(self) -> Standing | None:
+        """What to run: the winner where it beats what is run today, else what surely does, else what is run today; None for nobody."""
+        name = self.winner
+        if self.outcome == "ship" and not self.beats_today:
+            name = self.surely_cheaper[0] if self.surely_cheaper else RUN_TODAY
+        return next((item for item in self.standings if item.strategy == name), None)
+
 
 def decide(comparison: Comparison) -> Decision:
     """What to ship of a comparison: the rule of this file. Its `keep` and `keep_far` are what a strategy has to keep.
