@@ -71,6 +71,21 @@ def test_the_table_says_of_everybody_what_the_sentence_says():
     }
 
 
+def test_the_best_of_many_must_be_sure_as_the_best_of_many():
+    """Each of 40 strategies is cheaper on some cases and dearer on others, by as much; the one that is cheaper on all eight is sure alone."""
+    signs = [[1 if number >> place & 1 else -1 for place in range(8)] for number in range(0, 200, 5)]
+    many = {f"s{number}": strategy([1 + 0.1 * sign for sign in row]) for number, row in enumerate(signs)}
+    assert set(signs[0]) == {-1}
+    alone, among = decided(s0=many["s0"]), decided(**many)
+    assert (alone.surely_cheaper, among.surely_cheaper, among.winner) == (("s0",), (), "s0")
+    assert decision_sentence(alone).startswith("Ship s0")
+    assert decision_sentence(among).startswith(
+        "Keep what you run today: nothing here surely beats it. Cheapest that qualifies: s0"
+    )
+    assert "8 cases do not tell the best of so many from chance" in decision_sentence(among)
+    assert (alone.advised.strategy, among.advised.strategy) == ("s0", "recorded")
+
+
 def test_what_is_run_today_was_tested_by_running_it():
     decision = decide(comparison({"recorded": {**TODAY, **of_speakers(None)}, "keep_all": ALL}))
     assert reasons(decision, "recorded") == []

@@ -12,8 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from ..model import Comparison, Delta, Verdict
-from .intervals import Swaps
+from ..text.wording import counted
+from .intervals import Swaps, chances, is_sure
 from .pairs import NOISE_FLOOR, difference
 from .shippable import Obstacle, Totals, able, obstacles, price_metric
 
@@ -143,6 +146,7 @@ def decide(comparison: Comparison) -> Decision:
     winner = rule.winner()
     rival = rule.rival(winner)
     agreeing, disagreeing = rule.case_by_case(winner, rival)
+    surely = rule.surely_cheaper([item.strategy for item in standings if item.qualifies])
     return Decision(
         outcome="nobody" if winner is None else "keep_what_you_run" if winner == RUN_TODAY else "ship",
         winner=winner,
@@ -153,10 +157,8 @@ def decide(comparison: Comparison) -> Decision:
         keep=comparison.keep,
         keep_far=comparison.keep_far,
         rival=rival,
-        against_today=rule.against_today(rival if winner == RUN_TODAY else winner),
-        surely_cheaper=tuple(
-            item.strategy for item in standings if item.qualifies and rule.surely_cheaper(item.strategy)
-        ),
+        against_today=rule.against_today(rival if winner == RUN_TODAY else winner, surely),
+        surely_cheaper=surely,
         agreeing=agreeing,
         disagreeing=disagreeing,
         dominating=tuple(rule.dominating(winner)),
@@ -268,8 +270,16 @@ class _Rule:
         ]
         return min(others)[1] if others else None
 
-    def against_today(self, other: str | None) -> Delta | None:
-        """The difference in price to what is run today, and how sure it is."""
+    def against_today(self, other: str | None, surely: Sequence[str]) -> Delta | None:
+        """The difference in price to what is run today, and how sure it is; no saving is that of a strategy that is not among `surely`."""
+        found = self._against_today(other)
+        if found is None or found.better is not True or other in surely:
+            return found
+        return msgspec.structs.replace(
+            found, better=None, reason=f"{counted(found.n, 'case')} do not tell the best of so many from chance"
+        )
+
+    def _against_today(self, other: str | None) -> Delta | None:
         if other is None or RUN_TODAY not in self.candidates or self.metric not in self.comparison.metrics:
             return None
         rows = (
@@ -284,10 +294,24 @@ class _Rule:
         info, seed = self.comparison.metrics[self.metric], self.comparison.signature.seed
         return difference(info, (other, RUN_TODAY), pairs, Swaps(seed))
 
-    def surely_cheaper(self, name: str) -> bool:
-        """Whether a strategy surely costs less than what is run today."""
-        found = None if name == RUN_TODAY else self.against_today(name)
-        return found is not None and found.better is True
+    def surely_cheaper(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Those of the strategies that qualify which surely cost less than what is run today, all of them judged together: the best is picked."""
+        others = [name for name in names if name != RUN_TODAY]
+        if not others or RUN_TODAY not in self.candidates:
+            return ()
+        costs = [
+            [self.totals.on(name, self.metric, case) for name in (RUN_TODAY, *others)]
+            for case in self.comparison.case_ids
+        ]
+        known = [[cost for cost in row if cost is not None] for row in costs if None not in row]
+        differences = [[row[at] - row[0] for row in known] for at in range(1, len(others) + 1)]
+        together = chances(differences, Swaps(self.comparison.signature.seed))
+        alone = (self._against_today(name) for name in others)
+        return tuple(
+            name
+            for name, chance, found in zip(others, together, alone, strict=True)
+            if is_sure(chance) and found is not None and found.better is True
+        )
 
     def case_by_case(self, winner: str | None, rival: str | None) -> tuple[int, tuple[Disagreement, ...]]:
         """How many cases would choose the winner over its rival, and those that would not."""
