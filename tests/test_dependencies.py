@@ -170,6 +170,49 @@ def test_what_is_no_copied_span(turn: str) -> None:
     assert [item for item in dependencies_of(recording) if item.kind == "span"] == []
 
 
+SPAN = "the bottom of the marianas trench expedition"
+
+
+@pytest.mark.parametrize(
+    ("later", "distance"),
+    [
+        ("Nothing new.", 2),
+        ("Again: the bottom of the Marianas Trench expedition.", 0),
+        ("Of the Marianas Trench nothing new.", 2),  # a part of it only
+    ],
+)
+def test_a_span_is_as_far_as_the_message_that_said_all_of_it_last(later: str, distance: int) -> None:
+    recording = trace(
+        UserTurn(index=0, content="Find the bottom of the Marianas Trench expedition"), said(1, "Yes."), said(2, "Wait."),
+        UserTurn(index=3, content=later), said(4, "I describe the bottom of the Marianas Trench expedition"),
+    )  # fmt: skip
+    found = [(item.fact, item.origin_step, item.distance) for item in dependencies_of(recording) if item.kind == "span"]
+    assert found == [(SPAN, 0, distance)]
+
+
+def test_the_longest_run_that_any_message_holds_is_the_span() -> None:
+    """The first message holds three of its words, the second all of them; what the agent itself said in between is not followed."""
+    recording = trace(
+        UserTurn(index=0, content="Look at the marianas trench"), said(1, "the marianas trench expedition of Piccard failed"),
+        result("the marianas trench expedition of Piccard", index=2), said(3, "the marianas trench expedition of Piccard failed"),
+    )  # fmt: skip
+    assert [item.fact for item in dependencies_of(recording) if item.kind == "span"] == ["the marianas trench"]
+    other = trace(*(step for step in recording.steps if step.index != 1))
+    spans = [item.fact for item in dependencies_of(other) if item.kind == "span"]
+    assert spans == ["the marianas trench expedition of piccard"]
+
+
+@pytest.mark.parametrize("padding", [0, 2000])
+def test_a_span_ends_with_its_paragraph_however_long_the_text_is(padding: int) -> None:
+    """Short texts are looked through as a whole and long ones by paragraph: what they hold must not depend on it."""
+    text = f"Seamless conversion of semantic conventions\n\nReal-time trace collection\n\n{'x ' * padding}"
+    turn = said(1, "Seamless conversion of semantic conventions, real-time trace collection")
+    recording = trace(UserTurn(index=0, content=text), turn)
+    assert [item.fact for item in dependencies_of(recording) if item.kind == "span"] == [
+        "seamless conversion of semantic conventions", "real time trace collection",
+    ]  # fmt: skip
+
+
 def test_what_an_agent_said_itself_is_no_copied_span() -> None:
     recording = trace(said(0, "let me compare several wooden walls"), said(1, "let me compare several wooden walls"))
     assert dependencies_of(recording) == ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model import Message, ModelTurn, ToolCall, text_of
+from ..model import AnyStep, Message, ModelTurn, SystemTurn, ToolCall, ToolResult, UserTurn, text_of
 from ..text.decode import plain_lines
 
 
@@ -16,6 +16,17 @@ def call_text(call: ToolCall) -> str:
 def turn_text(turn: ModelTurn) -> str:
     """Everything a model turn says: its text, then its tool-call arguments, one after the other."""
     return "\n".join(filter(None, [text_of(turn.content), *(call_text(call) for call in turn.tool_calls)]))
+
+
+def spoken(step: AnyStep) -> list[str]:
+    """The texts in which a step says something to its thread, a result untruncated; `[]` for a step that says nothing."""
+    if isinstance(step, SystemTurn | UserTurn):
+        return [text_of(step.content)]
+    if isinstance(step, ToolResult):
+        return [step.text]
+    if isinstance(step, ModelTurn):
+        return [text for text in (text_of(step.content), *map(call_text, step.tool_calls)) if text]
+    return []
 
 
 def message_texts(message: Message) -> tuple[str, ...]:

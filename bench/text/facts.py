@@ -8,7 +8,7 @@ number, however it is written.
 - Thousands separators, currency signs, a sign and trailing zeros do not change which number it is: `$1,250.50` and `1250.5` are one.
 - A name is a word that holds a digit, an underscore, an inner capital, a dot or an @; a word all in capitals, and a single capitalised word in
   prose, only where the same word does not stand in small letters in what was read so far (`lower`).
-- A fact of several words is present where they stand in a row, whatever their case and what is between them.
+- A fact of several words is present where they stand in a row within a paragraph, whatever their case and what is between them.
 - A quoted string counts where it holds nothing finer; a quoted number follows the rule for numbers, so that `'22'` is no fact.
 """
 
@@ -53,7 +53,9 @@ _PROPER = re.compile(
 _COUNTED = (
     "Step|Figure|Option|Note|Part|Line|Task|Phase|Section|Round|Table|Question|Answer"  # what reports number themselves
 )
-_NUMBERED = re.compile(rf"(?<![\w.'/-])(?!(?:{_COUNTED})\b)[A-Z][a-z]{{2,}} #?\d{{1,4}}(?:, \d{{4}})?(?![\w.%:)]\w|\w)")
+_NUMBERED = re.compile(
+    rf"(?<![\w.'/-])(?!(?:{_COUNTED})\b)[A-Z][a-z]{{2,}} #?\d{{1,4}}(?:, \d{{4}})?(?![\w.,%:)]\w|\w)"
+)
 _CAPITALS = re.compile(r"(?<![\w.'/-])[A-Z]{2,}(?![\w'-])")
 _NUMBERS = re.compile(rf"(?<![\w.]){_NUMBER_TEXT}(?!\w)(?!\.\d)")
 _TRAILING = ".,;:!?"
@@ -313,7 +315,7 @@ def holds(text: str, fact: str) -> bool:
     plain = decoded(text)
     if is_number(fact):
         return fact in numbers_in(plain)
-    return flat(fact) in flat(plain) if " " in fact else occurs(plain, fact)
+    return any(flat(fact) in flat(part) for part in plain.split("\n\n")) if " " in fact else occurs(plain, fact)
 
 
 def flat(plain: str) -> str:
@@ -337,7 +339,7 @@ def places_of(plain: str, fact: str) -> Iterator[tuple[int, int]]:
                 yield match.span()
     elif " " in fact:
         words = map(re.escape, _RUN.findall(fact))
-        for match in re.finditer(r"(?<!\w)" + r"\W+".join(words) + r"(?!\w)", plain, re.IGNORECASE):
+        for match in re.finditer(r"(?<!\w)" + r"(?:(?!\n\n)\W)+".join(words) + r"(?!\w)", plain, re.IGNORECASE):
             yield match.span()
     else:
         start = plain.find(fact)

@@ -58,10 +58,14 @@ class Texts:
         return found
 
     def flat(self, text: str) -> str:
-        """The words of a text in small letters, one blank between, before and after: where a run of words is looked for."""
+        """The words of each paragraph of a text, as `bench.text.facts.flat` gives them, a line each: where a run of words is looked for.
+
+        >>> Texts().flat("Bottom of the\\nTrench.\\n\\nMarianas")
+        ' bottom of the trench \\n marianas '
+        """
         found = self._flat.get(text)
         if found is None:
-            found = self._flat[text] = flat(self.plain(text))
+            found = self._flat[text] = "\n".join(map(flat, self.plain(text).split("\n\n")))
         return found
 
     def holds(self, text: str, fact: str) -> bool:

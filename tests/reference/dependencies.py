@@ -235,15 +235,16 @@ def numbers_told(trace: Trace, turn: ModelTurn) -> set[str]:
 
 
 def copied(trace: Trace, turn: ModelTurn, common: Collection[str]) -> list[str]:
-    """Runs of three words or more that an earlier message of the thread holds: of the first one that holds the first three, as far as that goes.
+    """Runs of three words or more that a paragraph of an earlier message of the thread holds, as far as any goes that the model did not write.
 
     Two of the words must say something, else the next run may begin one word on.
     """
     earlier = [
-        rebuilt.flat(decoded(text))
+        rebuilt.flat(part)
         for step in trace.steps
-        if step.thread == turn.thread and step.index < turn.index
+        if step.thread == turn.thread and step.index < turn.index and not isinstance(step, ModelTurn)
         for text in said_by(step)
+        for part in decoded(text).split("\n\n")
     ]
     found: list[str] = []
     for part in parts(turn)[0]:
@@ -252,8 +253,7 @@ def copied(trace: Trace, turn: ModelTurn, common: Collection[str]) -> list[str]:
             at = 0
             while at < len(words) - 2:
                 ends = range(at + 3, len(words) + 1)
-                holders = [text for text in earlier if f" {' '.join(words[at : at + 3])} " in text]
-                held = [end for end in ends if holders and f" {' '.join(words[at:end])} " in holders[0]]
+                held = [end for end in ends if any(f" {' '.join(words[at:end])} " in text for text in earlier)]
                 run = words[at : max(held, default=at)]
                 if len({word for word in run if word not in common and len(word) > 2}) >= 2:
                     found.append(" ".join(run))

@@ -239,7 +239,7 @@ def _numbered_end(line: str, at: int) -> int:
     for place in (long, last):
         after = line[place : place + 1]
         if not is_word(after) and not (
-            after in (".", "%", ":", ")") and after and is_word(line[place + 1 : place + 2])
+            after in (".", ",", "%", ":", ")") and after and is_word(line[place + 1 : place + 2])
         ):
             return place
     return 0

@@ -121,7 +121,7 @@ def stands(plain_text: str, fact: str) -> bool:
     if is_number(fact):
         return fact in numbers_in(plain_text)
     if " " in fact:
-        return flat(fact) in flat(plain_text)
+        return any(flat(fact) in flat(part) for part in plain_text.split("\n\n"))
     return verbatim(plain_text, fact)
 
 
