@@ -170,6 +170,29 @@ def test_what_is_no_copied_span(turn: str) -> None:
     assert [item for item in dependencies_of(recording) if item.kind == "span"] == []
 
 
+def test_a_hexadecimal_number_is_said_without_its_prefix_too() -> None:
+    recording = trace(result("pubkey: CE3205AEFBF19FB8", index=0), said(1, "I use 0xCE3205AEFBF19FB8 and 0xFFFF"))
+    assert forms(recording) == [("0xCE3205AEFBF19FB8", "CE3205AEFBF19FB8", "composed")]
+
+
+def test_a_program_that_the_system_prompt_describes_is_a_tool() -> None:
+    """One that a result told of is none: the agent found it there."""
+
+    def command(index: int, text: str) -> ModelTurn:
+        call = ToolCall(id="c", name="bash", arguments={"command": text}, in_text=True)
+        return said(index, f"```\n{text}\n```", tool_calls=(call,))
+
+    recording = trace(
+        SystemTurn(index=0, content="Use open_file and RsaTool.py; read notes_7 first."), command(1, "open_file notes_7"),
+        result("there is get_flag.sh", index=2), command(3, "get_flag.sh --key notes_7"), command(4, "RsaTool.py"),
+    )  # fmt: skip
+    assert [(item.turn, item.fact) for item in dependencies_of(recording)] == [
+        (1, "notes_7"),
+        (3, "get_flag.sh"),
+        (3, "notes_7"),
+    ]
+
+
 SPAN = "the bottom of the marianas trench expedition"
 
 

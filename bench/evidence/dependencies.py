@@ -2,7 +2,8 @@
 
 A fact of a turn is what the pattern of `bench.text.facts` finds in its text and in the values of its tool calls, and a copied span: a run of words
 that an earlier message holds and that says enough to be no accident. Three things look like it and are not: what the agent says in a large share
-of its turns (its habit), the names of tools and of their parameters, and names inside code that the agent itself had made up.
+of its turns (its habit), the names of tools, of their parameters and of programs that the system prompt describes, and names inside code that the
+agent itself had made up.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
-from ..model import AnyStep, ModelTurn, SystemTurn, ToolsChanged, Trace, UserTurn
+from ..model import AnyStep, ModelTurn, SystemTurn, ToolCall, ToolsChanged, Trace, UserTurn
 from ..text.facts import flat
 from ..text.texts import Texts
 from .copied_spans import SPAN_WORDS, CopiedSpans
@@ -88,14 +89,14 @@ class DependencyFinder:
         self._trace, self._texts = trace, texts
         self._turns = {turn.index: self._said(turn) for turn in trace.model_turns}
         self._excluded = _tool_words(trace)
+        self._programs = _programs(trace)
         self._habits = self._find_habits()
         self._spans = CopiedSpans(trace, texts)
         self.universe: dict[str, None] = {}
         for said in self._turns.values():
             for item in said:
                 self.universe[item.fact] = None
-                if item.kind == "path":
-                    self.universe.update(dict.fromkeys(suffixes(item.fact)))
+                self.universe.update(dict.fromkeys(_ends(item)))
         for turn in self._turns:
             self.universe.update(dict.fromkeys(self._spans.of(turn)))
 
@@ -151,6 +152,8 @@ class DependencyFinder:
                 first = told.first.get(fact)
                 if first is None:
                     continue
+                if first[0] == "system" and fact in self._programs:
+                    break
                 if first[0] == "model" and (habit or (item.code and item.kind in ("name", "quoted", "error"))):
                     break
                 if fact not in seen:
@@ -168,9 +171,8 @@ class DependencyFinder:
 
     def _forms(self, item: Said, told: _Told) -> Iterator[tuple[str, Any]]:
         yield item.fact, "verbatim"
-        if item.kind == "path":
-            for suffix in suffixes(item.fact):
-                yield suffix, "composed"
+        for end in _ends(item):
+            yield end, "composed"
         if item.kind == "number" and not item.code:
             rounded = told.rounded_from(item.fact)
             if rounded is not None:
@@ -253,12 +255,35 @@ def suffixes(path: str) -> list[str]:
     return [end for end in ends if end != path and ("/" in end or re.search(r"\w\.\w|\d|_|-", end)) and len(end) > 3]
 
 
+def _ends(item: Said) -> list[str]:
+    """The ends of a fact that mean the same: of a path, and of a hexadecimal number what stands behind its `0x`."""
+    if item.kind == "path":
+        return suffixes(item.fact)
+    return [item.fact[2:]] if item.kind == "name" and _HEXADECIMAL.fullmatch(item.fact) else []
+
+
+_HEXADECIMAL = re.compile(r"0x[0-9A-Fa-f]{8,}")
+
+
 def _origin(step: AnyStep) -> Origin:
     if isinstance(step, SystemTurn):
         return "system"
     if isinstance(step, UserTurn):
         return "user"
     return "model" if isinstance(step, ModelTurn) else "result"
+
+
+def _programs(trace: Trace) -> set[str]:
+    """The bare names that commands begin with: where the system prompt describes them they are tools."""
+    commands = [
+        call.arguments["command"] for turn in trace.model_turns for call in turn.tool_calls if _is_command(call)
+    ]
+    first = (command.split(maxsplit=1)[0] for command in commands if command.strip())
+    return {word for word in first if "/" not in word}
+
+
+def _is_command(call: ToolCall) -> bool:
+    return isinstance(call.arguments, dict) and isinstance(call.arguments.get("command"), str)
 
 
 def _tool_words(trace: Trace) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from decimal import Decimal
+from string import hexdigits
 from typing import Any, NamedTuple
 
 from bench.model import ModelTurn, ToolsChanged, Trace, text_of
@@ -40,7 +41,7 @@ def dependencies(trace: Trace, common: Collection[str]) -> list[Found]:
     lower = lower_of(trace)
     said = {turn.index: says(turn, lower) for turn in trace.model_turns}
     habits = habits_of(trace, said)
-    names = tool_names(trace)
+    names, programs = tool_names(trace), programs_of(trace)
     found: list[Found] = []
     for turn in trace.model_turns:
         mine: list[Found] = []
@@ -51,6 +52,8 @@ def dependencies(trace: Trace, common: Collection[str]) -> list[Found]:
                 before = told(trace, turn, fact)
                 if before is None:
                     continue
+                if before.origin == "system" and fact in programs:
+                    break
                 own = before.origin == "model"
                 habit = (turn.thread, item.fact) in habits
                 made_up = item.code and item.kind in ("name", "quoted", "error")
@@ -153,6 +156,17 @@ def habits_of(trace: Trace, said: dict[int, list[Said]]) -> set[tuple[str, str]]
     return found
 
 
+def programs_of(trace: Trace) -> set[str]:
+    """What commands begin with, but for paths."""
+    arguments = [call.arguments for turn in trace.model_turns for call in turn.tool_calls]
+    commands = [given["command"] for given in arguments if isinstance(given, dict) and "command" in given]
+    return {
+        command.split()[0]
+        for command in commands
+        if isinstance(command, str) and command.split() and "/" not in command.split()[0]
+    }
+
+
 def tool_names(trace: Trace) -> set[str]:
     """Names of tools and of their parameters, called or defined."""
     found: set[str] = set()
@@ -195,6 +209,13 @@ def ways(trace: Trace, turn: ModelTurn, item: Said) -> list[tuple[str, str]]:
             )
             if end != item.fact and len(end) > 3 and (marked or dotted):
                 found.append((end, "composed"))
+    if (
+        item.kind == "name"
+        and item.fact.startswith("0x")
+        and len(item.fact) >= 10
+        and set(item.fact[2:]) <= set(hexdigits)
+    ):
+        found.append((item.fact[2:], "composed"))
     if item.kind == "number" and not item.code and "e" not in item.fact and digits(item.fact) >= 3:
         longer = [number for number in numbers_told(trace, turn) if rounds(item.fact, number)]
         if longer:
