@@ -33,55 +33,47 @@ class CopiedSpans:
                         wanted.setdefault(turn.index, []).append(words)
                         grams.update(zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False))
         self._found: dict[int, tuple[str, ...]] = {}
-        said: dict[str, _Paragraphs] = {}
+        said: dict[str, _Told] = {}
         for step in trace.steps:
-            told = said.setdefault(step.thread, _Paragraphs(grams))
+            told = said.setdefault(step.thread, _Told(grams))
             if isinstance(step, ModelTurn):
                 self._found[step.index] = tuple(dict.fromkeys(
                     span for words in wanted.get(step.index, ()) for span in _copied(words, told)
                 ))  # fmt: skip
-                continue  # an agent's own turns of phrase are nobody's
             for text in spoken(step):
-                for paragraph in texts.flat(text).split("\n"):
-                    told.add(paragraph)
+                told.add(texts.flat(text).split("\n"))
 
     def of(self, turn: int) -> tuple[str, ...]:
         """The copied spans of a turn, in small letters, one blank between words."""
         return self._found.get(turn, ())
 
 
-class _Paragraphs:
-    """What a thread was told, by paragraph, and where the runs of words begin that turns may have copied."""
+class _Told:
+    """Where in a thread the runs of words were first said that turns may have copied: in which text, at which places of its paragraphs."""
 
     def __init__(self, grams: set[tuple[str, ...]]) -> None:
         self._grams = grams
-        self._known: dict[str, None] = {}
-        self._places: dict[tuple[str, ...], list[tuple[str, int]]] = {}
+        self._places: dict[tuple[str, ...], dict[str, int]] = {}
 
-    def add(self, paragraph: str) -> None:
-        """One more, flat; a second time it tells nothing new."""
-        if paragraph in self._known:
-            return
-        self._known[paragraph] = None
-        words, place, seen = paragraph.split(), 0, set()
-        for gram in zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False):
-            if gram in self._grams and gram not in seen:
-                seen.add(gram)
-                self._places.setdefault(gram, []).append((paragraph, place))
-            place += len(gram[0]) + 1
+    def add(self, paragraphs: list[str]) -> None:
+        """One text more, flat."""
+        found: dict[tuple[str, ...], dict[str, int]] = {}
+        for paragraph in paragraphs:
+            words, place = paragraph.split(), 0
+            for gram in zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False):
+                if gram in self._grams and gram not in self._places:
+                    found.setdefault(gram, {}).setdefault(paragraph, place)
+                place += len(gram[0]) + 1
+        self._places |= found
 
     def longest(self, words: list[str], at: int) -> int:
-        """Where the longest run of words from `at` on ends that one paragraph holds; `at` where none holds the first three."""
-        end = at
-        for paragraph, place in self._places.get(tuple(words[at : at + SPAN_WORDS]), ()):
-            start = max(end, at + SPAN_WORDS)
-            longer = f" {' '.join(words[at : start + 1])} "
-            if end == at or (start < len(words) and paragraph.find(longer, place) >= 0):
-                end = _longest(words, at, start, paragraph, place)
-        return end
+        """Where the longest run from `at` on ends that a paragraph of the first text with its first words holds; `at` where there is none."""
+        start = at + SPAN_WORDS
+        places = self._places.get(tuple(words[at:start]), {})
+        return max((_longest(words, at, paragraph, place) for paragraph, place in places.items()), default=at)
 
 
-def _copied(words: list[str], told: _Paragraphs) -> Iterator[str]:
+def _copied(words: list[str], told: _Told) -> Iterator[str]:
     """The copied spans of one sentence, from left to right."""
     at = 0
     while at + SPAN_WORDS <= len(words):
@@ -94,12 +86,12 @@ def _copied(words: list[str], told: _Paragraphs) -> Iterator[str]:
             at += 1
 
 
-def _longest(words: list[str], at: int, end: int, flat: str, place: int) -> int:
-    """Where the longest run of words from `at` on ends that a flat text holds; the words up to `end` stand at `place` or behind it.
+def _longest(words: list[str], at: int, flat: str, place: int) -> int:
+    """Where the longest run of words from `at` on ends that a flat text holds; the first three stand at `place` for the first time.
 
     Each try doubles what is looked for, so that a long run does not cost its square.
     """
-    low, step = end, 1  # so far is known to be held
+    low, step = at + SPAN_WORDS, 1  # so far is known to be held
     while low < len(words) and step:
         end = min(low + step, len(words))
         if flat.find(f" {' '.join(words[at:end])} ", place) >= 0:

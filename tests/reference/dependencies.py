@@ -256,16 +256,15 @@ def numbers_told(trace: Trace, turn: ModelTurn) -> set[str]:
 
 
 def copied(trace: Trace, turn: ModelTurn, common: Collection[str]) -> list[str]:
-    """Runs of three words or more that a paragraph of an earlier message of the thread holds, as far as any goes that the model did not write.
+    """Runs of three words or more that an earlier message of the thread holds: of the first text that has the first three, as far as a paragraph goes.
 
     Two of the words must say something, else the next run may begin one word on.
     """
     earlier = [
-        rebuilt.flat(part)
+        [rebuilt.flat(part) for part in decoded(text).split("\n\n")]
         for step in trace.steps
-        if step.thread == turn.thread and step.index < turn.index and not isinstance(step, ModelTurn)
+        if step.thread == turn.thread and step.index < turn.index
         for text in said_by(step)
-        for part in decoded(text).split("\n\n")
     ]
     found: list[str] = []
     for part in parts(turn)[0]:
@@ -274,7 +273,9 @@ def copied(trace: Trace, turn: ModelTurn, common: Collection[str]) -> list[str]:
             at = 0
             while at < len(words) - 2:
                 ends = range(at + 3, len(words) + 1)
-                held = [end for end in ends if any(f" {' '.join(words[at:end])} " in text for text in earlier)]
+                begins = f" {' '.join(words[at : at + 3])} "
+                first = next((parts for parts in earlier if any(begins in part for part in parts)), [])
+                held = [end for end in ends if any(f" {' '.join(words[at:end])} " in part for part in first)]
                 run = words[at : max(held, default=at)]
                 if len({word for word in run if word not in common and len(word) > 2}) >= 2:
                     found.append(" ".join(run))
