@@ -256,7 +256,7 @@ def numbers_told(trace: Trace, turn: ModelTurn) -> set[str]:
 
 
 def copied(trace: Trace, turn: ModelTurn, common: Collection[str]) -> list[str]:
-    """Runs of three words or more that an earlier message of the thread holds: of the first text that has the first three, as far as a paragraph goes.
+    """Runs of three words or more that an earlier message of the thread holds: of the first text with the first three, as far as a paragraph goes.
 
     Two of the words must say something, else the next run may begin one word on.
     """
