@@ -63,6 +63,7 @@ from .run import (
     Reasoning as Reasoning,
     Record as Record,
     ReplyMade as ReplyMade,
+    Resolved as Resolved,
     ResultOutcome as ResultOutcome,
     Run as Run,
     Splice as Splice,

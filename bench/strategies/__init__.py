@@ -34,7 +34,7 @@ from typing import Any
 from ..errors import SpecError, nearest
 from ..plugins.registry import Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
-from .models import CASSETTE
+from .own_calls import CASSETTE
 from .slots import (
     Compactor as Compactor,
     Consumer as Consumer,
