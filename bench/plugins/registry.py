@@ -341,6 +341,12 @@ def _resolve(kind: str, spec: Spec, base: Path) -> tuple[Entry, str | None]:
     return Entry(kind, f"{spec.target}:{spec.attribute}", target, own=True, loaded=True, beside=beside), code
 
 
+def target_of(spec: Spec, base: Path) -> Callable[..., Any]:
+    """The function or class that a spec names in a file or module, neither called nor constructed. Raises SpecError where there is none."""
+    found: Callable[..., Any] = _resolve("store", spec, base)[0].target
+    return found
+
+
 def _load_module(name: str) -> Any:
     try:
         return importlib.import_module(name)
