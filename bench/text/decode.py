@@ -221,16 +221,17 @@ def decode_strings(value: Any, levels: int = MAX_DEPTH) -> Any:
 def decoded(text: str) -> str:
     """The text as facts are looked for in it: a JSON or Python container becomes one plain line a row or leaf, other text stays.
 
-    A container cut short is read as far as it goes; one that breaks off in the middle is unescaped in place.
+    A container cut short is read as far as it goes; one that breaks off in the middle is unescaped in place, and so is a mapping that stands
+    behind other text, as far as it can be read.
 
     >>> decoded('{"output": "line 1\\\\nline 2", "n": 3}')
     'output:\\nline 1\\nline 2\\nn: 3'
-    >>> decoded("plain")
-    'plain'
+    >>> decoded("plain"), decoded('[cut] {"output": "line 1\\nline')
+    ('plain', '[cut] {"output": "line 1\nline')
     """
     head = text[:64].lstrip("\ufeff \t\r\n")[:1]
     if head not in ("{", "["):
-        return text
+        return _unescaped_inside(text)
     try:
         return plain_lines(parse_json(text))
     except NothingParsed:
@@ -243,6 +244,32 @@ def decoded(text: str) -> str:
     if len(rest) > 3:  # longer than an ellipsis: it did not end there, it stopped being a value
         return unescape(text)
     return plain_lines(value)
+
+
+_MAPPING = re.compile(r"""\{\s*(?:"[^"\\\n]{1,100}"|'[^'\\\n]{1,100}')\s*:""")
+
+
+def holds_mapping(text: str) -> bool:
+    """Whether a mapping with escapes begins anywhere in a text.
+
+    >>> holds_mapping('see {"a": "x\\ny"}'), holds_mapping('see {"a": 1}'), holds_mapping("C:\\new")
+    (True, False, False)
+    """
+    return "\\" in text and _MAPPING.search(text) is not None
+
+
+def _unescaped_inside(text: str) -> str:
+    """A text in which every mapping that begins somewhere is unescaped, as far as it can be read; the rest stays: there a backslash is one."""
+    if "\\" not in text:
+        return text
+    parts, done = [], 0
+    while begins := _MAPPING.search(text, done):
+        reader = _Prefix(text)
+        reader.container(begins.start(), 0)
+        end = max(reader.position, begins.end())
+        parts += [text[done : begins.start()], unescape(text[begins.start() : end])]
+        done = end
+    return "".join([*parts, text[done:]])
 
 
 def plain_lines(value: Any) -> str:

@@ -186,7 +186,7 @@ def inside(value: Any) -> Any:
 def decoded(text: str) -> str:
     """The text as facts are looked for in it."""
     if text[:64].lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
-        return text
+        return _mappings_unescaped(text)
     try:
         return plain(whole(text))
     except Nothing:
@@ -196,6 +196,33 @@ def decoded(text: str) -> str:
     except Nothing:
         return text
     return plain(value) if len(text[end:].strip()) <= 3 else unescaped(text)
+
+
+def _mappings_unescaped(text: str) -> str:
+    """The text, each mapping in it unescaped up to where reading it stopped."""
+    found, at = "", 0
+    while at < len(text):
+        colon = _colon(text, at) if text[at] == "{" else None
+        if colon is None:
+            found, at = found + text[at], at + 1
+            continue
+        end = max(_container(text, at, 0)[1], colon + 1)
+        found, at = found + unescaped(text[at:end]), end
+    return found
+
+
+def _colon(text: str, at: int) -> int | None:
+    """Where the colon behind the first key stands, of a mapping that begins here with a plain quoted key; None for anything else."""
+    at = _blank(text, at + 1)
+    quote = text[at : at + 1]
+    if quote not in ("'", '"') or not quote:
+        return None
+    end = text.find(quote, at + 1)
+    key = text[at + 1 : end]
+    if end < 0 or not 1 <= len(key) <= 100 or "\\" in key or "\n" in key:
+        return None
+    end = _blank(text, end + 1)
+    return end if text[end : end + 1] == ":" else None
 
 
 def plain(value: Any) -> str:
