@@ -210,7 +210,7 @@ def test_a_short_string_is_quoted_only_where_quoting_makes_it_a_fact():
     assert plain_lines([]) == ""
 
 
-heads = st.sampled_from(["", "<ref> ", "cut: ", "[3 of 4] ", "C:\\new ", "x{y} "])
+heads = st.sampled_from(["", "<ref> ", "cut: ", "[3 of 4] ", "[as ref] ", "C:\\new ", "x{y} "])
 
 
 @given(
@@ -229,7 +229,7 @@ def test_mappings_behind_other_text_are_read_as_the_slow_reference_reads_them(he
 def test_a_line_in_front_of_a_cut_result_hides_nothing_of_it():
     whole = json.dumps({"returncode": 1, "output": "first line\nKeyError: 'age'\nlast"})
     facts = Texts().facts(whole)
-    for head in ("", "<obj_1> ", "[2409 characters] ", "Output of step 3:\n\n", "result="):
+    for head in ("", "<obj_1> ", "[2409 characters] ", "[kept as mem://5f: 12] ", "Output of step 3:\n\n", "result="):
         for cut in (len(whole), len(whole) - 8):
             assert "KeyError" in facts
             assert Texts().holds(head + whole[:cut], "KeyError"), (head, cut)

@@ -239,7 +239,7 @@ def decoded(text: str) -> str:
     try:
         value, end = parse_prefix(text)
     except NothingParsed:
-        return text
+        return _unescaped_inside(text)
     rest = text[end:].strip()
     if len(rest) > 3:  # longer than an ellipsis: it did not end there, it stopped being a value
         return unescape(text)

@@ -194,7 +194,7 @@ def decoded(text: str) -> str:
     try:
         value, end = beginning(text)
     except Nothing:
-        return text
+        return _mappings_unescaped(text)
     return plain(value) if len(text[end:].strip()) <= 3 else unescaped(text)
 
 
