@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 from functools import cached_property
 from types import MappingProxyType
 
-from ..model import ModelTurn, Prompt, ResultOutcome, Run, ToolResult, Trace, as_text, compact_json, text_of
+from ..model import Message, ModelTurn, Prompt, ResultOutcome, Run, ToolResult, Trace, as_text, compact_json, text_of
 from ..text.fact_kinds import exit_codes, kinds_of
 from ..text.notices import notice
 from ..text.texts import Texts
@@ -179,6 +179,10 @@ class TraceEvidence:
     def _as_recorded(self) -> dict[int, str]:
         """What the message of each step says as it is: a result untruncated."""
         return {step.index: text for step in self.trace.steps for text in spoken(step)[:1]}
+
+    def said_in(self, message: Message) -> tuple[str, ...]:
+        """What a message says, its calls too: the texts in which facts are looked for."""
+        return self._message_texts(message)
 
     def written_by_strategy(self, run: Run) -> frozenset[str]:
         """The keys of messages that the strategy wrote, or that no longer say what their step said."""

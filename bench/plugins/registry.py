@@ -81,7 +81,7 @@ class Entry:
     beside: Beside | None = None
     reads: tuple[str, ...] = ()
 
-    @property
+    @functools.cached_property
     def doc(self) -> str:
         """The docstring, dedented; `""` where there is none."""
         return inspect.getdoc(self.target) or ""
