@@ -38,7 +38,7 @@ class TraceEvidence:
         words = (self.texts.words(text) for step in trace.steps for text in spoken(step))
         self.texts.lower = frozenset(word for of_text in words for word in of_text if word.islower())
         self._message_texts = MessageTexts(trace.results)
-        self._notices: dict[tuple[int, tuple[str, ...]], str | None] = {}
+        self._notices: dict[tuple[int, tuple[str, ...], bool], str | None] = {}
         self._told: dict[str, list[tuple[int, dict[str, int]]]] = {}
         self._answers: dict[str, dict[int, int]] = {}
 
@@ -209,11 +209,11 @@ class TraceEvidence:
         text = as_text(outcome.stored)
         return result.text if text == as_text(result.value) else self._message_texts.part(result.index, text)
 
-    def notice(self, step: int, shown: tuple[str, ...]) -> str | None:
-        """What says in the shown texts that something of a result was left out; None where nothing does."""
-        key = step, shown
+    def notice(self, step: int, shown: tuple[str, ...], *, in_its_place: bool) -> str | None:
+        """What says in the shown texts that something of a result was left out; None where nothing does. `in_its_place`: they show the result."""
+        key = step, shown, in_its_place
         if key not in self._notices:
-            self._notices[key] = notice(shown, self.results[step].text, self.texts)
+            self._notices[key] = notice(shown, self.results[step].text, self.texts, in_its_place=in_its_place)
         return self._notices[key]
 
 
