@@ -234,3 +234,26 @@ def test_a_line_in_front_of_a_cut_result_hides_nothing_of_it():
             assert "KeyError" in facts
             assert Texts().holds(head + whole[:cut], "KeyError"), (head, cut)
             assert FactsHeld(facts, Texts())(head + whole[:cut]), (head, cut)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Result(ok=True, output='a\\nKeyError: 5', n=3)", "Result(ok=True, output='a\nKeyError: 5', n=3)"),
+        ("content='a\\nKeyErr", "content='a\nKeyErr"),
+        ('print("a\\tb")', 'print("a\tb")'),
+        ('PATH="C:\\new\\table"', 'PATH="C:\\new\\table"'),
+        ("re(r'\\d\\n')", "re(r'\\d\\n')"),
+        ("f('\\d\\n')", "f('\\d\\n')"),
+        ("don't say 'a\\nb'", "don't say 'a\\nb'"),
+        ("x='a\\n\nb'", "x='a\\n\nb'"),
+    ],
+)
+def test_quoted_fields_of_an_objects_text(text, plain):
+    assert decoded(text) == plain
+    assert reading.decoded(text) == plain
+
+
+@given(st.text("='(\"\\nCx:{d\n", max_size=30))
+def test_texts_with_quotes_are_read_as_the_slow_reference_reads_them(text):
+    assert decoded(text) == reading.decoded(text)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 
 from ..model import Message, Prompt, Run, ToolCall, ToolResult, Trace
 from ..text.cut import without_halves
-from ..text.decode import holds_mapping
+from ..text.decode import holds_escapes
 from ..text.facts import anchor, flat, is_number, occurs, occurs_at, runs_in, words_of
 from ..text.texts import Texts
 from .spoken import call_text
@@ -96,7 +96,7 @@ def _paragraphs(text: str) -> list[str]:
     Text that would be decoded, whole or as a piece of it, stays whole.
     """
     pieces = text.split("\n\n")
-    if holds_mapping(text):
+    if holds_escapes(text):
         return [text]
     return [text] if any(piece.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") for piece in pieces) else pieces
 

@@ -246,28 +246,38 @@ def decoded(text: str) -> str:
     return plain_lines(value)
 
 
-_MAPPING = re.compile(r"""\{\s*(?:"[^"\\\n]{1,100}"|'[^'\\\n]{1,100}')\s*:""")
+_MAPPING = r"""\{\s*(?:"[^"\\\n]{1,100}"|'[^'\\\n]{1,100}')\s*:"""
+_LITERAL = r"""(?<=[=(])(?:"(?:[^"\\\n]|\\.)*(?:"|\\?\Z)|'(?:[^'\\\n]|\\.)*(?:'|\\?\Z))"""
+_ESCAPED = re.compile(f"(?P<mapping>{_MAPPING})|{_LITERAL}")
+_OWN_BACKSLASHES = re.compile(r"\b[A-Za-z]:\\(?!\\)|\\[^nrtu\"'\\]")
+"""A path of Windows, or an escape that neither JSON nor a Python object's text writes: here a backslash is one."""
 
 
-def holds_mapping(text: str) -> bool:
-    """Whether a mapping with escapes begins anywhere in a text.
+def holds_escapes(text: str) -> bool:
+    """Whether a mapping or the text of an object with escapes begins anywhere in a text.
 
-    >>> holds_mapping('see {"a": "x\\ny"}'), holds_mapping('see {"a": 1}'), holds_mapping("C:\\new")
+    >>> holds_escapes('see {"a": "x\\ny"}'), holds_escapes('see {"a": 1}'), holds_escapes("C:\\new")
     (True, False, False)
     """
-    return "\\" in text and _MAPPING.search(text) is not None
+    return "\\" in text and _ESCAPED.search(text) is not None
 
 
 def _unescaped_inside(text: str) -> str:
-    """A text in which every mapping that begins somewhere is unescaped, as far as it can be read; the rest stays: there a backslash is one."""
+    """A text in which every mapping that begins somewhere is unescaped, as far as it can be read, and every quoted field of an object's text,
+    `Result(output='…')`; the rest stays: there a backslash is one.
+    """
     if "\\" not in text:
         return text
     parts, done = [], 0
-    while begins := _MAPPING.search(text, done):
-        reader = _Prefix(text)
-        reader.container(begins.start(), 0)
-        end = max(reader.position, begins.end())
-        parts += [text[done : begins.start()], unescape(text[begins.start() : end])]
+    while found := _ESCAPED.search(text, done):
+        begins, end = found.span()
+        if found["mapping"]:
+            reader = _Prefix(text)
+            reader.container(begins, 0)
+            end = max(reader.position, end)
+        inside = text[begins:end]
+        own = not found["mapping"] and _OWN_BACKSLASHES.search(inside)
+        parts += [text[done:begins], inside if own else unescape(inside)]
         done = end
     return "".join([*parts, text[done:]])
 

@@ -202,6 +202,10 @@ def _mappings_unescaped(text: str) -> str:
     """The text, each mapping in it unescaped up to where reading it stopped."""
     found, at = "", 0
     while at < len(text):
+        literal = _literal(text, at)
+        if literal is not None:
+            found, at = found + (text[at:literal] if _own(text[at:literal]) else unescaped(text[at:literal])), literal
+            continue
         colon = _colon(text, at) if text[at] == "{" else None
         if colon is None:
             found, at = found + text[at], at + 1
@@ -209,6 +213,36 @@ def _mappings_unescaped(text: str) -> str:
         end = max(_container(text, at, 0)[1], colon + 1)
         found, at = found + unescaped(text[at:end]), end
     return found
+
+
+def _literal(text: str, at: int) -> int | None:
+    """Where a quoted field ends that begins here, behind `=` or `(`; with the text, if nothing closes it on its line."""
+    quote = text[at]
+    if quote not in ("'", '"') or not at or text[at - 1] not in "=(":
+        return None
+    end = at + 1
+    while end < len(text) and text[end] != quote:
+        if text[end] == "\n" or text[end : end + 2] == "\\\n":
+            return None
+        end += 2 if text[end] == "\\" else 1
+    return min(end + 1, len(text))
+
+
+def _own(literal: str) -> bool:
+    """Whether backslashes in a quoted field are just that: it has a drive's letter, or one before a sign that is not escaped so."""
+    for at, char in enumerate(literal):
+        if char == "\\":
+            after = literal[at + 1 : at + 2]
+            drive = literal[at - 2 : at] if at >= 2 else ""
+            named = (
+                drive[:1].isascii()
+                and drive[:1].isalpha()
+                and drive[1:] == ":"
+                and not is_word(literal[at - 3 : at - 2])
+            )
+            if (named and after != "\\") or (after and after not in "nrtu\"'\\"):
+                return True
+    return False
 
 
 def _colon(text: str, at: int) -> int | None:
