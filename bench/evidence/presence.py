@@ -53,7 +53,10 @@ class FactsHeld:
         found = self._known.get(text)
         if found is None:
             pieces = _paragraphs(text) if len(text) > _PARAGRAPHS_CHARS else ()
-            parts = map(self, pieces) if len(pieces) > 1 else (self._find(text),)
+            parts: Iterable[Iterable[str]] = map(self, pieces)
+            if len(pieces) <= 1:
+                other = self._texts.unescaped(text)
+                parts = (self._find(text), self(other) if other else ())
             found = self._known[text] = tuple(dict.fromkeys(itertools.chain.from_iterable(parts)))
         return found
 

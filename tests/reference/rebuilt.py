@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bench.model import Message, Prompt, Run, ToolCall, ToolResult, Trace
 
 from .numbers import number_ends, numbers_in
-from .reading import decoded, is_word, plain
+from .reading import decoded, is_word, plain, unescaped
 
 
 def prompts(run: Run) -> list[tuple[Prompt, list[Message], list[str]]]:
@@ -117,7 +117,17 @@ def shows_whole(messages: list[Message], result: ToolResult) -> bool:
 
 
 def present(fact: str, among: list[str]) -> bool:
-    return any(stands(decoded(text), fact) for text in among)
+    return any(stands(reading, fact) for text in among for reading in _readings(text))
+
+
+def _readings(text: str) -> Iterator[str]:
+    """A text decoded, then its lines that still hold escapes with these resolved, as often as that changes anything."""
+    while True:
+        yield decoded(text)
+        lines = [line for line in decoded(text).split("\n") if "\\" in line]
+        text = "\n".join(unescaped(line) for line in lines)
+        if lines == text.split("\n") or not lines:
+            return
 
 
 def flat(text: str) -> str:
