@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -226,8 +227,8 @@ def decoded(text: str) -> str:
 
     >>> decoded('{"output": "line 1\\\\nline 2", "n": 3}')
     'output:\\nline 1\\nline 2\\nn: 3'
-    >>> decoded("plain"), decoded('[cut] {"output": "line 1\\nline')
-    ('plain', '[cut] {"output": "line 1\nline')
+    >>> decoded("plain"), decoded('[cut] {"output": "line 1\\\\nline')
+    ('plain', '[cut] {"output": "line 1\\nline')
     """
     head = text[:64].lstrip("\ufeff \t\r\n")[:1]
     if head not in ("{", "["):
@@ -256,7 +257,7 @@ _OWN_BACKSLASHES = re.compile(r"\b[A-Za-z]:\\(?!\\)|\\[^nrtu\"'\\]")
 def holds_escapes(text: str) -> bool:
     """Whether a mapping or the text of an object with escapes begins anywhere in a text.
 
-    >>> holds_escapes('see {"a": "x\\ny"}'), holds_escapes('see {"a": 1}'), holds_escapes("C:\\new")
+    >>> holds_escapes('see {"a": "x\\\\ny"}'), holds_escapes('see {"a": 1}'), holds_escapes("C:\\\\new")
     (True, False, False)
     """
     return "\\" in text and _ESCAPED.search(text) is not None
@@ -280,6 +281,28 @@ def _unescaped_inside(text: str) -> str:
         parts += [text[done:begins], inside if own else unescape(inside)]
         done = end
     return "".join([*parts, text[done:]])
+
+
+_CONTAINER = re.compile(rf"^[ \t]*(?=[\[{{])|(?={_MAPPING})", re.MULTILINE)
+_HALF_WORD = re.compile(r"[-+\w.]*")
+
+
+def containers_in(text: str) -> Iterator[Any]:
+    """The mappings and lists that stand among other text, as far as they can be read: each that begins a line, and each mapping.
+
+    A list that stops making sense before the text ends is none: `[3 of 40]`.
+
+    >>> list(containers_in('see\\n{"a": 1} and {"b": [2, 3'))
+    [{'a': 1}, {'b': [2]}]
+    """
+    done = 0
+    while found := _CONTAINER.search(text, done):
+        reader, begins = _Prefix(text), found.end()
+        value = reader.container(begins, 0)
+        ended = not reader.cut or _HALF_WORD.fullmatch(text, reader.position)
+        if value and (ended or isinstance(value, dict)):
+            yield value
+        done = max(reader.position, begins + 1)
 
 
 def plain_lines(value: Any) -> str:

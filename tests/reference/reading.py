@@ -37,7 +37,7 @@ def beginning(text: str) -> tuple[Any, int]:
         start += 1
     if text[start : start + 1] not in ("{", "["):
         raise Nothing
-    value, end, _ = _container(text, start, 0)
+    value, end, _ = container(text, start, 0)
     if not value:
         raise Nothing
     return value, end
@@ -57,7 +57,7 @@ def _blank(text: str, at: int) -> int:
     return at
 
 
-def _container(text: str, start: int, depth: int) -> tuple[Any, int, bool]:
+def container(text: str, start: int, depth: int) -> tuple[Any, int, bool]:
     """What was read, where reading stopped, and whether it stopped before the end of the container."""
     mapping, items = {}, []  # type: ignore[var-annotated]
     is_mapping = text[start] == "{"
@@ -77,7 +77,7 @@ def _container(text: str, start: int, depth: int) -> tuple[Any, int, bool]:
                 return found, at, True
             at = _blank(text, at + 1)
         if text[at : at + 1] in ("{", "["):
-            value, at, cut = _container(text, at, depth + 1)
+            value, at, cut = container(text, at, depth + 1)
             ok = bool(value) or not cut
         else:
             value, at, ok, cut = _scalar(text, at)
@@ -206,11 +206,11 @@ def _mappings_unescaped(text: str) -> str:
         if literal is not None:
             found, at = found + (text[at:literal] if _own(text[at:literal]) else unescaped(text[at:literal])), literal
             continue
-        colon = _colon(text, at) if text[at] == "{" else None
+        colon = colon_of(text, at) if text[at] == "{" else None
         if colon is None:
             found, at = found + text[at], at + 1
             continue
-        end = max(_container(text, at, 0)[1], colon + 1)
+        end = max(container(text, at, 0)[1], colon + 1)
         found, at = found + unescaped(text[at:end]), end
     return found
 
@@ -245,7 +245,7 @@ def _own(literal: str) -> bool:
     return False
 
 
-def _colon(text: str, at: int) -> int | None:
+def colon_of(text: str, at: int) -> int | None:
     """Where the colon behind the first key stands, of a mapping that begins here with a plain quoted key; None for anything else."""
     at = _blank(text, at + 1)
     quote = text[at : at + 1]
