@@ -23,7 +23,7 @@ class Scenario:
     """A comparison to run: `strategies` maps a name to its slots (or to a whole spec string, on the command line), `labels` a case id to
     what is known about it. `gates` are tables as written, `probes` are questions asked of every strategy, `budgets` windows in tokens that each
     strategy is run at. With `calibrate` tokens are counted as the usage that a trace recorded says; `model` is that of traces which name none.
-    `keep` and `keep_far` are the shares of what was needed, and of what was needed from far back, that a strategy has to keep to be recommended.
+    `keep` is the share of what was needed that a strategy has to keep to be recommended, `keep_far` that of each part: from far back, by speaker.
 
     `base` is the folder that relative paths start from; `path` the file, None for a scenario from the command line. `outside`: its traces may lie
     outside its repository, which a file cannot say of itself.

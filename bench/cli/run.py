@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 @click.option("--keep", type=click.FloatRange(0, 1), metavar="SHARE",
               help="What a strategy must keep of what later turns needed to be recommended: the scenario's `keep`, or 0.95.")  # fmt: skip
 @click.option("--keep-far", type=click.FloatRange(0, 1), metavar="SHARE",
-              help="The same of what was needed from far back (six turns and more): the scenario's `keep_far`, or 0.8.")  # fmt: skip
+              help="The same of what was said six turns back, by results, users and the model: the scenario's `keep_far`, or 0.8.")  # fmt: skip
 @click.option("--allow-inconclusive", is_flag=True, help="Exit 0 where a gate could not decide.")
 @click.option("--no-calibrate", is_flag=True,
               help="Count tokens by the plain rule, not as the usage that a trace recorded says.")  # fmt: skip

@@ -21,7 +21,7 @@ from .saying import say
 @click.option("--keep", type=click.FloatRange(0, 1), metavar="SHARE",
               help="What a setting must keep of what later turns needed (default: what the scenario says, or 0.95).")  # fmt: skip
 @click.option("--keep-far", type=click.FloatRange(0, 1), metavar="SHARE",
-              help="The same of what was needed from far back (six turns and more).")  # fmt: skip
+              help="The same of what was said six turns back, by results, users and the model.")  # fmt: skip
 @click.option("--seed", type=int, metavar="N", help="What draws the cases to choose on (default: the scenario's seed).")
 @click.option("--model", metavar="NAME", help="The model of traces that name none: for prices, window and encoding.")
 @click.option(

@@ -10,7 +10,9 @@ from ..model import Message, ModelTurn, Prompt, ResultOutcome, Run, ToolResult, 
 from ..text.fact_kinds import exit_codes, kinds_of
 from ..text.notices import notice
 from ..text.texts import Texts
+from ..tokens.caching import CacheRule, cache_rule
 from ..tokens.counting import TokenCounter
+from ..tokens.prices import provider_of
 from .compactions import joined_before, told_by_results
 from .dependencies import Dependency, DependencyFinder, spoken
 from .held import StructuredResults
@@ -41,6 +43,7 @@ class TraceEvidence:
         self._notices: dict[tuple[int, tuple[str, ...], bool], str | None] = {}
         self._told: dict[str, list[tuple[int, dict[str, int]]]] = {}
         self._answers: dict[str, dict[int, int]] = {}
+        self._cache_rules: dict[str | None, CacheRule | None] = {}
 
     # ------------------------------------------------------------ what was said
 
@@ -57,6 +60,32 @@ class TraceEvidence:
     def model_of(self, step: int) -> str | None:
         """The model of a turn: its own, else the trace's."""
         return self.models.get(step, self.model)
+
+    def cache_rule_of(self, step: int) -> CacheRule | None:
+        """The rule of the cache that serves a turn's model; None where it is not known."""
+        model = self.model_of(step)
+        if model not in self._cache_rules:
+            self._cache_rules[model] = cache_rule(provider_of(model), model)
+        return self._cache_rules[model]
+
+    @cached_property
+    def warm(self) -> dict[int, int]:
+        """By step of each thread's first turn the prompt tokens that its recording was served from the cache: what earlier runs had left there."""
+        first: dict[str, ModelTurn] = {}
+        for turn in self.trace.model_turns:
+            first.setdefault(turn.thread, turn)
+        served = ((turn.index, turn.usage.cached_prompt_tokens) for turn in first.values() if turn.usage is not None)
+        return {step: tokens for step, tokens in served if tokens}
+
+    def spoken_before(self, step: int) -> list[tuple[int, str]]:
+        """The steps of a turn's thread that said something before it, each with what its message says as it is."""
+        thread = next(turn.thread for turn in self.trace.model_turns if turn.index == step)
+        said = self._as_recorded
+        return [
+            (item.index, said[item.index])
+            for item in self.trace.steps
+            if item.index < step and item.thread == thread and item.index in said
+        ]
 
     @cached_property
     def times(self) -> dict[int, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ..comparison.decision import RUN_TODAY, Decision, Standing, decide
+from ..comparison.decision import RUN_TODAY, Decision, decide
 from ..model import Comparison
 from ..text.wording import listed, percent, rough
 from .blocks import Block, Cell, Column, Prose, Table, Tone
@@ -65,32 +65,22 @@ def _decision(comparison: Comparison) -> Decision:
 
 
 def _answer(decision: Decision) -> Cell:
-    advised = _advised(decision)
+    advised = decision.advised
     shipped = f"ship {advised.strategy}" if advised is not None else ""
     said = {"ship": shipped, "keep_what_you_run": "keep what you run", "nobody": "nobody qualifies"}
     advice = _advice(decision)
     return Cell(said[advice], TONES[advice])
 
 
-def _advised(decision: Decision) -> Standing | None:
-    """The strategy that the sentence says to run; None for nobody."""
-    name = decision.winner
-    if _advice(decision) == "keep_what_you_run":
-        name = RUN_TODAY
-    elif not decision.beats_today and decision.surely_cheaper:
-        name = decision.surely_cheaper[0]
-    return next((item for item in decision.standings if item.strategy == name), None)
-
-
 def _advice(decision: Decision) -> str:
     """What the sentence says to do: a winner that surely beats nothing, where nothing else does, is no reason to change what is run."""
-    if decision.outcome == "ship" and not decision.beats_today and not decision.surely_cheaper:
+    if decision.advised is not None and decision.advised.strategy == RUN_TODAY:
         return "keep_what_you_run"
     return decision.outcome
 
 
 def _price(decision: Decision) -> str:
-    won = _advised(decision)
+    won = decision.advised
     if won is None or won.price_a_run is None:
         return ""
     least = "≥ " if won.at_least else ""
@@ -99,7 +89,7 @@ def _price(decision: Decision) -> str:
 
 
 def _loss(decision: Decision) -> str:
-    won = _advised(decision)
+    won = decision.advised
     if won is None or won.worst_kept is None:
         return ""
     return "nothing" if won.worst_kept >= 1 else percent(1 - won.worst_kept)
