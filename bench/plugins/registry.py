@@ -254,11 +254,21 @@ def file_beside(name: str) -> Path:
     starting = _STARTING.get()
     if starting is None:
         return Path(name)
-    path = starting.base / name
-    if not path.resolve().is_relative_to(repository_of(starting.base)):
-        raise SpecError(f"{name}: lies outside {repository_of(starting.base)} — a file that a spec names lies inside")
+    path = inside(name, starting.base)
     if path.is_file():
         starting.files[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return path
+
+
+def inside(name: str, base: Path) -> Path:
+    """A file that a strategy names, found from a folder. Raises SpecError where it lies, links followed, outside the repository of that folder.
+
+    >>> inside("kept.jsonl", Path("runs")).as_posix()
+    'runs/kept.jsonl'
+    """
+    path = base / name
+    if not path.resolve().is_relative_to(repository_of(base)):
+        raise SpecError(f"{name}: lies outside {repository_of(base)} — a file that a strategy names lies inside")
     return path
 
 

@@ -18,6 +18,7 @@ from .dialects import Bridge, Dialect
 from .dialects.anthropic import Anthropic
 from .dialects.langchain import LangChain
 from .dialects.openai import OpenAI
+from .models import confined
 from .recorded_mapping import execution_mapping, raw_mapping
 from .requests import request_of
 from .slots import Edits, Reply, Window
@@ -36,14 +37,14 @@ def started(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
     kind = plugin.entry.kind
     if isinstance(instance, Process):
         return instance, lambda *given: _answered(kind, call(request_of(kind, given)), given)
-    return instance, _Given(kind, call, plugin.attribute("dialect"))
+    return instance, _Given(kind, call, plugin.attribute("dialect"), loaded=plugin.loaded)
 
 
 class _Given:
     """One function in one slot."""
 
-    def __init__(self, kind: str, call: Callable[..., Any], dialect: str | None) -> None:
-        self._kind, self._call, self._asked = kind, call, asked_of(kind, call)
+    def __init__(self, kind: str, call: Callable[..., Any], dialect: str | None, *, loaded: bool) -> None:
+        self._kind, self._call, self._asked, self._loaded = kind, call, asked_of(kind, call), loaded
         if dialect is not None and dialect not in DIALECTS:
             raise SpecError(f"{kind}: unknown dialect {dialect!r}{nearest(dialect, DIALECTS)}")
         in_graph = kind == "compactor" and any(what == "state" for _, what in self._asked)
@@ -63,7 +64,9 @@ class _Given:
 
     def _ask(self, part: Callable[[str], Any]) -> Any:
         """Call the function with a part for each parameter; one of keyword alone is given by name."""
-        return awaited(self._call(*[part(what) for _, what in self._asked]))
+        given = [part(what) for _, what in self._asked]
+        with confined(self._loaded):
+            return awaited(self._call(*given))
 
     def _part(self, what: str, given: tuple[Any, ...], handed: dict[str, Any]) -> Any:
         if self._kind == "router":
