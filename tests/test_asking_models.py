@@ -21,7 +21,7 @@ from bench.files.cassettes import Answer, Cassette
 from bench.model import ModelTurn, Run, Trace
 from bench.recording.models import Hosts, address_of
 from bench.strategies import parse_strategy
-from bench.strategies.models import recording_from
+from bench.strategies.own_calls import recording_from
 from bench.traces.native import encode_trace
 
 SUMMARY = """

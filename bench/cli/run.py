@@ -90,7 +90,7 @@ def run(
     from ..plugins.trial import Limits
     from ..recording.models import Hosts
     from ..reports import TERMINAL_PANELS, require_renderer
-    from ..strategies.models import recording_from
+    from ..strategies.own_calls import recording_from
     from ..workers import Times
 
     for output in outputs:

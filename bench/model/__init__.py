@@ -64,6 +64,7 @@ from .run import (
     Reasoning as Reasoning,
     Record as Record,
     ReplyMade as ReplyMade,
+    Resolved as Resolved,
     ResultOutcome as ResultOutcome,
     Run as Run,
     Splice as Splice,

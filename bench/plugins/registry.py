@@ -93,7 +93,9 @@ class Entry:
 
     @functools.cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The settings: keyword-only parameters, of the function or of the class's constructor; of somebody's own, all with a default too."""
+        """The settings: keyword-only parameters, of the function or of the class's constructor; of somebody's own, all with a default too, and
+        all that a constructor takes.
+        """
         return _parameters(self.target, self.own)
 
 
@@ -104,7 +106,8 @@ def _parameters(target: Any, own: bool) -> tuple[Parameter, ...]:
         signature = inspect.signature(target)
     except ValueError:  # a function of C code that does not say what it takes
         return ()
-    first = None if inspect.isclass(target) else next(iter(signature.parameters), None)  # what the function is given
+    constructed = inspect.isclass(target)
+    first = None if constructed else next(iter(signature.parameters), None)  # what the function is given
     scope = getattr(target.__init__ if inspect.isclass(target) else inspect.unwrap(target), "__globals__", {})
     return tuple(
         Parameter(
@@ -115,7 +118,12 @@ def _parameters(target: Any, own: bool) -> tuple[Parameter, ...]:
         )
         for item in signature.parameters.values()
         if item.kind is item.KEYWORD_ONLY
-        or (own and item.kind is item.POSITIONAL_OR_KEYWORD and item.default is not item.empty and item.name != first)
+        or (
+            own
+            and item.kind is item.POSITIONAL_OR_KEYWORD
+            and (item.default is not item.empty or constructed)
+            and item.name != first
+        )
     )
 
 
@@ -349,6 +357,12 @@ def _resolve(kind: str, spec: Spec, base: Path) -> tuple[Entry, str | None]:
     if not callable(target):
         raise SpecError(f"{spec.target} has no function {spec.attribute!r}{nearest(spec.attribute, offered)}")
     return Entry(kind, f"{spec.target}:{spec.attribute}", target, own=True, loaded=True, beside=beside), code
+
+
+def target_of(spec: Spec, base: Path) -> Callable[..., Any]:
+    """The function or class that a spec names in a file or module, neither called nor constructed. Raises SpecError where there is none."""
+    found: Callable[..., Any] = _resolve("store", spec, base)[0].target
+    return found
 
 
 def _load_module(name: str) -> Any:

@@ -32,9 +32,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SpecError, nearest
-from ..plugins.registry import Entry, Plugin, build, entries
+from ..plugins.registry import Entry, Plugin, build, entries, target_of
 from ..plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
-from .models import CASSETTE
+from .own_calls import CASSETTE
 from .slots import (
     Compactor as Compactor,
     Consumer as Consumer,
@@ -224,10 +224,10 @@ _OWN_FILE = re.compile(r"\.py\s*:")
 
 
 def slot_in(text: str, base: Path | None = None) -> str:
-    """The slot that a function in a file fills, by what it asks for. Raises SpecError where it cannot be loaded."""
+    """The slot that a function or class in a file fills, by what it asks for. Raises SpecError where it cannot be loaded."""
     from .asking import slot_of
 
-    return slot_of(build("store", replace(parse_spec(text), params=()), base).entry.target)
+    return slot_of(target_of(parse_spec(text), base or Path()))
 
 
 def parse_strategy(text: str, base: Path | None = None) -> Strategy:

@@ -18,7 +18,7 @@ from .dialects import Bridge, Dialect
 from .dialects.anthropic import Anthropic
 from .dialects.langchain import LangChain
 from .dialects.openai import OpenAI
-from .models import confined
+from .own_calls import confined, offload
 from .recorded_mapping import execution_mapping, raw_mapping
 from .requests import request_of
 from .slots import Edits, Reply, Window
@@ -36,8 +36,15 @@ def started(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
         return instance, call
     kind = plugin.entry.kind
     if isinstance(instance, Process):
-        return instance, lambda *given: _answered(kind, call(request_of(kind, given)), given)
+        return instance, lambda *given: _of_process(instance, kind, given)
     return instance, _Given(kind, call, plugin.attribute("dialect"), loaded=plugin.loaded)
+
+
+def _of_process(process: Process, kind: str, given: tuple[Any, ...]) -> Any:
+    answer = process.ask(request_of(kind, given))
+    for name, value in process.handles.items():
+        offload(name, value)
+    return _answered(kind, answer, given)
 
 
 class _Given:

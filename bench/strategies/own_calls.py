@@ -1,4 +1,7 @@
-"""Models that strategies ask: answered from a cassette, and only while one is recorded by a host."""
+"""What a strategy's own code may ask of the bench during a replay: a model's answer, and a place outside of the prompt.
+
+Models are answered from a cassette, and only while one is recorded by a host. What is kept outside of the prompt is kept for one case.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from ..tokens.counting import TokenCounter
 
 Api = Literal["openai", "anthropic"]
 Host = Callable[[Mapping[str, Any]], Answer]
+Keep = Callable[[str, Any, int], None]
 CASSETTE = "model.cassette.jsonl"
 
 
@@ -57,15 +61,35 @@ def _path_of(cassette: str, base: Path) -> Path:
         raise StrategyError(str(error)) from None
 
 
+def offload(name: str, value: Any) -> str:
+    """Keep a value outside of the prompt, as a file or in a store of your own, under a name that you then show to the model; gives the name.
+
+    No file is written. Wherever a prompt shows the name, what the value holds counts as retrievable, at the cost of fetching it. A name given
+    twice stands for the newer value from then on. `value` is text, or anything that JSON can hold. Raises StrategyError for a name that is empty
+    or has a line break, and for a value that cannot be kept.
+
+    >>> f"[{offload('results/3.json', {'rows': 471})}: 1 row]"
+    '[results/3.json: 1 row]'
+    """
+    if not isinstance(name, str) or not name.strip() or name != name.strip() or "\n" in name:
+        raise StrategyError(
+            f"offload: a name is one line of text without blanks around it, got {one_line(name)[:80]!r}"
+        )
+    current().keeps(name, value)
+    return name
+
+
 @dataclass
-class ModelCalls:
-    """What one replay asks of models: `base` is where its cassettes lie, `count` counts what no provider counted, `step` is the one going on.
+class OwnCalls:
+    """What the code of one replayed strategy asks: `base` is where its cassettes lie, `count` counts what no provider counted, `keep` takes what is
+    offloaded (name, value, step), `step` is the one going on.
 
     `charged` are the calls so far; while `free`, none is added: the untruncated side is asked to judge the strategy, and not by it.
     """
 
     base: Path = Path()
     count: TokenCounter | None = None
+    keep: Keep | None = None
     step: int = -1
     free: bool = False
     charged: list[WriterCall] = field(default_factory=list)
@@ -99,6 +123,11 @@ class ModelCalls:
             self.charged.append(self._call(request, found))
         return found.text
 
+    def keeps(self, name: str, value: Any) -> None:
+        """Take what is offloaded, unless the untruncated side is asked: what it keeps, the strategy's prompts have not."""
+        if self.keep is not None and not self.free:
+            self.keep(name, value, self.step)
+
     def wrote(self, consumed_tokens: int, produced_tokens: int) -> None:
         """Charge a summary as a compactor tells of it, unless a model was really asked in this step, which is charged as it was."""
         if not (self.charged and self.charged[-1].step == self.step and self.charged[-1].model is not None):
@@ -120,15 +149,15 @@ class ModelCalls:
         return 0 if self.count is None else sum(map(self.count.text, texts))
 
 
-_CALLS: ContextVar[ModelCalls | None] = ContextVar("_CALLS", default=None)
+_CALLS: ContextVar[OwnCalls | None] = ContextVar("_CALLS", default=None)
 _HOST: ContextVar[Host | None] = ContextVar("_HOST", default=None)
 _CONFINED: ContextVar[bool] = ContextVar("_CONFINED", default=False)
 """Whether a function runs that a spec names: a setting of the spec may be its cassette."""
 
 
-def current() -> ModelCalls:
+def current() -> OwnCalls:
     """The calls of the replay that is going on; outside of one, calls that nobody is charged for."""
-    return _CALLS.get() or ModelCalls()
+    return _CALLS.get() or OwnCalls()
 
 
 @contextmanager
