@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
+import sys
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -17,10 +19,11 @@ from .spec import Spec
 def loaded(spec: Spec, base: Path) -> tuple[Any, str | None, Beside | None]:
     """What a spec names in a file or module: a function, a class, or of `Class.method` both; the sha256 of the file, and what lies beside it."""
     file = spec.target if spec.target.endswith(".py") else f"{spec.target.replace('.', '/')}.py"
-    if spec.target.endswith(".py") or (base / file).is_file():
-        module, code, beside = load_file(str((base / file).resolve()), file)
-    else:
-        module, code, beside = load_module(spec.target), None, None
+    with contextlib.redirect_stdout(sys.stderr):  # what it prints is no part of a report
+        if spec.target.endswith(".py") or (base / file).is_file():
+            module, code, beside = load_file(str((base / file).resolve()), file)
+        else:
+            module, code, beside = load_module(spec.target), None, None
     offered = _offered(module)
     if spec.attribute is None:
         raise SpecError(f"{spec.target}: name the function after a colon{nearest('', offered)}")

@@ -11,6 +11,7 @@ import importlib
 import importlib.metadata
 import inspect
 import pkgutil
+import posixpath
 from collections.abc import Callable
 from contextlib import nullcontext
 from contextvars import ContextVar
@@ -321,7 +322,7 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
         raise SpecError(f"{kind} {found.name!r} needs parameter {', '.join(missing)}")
     folder = PurePosixPath(parsed.target).parent
     siblings = {} if found.beside is None else found.beside.files()
-    files = {str(folder / name): sha for name, sha in siblings.items()}
+    files = {posixpath.normpath(folder / name): sha for name, sha in siblings.items()}
     files |= {name: hashlib.sha256((base / name).read_bytes()).hexdigest() for name in found.reads}
     plugin = Plugin(parsed, found, arguments, code, base, files)
     if inspect.isclass(found.target):

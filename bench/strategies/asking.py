@@ -93,9 +93,10 @@ def slot_of(function: Callable[..., Any]) -> str:
         return _METHODS[method]
     if inspect.isclass(function) and "__call__" in dir(function):
         function = MethodType(function.__call__, function)  # as an instance has it
-    first = next(iter(_parameters(function)), None)
-    if first is None:
+    asking = [item for item in _parameters(function) if item.default is item.empty] or _parameters(function)
+    if not asking:
         return "summarizer"
+    first = next((item for item in asking if _says(item.name, _annotation(function, item))), asking[0])
     kind = _kind_of(_annotation(function, first))
     if kind == "state" or (first.name == "state" and kind != "list"):
         return "compactor" if _gives_messages(function) else "routers"
@@ -106,6 +107,11 @@ def slot_of(function: Callable[..., Any]) -> str:
     if kind in ("record", "execution"):
         return {"record": "evaluator", "execution": "consumer"}[kind]
     return {"record": "evaluator", "execution": "consumer"}.get(first.name, "summarizer")
+
+
+def _says(name: str, declared: Any) -> bool:
+    """Whether a parameter asks for anything that some slot has."""
+    return bool(_kind_of(declared)) or any(name in names for known in ASKED.values() for names in known.values())
 
 
 def _gives_messages(function: Callable[..., Any]) -> bool:

@@ -164,6 +164,9 @@ def _is_messages(answer: Any) -> bool:
 _HINTS = {
     "'ToolResult' object": "it was given our result; declare the parameter as `dict` for the recorded mapping, as `str` for the text",
     "'Window' object": "it was given our window; call the parameter `messages` for a list of message dicts",
+    "'ToolMessage' object has no attribute 'tool_calls'": "the newest message is a tool's result: a router that reads a model's calls decides at "
+    "`:at=after_model`",
+    "Only dicts with str-like or number-like keys": "the keys of an answer's mappings are text",
     **dict.fromkeys(
         [f"'{role}Message' object" for role in ("AI", "Human", "System", "Tool")],
         "it was given LangChain's messages; `:dialect=openai` makes them dicts",
@@ -186,4 +189,5 @@ def told_of(error: BaseException) -> str:
         return f"{what}MemoryError: it needs more memory than it may take — keep less, or raise --memory"
     if isinstance(error, SystemExit):
         return f"{what}exited with {one_line(error)}"
-    return f"{what}{type(error).__name__}: {one_line(error)}{f' — {hint}' if hint else ''}"
+    said = one_line(error)
+    return f"{what}{type(error).__name__}{f': {said}' if said else ''}{f' — {hint}' if hint else ''}"
