@@ -11,6 +11,7 @@ import pytest
 from handmade import opened, result, shell
 
 import bench
+from bench.cli import main
 from bench.errors import SpecError
 from bench.model import Run, Trace
 from bench.plugins import beside
@@ -389,3 +390,21 @@ def test_what_a_strategy_prints_is_no_part_of_the_report(tmp_path):
     assert "at a call" not in run.stdout
     assert "at import" in run.stderr
     assert "at a call" in run.stderr
+
+
+def test_what_routers_and_evaluators_say_is_on_the_terminal(tmp_path, capsys, monkeypatch):
+    write(
+        tmp_path,
+        "def route(state):\n    return 'go on'\n\ndef judge(record: dict):\n    return {'long': len(str(record['result']))}\n",
+    )
+    (tmp_path / "t.jsonl").write_bytes(encode_trace(one()))
+    monkeypatch.chdir(tmp_path)
+    given = ["--strategy", "r=mine.py:route", "--strategy", "e=evaluator=mine.py:judge+store=truncate:limit=5"]
+    with pytest.raises(SystemExit):
+        main(["run", "--traces", "t.jsonl", *given, "--strategy", "m=summarizer=raw"])
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "r mine.py:route 1 of 1 go on 1" in lines
+    assert "e 1 1 of 1" in lines
+    with pytest.raises(SystemExit):
+        main(["run", "--traces", "t.jsonl", "--strategy", "m=summarizer=raw"])
+    assert "Where did routes go wrong?" not in capsys.readouterr().out

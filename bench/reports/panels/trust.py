@@ -50,7 +50,7 @@ def _failures(comparison: Comparison) -> list[Block]:
         for case, error in list(unmeasured.items())[:MAX_LISTED]
     ]
     found += [
-        Prose(f"{name} raised on {case}{place_of(failure)}: {failure.error}. "
+        Prose(f"{name} raised on {case}{',' if place_of(failure) else ''}{place_of(failure)}: {failure.error}. "
               "Its numbers over all cases are missing.", "bad")
         for name, case, failure in failed[:MAX_LISTED]
     ]  # fmt: skip
