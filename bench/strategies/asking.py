@@ -75,6 +75,10 @@ ASKED: dict[str, Mapping[str, Sequence[str]]] = {
     "router": STATE,
     "consumer": EXECUTION,
 }
+_WRITTEN = {"openai": "openai", "anthropic": "anthropic", "langchain_core": "langchain", "langgraph": "langchain",
+            "pydantic_ai": "pydantic_ai", "inspect_ai": "inspect"}  # fmt: skip
+"""Whose messages a list holds, by the package of their classes: the dialect that writes them."""
+
 DEFAULTS = {"summarizer": "result", "store": "result", "compactor": "window", "evaluator": "record", "router": "state",
             "consumer": "execution"}  # fmt: skip
 """What the first parameter is where neither its name nor its annotation says it."""
@@ -100,9 +104,7 @@ def slot_of(function: Callable[..., Any]) -> str:
     kind = _kind_of(_annotation(function, first))
     if kind == "state" or (first.name == "state" and kind != "list"):
         return "compactor" if _gives_messages(function) else "routers"
-    if kind in ("window", "list", "anthropic", "langchain", "openai") or any(
-        first.name in WINDOW[name] for name in _HISTORIES
-    ):
+    if kind in ("window", "list", *_WRITTEN.values()) or any(first.name in WINDOW[name] for name in _HISTORIES):
         return "compactor"
     if kind in ("record", "execution"):
         return {"record": "evaluator", "execution": "consumer"}[kind]
@@ -175,9 +177,9 @@ def _either(annotation: Any) -> list[Any]:
 
 _CONTENT = {
     **dict.fromkeys(("summarizer", "store", "consumer"), ("result", "raw", "text", "value", "execution")),
-    "compactor": ("window", "messages", "openai", "anthropic", "langchain", "state"),
+    "compactor": ("window", "messages", "state", *_WRITTEN.values()),
     "evaluator": ("record", "execution", "value", "text", "state"),
-    "router": ("state", "messages", "openai", "anthropic", "langchain"),
+    "router": ("state", "messages", *_WRITTEN.values()),
 }
 """What a slot is about: where no other parameter asks for it, the first one does, whatever it is called."""
 
@@ -213,7 +215,7 @@ def _asked(kind: str, parameter: inspect.Parameter, annotation: Any, first: bool
     if kind == "compactor":
         if "state" in (named, told) and told != "list":
             return "state"
-        if told in ("window", "openai", "anthropic", "langchain"):
+        if told in ("window", *_WRITTEN.values()):
             return told
         return "messages" if told == "list" else named or (DEFAULTS[kind] if first else None)
     if named in ("function", "arguments", "call", "success", "error", "history", "summary", "state") and not (
@@ -223,9 +225,7 @@ def _asked(kind: str, parameter: inspect.Parameter, annotation: Any, first: bool
     if kind == "router":
         return {"list": "messages"}.get(
             told,
-            told
-            if told in ("openai", "anthropic", "langchain", "state")
-            else named or (DEFAULTS[kind] if first else None),
+            told if told in ("state", *_WRITTEN.values()) else named or (DEFAULTS[kind] if first else None),
         )
     by_type = {
         "evaluator": {"record": "record", "dict": "execution", "str": "text", "state": "state"},
@@ -255,15 +255,11 @@ def _kind_of(annotation: Any) -> str:
     plain = origin or annotation
     if isinstance(plain, type) and issubclass(plain, dict) and "messages" in getattr(plain, "__annotations__", ()):
         return "state"
-    modules = {getattr(item, "__module__", "").partition(".")[0] for item in (annotation, *_inside(annotation))}
-    for module, name in (
-        ("anthropic", "anthropic"),
-        ("langchain_core", "langchain"),
-        ("langgraph", "langchain"),
-        ("openai", "openai"),
-    ):
-        if module in modules:
-            return name
+    if arguments:  # of a list; a class alone is one message, or none
+        modules = {getattr(item, "__module__", "").partition(".")[0] for item in (annotation, *_inside(annotation))}
+        for module, name in _WRITTEN.items():
+            if module in modules:
+                return name
     if plain is str:
         return "str"
     if not isinstance(plain, type):

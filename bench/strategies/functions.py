@@ -12,15 +12,23 @@ from ..plugins.registry import Plugin
 from .asking import asked_of
 from .dialects import Bridge, Dialect
 from .dialects.anthropic import Anthropic
+from .dialects.inspect import Inspect
 from .dialects.langchain import LangChain
 from .dialects.openai import OpenAI
+from .dialects.pydantic_ai import PydanticAI
 from .own_calls import confined, offload
 from .own_values import WithMessages, as_declared, awaited as awaited, plain
 from .recorded_mapping import execution_mapping, raw_mapping
 from .requests import request_of
 from .slots import Edits, Reply, Window
 
-DIALECTS: dict[str, Callable[[], Dialect]] = {"openai": OpenAI, "anthropic": Anthropic, "langchain": LangChain}
+DIALECTS: dict[str, Callable[[], Dialect]] = {
+    "openai": OpenAI,
+    "anthropic": Anthropic,
+    "langchain": LangChain,
+    "pydantic_ai": PydanticAI,
+    "inspect": Inspect,
+}
 
 
 def started(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
