@@ -124,6 +124,9 @@ def run(
     for line in times.slow():
         say(line, err=True)
     more = {
+        # what evaluators and routers say is no cost and no loss, so the ranking shows nothing of one that was given here
+        "findings": bool(strategies) and any(_fills(item, "evaluator") for item in comparisons),
+        "routes": bool(strategies) and any(_fills(item, "routers") for item in comparisons),
         "budgets": any(plan.budgets for plan in plans),
         "sweeps": any(sweeps(item, "cost.prompt_tokens") for item in comparisons),
     }
@@ -142,6 +145,11 @@ def run(
         said=said,
         keeping=nullcontext if kept is None else functools.partial(_keeping, path=kept),
     )
+
+
+def _fills(comparison: Comparison, slot: str) -> bool:
+    """Whether a declared strategy fills a slot."""
+    return any(f"{slot}=" in comparison.signature.strategies[name] for name in comparison.strategies)
 
 
 def plans_of(scenarios: Sequence[Path], traces: Sequence[str], strategies: Sequence[str]) -> list[Scenario]:

@@ -46,6 +46,7 @@ from .comparison import (
     GateRule as GateRule,
     Moment as Moment,
     Signature as Signature,
+    Tuning as Tuning,
     Verdict as Verdict,
 )
 from .probe import (

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from ..errors import SpecError, StrategyError, one_line
 from ..files.cassettes import HOW, Answer, Cassette
 from ..model import WriterCall
+from ..plugins.registry import inside
 from ..tokens.counting import TokenCounter
 
 Api = Literal["openai", "anthropic"]
@@ -33,9 +34,10 @@ def ask(
 ) -> str:
     """A model's answer to a text, or to messages of `role` and `content`, for a strategy of yours: recorded once, and replayed from then on.
 
-    The cassette lies beside the scenario. `options` (temperature, max_tokens, …) are sent as they are. What it cost in tokens and in time is
-    charged to the strategy. Raises StrategyError for a request that was never recorded, naming the nearest one that was: `bench run
-    --record-model HOST` asks the host for what is missing, with the key in OPENAI_API_KEY or ANTHROPIC_API_KEY.
+    The cassette lies beside the scenario; that of a function which a spec names in the same repository. `options` (temperature, max_tokens, …) are
+    sent as they are. What it cost in tokens and in time is charged to the strategy. Raises StrategyError for a cassette elsewhere, and for a
+    request that was never recorded, naming the nearest one that was: `bench run --record-model HOST` asks the host for what is missing, with the
+    key in OPENAI_API_KEY or ANTHROPIC_API_KEY.
 
     >>> ask("small", "Shorten: …", cassette="none.jsonl")
     Traceback (most recent call last):
@@ -47,7 +49,16 @@ def ask(
             raise StrategyError(f"ask: a message has a role and a content, both text; got {one_line(item)[:80]}")
     calls = current()
     named = {} if api == "openai" else {"api": api}
-    return calls.answer({"model": model, "messages": told, **named, **options}, calls.base / cassette, cassette)
+    return calls.answer(
+        {"model": model, "messages": told, **named, **options}, _path_of(cassette, calls.base), cassette
+    )
+
+
+def _path_of(cassette: str, base: Path) -> Path:
+    try:
+        return inside(cassette, base) if _CONFINED.get() else base / cassette
+    except SpecError as error:
+        raise StrategyError(str(error)) from None
 
 
 def offload(name: str, value: Any) -> str:
@@ -140,11 +151,23 @@ class OwnCalls:
 
 _CALLS: ContextVar[OwnCalls | None] = ContextVar("_CALLS", default=None)
 _HOST: ContextVar[Host | None] = ContextVar("_HOST", default=None)
+_CONFINED: ContextVar[bool] = ContextVar("_CONFINED", default=False)
+"""Whether a function runs that a spec names: a setting of the spec may be its cassette."""
 
 
 def current() -> OwnCalls:
     """The calls of the replay that is going on; outside of one, calls that nobody is charged for."""
     return _CALLS.get() or OwnCalls()
+
+
+@contextmanager
+def confined(loaded: bool) -> Iterator[None]:
+    """Inside the block a function runs, `loaded` by a spec: the cassettes that it names lie inside the repository, since a scenario may name them."""
+    outer = _CONFINED.set(loaded)
+    try:
+        yield
+    finally:
+        _CONFINED.reset(outer)
 
 
 @contextmanager
