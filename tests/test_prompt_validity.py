@@ -284,6 +284,16 @@ def test_a_recorded_reset_that_broke_pairs_is_held_against_nobody_there() -> Non
     assert not checked(recording, compacting(without(1)))[-1].task_missing
 
 
+def test_after_a_recorded_reset_that_kept_the_task_losing_it_is_the_strategys_doing() -> None:
+    whole = session(4)
+    steps = list(whole.steps)
+    steps.insert(6, ContextReset(index=99, kept=(1,)))  # the task alone
+    recording = trace(*(msgspec.structs.replace(step, index=place) for place, step in enumerate(steps)))
+    assert recording.steps[6].index == 6
+    missing = [item.task_missing for item in checked(recording, compacting(without(1)))]
+    assert missing == [True] * 5
+
+
 @settings(max_examples=60)
 @given(traces(extras=True))
 def test_keep_all_and_recorded_are_never_wrong(recording: Trace) -> None:

@@ -14,12 +14,13 @@ from ..tokens.caching import CacheRule, cache_rule
 from ..tokens.counting import TokenCounter
 from ..tokens.prices import provider_of
 from .compactions import joined_before, told_by_results
-from .dependencies import Dependency, DependencyFinder, spoken
+from .dependencies import Dependency, DependencyFinder
 from .held import StructuredResults
 from .oracle import Future, Need, find_needs
 from .presence import FactsHeld, ItemsOf, MessageTexts, Shown, sightings
 from .recorded_cut import Cut, Reset, find_cuts, find_resets
 from .repeats import Repeat, find_repeats
+from .spoken import spoken
 from .validity import Recorded
 
 
