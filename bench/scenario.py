@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from .errors import ScenarioError, nearest, one_line
+from .errors import ScenarioError, SpecError, nearest, one_line
 from .evidence.probes import problem_of
 from .files.limits import read_regular
 from .model import KEEP, KEEP_FAR, MAX_DEPTH, Probe, too_deep
@@ -57,11 +57,12 @@ def read_scenario(path: Path) -> Scenario:
         table = tomllib.loads(read_regular(path).decode("utf-8").replace("\r\n", "\n"))
         if too_deep(table):
             raise RecursionError
+        _require_numbers(table)
     except RecursionError:
         raise ScenarioError(f"{path}: is nested more than {MAX_DEPTH} levels deep — flatten it") from None
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror or error} — give the path of a scenario file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # TOML that is none, bytes that are not UTF-8, a whole number of thousands of digits
         raise ScenarioError(f"{path}: not TOML: {one_line(error)}") from None
     for key in table:
         if key not in _KEYS:
@@ -87,6 +88,16 @@ def read_scenario(path: Path) -> Scenario:
         path=path,
     )
     return scenario
+
+
+def _require_numbers(table: dict[str, Any]) -> None:
+    """Raise ValueError for a whole number that TOML does not have: above 64 bits it is no number to count or to compare with."""
+    waiting: list[Any] = [table]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ValueError(f"{one_line(value)[:30]} is no whole number of 64 bits")
+        waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _probes(path: Path, tables: Any) -> tuple[Probe, ...]:
@@ -115,9 +126,21 @@ def _budgets(path: Path, numbers: Any) -> tuple[int, ...]:
 
 
 def _share(path: Path, key: str, number: Any) -> float:
-    share: float = _typed(path, key, number, float)
-    if not 0 <= share <= 1:
-        raise ScenarioError(f"{path}: `{key}`: {share:g} is no share — write a number from 0 to 1")
+    try:
+        return share_of(key, _typed(path, key, number, float))
+    except SpecError as error:
+        raise ScenarioError(f"{path}: {error}") from None
+
+
+def share_of(name: str, share: float) -> float:
+    """A share as it is given. Raises SpecError for one that is no number from 0 to 1.
+
+    >>> share_of("keep", 1.5)
+    Traceback (most recent call last):
+    bench.errors.SpecError: `keep`: 1.5 is no share — write a number from 0 to 1
+    """
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise SpecError(f"`{name}`: {share!r} is no share — write a number from 0 to 1")
     return share
 
 

@@ -9,6 +9,7 @@ from handmade import SMALL, opened, result, shell
 from hypothesis import given, strategies as st
 
 import bench
+from bench.comparison.decision import decide
 from bench.comparison.pairs import deltas, require_comparable
 from bench.errors import BenchError, ResultsError, ScenarioError, SpecError
 from bench.model import MetricInfo, ModelTurn, Row, Signature
@@ -84,6 +85,16 @@ def test_against_zero_there_is_no_relative_difference():
 
 def test_the_reference_is_not_compared_with_itself():
     assert deltas({"m": LOWER}, rows(r=[1, 2]), ["r"], ["r"], 0) == ()
+
+
+def test_every_other_strategy_is_compared_wherever_the_reference_stands_among_them():
+    table = rows(a=[1, 2], r=[1, 2], b=[3, 4], q=[5, 6])
+    infos = {"m": LOWER, "n": msgspec.structs.replace(LOWER, name="n")}
+    found = deltas(infos, table, ["a", "r", "b", "q"], ["r", "q"], 0)
+    assert [(item.strategy, item.reference, item.metric) for item in found] == [
+        (strategy, reference, metric)
+        for reference in "rq" for strategy in "arbq" if strategy != reference for metric in "mn"
+    ]  # fmt: skip
 
 
 @given(st.lists(st.integers(0, 1000), min_size=6, max_size=16), st.integers(0, 5))
@@ -362,3 +373,22 @@ def test_nothing_is_a_frame_without_rows(compared):
         assert len(table) == 0
         assert list(table.columns) == list(compared.to_frame(what).columns)
         assert list(table.dtypes) == list(compared.to_frame(what).dtypes)
+
+
+def test_what_must_be_kept_is_said_in_python_too():
+    recorded = opened(shell(8, start=2))
+    strict, lenient = (
+        decide(bench.compare(recorded, "m=compactor=mask_observations:keep_last=0", **shares))
+        for shares in ({"keep": 1, "keep_far": 1.0}, {"keep": 0, "keep_far": 0.0})
+    )
+    assert (strict.keep, strict.keep_far, lenient.keep, lenient.keep_far) == (1, 1.0, 0, 0.0)
+    (first, second) = (next(item for item in found.standings if item.strategy == "m") for found in (strict, lenient))
+    assert [item.kind for item in first.obstacles] == ["keeps_too_little"]
+    assert second.obstacles == ()
+
+
+@pytest.mark.parametrize("share", [1.5, -0.1, float("nan"), "95%", True])
+def test_a_share_that_is_none_is_refused(share):
+    for name in ("keep", "keep_far"):
+        with pytest.raises(SpecError, match=f"`{name}`: .* is no share — write a number from 0 to 1"):
+            bench.compare(SMALL, "keep_all", **{name: share})

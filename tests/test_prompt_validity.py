@@ -207,32 +207,19 @@ def test_the_first_user_turn_is_the_task_and_later_ones_are_not() -> None:
 
 
 def test_the_system_turns_that_a_thread_begins_with_must_stay_and_later_ones_need_not() -> None:
-    recording = trace(
-        SystemTurn(index=0, content="Refund no order of more than 471 euros."),
-        SystemTurn(index=1, content="Be polite."),
-        UserTurn(index=2, content="Refund order x_1."),
-        turn(3),
-        SystemTurn(index=4, content="5 turns are left."),
-        turn(5),
-    )
+    rule = SystemTurn(index=0, content="Refund no order of more than 471 euros.")
+    polite, late = SystemTurn(index=1, content="Be polite."), SystemTurn(index=4, content="5 turns are left.")
+    recording = trace(rule, polite, UserTurn(index=2, content="Refund order x_1."), turn(3), late, turn(5))
 
     def shorter(window: Window) -> list[Message]:
-        return [
-            msgspec.structs.replace(message, text="At most 471 euros back.") if message.step == 0 else message
-            for message in window.messages
-        ]
+        first, *rest = window.messages
+        return [msgspec.structs.replace(first, text="At most 471 euros back."), *rest]
 
-    gone = {
-        name: [item.system_missing for item in checked(recording, strategy)]
-        for name, strategy in {
-            "first": compacting(without(0)), "second": compacting(without(1)), "late": compacting(without(4)),
-            "shorter": compacting(shorter), "kept": "keep_all", "system alone": "drop_all",
-        }.items()
-    }  # fmt: skip
-    assert gone == {
-        "first": [True, True], "second": [True, True], "late": [False, False], "shorter": [False, False],
-        "kept": [False, False], "system alone": [False, False],
-    }  # fmt: skip
+    for strategy, gone in (
+        (compacting(without(0)), True), (compacting(without(1)), True), (compacting(without(4)), False),
+        (compacting(shorter), False), ("keep_all", False), ("drop_all", False),
+    ):  # fmt: skip
+        assert [item.system_missing for item in checked(recording, strategy)] == [gone, gone]
     assert not any(item.task_missing for item in checked(recording, compacting(without(0))))
 
 
@@ -282,6 +269,16 @@ def test_a_recorded_reset_that_broke_pairs_is_held_against_nobody_there() -> Non
         assert {(item.invalid, item.task_missing) for item in checked(recording, strategy)} == {("", False)}
     assert checked(recording, compacting(without(1)))[0].task_missing  # before the reset it is the strategy's doing
     assert not checked(recording, compacting(without(1)))[-1].task_missing
+
+
+def test_after_a_recorded_reset_that_kept_the_task_losing_it_is_the_strategys_doing() -> None:
+    whole = session(4)
+    steps = list(whole.steps)
+    steps.insert(6, ContextReset(index=99, kept=(1,)))  # the task alone
+    recording = trace(*(msgspec.structs.replace(step, index=place) for place, step in enumerate(steps)))
+    assert recording.steps[6].index == 6
+    missing = [item.task_missing for item in checked(recording, compacting(without(1)))]
+    assert missing == [True] * 5
 
 
 @settings(max_examples=60)

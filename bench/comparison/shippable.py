@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from ..model import Comparison, Row, Verdict
@@ -68,6 +68,8 @@ def _reads_the_future(spec: str) -> bool:
 
     >>> _reads_the_future("best=compactor=floor:recall=0.9"), _reads_the_future("cut=summarizer=truncate:limit=5")
     (True, False)
+    >>> _reads_the_future("both=summarizer=truncate:limit=5+compactor=floor:recall=0.9")
+    True
     """
     knowing = {name for name, entry in entries("compactor").items() if entry.meta.get("needs_future")}
     slots = (part.partition("=") for part in split_top(spec.partition("=")[2], "+"))
@@ -81,11 +83,11 @@ def _reads_the_future(spec: str) -> bool:
 class _Total:
     """One metric of one strategy over all cases, so that a case can be left out without adding up again. `unknown` are cases not measured."""
 
-    rows: dict[str, Row] = field(default_factory=dict)
-    weight: float = 0.0
-    value: float = 0.0
-    least: float = 0.0
-    unknown: dict[str, str] = field(default_factory=dict)
+    rows: dict[str, Row]
+    weight: float
+    value: float
+    least: float
+    unknown: dict[str, str]
 
 
 class Totals:
@@ -162,20 +164,24 @@ class Totals:
         return self._known[strategy, metric]
 
     def _added(self, strategy: str, metric: str) -> _Total:
-        found = _Total()
+        measured: dict[str, Row] = {}
+        unknown: dict[str, str] = {}
         for case in self._comparison.case_ids:
             row = self._comparison.row(strategy, metric, case)
             if row is None or (row.finite is None and row.reason == NOTHING):
                 continue
             if row.finite is None or row.partly:
-                found.unknown[case] = row.status
+                unknown[case] = row.status
             if row.finite is not None:
-                found.rows[case] = row
-        rows = found.rows.values()
-        found.weight = math.fsum(self._weight(row) for row in rows)
-        found.value = math.fsum((row.finite or 0.0) * self._weight(row) for row in rows)
-        found.least = math.fsum((row.least or 0.0) * self._weight(row) for row in rows)
-        return found
+                measured[case] = row
+        rows = measured.values()
+        return _Total(
+            rows=measured,
+            weight=math.fsum(self._weight(row) for row in rows),
+            value=math.fsum((row.finite or 0.0) * self._weight(row) for row in rows),
+            least=math.fsum((row.least or 0.0) * self._weight(row) for row in rows),
+            unknown=unknown,
+        )
 
     def _weight(self, row: Row) -> float:
         return row.n if self._pooled(row.metric) else 1.0

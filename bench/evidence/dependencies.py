@@ -19,7 +19,7 @@ from typing import Any, Literal
 from ..model import AnyStep, ModelTurn, SystemTurn, ToolCall, ToolsChanged, Trace, UserTurn
 from ..text.facts import flat
 from ..text.texts import Texts
-from .copied_spans import SPAN_WORDS, CopiedSpans
+from .copied import Runs, Spans
 from .spoken import spoken
 from .turn_parts import parts_of
 
@@ -91,7 +91,7 @@ class DependencyFinder:
         self._excluded = _tool_words(trace)
         self._programs = _programs(trace)
         self._habits = self._find_habits()
-        self._spans = CopiedSpans(trace, texts)
+        self._spans = Spans(trace, texts, self._turns)
         self.universe: dict[str, None] = {}
         for said in self._turns.values():
             for item in said:
@@ -160,7 +160,7 @@ class DependencyFinder:
                     seen.add(fact)
                     yield self._made(item.fact, fact, item.kind, form, turn, told)
                 break
-        said_with = _Runs(map(flat, seen))
+        said_with = Runs(map(flat, seen))
         for span in self._spans.of(turn.index):
             if told.first.get(span, ("model",))[0] == "model":  # an agent's own turns of phrase
                 continue
@@ -306,24 +306,3 @@ def _tool_words(trace: Trace) -> set[str]:
         elif isinstance(node, list):
             waiting.extend(node)
     return found
-
-
-# ---------------------------------------------------------------- copied spans
-
-
-class _Runs:
-    """Flat texts, asked whether one of them holds a run of words; only those are looked at that hold its first words."""
-
-    def __init__(self, flats: Iterable[str]) -> None:
-        self._by_gram: dict[tuple[str, ...], dict[str, None]] = {}
-        for text in flats:
-            self.add(text)
-
-    def add(self, text: str) -> None:
-        """Ask about one more."""
-        words = text.split()
-        for gram in zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False):
-            self._by_gram.setdefault(gram, {})[text] = None
-
-    def __contains__(self, run: str) -> bool:
-        return any(f" {run} " in text for text in self._by_gram.get(tuple(run.split()[:SPAN_WORDS]), ()))

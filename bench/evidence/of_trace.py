@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 from functools import cached_property
 from types import MappingProxyType
 
-from ..model import ModelTurn, Prompt, ResultOutcome, Run, ToolResult, Trace, as_text, compact_json, text_of
+from ..model import Message, ModelTurn, Prompt, ResultOutcome, Run, ToolResult, Trace, as_text, compact_json, text_of
 from ..text.fact_kinds import exit_codes, kinds_of
 from ..text.notices import notice
 from ..text.texts import Texts
@@ -41,7 +41,7 @@ class TraceEvidence:
         words = (self.texts.words(text) for step in trace.steps for text in spoken(step))
         self.texts.lower = frozenset(word for of_text in words for word in of_text if word.islower())
         self._message_texts = MessageTexts(trace.results)
-        self._notices: dict[tuple[int, tuple[str, ...]], str | None] = {}
+        self._notices: dict[tuple[int, tuple[str, ...], bool], str | None] = {}
         self._told: dict[str, list[tuple[int, dict[str, int]]]] = {}
         self._answers: dict[str, dict[int, int]] = {}
         self._cache_rules: dict[str | None, CacheRule | None] = {}
@@ -210,6 +210,10 @@ class TraceEvidence:
         """What the message of each step says as it is: a result untruncated."""
         return {step.index: text for step in self.trace.steps for text in spoken(step)[:1]}
 
+    def said_in(self, message: Message) -> tuple[str, ...]:
+        """What a message says, its calls too: the texts in which facts are looked for."""
+        return self._message_texts(message)
+
     def written_by_strategy(self, run: Run) -> frozenset[str]:
         """The keys of messages that the strategy wrote, or that no longer say what their step said."""
         said = self._as_recorded
@@ -235,11 +239,11 @@ class TraceEvidence:
         text = as_text(outcome.stored)
         return result.text if text == as_text(result.value) else self._message_texts.part(result.index, text)
 
-    def notice(self, step: int, shown: tuple[str, ...]) -> str | None:
-        """What says in the shown texts that something of a result was left out; None where nothing does."""
-        key = step, shown
+    def notice(self, step: int, shown: tuple[str, ...], *, in_its_place: bool) -> str | None:
+        """What says in the shown texts that something of a result was left out; None where nothing does. `in_its_place`: they show the result."""
+        key = step, shown, in_its_place
         if key not in self._notices:
-            self._notices[key] = notice(shown, self.results[step].text, self.texts)
+            self._notices[key] = notice(shown, self.results[step].text, self.texts, in_its_place=in_its_place)
         return self._notices[key]
 
 

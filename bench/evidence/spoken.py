@@ -18,6 +18,16 @@ def turn_text(turn: ModelTurn) -> str:
     return "\n".join(filter(None, [text_of(turn.content), *(call_text(call) for call in turn.tool_calls)]))
 
 
+def message_texts(message: Message) -> tuple[str, ...]:
+    """Every text in which a message can hold something: its own, and the arguments of its tool calls.
+
+    >>> call = ToolCall(id="c", name="grep", arguments={"pattern": "run_7"})
+    >>> message_texts(Message(role="assistant", text="Looking.", kind="model", tool_calls=(call,)))
+    ('Looking.', 'pattern: run_7')
+    """
+    return tuple(text for text in (message.text, *map(call_text, message.tool_calls)) if text)
+
+
 def spoken(step: AnyStep) -> list[str]:
     """The texts in which a step says something to its thread, a result untruncated; `[]` for a step that says nothing."""
     if isinstance(step, SystemTurn | UserTurn):
@@ -27,13 +37,3 @@ def spoken(step: AnyStep) -> list[str]:
     if isinstance(step, ModelTurn):
         return [text for text in (text_of(step.content), *map(call_text, step.tool_calls)) if text]
     return []
-
-
-def message_texts(message: Message) -> tuple[str, ...]:
-    """Every text in which a message can hold something: its own, and the arguments of its tool calls.
-
-    >>> call = ToolCall(id="c", name="grep", arguments={"pattern": "run_7"})
-    >>> message_texts(Message(role="assistant", text="Looking.", kind="model", tool_calls=(call,)))
-    ('Looking.', 'pattern: run_7')
-    """
-    return tuple(text for text in (message.text, *map(call_text, message.tool_calls)) if text)

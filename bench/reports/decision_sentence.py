@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..comparison.decision import KEEPS_ALL, RUN_TODAY, Decision, Standing, Why, unqualified
+from ..comparison.decision import KEEPS_ALL, RUN_TODAY, Decision, Standing, Why, decide, unqualified
 from ..comparison.intervals import FEWEST
 from ..comparison.shippable import Obstacle
-from ..model import Delta
+from ..model import Comparison, Delta
 from ..text.wording import counted, listed, percent, quantity, rough
-from ..tuning import Tuned
+from ..tuning import Tuned, tuned_of
 from .blocks import Prose, Tone
 from .terms import terms_in
 
@@ -86,8 +86,16 @@ def tuned_sentence(tuned: Tuned) -> str:
     return f"{head} There it costs {_price(judged, found)}{against}, and keeps {listed(kept)}{why}.{others}"
 
 
-def decision_prose(decision: Decision) -> Prose:
-    """The sentence as a block of a report."""
+def answer_prose(comparison: Comparison) -> Prose:
+    """The answer of a comparison as a block of a report: what tuning found, where it was made by that, else what to ship."""
+    tuned = tuned_of(comparison)
+    if tuned is None:
+        return _decision_prose(decide(comparison))
+    said = tuned_sentence(tuned)
+    return Prose(said, "good" if tuned.holds else "bad", terms_in(said))
+
+
+def _decision_prose(decision: Decision) -> Prose:
     tones: dict[str, Tone] = {
         "ship": "good" if decision.beats_today else "warn",
         "keep_what_you_run": "plain",

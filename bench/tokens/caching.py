@@ -56,7 +56,7 @@ _XAI = "https://docs.x.ai/developers/advanced-api-usage/prompt-caching"
 _DEEPSEEK = "https://api-docs.deepseek.com/guides/kv_cache"
 _GROQ = "https://console.groq.com/docs/prompt-caching"
 
-_GPT = re.compile(r"gpt-(\d)(?:\.(\d+))?(?!\d)")
+_GPT = re.compile(r"gpt-(\d)(?:\.(\d{1,9}))?(?!\d)")
 _BEFORE_CACHING = re.compile(r"gpt-3|gpt-4(?![o.\d])")
 _NEVER = 2**62
 _LOOK_BACK = 20
