@@ -170,7 +170,8 @@ def _is_messages(answer: Any) -> bool:
 
 
 _HINTS = {
-    "'ToolResult' object": "it was given our result; declare the parameter as `dict` for the recorded mapping, as `str` (or call it `text`) for the text",
+    "'ToolResult' object": "it was given our result; declare the parameter as `dict` for the recorded mapping, as `str` (or call it `text`) for "
+    "the text",
     "'Window' object": "it was given our window; call the parameter `messages` for a list of message dicts",
     "'ToolMessage' object has no attribute 'tool_calls'": "the newest message is a tool's result: a router that reads a model's calls decides at "
     "`:at=after_model`",
