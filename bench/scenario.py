@@ -23,7 +23,7 @@ class Scenario:
     """A comparison to run: `strategies` maps a name to its slots (or to a whole spec string, on the command line), `labels` a case id to
     what is known about it. `gates` are tables as written, `probes` are questions asked of every strategy, `budgets` windows in tokens that each
     strategy is run at. With `calibrate` tokens are counted as the usage that a trace recorded says; `model` is that of traces which name none.
-    `keep` and `keep_far` are the shares of what was needed, and of what was needed from far back, that a strategy has to keep to be recommended.
+    `keep` is the share of what was needed that a strategy has to keep to be recommended, `keep_far` that of each part: from far back, by speaker.
 
     `base` is the folder that relative paths start from; `path` the file, None for a scenario from the command line. `outside`: its traces may lie
     outside its repository, which a file cannot say of itself.
@@ -57,11 +57,12 @@ def read_scenario(path: Path) -> Scenario:
         table = tomllib.loads(read_regular(path).decode("utf-8").replace("\r\n", "\n"))
         if too_deep(table):
             raise RecursionError
+        _require_numbers(table)
     except RecursionError:
         raise ScenarioError(f"{path}: is nested more than {MAX_DEPTH} levels deep — flatten it") from None
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror or error} — give the path of a scenario file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # TOML that is none, bytes that are not UTF-8, a whole number of thousands of digits
         raise ScenarioError(f"{path}: not TOML: {one_line(error)}") from None
     for key in table:
         if key not in _KEYS:
@@ -87,6 +88,16 @@ def read_scenario(path: Path) -> Scenario:
         path=path,
     )
     return scenario
+
+
+def _require_numbers(table: dict[str, Any]) -> None:
+    """Raise ValueError for a whole number that TOML does not have: above 64 bits it is no number to count or to compare with."""
+    waiting: list[Any] = [table]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ValueError(f"{one_line(value)[:30]} is no whole number of 64 bits")
+        waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _probes(path: Path, tables: Any) -> tuple[Probe, ...]:

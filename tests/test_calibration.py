@@ -17,7 +17,7 @@ from bench import compare, load, run_scenario
 from bench.cli import main
 from bench.comparison.pairs import require_comparable
 from bench.errors import ResultsError, ScenarioError
-from bench.evidence.calibration import CALIBRATION_VERSION, Calibration, calibrated, count_error
+from bench.evidence.calibration import CALIBRATION_VERSION, Calibration, _Sent, _Way, calibrated, count_error
 from bench.evidence.of_trace import TraceEvidence
 from bench.model import Counting, Trace
 from bench.replayer.loop import Replayer
@@ -108,6 +108,19 @@ def test_on_few_turns_only_the_framing_of_a_prompt_is_fitted() -> None:
     assert (found.counting.message_tokens, found.counting.factor) == (3.0, 1.0)
     assert found.counting.prompt_tokens == pytest.approx(3_500, abs=20)
     assert found.counting.calibrated
+
+
+@pytest.mark.parametrize("framing", [9, 50, 700])
+def test_on_few_turns_messages_are_counted_as_plainly_as_ever(framing: int) -> None:
+    found = calibration_of(session(3, Counting(prompt_tokens=framing, message_tokens=PLAIN.message_tokens)))
+    assert found.counting.prompt_tokens == framing
+
+
+@pytest.mark.parametrize(("plain", "outside"), [(0.3, 0.1), (0.1, 0.3)])
+def test_a_way_of_counting_is_as_far_off_as_the_better_of_fitted_and_plain(plain: float, outside: float) -> None:
+    way = _Way([_Sent(reported=100, tools=0, messages=2, said=90)], 0, assumed=False)
+    way.plain, way.outside = plain, outside
+    assert way.error == 0.1
 
 
 def test_usage_that_follows_no_rule_is_not_fitted() -> None:

@@ -87,6 +87,16 @@ def test_the_reference_is_not_compared_with_itself():
     assert deltas({"m": LOWER}, rows(r=[1, 2]), ["r"], ["r"], 0) == ()
 
 
+def test_every_other_strategy_is_compared_wherever_the_reference_stands_among_them():
+    table = rows(a=[1, 2], r=[1, 2], b=[3, 4], q=[5, 6])
+    infos = {"m": LOWER, "n": msgspec.structs.replace(LOWER, name="n")}
+    found = deltas(infos, table, ["a", "r", "b", "q"], ["r", "q"], 0)
+    assert [(item.strategy, item.reference, item.metric) for item in found] == [
+        (strategy, reference, metric)
+        for reference in "rq" for strategy in "arbq" if strategy != reference for metric in "mn"
+    ]  # fmt: skip
+
+
 @given(st.lists(st.integers(0, 1000), min_size=6, max_size=16), st.integers(0, 5))
 def test_the_same_seed_gives_the_same_interval_and_what_each_case_saves_is_sure(ours, seed):
     found = delta(LOWER, ours, [value + 10 for value in ours], seed)

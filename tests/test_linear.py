@@ -8,11 +8,14 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
-from bench.evidence import turn_parts
-from bench.evidence.dependencies import _longest
+from bench.evidence import copied, turn_parts
+from bench.evidence.copied import SPAN_CONTENT, SPAN_WORDS, Spans
+from bench.model import ModelTurn, Source, Trace, UserTurn
 from bench.redaction import Redactor, _any_of
 from bench.text import facts, notices, tables
+from bench.text.common_words import COMMON_WORDS
 from bench.text.labels import LabelsOf
 from bench.text.leaves import Leaves
 from bench.text.texts import Texts
@@ -80,14 +83,50 @@ def test_a_fence_that_is_not_closed_reaches_to_the_end():
     assert commands_in("```bash\nls\n```\n```bash\npwd") == ("ls",)
 
 
-def test_the_longest_run_of_words_is_that_of_trying_each_length():
-    words = ["a", "b", "c", "d", "e", "f", "a", "b", "c", "x"]
-    flat = " z a b c d e y a b c d e f a q "
-    for at in range(len(words) - 2):
-        run = f" {' '.join(words[at : at + 3])} "
-        if run in flat:
-            wanted = max(end for end in range(at + 3, len(words) + 1) if f" {' '.join(words[at:end])} " in flat)
-            assert _longest(words, at, flat, flat.index(run)) == wanted
+def slow_spans(words: list[str], flat: str) -> list[str]:
+    """The copied spans of some words, every length tried."""
+    found, at = [], 0
+    while at + SPAN_WORDS <= len(words):
+        held = [end for end in range(at + SPAN_WORDS, len(words) + 1) if f" {' '.join(words[at:end])} " in flat]
+        run = words[at : max(held, default=at)]
+        if len({word for word in run if word not in COMMON_WORDS and len(word) > 2}) >= SPAN_CONTENT:
+            found.append(" ".join(run))
+            at += len(run)
+        else:
+            at += 1
+    return found
+
+
+def spans(turn: str, said: str) -> list[str]:
+    steps = (UserTurn(index=0, content=said), ModelTurn(index=1, content=turn))
+    trace = Trace(id="a", source=Source(format="x"), steps=steps)
+    return list(Spans(trace, Texts(), [1]).of(1))
+
+
+SOME_WORDS = st.lists(st.sampled_from(["the", "of", "wall", "slab", "door", "is"]), max_size=14).map(" ".join)
+
+
+@settings(max_examples=400)
+@given(turn=SOME_WORDS, said=SOME_WORDS)
+def test_copied_spans_are_those_of_trying_each_length(turn, said):
+    assert spans(turn, said) == list(dict.fromkeys(slow_spans(turn.split(), f" {said} ")))
+
+
+def test_runs_looked_for_in_vain_are_given_up_and_those_said_first_still_found(monkeypatch):
+    said, turn = "the wall of the slab, and the wall of the door is oak", "the wall of the door is oak"
+    assert spans(turn, said) == [turn]
+    monkeypatch.setattr(copied, "_SPARE", 0)
+    assert spans(turn, said) == ["of the door is oak"], (
+        "what begins elsewhere than where it was said first is not looked for"
+    )
+    assert spans("the wall of the slab", said) == ["the wall of the slab"]
+
+
+def test_a_run_that_says_little_for_long_is_no_span(monkeypatch):
+    said = "wall " * 30 + "slab"
+    assert spans(said, said) == [said]
+    monkeypatch.setattr(copied, "_FAR", 10)
+    assert spans(said, said) == ["wall " * 9 + "slab"]
 
 
 def test_a_marker_that_the_whole_line_has_is_not_the_strategys_own():

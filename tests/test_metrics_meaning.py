@@ -6,10 +6,13 @@ from the meaning.
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from bench.comparison.rows import combine
-from bench.metrics import metrics
+from bench.evidence.of_run import RunEvidence
+from bench.metrics import example, metric_of, metrics
+from bench.model import WriterCall
 from bench.plugins.registry import entries
 
 # A price is paid for every prompt, so it adds up, and less is better. A harm is counted each time it is done: it adds up too.
@@ -61,6 +64,7 @@ MEANING: dict[str, tuple[str, tuple[str, str]]] = {
     "probes.unwanted": ("answers", HARM),
     "prompt.invalid": ("prompts", HARM),
     "prompt.task_missing": ("prompts", HARM),
+    "prompt.system_missing": ("prompts", HARM),
     "routing.accuracy": ("fraction", RIGHT),
     "routing.first_divergence": ("fraction", RIGHT),  # the later a run goes astray the better
     "routing.missed_aborts": ("decisions", HARM),
@@ -135,3 +139,17 @@ def test_values_accepted_before_stay_comparable() -> None:
     """A family's version goes up with what it counts, and every accepted baseline of it is stale then: never by accident."""
     versions = {name: entry.meta["version"] for name, entry in entries("metric").items()}
     assert versions == {**dict.fromkeys(MEANING, 1), **VERSIONS}
+
+
+def test_only_models_that_were_asked_take_time() -> None:
+    """A rule that stands in for a model takes none; a model of which nobody recorded the time took some, and nobody knows how much."""
+    rule = WriterCall(step=1, consumed_tokens=10, produced_tokens=1)
+    asked = WriterCall(step=3, consumed_tokens=10, produced_tokens=1, model="m", seconds=2.5)
+    untold = WriterCall(step=3, consumed_tokens=10, produced_tokens=1, model="m")
+    evidence = example()
+    run = msgspec.structs.replace(evidence.run, writer_calls=(rule, asked, untold))
+    found = metric_of("cost.writer_seconds").samples(RunEvidence(evidence.of_trace, run))
+    assert [(sample.numerator, sample.step, sample.reason) for sample in found] == [
+        (2.5, 3, None),
+        (None, 3, "the cassette names no time"),
+    ]

@@ -6,10 +6,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from handmade import opened, result
 
-from bench.evidence.shown import judgements_shown, notes_shown, path, routes_shown
+from bench.evidence.of_run import RunEvidence
+from bench.evidence.of_trace import TraceEvidence
+from bench.evidence.shown import compactions_shown, judgements_shown, notes_shown, path, routes_shown
 from bench.metrics import example
-from bench.model import Decision, Note, Run
+from bench.model import Decision, ModelTurn, Note, Run, ToolCall
+from bench.replayer.loop import Replayer
+from bench.strategies import parse_strategy
 
 RUN = example().run
 
@@ -101,3 +106,18 @@ def test_routes_are_counted_and_the_first_wrong_one_is_told() -> None:
     assert (fine.first_wrong, fine.first_wrong_step) == (None, None)
     many = routes_shown(decisions(*["stop"] * 50))
     assert (len(many.path), many.left_out) == (48, 2)
+
+
+def test_the_first_twenty_compactions_of_a_thread_are_shown() -> None:
+    steps: list[Any] = []
+    for number in range(30):
+        index, call = 2 * number + 2, f"c{number}"
+        steps += [
+            ModelTurn(index=index, content=f"run_{number}", tool_calls=(ToolCall(id=call, name="f", arguments={}),)),
+            result(f"run_{number} gave {number + 4711}", index=index + 1, call_id=call),
+        ]
+    recording = opened([*steps, ModelTurn(index=62, content="done")])
+    evidence = TraceEvidence(recording)
+    masked = Replayer(evidence).run(parse_strategy("m=compactor=mask_observations:keep_last=1"))
+    (curve,) = compactions_shown(RunEvidence(evidence, masked))
+    assert [item.step for item in curve] == [*range(6, 46, 2)]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -20,7 +21,7 @@ from .listing import list_
 from .outcome import Concluded
 from .record import record
 from .run import run
-from .saying import escape_what_cannot_be_printed, say
+from .saying import hush, prepare_streams, say
 from .show import show
 from .tune import tune
 
@@ -28,7 +29,29 @@ COMPLETING = "_BENCH_COMPLETE"
 """What a shell sets that asks how a line may go on."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Unheard(BaseException):
+    """Whoever read what is printed has gone away."""
+
+
+class _Group(click.Group):
+    """A group that tells a pipe nobody reads from other ends: click makes it exit code 1, which says that a gate failed."""
+
+    def make_context(self, *given: Any, **named: Any) -> click.Context:
+        """The context of a command line; its help may be what nobody reads."""
+        try:
+            return super().make_context(*given, **named)
+        except BrokenPipeError:
+            raise _Unheard from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _Unheard from None
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="bench")
 def cli() -> None:
     """Replay recorded agent runs through alternative memory strategies; measure cost, loss and routing; gate changes."""
@@ -57,7 +80,7 @@ cli.add_command(completion)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console entry point: runs the command line and turns every error into one line and an exit code."""
-    escape_what_cannot_be_printed()
+    prepare_streams()
     try:
         cli.main(None if arguments is None else list(arguments), prog_name="bench", standalone_mode=False)
     except BenchError as error:
@@ -71,8 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail(where + one_line(error.format_message()), 2)
     except (click.Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
-    except BrokenPipeError:
-        sys.stderr.close()
+    except _Unheard:
+        hush()
         raise SystemExit(141) from None
     except (MemoryError, OSError) as error:
         _fail(f"{type(error).__name__}: {one_line(error)}", 2)
@@ -88,5 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    say(f"error: {message}", err=True)
+    hush()
+    with contextlib.suppress(OSError):  # nobody can be told, and the exit code still can
+        say(f"error: {message}", err=True)
+    hush()
     raise SystemExit(code)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import BenchError
+from ..errors import BenchError, TraceError
 
 if TYPE_CHECKING:
     from ..scenario import Scenario
@@ -41,14 +41,16 @@ def inputs_of(plans: Sequence[Scenario], outputs: Sequence[Path]) -> Iterator[tu
         if plan.baseline_path is not None:
             yield plan.baseline_path, "a baseline of this run"
         for text in plan.traces:
-            files, named = files_of(text, plan.base)
+            try:
+                files, named = files_of(text, plan.base)
+            except TraceError:  # whoever reads them says so, and of which scenario they are
+                continue
             for file in files:
                 if os.path.realpath(file) in places and (named or _is_recording(file)):
                     yield file, "a trace of this run"
 
 
 def _is_recording(path: Path) -> bool:
-    from ..errors import TraceError
     from ..files.documents import Document
     from ..traces import load
 

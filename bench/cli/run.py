@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -20,6 +21,20 @@ from .saying import say
 if TYPE_CHECKING:
     from ..model import Comparison
     from ..scenario import Scenario
+
+
+class _Share(click.FloatRange):
+    """A number from 0 to 1; `nan`, which is in every range, is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number that a text says."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail("nan is no number from 0 to 1", param, ctx)
+        return number
+
+
+SHARE = _Share(0, 1)
 
 
 @click.command()
@@ -41,10 +56,10 @@ if TYPE_CHECKING:
               help="Keep this run in an SQLite file, and show the runs before it in the report.")  # fmt: skip
 @click.option("--budget", "budget", metavar="TOKENS[,TOKENS…]",
               help="Run every strategy that has a window at each of these, and rank at equal cost.")  # fmt: skip
-@click.option("--keep", type=click.FloatRange(0, 1), metavar="SHARE",
+@click.option("--keep", type=SHARE, metavar="SHARE",
               help="What a strategy must keep of what later turns needed to be recommended: the scenario's `keep`, or 0.95.")  # fmt: skip
-@click.option("--keep-far", type=click.FloatRange(0, 1), metavar="SHARE",
-              help="The same of what was needed from far back (six turns and more): the scenario's `keep_far`, or 0.8.")  # fmt: skip
+@click.option("--keep-far", type=SHARE, metavar="SHARE",
+              help="The same of what was said six turns back, by results, users and the model: the scenario's `keep_far`, or 0.8.")  # fmt: skip
 @click.option("--allow-inconclusive", is_flag=True, help="Exit 0 where a gate could not decide.")
 @click.option("--no-calibrate", is_flag=True,
               help="Count tokens by the plain rule, not as the usage that a trace recorded says.")  # fmt: skip

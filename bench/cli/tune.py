@@ -10,7 +10,7 @@ import click
 
 from .outcome import Concluded, progress_bar, undrawn
 from .outputs import inputs_of, require_apart
-from .run import plans_of
+from .run import SHARE, plans_of
 from .saying import say
 
 
@@ -21,10 +21,10 @@ from .saying import say
 @click.option("--traces", "traces", multiple=True, metavar="[FORMAT:]PATH", help="Traces to replay without a scenario.")
 @click.option("--strategy", "strategies", multiple=True, metavar="SPEC",
               help="A strategy with several settings: mask=compactor=mask_observations:keep_last=5|10|20, share=0.5..0.9..0.1.")  # fmt: skip
-@click.option("--keep", type=click.FloatRange(0, 1), metavar="SHARE",
+@click.option("--keep", type=SHARE, metavar="SHARE",
               help="What a setting must keep of what later turns needed (default: what the scenario says, or 0.95).")  # fmt: skip
-@click.option("--keep-far", type=click.FloatRange(0, 1), metavar="SHARE",
-              help="The same of what was needed from far back (six turns and more).")  # fmt: skip
+@click.option("--keep-far", type=SHARE, metavar="SHARE",
+              help="The same of what was said six turns back, by results, users and the model.")  # fmt: skip
 @click.option("--seed", type=int, metavar="N", help="What draws the cases to choose on (default: the scenario's seed).")
 @click.option("--model", metavar="NAME", help="The model of traces that name none: for prices, window and encoding.")
 @click.option(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from ..model import Comparison, Row, Verdict
@@ -21,9 +21,10 @@ NEVER = ("drop_all", "clairvoyant", "floor")
 DOLLARS, TOKENS = "cost.with_refetches_usd", "cost.with_refetches_tokens"
 """The price of a strategy: what all calls cost, those that repair faults included."""
 
-BROKEN: tuple[tuple[str, Literal["invalid_prompts", "task_missing", "overflows"]], ...] = (
+BROKEN: tuple[tuple[str, Literal["invalid_prompts", "task_missing", "system_missing", "overflows"]], ...] = (
     ("prompt.invalid", "invalid_prompts"),
     ("prompt.task_missing", "task_missing"),
+    ("prompt.system_missing", "system_missing"),
     ("cost.window_overflows", "overflows"),
 )
 """Counts of prompts that must be 0, and what is wrong with them."""
@@ -33,13 +34,15 @@ BROKEN: tuple[tuple[str, Literal["invalid_prompts", "task_missing", "overflows"]
 class Obstacle:
     """One reason why a strategy does not qualify.
 
-    `raised` (on `case`, with `reason`), `invalid_prompts`, `task_missing`, `overflows` (`count` prompts), `gates`, `undecided` (the `gates`),
-    `unmeasured` (`metric`, with `reason`), `keeps_too_little`, `keeps_too_little_far` (`value` where `limit` is asked).
+    `raised` (on `case`, with `reason`), `invalid_prompts`, `task_missing`, `system_missing`, `overflows` (`count` prompts), `gates`, `undecided`
+    (the `gates`),
+    `unmeasured` (`metric`, with `reason`), `keeps_too_little`, and of one part of it `keeps_too_little_far`, `_result`, `_user`,
+    `_model` (`value` where `limit` is asked), `untested` (it drops what results say, and of that only `count` things were needed later).
     """
 
     kind: Literal[
-        "raised", "invalid_prompts", "task_missing", "overflows", "gates", "undecided", "unmeasured", "keeps_too_little",
-        "keeps_too_little_far",
+        "raised", "invalid_prompts", "task_missing", "system_missing", "overflows", "gates", "undecided", "unmeasured", "keeps_too_little",
+        "keeps_too_little_far", "keeps_too_little_result", "keeps_too_little_user", "keeps_too_little_model", "untested",
     ]  # fmt: skip
     count: int = 0
     case: str | None = None
@@ -65,6 +68,8 @@ def _reads_the_future(spec: str) -> bool:
 
     >>> _reads_the_future("best=compactor=floor:recall=0.9"), _reads_the_future("cut=summarizer=truncate:limit=5")
     (True, False)
+    >>> _reads_the_future("both=summarizer=truncate:limit=5+compactor=floor:recall=0.9")
+    True
     """
     knowing = {name for name, entry in entries("compactor").items() if entry.meta.get("needs_future")}
     slots = (part.partition("=") for part in split_top(spec.partition("=")[2], "+"))
@@ -78,11 +83,11 @@ def _reads_the_future(spec: str) -> bool:
 class _Total:
     """One metric of one strategy over all cases, so that a case can be left out without adding up again. `unknown` are cases not measured."""
 
-    rows: dict[str, Row] = field(default_factory=dict)
-    weight: float = 0.0
-    value: float = 0.0
-    least: float = 0.0
-    unknown: dict[str, str] = field(default_factory=dict)
+    rows: dict[str, Row]
+    weight: float
+    value: float
+    least: float
+    unknown: dict[str, str]
 
 
 class Totals:
@@ -109,6 +114,12 @@ class Totals:
         """The value on one case."""
         row = self._total(strategy, metric).rows.get(case)
         return None if row is None else row.finite
+
+    def count(self, strategy: str, metric: str, without: str | None = None) -> float:
+        """How many things a share is of, over the cases that were measured."""
+        total = self._total(strategy, metric)
+        own = total.rows.get(without) if without is not None else None
+        return total.weight - (self._weight(own) if own is not None else 0.0)
 
     def cases(self, strategy: str, metric: str) -> tuple[str, ...]:
         """The cases on which something was measured."""
@@ -153,20 +164,24 @@ class Totals:
         return self._known[strategy, metric]
 
     def _added(self, strategy: str, metric: str) -> _Total:
-        found = _Total()
+        measured: dict[str, Row] = {}
+        unknown: dict[str, str] = {}
         for case in self._comparison.case_ids:
             row = self._comparison.row(strategy, metric, case)
             if row is None or (row.finite is None and row.reason == NOTHING):
                 continue
             if row.finite is None or row.partly:
-                found.unknown[case] = row.status
+                unknown[case] = row.status
             if row.finite is not None:
-                found.rows[case] = row
-        rows = found.rows.values()
-        found.weight = math.fsum(self._weight(row) for row in rows)
-        found.value = math.fsum((row.finite or 0.0) * self._weight(row) for row in rows)
-        found.least = math.fsum((row.least or 0.0) * self._weight(row) for row in rows)
-        return found
+                measured[case] = row
+        rows = measured.values()
+        return _Total(
+            rows=measured,
+            weight=math.fsum(self._weight(row) for row in rows),
+            value=math.fsum((row.finite or 0.0) * self._weight(row) for row in rows),
+            least=math.fsum((row.least or 0.0) * self._weight(row) for row in rows),
+            unknown=unknown,
+        )
 
     def _weight(self, row: Row) -> float:
         return row.n if self._pooled(row.metric) else 1.0

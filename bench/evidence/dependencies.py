@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
-from ..model import AnyStep, ModelTurn, SystemTurn, ToolResult, ToolsChanged, Trace, UserTurn, text_of
-from ..text.common_words import COMMON_WORDS
+from ..model import AnyStep, ModelTurn, SystemTurn, ToolsChanged, Trace, UserTurn
 from ..text.facts import flat
 from ..text.texts import Texts
-from .spoken import call_text
+from .copied import Runs, Spans
+from .spoken import spoken
 from .turn_parts import parts_of
 
 Origin = Literal["system", "user", "model", "result"]
@@ -29,12 +29,6 @@ HABIT_SHARE = 0.25
 
 HABIT_TURNS = 4
 """Below so many turns nothing is a habit."""
-
-SPAN_WORDS = 3
-"""The shortest run of words that counts as copied."""
-
-SPAN_CONTENT = 2
-"""How many of its words must say something: be none of the common ones."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +89,7 @@ class DependencyFinder:
         self._turns = {turn.index: self._said(turn) for turn in trace.model_turns}
         self._excluded = _tool_words(trace)
         self._habits = self._find_habits()
-        self._spans = _Spans(trace, texts, self._turns)
+        self._spans = Spans(trace, texts, self._turns)
         self.universe: dict[str, None] = {}
         for said in self._turns.values():
             for item in said:
@@ -163,7 +157,7 @@ class DependencyFinder:
                     seen.add(fact)
                     yield self._made(item.fact, fact, item.kind, form, turn, told)
                 break
-        said_with = _Runs(map(flat, seen))
+        said_with = Runs(map(flat, seen))
         for span in self._spans.of(turn.index):
             if told.first.get(span, ("model",))[0] == "model":  # an agent's own turns of phrase
                 continue
@@ -259,17 +253,6 @@ def suffixes(path: str) -> list[str]:
     return [end for end in ends if end != path and ("/" in end or re.search(r"\w\.\w|\d|_|-", end)) and len(end) > 3]
 
 
-def spoken(step: AnyStep) -> list[str]:
-    """The texts in which a step says something to its thread, a result untruncated; `[]` for a step that says nothing."""
-    if isinstance(step, SystemTurn | UserTurn):
-        return [text_of(step.content)]
-    if isinstance(step, ToolResult):
-        return [step.text]
-    if isinstance(step, ModelTurn):
-        return [text for text in (text_of(step.content), *map(call_text, step.tool_calls)) if text]
-    return []
-
-
 def _origin(step: AnyStep) -> Origin:
     if isinstance(step, SystemTurn):
         return "system"
@@ -298,95 +281,3 @@ def _tool_words(trace: Trace) -> set[str]:
         elif isinstance(node, list):
             waiting.extend(node)
     return found
-
-
-# ---------------------------------------------------------------- copied spans
-
-
-class _Runs:
-    """Flat texts, asked whether one of them holds a run of words; only those are looked at that hold its first words."""
-
-    def __init__(self, flats: Iterable[str]) -> None:
-        self._by_gram: dict[tuple[str, ...], dict[str, None]] = {}
-        for text in flats:
-            self.add(text)
-
-    def add(self, text: str) -> None:
-        """Ask about one more."""
-        words = text.split()
-        for gram in zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False):
-            self._by_gram.setdefault(gram, {})[text] = None
-
-    def __contains__(self, run: str) -> bool:
-        return any(f" {run} " in text for text in self._by_gram.get(tuple(run.split()[:SPAN_WORDS]), ()))
-
-
-class _Spans:
-    """The runs of words of each turn's prose that an earlier message of its thread holds and that say enough to be no accident."""
-
-    def __init__(self, trace: Trace, texts: Texts, turns: Iterable[int]) -> None:
-        self._texts = texts
-        wanted: dict[int, list[list[str]]] = {}
-        grams: set[tuple[str, ...]] = set()
-        for turn in trace.model_turns:
-            for part in parts_of(turn)[0]:
-                for sentence in re.split(r"(?<![.!?:;])[.!?:;\n]+(?:\s|$)|\n", part):
-                    words = texts.flat(sentence).split()
-                    if len(words) >= SPAN_WORDS:
-                        wanted.setdefault(turn.index, []).append(words)
-                        grams.update(zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False))
-        self._found: dict[int, tuple[str, ...]] = {}
-        said: dict[str, dict[tuple[str, ...], tuple[int, int]]] = {}
-        flats: list[str] = []
-        for step in trace.steps:
-            known = said.setdefault(step.thread, {})
-            if isinstance(step, ModelTurn):
-                self._found[step.index] = tuple(dict.fromkeys(
-                    span for words in wanted.get(step.index, ()) for span in self._copied(words, known, flats)
-                ))  # fmt: skip
-            for text in spoken(step):
-                flat = texts.flat(text)
-                words = flat.split()
-                number, place = len(flats), 0
-                flats.append(flat)
-                for gram in zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False):
-                    if gram in grams:
-                        known.setdefault(gram, (number, place))
-                    place += len(gram[0]) + 1
-
-    def _copied(
-        self, words: list[str], known: dict[tuple[str, ...], tuple[int, int]], flats: list[str]
-    ) -> Iterator[str]:
-        at = 0
-        while at + SPAN_WORDS <= len(words):
-            number, place = known.get(tuple(words[at : at + SPAN_WORDS]), (-1, 0))
-            if number < 0:
-                at += 1
-                continue
-            end = _longest(words, at, flats[number], place)
-            run = words[at:end]
-            content = {word for word in run if word not in COMMON_WORDS and len(word) > 2}
-            if len(content) >= SPAN_CONTENT:
-                yield " ".join(run)
-                at = end
-            else:  # another message may hold a run that begins within this one
-                at += 1
-
-    def of(self, turn: int) -> tuple[str, ...]:
-        """The copied spans of a turn, in small letters, one blank between words."""
-        return self._found.get(turn, ())
-
-
-def _longest(words: list[str], at: int, flat: str, place: int) -> int:
-    """Where the longest run of words from `at` on ends that a flat text holds; three of them stand at `place` for the first time.
-
-    Each try doubles what is looked for, so that a long run does not cost its square.
-    """
-    low, step = at + SPAN_WORDS, 1  # so far is known to be held
-    while low < len(words) and step:
-        end = min(low + step, len(words))
-        if flat.find(f" {' '.join(words[at:end])} ", place) >= 0:
-            low, step = end, 2 * step
-        else:
-            step //= 2
-    return low

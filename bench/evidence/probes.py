@@ -28,15 +28,18 @@ def search(path: str, value: Any) -> Any:
     (47, None, 2)
     """
     import jmespath
-    from jmespath.exceptions import JMESPathError, JMESPathTypeError
+    from jmespath.exceptions import ArityError, JMESPathError, UnknownFunctionError
 
+    not_one = f"path {one_line(path)[:200]!r} is not JMESPath"
     try:
         compiled = jmespath.compile(path)
-    except JMESPathError as error:
-        raise ScenarioError(f"path {path!r} is not JMESPath: {one_line(error)}") from None
+    except (JMESPathError, ValueError, RecursionError) as error:
+        raise ScenarioError(f"{not_one}: {one_line(error)}") from None
     try:
-        found = compiled.search(decode_strings(_parsed(value)))
-    except (JMESPathTypeError, RecursionError, ArithmeticError):
+        found = msgspec.to_builtins(compiled.search(decode_strings(_parsed(value))))
+    except (ArityError, UnknownFunctionError) as error:
+        raise ScenarioError(f"{not_one}: {one_line(error)}") from None
+    except (JMESPathError, TypeError, ValueError, RecursionError, ArithmeticError):  # no answer in this value
         return None
     return None if found == [] else found
 

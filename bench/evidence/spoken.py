@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model import Message, ModelTurn, ToolCall, text_of
+from ..model import AnyStep, Message, ModelTurn, SystemTurn, ToolCall, ToolResult, UserTurn, text_of
 from ..text.decode import plain_lines
 
 
@@ -26,3 +26,14 @@ def message_texts(message: Message) -> tuple[str, ...]:
     ('Looking.', 'pattern: run_7')
     """
     return tuple(text for text in (message.text, *map(call_text, message.tool_calls)) if text)
+
+
+def spoken(step: AnyStep) -> list[str]:
+    """The texts in which a step says something to its thread, a result untruncated; `[]` for a step that says nothing."""
+    if isinstance(step, SystemTurn | UserTurn):
+        return [text_of(step.content)]
+    if isinstance(step, ToolResult):
+        return [step.text]
+    if isinstance(step, ModelTurn):
+        return [text for text in (text_of(step.content), *map(call_text, step.tool_calls)) if text]
+    return []

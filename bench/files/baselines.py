@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def read_baseline(path: Path) -> Baseline | None:
     Fields that are not known are left alone, settings that are missing count as not said. Raises ResultsError for a file that cannot be read, or
     that a later bench wrote.
     """
-    if not path.exists():
+    if not os.path.lexists(path):  # a link that leads nowhere is no missing baseline
         return None
     data, again = read_bytes(path), "accept a new one with --update-baseline"
     require_schema(path, data, again=again, earlier=True)

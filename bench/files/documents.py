@@ -213,7 +213,7 @@ class Document:
         if len(data) > limit("line"):
             raise self.fail(f"a JSON value of more than {limit('line'):,} bytes — {raised('line')}", line=line)
         try:
-            value = msgspec.json.decode(data)
+            value = self._decode_slowly(data, line) if _has_huge_number(data) else msgspec.json.decode(data)
         except RecursionError:
             raise self._too_deep(line) from None
         except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -239,7 +239,7 @@ class Document:
                 line=number,
             ) from None
         try:
-            return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+            return json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
         except json.JSONDecodeError as error:
             number = (line or 1) + error.lineno - 1
             if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
@@ -288,6 +288,19 @@ def _finite(text: str) -> float:
     if value in (float("inf"), float("-inf")):
         raise _NotANumber(text, "is too large for a JSON number")
     return value
+
+
+def _whole(text: str) -> int:
+    _finite(text)
+    return int(text)
+
+
+_DIGITS = bytes(ord("0") if chr(byte).isdigit() and byte < 128 else ord(" ") for byte in range(256))
+_HUGE = b"0" * 309  # a whole number of so many digits is no float: whoever adds to it or divides it fails
+
+
+def _has_huge_number(data: bytes) -> bool:
+    return len(data) >= len(_HUGE) and _HUGE in data.translate(_DIGITS)
 
 
 @dataclass(frozen=True, slots=True)

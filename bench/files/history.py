@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -96,13 +97,17 @@ def _add(connection: sqlite3.Connection, comparison: Comparison, commit: Commit 
 def titles(path: Path) -> tuple[str, ...]:
     """The scenarios that a history holds runs of, by title, sorted."""
     with _open(path) as connection:
-        return tuple(row[0] for row in connection.execute("SELECT DISTINCT title FROM runs ORDER BY title"))
+        found = [row[0] for row in connection.execute("SELECT DISTINCT title FROM runs ORDER BY title")]
+        return msgspec.convert(found, tuple[str, ...])
 
 
 def subjects(path: Path) -> dict[str, str]:
     """The subject line of every commit in a history, by its hash."""
     with _open(path) as connection:
-        return dict(connection.execute("SELECT commit_sha, subject FROM runs WHERE commit_sha IS NOT NULL"))
+        found = connection.execute(
+            "SELECT commit_sha, subject FROM runs WHERE commit_sha IS NOT NULL AND subject IS NOT NULL"
+        )
+        return msgspec.convert(dict(found), dict[str, str])
 
 
 def moments(path: Path, title: str, metric: str | None = None) -> tuple[Moment, ...]:
@@ -130,11 +135,15 @@ def _moments(connection: sqlite3.Connection, path: Path, title: str, metric: str
     }
     number = {row[0]: place for place, row in enumerate(runs, 1)}
     known = {row[0]: row for row in runs}
-    return tuple(
-        Moment(run=number[run], commit=known[run][1], dirty=bool(known[run][2]), at=known[run][3], strategy=strategy,
-               metric=name, value=value, changed=changed[run])
+    found = [
+        {"run": number[run], "commit": known[run][1], "dirty": bool(known[run][2]), "at": known[run][3],
+         "strategy": strategy, "metric": name, "value": value, "changed": changed[run]}
         for run, strategy, name, value in scores
-    )  # fmt: skip
+    ]  # fmt: skip
+    kept = msgspec.convert(found, tuple[Moment, ...])  # SQLite keeps any type in any column
+    if any(moment.value is not None and math.isinf(moment.value) for moment in kept):
+        raise ResultsError(f"{path}: a value is infinite — give a history as it was made")
+    return kept
 
 
 def moves(kept: Sequence[Moment]) -> tuple[Move, ...]:
@@ -173,10 +182,10 @@ def _open(path: Path, writing: bool = False) -> Iterator[sqlite3.Connection]:
         raise ResultsError(f"{path}: no such file — keep runs with `bench run --history {path.name}`")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(path, timeout=30)) as connection:
+        with closing(sqlite3.connect(path.absolute(), timeout=30)) as connection:
             _require_history(path, connection, writing)
             yield connection
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise ResultsError(
             f"{path}: {one_line(error)} — give a file that `bench run --history` made, or a new one"
         ) from None
@@ -199,3 +208,20 @@ def _require_history(path: Path, connection: sqlite3.Connection, writing: bool) 
         connection.execute(f"PRAGMA user_version = {SCHEMA}")
     elif schema != SCHEMA:
         raise ResultsError(f"{path}: schema {schema}, this bench reads {SCHEMA} — keep a new history with this version")
+    elif _computes(connection):
+        raise ResultsError(
+            f"{path}: its tables run code (views, triggers, computed columns) — give a history as it was made"
+        )
+
+
+def _computes(connection: sqlite3.Connection) -> bool:
+    """Whether reading or writing the tables runs what somebody put into the file, which may never end."""
+    kinds = dict(connection.execute("SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')"))
+    if any(kinds.get(name) == "view" for name in ("runs", "scores")):
+        return True
+    if connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone()[0]:
+        return True
+    columns = connection.execute(
+        "SELECT hidden FROM pragma_table_xinfo('runs') UNION ALL SELECT hidden FROM pragma_table_xinfo('scores')"
+    )
+    return any(hidden for (hidden,) in columns)

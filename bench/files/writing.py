@@ -10,6 +10,9 @@ from pathlib import Path
 
 from ..errors import BenchError
 
+_SHOWN = 40
+"""How much of a file's name the hidden one beside it shows: with all of it, one of the longest names would be too long."""
+
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file so that a reader finds the old one or the whole new one. Its folder is made; its permissions are those of the old file, else
@@ -31,7 +34,7 @@ def write_together(files: Mapping[Path, bytes]) -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if path.is_dir():
                     raise IsADirectoryError(0, "is a folder")
-                descriptor, staged[path] = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+                descriptor, staged[path] = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:_SHOWN]}.")
                 with os.fdopen(descriptor, "wb") as file:
                     file.write(data)
                 os.chmod(staged[path], _mode(path))

@@ -171,8 +171,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything that gates and panels may see: the cases with their rows, the rows over all cases, and what is made of them.
 
     `history` are earlier runs and this one, oldest first. `allow_inconclusive`: such a verdict does not fail the whole. `keep` and `keep_far` are the
-    shares of what was needed, and of what was needed from far back, that a strategy has to keep to be recommended. `tuning`: these are the cases
-    that a setting is judged on which was chosen on others; None: nothing was chosen beforehand.
+    shares of what was needed, and of each part of that, that a strategy has to keep to be recommended. `tuning`: these are the cases that a setting
+    is judged on which was chosen on others; None: nothing was chosen beforehand.
     """
 
     title: str

@@ -85,7 +85,7 @@ class Entry:
     reads: tuple[str, ...] = ()
     method: str | None = None
 
-    @property
+    @functools.cached_property
     def doc(self) -> str:
         """The docstring, dedented; `""` where there is none."""
         return inspect.getdoc(self.target) or ""

@@ -79,14 +79,12 @@ def _answer(comparison: Comparison) -> _Answer:
 
 
 def _of_decision(decision: Decision) -> _Answer:
+    standing = decision.advised
     advice: str = decision.outcome
-    if advice == "ship" and not decision.beats_today and not decision.surely_cheaper:
+    if standing is not None and standing.strategy == RUN_TODAY:
         advice = "keep_what_you_run"  # a winner that surely beats nothing is no reason to change what is run
-    name = RUN_TODAY if advice == "keep_what_you_run" else decision.winner
-    if advice == "ship" and not decision.beats_today:
-        name = decision.surely_cheaper[0]
-    standing = next((item for item in decision.standings if item.strategy == name), None)
-    return _Answer(advice, {**ANSWERS, "ship": f"ship {name}"}[advice], standing, decision.unit)
+    shipped = "" if standing is None else f"ship {standing.strategy}"
+    return _Answer(advice, {**ANSWERS, "ship": shipped}[advice], standing, decision.unit)
 
 
 def _of_tuned(tuned: Tuned) -> _Answer:

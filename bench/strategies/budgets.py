@@ -14,6 +14,8 @@ from . import Strategy
 WINDOW = "max_tokens"
 """The compactor's parameter that a budget sets."""
 
+_MOST_DIGITS = 18
+
 
 def parse_budgets(text: str) -> tuple[int, ...]:
     """Windows as they are written on the command line, in tokens, each once. Raises SpecError for anything else.
@@ -24,7 +26,7 @@ def parse_budgets(text: str) -> tuple[int, ...]:
     found = []
     for item in text.split(","):
         number = item.strip().replace("_", "")
-        if not (number.isascii() and number.isdigit() and int(number)):
+        if not (number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS and int(number)):
             raise SpecError(f"budget {item.strip()!r} is no number of tokens — write --budget 8000,16000,32000")
         found.append(int(number))
     return tuple(dict.fromkeys(found))

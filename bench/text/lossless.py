@@ -19,7 +19,7 @@ from ..model import ToolResult, compact_json
 from .decode import NothingParsed, decode_strings, parse_json
 
 _REFERENCE = re.compile(r"@+table")
-_HEADING = re.compile(r"@table (\d+): (\d+) rows")
+_HEADING = re.compile(r"@table (\d{1,9}): (\d{1,9}) rows")
 _SCALAR = re.compile(r"null|true|false|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _NEEDS_QUOTES = re.compile(r'[,\n\r]|^["\[{\s]|\s$|^$')
 _BARE = re.compile(r"[^,\n]*")

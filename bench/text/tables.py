@@ -93,7 +93,15 @@ class _Looked:
 
     def __init__(self, names: Names, spare: int) -> None:
         self.names, self.spare = names, spare
+        self._filled: dict[str, int] = {}
         self._words = frozenset(max(_WORD.findall(name), key=len, default="") for name in names)
+
+    def filled(self, line: str) -> int:
+        """The places of a line that are not blank, as bits; lines that are read in vain come again and again, below one header after the other."""
+        mask = self._filled.get(line)
+        if mask is None:
+            mask = self._filled[line] = _filled(line)
+        return mask
 
     def may_be_header(self, line: str) -> bool:
         """Whether a line has a word that a column name has. Cheap, and never wrong where it says no."""
@@ -203,7 +211,7 @@ def _aligned(lines: Sequence[str], start: int, looked_for: _Looked) -> _Found | 
     for gap in (2, 1):
         named = re.split(rf"\s{{{gap},}}", lines[start].strip())
         if _known(named, names):
-            spans, height = _spans_at(lines, start, gap, len(named))
+            spans, height = _spans_at(lines, start, gap, len(named), looked_for)
             read += sum(map(len, lines[start : start + height]))
             numbered = _numbered(lines[start : start + height], spans[0])
             if gap == 1 and len(spans) > len(named) and not numbered:
@@ -214,17 +222,20 @@ def _aligned(lines: Sequence[str], start: int, looked_for: _Looked) -> _Found | 
     return best
 
 
-def _spans_at(lines: Sequence[str], start: int, gap: int, named: int) -> tuple[list[tuple[int, int]], int]:
+def _spans_at(
+    lines: Sequence[str], start: int, gap: int, named: int, looked_for: _Looked
+) -> tuple[list[tuple[int, int]], int]:
     """Where the columns of an aligned table stand, and how many lines it has: as long as each name has a column of its own."""
-    mask = _filled(lines[start])
+    mask = looked_for.filled(lines[start])
     header = bin(mask)[:1:-1]
     height = 1
     for place in range(start + 1, len(lines)):
         line = lines[place]
         if not line.strip():
             break
-        dots = _LEFT_OUT.issuperset(line.split())  # rows left out: they need not be aligned
-        together = mask if dots else mask | _filled(line)
+        together = mask | looked_for.filled(line)
+        if together != mask and _LEFT_OUT.issuperset(line.split()):  # rows left out: they need not be aligned
+            together = mask
         if together != mask or height == 1:
             under_name = sum("1" in header[at:end] for at, end in _spans(together, gap))
             if under_name < named:
@@ -240,9 +251,10 @@ def _numbered(lines: Sequence[str], span: tuple[int, int]) -> bool:
 
 
 def _cells(lines: Sequence[str], spans: list[tuple[int, int]], named: list[str], names: Names) -> _Found | None:
-    columns, *body = [[line.expandtabs()[at:end].strip() for at, end in spans] for line in lines]
+    columns = [lines[0].expandtabs()[at:end].strip() for at, end in spans]
     if [column for column in columns if column] != named or not all(columns[1:]):
         return None
+    body = [[line.expandtabs()[at:end].strip() for at, end in spans] for line in lines[1:]]
     if not columns[0] and body[0][0] in names and not any(body[0][1:]):  # pandas names its index on a line of its own
         columns, body = [body[0][0], *columns[1:]], body[1:]
     rows = [_row(columns, cells, names) for cells in body]

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Literal, Protocol
 
 import msgspec
 
-from ..errors import SpecError, TraceError
+from ..errors import BenchError, SpecError, TraceError, debugged, defect
 from ..files.documents import Document
 from ..model import Source, Trace, encodable
 from ..plugins.registry import build, entries
@@ -251,13 +252,13 @@ def _reader_for(document: Document, given: Given, base: Path) -> tuple[_Chosen |
         reader = _open_reader(given.format, base)
         if given.named:
             return (given.format, reader), ""
-        sniffed = reader.sniff(document)
+        sniffed = _sniffed(given.format, reader, document)
         if confidence_of(sniffed) is not Confidence.NO:
             return (given.format, reader), ""
         answers = {given.format: sniffed}
         why_not = f"not {given.format}"
     else:
-        answers = {name: _open_reader(name, base).sniff(document) for name in entries("reader")}
+        answers = {name: _sniffed(name, _open_reader(name, base), document) for name in entries("reader")}
         best = max(map(confidence_of, answers.values()), default=Confidence.NO)
         candidates = [name for name, answer in answers.items() if confidence_of(answer) is best]
         if best is not Confidence.NO:
@@ -277,6 +278,23 @@ def _reader_for(document: Document, given: Given, base: Path) -> tuple[_Chosen |
     return None, why_not
 
 
+@contextmanager
+def _its_own_error(reader: str, document: Document) -> Iterator[None]:
+    """What a reader did not foresee costs the file that it reads, not the run: a TraceError that names both."""
+    try:
+        yield
+    except (BenchError, MemoryError):
+        raise
+    except Exception as error:
+        debugged(error)
+        raise document.fail(f"reader {reader} cannot read it: {defect(error)}") from error
+
+
+def _sniffed(name: str, reader: Reader, document: Document) -> Confidence | Near:
+    with _its_own_error(name, document):
+        return reader.sniff(document)
+
+
 def _nearest_format(answers: Mapping[str, Confidence | Near]) -> str:
     """What to say of the format that a file is nearest to; `""` where it has nothing of any."""
     near = {name: answer for name, answer in answers.items() if isinstance(answer, Near)}
@@ -289,7 +307,8 @@ def _nearest_format(answers: Mapping[str, Confidence | Near]) -> str:
 
 def _read(chosen: _Chosen, document: Document, named: bool) -> Iterator[Trace]:
     name, reader = chosen
-    traces = list(reader.read(document))
+    with _its_own_error(name, document):
+        traces = list(reader.read(document))
     if not traces:
         raise document.fail(f"holds no trace that {name} can read — record it again, or leave the file out")
     stem = case_id(PurePosixPath(document.below).name if named else document.below)

@@ -41,11 +41,11 @@ def given_files(text: str, base: Path) -> Given:
     reader, path = _split_format(text, base)
     shown = path.replace(os.sep, "/")
     target = base / path
-    if target.is_dir():
+    if os.path.isdir(target):  # of a name that is too long too, where Path.is_dir raises
         given = Given(text, reader, tuple(_walk(target, shown.rstrip("/") or "/")), named=False)
-    elif target.exists() or not glob.has_magic(path):
+    elif os.path.exists(target) or not glob.has_magic(path):
         given = Given(text, reader, (File(target, shown, target.name),), named=True)
-        if not target.exists():
+        if not os.path.exists(target):
             _ = Document(target, shown).disk_bytes  # says that there is no such file
     else:
         given = Given(text, reader, tuple(_matches(base, path)), named=False)
@@ -78,7 +78,7 @@ def _split_format(text: str, base: Path) -> tuple[str | None, str]:
         if not rest:
             raise TraceError(f"{text!r}: a path is missing — write {name}:FILE")
         return name, rest
-    if colon and prefix.isidentifier() and not (base / text).exists() and not glob.has_magic(prefix):
+    if colon and prefix.isidentifier() and not os.path.exists(base / text) and not glob.has_magic(prefix):
         raise TraceError(f"{text}: unknown trace format {prefix!r}{nearest(prefix, known)}")
     if not text:
         raise TraceError("an empty path was given — name a file, a folder or a pattern")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
 from typing import Any
 
 TOKENS = (
@@ -15,8 +16,26 @@ TOKENS = (
     b"---", b": ", b"\t", b'"', b"'",
     b"- ", b"&a *a", b"!!python/object", b"<output>", b"\\", b"=", b",",
 )  # fmt: skip
+NUMBERS = (
+    b"9" * 400,
+    b"9" * 5000,
+    b"---58",
+    b"-1",
+    b"1e400",
+    b"\xc2\xb2",
+    b"\xd9\xa3",
+    b"0x1F",
+    b"1_000",
+    b"",
+    b"00",
+    b"1.2.3",
+    b"99999999999999999999",
+)
+"""What stands where a number stood: too long for an integer or a float, of other scripts, or none at all."""
+
 ODD: tuple[Any, ...] = (
-    None, True, False, 0, -1, 10**30, 1e308, -1e308, 5e-324, "", "x", "\ud800", "\x1b]8;;", "a" * 5000, "[" * 600, [], {},
+    None, True, False, 0, -1, 10**30, 10**400, -(10**400), "9" * 5000, "---58", "\u00b2", 1e308,
+    -1e308, 5e-324, "", "x", "\ud800", "\x1b]8;;", "a" * 5000, "[" * 600, [], {},
     [[]], [None], {"": None}, {"a": {"b": []}},
     [{"type": "text"}], "2024-13-45T99:99", "{\"a\": ", ["a", 1, None], json.loads("[" * 300 + "]" * 300),
 )  # fmt: skip
@@ -25,9 +44,9 @@ ODD: tuple[Any, ...] = (
 def mutated(data: bytes, draw: random.Random) -> bytes:
     """A file with one to four mutations; one in twenty compressed, whole or cut."""
     for _ in range(draw.choice((1, 1, 1, 2, 4))):
-        data = draw.choice((_cut, _without, _twice, _flipped, _with_token, _of_value, _of_value, _of_value, _line))(
-            data, draw
-        )
+        data = draw.choice(
+            (_cut, _without, _twice, _flipped, _with_token, _of_value, _of_value, _of_value, _line, _number)
+        )(data, draw)
     if draw.random() < 0.05:
         packed = gzip.compress(data)
         data = packed if draw.random() < 0.5 else packed[: draw.randrange(len(packed))]
@@ -63,6 +82,15 @@ def _flipped(data: bytes, draw: random.Random) -> bytes:
 def _with_token(data: bytes, draw: random.Random) -> bytes:
     start = _place(data, draw)
     return data[:start] + draw.choice(TOKENS) + data[start + draw.choice((0, 0, 1, 5)) :]
+
+
+def _number(data: bytes, draw: random.Random) -> bytes:
+    """A run of digits replaced."""
+    places = [match.span() for match in re.finditer(rb"-?\d+", data)]
+    if not places:
+        return _with_token(data, draw)
+    start, end = draw.choice(places)
+    return data[:start] + draw.choice(NUMBERS) + data[end:]
 
 
 def _line(data: bytes, draw: random.Random) -> bytes:

@@ -58,6 +58,7 @@ def survives(read: Callable[[], Any], name: str = "") -> Any:
         assert not RAW.search(said), f"not one plain line: {said!r}"
         assert len(said) <= 600, said
         assert name in said, f"{said!r} does not name {name}"
+        assert "defect" not in said, said  # what a reader did not foresee, put on its file
         return None
 
 

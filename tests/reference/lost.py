@@ -13,6 +13,7 @@ from . import loss, rebuilt
 from .facts import facts_of as facts_with
 from .needs import lower_of
 from .notices import is_noticed, marker
+from .reading import Nothing, some
 
 UNITS = (
     ["%", "‰", "°", "°C", "°F", "bytes", "byte", "B", "KB", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours"]
@@ -245,8 +246,26 @@ def silent(trace: Trace, run: Run) -> dict[int, float]:
             or _leaves_gone(trace, run, result, messages)
         )
         is_silent = gone and not is_noticed(shown or written, result.text)
+        if is_silent and any(_only_stands_there(text, result, trace) for text in shown):
+            is_silent = False
         found[result.index] = max(found.get(result.index, 0.0), float(is_silent))
     return found
+
+
+def _only_stands_there(text: str, result: ToolResult, trace: Trace) -> bool:
+    """Whether a text where a result stood is short, no part of it, no data, and without any of its facts."""
+    bare = text.strip()
+    try:
+        is_data = isinstance(some(bare), dict | list)
+    except Nothing:
+        is_data = False
+    facts = facts_with(result.text, lower_of(trace))
+    return (
+        0 < len(bare) <= 200
+        and bare not in result.text
+        and not is_data
+        and not any(rebuilt.present(fact, [bare]) for fact in facts)
+    )
 
 
 def false_notices(trace: Trace, run: Run) -> dict[int, float]:

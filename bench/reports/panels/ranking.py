@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...comparison.decision import FAR, KEEPS_ALL, RECALL, RUN_TODAY, Decision, Standing, decide
 from ...comparison.intervals import FEWEST
+from ...comparison.pairs import NOISE_FLOOR
 from ...model import Comparison, Tuning
 from ...text.wording import counted, rough
 from .. import panel
@@ -96,15 +97,16 @@ def _row(comparison: Comparison, decision: Decision, item: Standing, kept: str |
 
 
 def _verdict(decision: Decision, item: Standing) -> Cell:
-    if item.strategy == decision.winner:
-        if item.strategy != RUN_TODAY and not decision.beats_today:
-            return Cell("cheapest so far, not surely", "warn")
-        return Cell("keep it" if item.strategy == RUN_TODAY else "ship it", "good")
-    if item.qualifies:
-        return Cell(
-            "yes, but costs more" if item.price != getattr(decision.won, "price", None) else "yes, costs as much"
-        )
-    return Cell("no:", "bad", detail=_against(item))
+    if not item.qualifies:
+        return Cell("no:", "bad", detail=_against(item))
+    if item == decision.advised:
+        later = "" if decision.outcome == "keep_what_you_run" else " for now"
+        return Cell(f"keep it{later}" if item.strategy == RUN_TODAY else "ship it", "good")
+    if item == decision.won:
+        return Cell("cheapest so far, not surely", "warn")
+    price, lowest = item.price, getattr(decision.won, "price", None)
+    costs_more = price is not None and lowest is not None and price - lowest > NOISE_FLOOR * abs(lowest)
+    return Cell("yes, but costs more" if costs_more else "yes, costs as much")
 
 
 def _of_tuned(tuning: Tuning, item: Standing) -> Cell:

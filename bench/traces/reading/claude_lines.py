@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from ...files.documents import Document, Node
@@ -88,8 +89,10 @@ def _is_sidechain(value: Any) -> bool:
 
 
 def _session_id(values: Iterator[Any]) -> str | None:
+    """The session that lines are of; None where none says it, or says what is no name of a file or folder."""
     found = (value.get("sessionId") or value.get("session_id") for value in values)
-    return next((item for item in found if isinstance(item, str)), None)
+    told = next((item for item in found if isinstance(item, str)), None)
+    return told if told is not None and re.fullmatch(r"\w[\w.-]{0,99}", told, re.ASCII) else None
 
 
 def _agent_id(document: Document) -> str:
@@ -97,7 +100,7 @@ def _agent_id(document: Document) -> str:
 
 
 def _agent_files(document: Document, session_id: str | None) -> Iterator[Document]:
-    if session_id is None or Path(session_id).name != session_id:
+    if session_id is None:
         return
     folder = document.path.parent
     for path in sorted([*folder.glob("agent-*.jsonl"), *(folder / session_id / "subagents").glob("agent-*.jsonl")]):

@@ -15,7 +15,7 @@ _OPENED = re.compile(r"^```(mswea_bash_command|bash)[ \t]*\r?\n", re.MULTILINE)
 _CLOSED = re.compile(r"^```[ \t]*\r?$", re.MULTILINE)
 _EXECUTE = re.compile(r"^execute:[ \t]*(\S.*)$", re.MULTILINE | re.IGNORECASE)
 _RETURNCODE = re.compile(
-    r"\s*(?:<exception>(?P<error>.*?)</exception>\s*)?<returncode>\s*(?P<code>-?\d+)\s*</returncode>", re.DOTALL
+    r"\s*(?:<exception>(?P<error>.*?)</exception>\s*)?<returncode>\s*(?P<code>-?\d{1,9})\s*</returncode>", re.DOTALL
 )
 _CUT = re.compile(r"^<elided_chars>", re.MULTILINE)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ from ...files.documents import Node
 from .nodes import at, first_of, moment
 
 _FAILED = (2, "STATUS_CODE_ERROR", "ERROR")
+_WHOLE = re.compile(r"-?[0-9]{1,25}")
 _SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
 
@@ -160,7 +162,7 @@ def _value(value: Any) -> Any:
             return value[name]
     if "intValue" in value:
         whole = value["intValue"]
-        return int(whole) if isinstance(whole, str) and whole.lstrip("-").isdecimal() else whole
+        return int(whole) if isinstance(whole, str) and _WHOLE.fullmatch(whole) else whole
     for name in ("arrayValue", "kvlistValue"):
         if name in value:
             inner = value[name].get("values", []) if isinstance(value[name], dict) else []
@@ -179,7 +181,7 @@ def _id(node: Node) -> str:
 
 def _nanoseconds(node: Node) -> float | None:
     value = node.value
-    whole = int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 25 else value
+    whole = int(value) if isinstance(value, str) and _WHOLE.fullmatch(value) else value
     if whole is not None and type(whole) is not int:
         raise node.expected("a number of nanoseconds")
     return None if whole is None else whole / 1e9

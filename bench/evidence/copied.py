@@ -1,0 +1,140 @@
+"""Copied spans: the runs of words of a turn that an earlier message of its thread holds and that say enough to be no accident."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..model import ModelTurn, Trace
+from ..text.common_words import COMMON_WORDS
+from ..text.texts import Texts
+from .spoken import spoken
+from .turn_parts import parts_of
+
+SPAN_WORDS = 3
+"""The shortest run of words that counts as copied."""
+
+SPAN_CONTENT = 2
+"""How many of its words must say something: be none of the common ones."""
+
+_FAR = 1000
+"""Of how many words at most these must be found."""
+
+_SPARE = 200_000_000
+"""How many characters of a trace's messages may be read in vain for runs that go on elsewhere than where they were said first. Then they are compared
+there alone, so that many runs in long messages do not cost their product.
+"""
+
+
+class Runs:
+    """Flat texts, asked whether one of them holds a run of words; only those are looked at that hold its first words."""
+
+    def __init__(self, flats: Iterable[str]) -> None:
+        self._by_gram: dict[tuple[str, ...], dict[str, None]] = {}
+        for text in flats:
+            self.add(text)
+
+    def add(self, text: str) -> None:
+        """Ask about one more."""
+        words = text.split()
+        for gram in zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False):
+            self._by_gram.setdefault(gram, {})[text] = None
+
+    def __contains__(self, run: str) -> bool:
+        return any(f" {run} " in text for text in self._by_gram.get(tuple(run.split()[:SPAN_WORDS]), ()))
+
+
+class Spans:
+    """The copied spans of each turn's prose."""
+
+    def __init__(self, trace: Trace, texts: Texts, turns: Iterable[int]) -> None:
+        self._spare = _SPARE
+        wanted: dict[int, list[list[str]]] = {}
+        grams: set[tuple[str, ...]] = set()
+        for turn in trace.model_turns:
+            for part in parts_of(turn)[0]:
+                for sentence in re.split(r"(?<![.!?:;])[.!?:;\n]+(?:\s|$)|\n", part):
+                    words = texts.flat(sentence).split()
+                    if len(words) >= SPAN_WORDS:
+                        wanted.setdefault(turn.index, []).append(words)
+                        grams.update(zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False))
+        self._found: dict[int, tuple[str, ...]] = {}
+        said: dict[str, dict[tuple[str, ...], tuple[int, int]]] = {}
+        flats: list[str] = []
+        for step in trace.steps:
+            known = said.setdefault(step.thread, {})
+            if isinstance(step, ModelTurn):
+                self._found[step.index] = tuple(dict.fromkeys(
+                    span for words in wanted.get(step.index, ()) for span in self._copied(words, known, flats)
+                ))  # fmt: skip
+            for text in spoken(step):
+                flat = texts.flat(text)
+                words = flat.split()
+                number, place = len(flats), 0
+                flats.append(flat)
+                for gram in zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False):
+                    if gram in grams:
+                        known.setdefault(gram, (number, place))
+                    place += len(gram[0]) + 1
+
+    def _copied(
+        self, words: list[str], known: dict[tuple[str, ...], tuple[int, int]], flats: list[str]
+    ) -> Iterator[str]:
+        enough = ends_of_enough(words)
+        at = 0
+        while at + SPAN_WORDS <= len(words):
+            number, place = known.get(tuple(words[at : at + SPAN_WORDS]), (-1, 0))
+            end = enough[at]
+            if number < 0 or not end or not self._holds(flats[number], f" {' '.join(words[at:end])} ", place):
+                at += 1  # another message may hold a run that begins within this one
+                continue
+            end = self._longest(words, at, end, flats[number], place)
+            yield " ".join(words[at:end])
+            at = end
+
+    def _longest(self, words: list[str], at: int, end: int, flat: str, place: int) -> int:
+        """Where the longest run of words from `at` on ends that a flat text holds, which holds the one to `end`; it was first said at `place`.
+
+        Each try doubles what is looked for, so that a long run does not cost its square.
+        """
+        low, step = end, 1  # so far is known to be held
+        while low < len(words) and step:
+            end = min(low + step, len(words))
+            if self._holds(flat, f" {' '.join(words[at:end])} ", place):
+                low, step = end, 2 * step
+            else:
+                step //= 2
+        return low
+
+    def _holds(self, flat: str, run: str, place: int) -> bool:
+        """Whether a flat text holds a run, the first words of which it says at `place` for the first time."""
+        if flat.startswith(run, place):
+            return True
+        if self._spare <= 0:
+            return False
+        found = flat.find(run, place + 1)
+        self._spare -= (len(flat) if found < 0 else found) - place
+        return found >= 0
+
+    def of(self, turn: int) -> tuple[str, ...]:
+        """The copied spans of a turn, in small letters, one blank between words."""
+        return self._found.get(turn, ())
+
+
+def ends_of_enough(words: Sequence[str]) -> list[int]:
+    """For each word, where the shortest run from it on ends that is long enough and says enough; 0 where none does.
+
+    >>> ends_of_enough("the wall is of the wall and concrete".split())
+    [8, 8, 8, 8, 8, 8, 0, 0]
+    """
+    found = [0] * len(words)
+    last: dict[str, int] = {}  # where the nearest words that say something stand, from the right
+    for at in range(len(words) - 1, -1, -1):
+        word = words[at]
+        if word not in COMMON_WORDS and len(word) > 2:
+            last.pop(word, None)
+            last = dict([(word, at), *last.items()][:SPAN_CONTENT])
+        if len(last) == SPAN_CONTENT:
+            end = max(max(last.values()) + 1, at + SPAN_WORDS)
+            found[at] = end if end <= min(len(words), at + _FAR) else 0
+    return found
