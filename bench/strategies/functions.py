@@ -102,6 +102,8 @@ class _Given:
         def part(what: str) -> Any:
             if what == "window":
                 return window
+            if what == "runtime":
+                return None  # of a graph that runs: none does
             if what == "system":
                 return "\n\n".join(message.text for message in window.messages if message.kind == "system")
             if what not in ("messages", "state", *DIALECTS):
