@@ -278,3 +278,12 @@ def test_a_system_message_in_the_middle_keeps_its_place():
 
 def test_bridges_without_anything_are_empty():
     assert Bridge(OpenAI(), []).back([]) == Bridge(Anthropic(), []).back(None) == []
+
+
+def test_the_runtime_of_a_graph_is_none():
+    run = bench.replay(
+        opened(shell(3, start=2)), lambda messages, runtime: messages[:1] if runtime is None else messages
+    )
+    assert run.failure is None
+    *_, (_, keys) = run.walk()
+    assert [run.messages[key].kind for key in keys] == ["system"]

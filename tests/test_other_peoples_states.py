@@ -98,3 +98,15 @@ def test_what_routers_and_evaluators_say_is_on_the_terminal(tmp_path, capsys, mo
     with pytest.raises(SystemExit):
         main(["run", "--traces", "t.jsonl", "--strategy", "m=summarizer=raw"])
     assert "Where did routes go wrong?" not in capsys.readouterr().out
+
+
+def test_one_that_raised_on_one_case_of_two_was_measured_on_the_other(tmp_path, capsys, monkeypatch):
+    write(tmp_path, "def f(text):\n    return text[:9] if len(text) < 150 else 1 / 0\n")
+    for name, count in (("a", 1), ("b", 9)):
+        (tmp_path / f"{name}.jsonl").write_bytes(encode_trace(opened(shell(1, start=2, chars=40 * count), id=name)))
+    monkeypatch.chdir(tmp_path)
+    for traces, says in (("*.jsonl", "no strategy was measured on every case"), ("b.jsonl", "nothing was measured")):
+        with pytest.raises(SystemExit) as done:
+            main(["run", "--traces", traces, "--strategy", "m=mine.py:f"])
+        assert done.value.code == 3
+        assert f"{says} (exit 3)" in capsys.readouterr().out

@@ -10,6 +10,7 @@ import pytest
 from handmade import opened, shell, trace
 
 import bench
+from bench.errors import SpecError
 from bench.model import ModelTurn, Run, SystemTurn, Trace, UserTurn
 from bench.plugins import beside
 from bench.replayer.loop import replay
@@ -80,6 +81,22 @@ def test_a_history_comes_back_as_it_was_given(tmp_path: Path, peer: str, path: s
     run = run_of(tmp_path, text, "same", recorded)
     assert not any(prompt.compacted for prompt in run.prompts)
     assert prompts(run) == prompts(bench.replay(recorded, "keep_all"))
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_one_message_of_a_library_is_nothing_that_anybody_has(tmp_path: Path, peer: str) -> None:
+    code_of(peer)
+    name = {
+        "pydantic_ai": "pydantic_ai.messages import ModelResponse",
+        "inspect_ai": "inspect_ai.model import ChatMessageTool",
+    }[peer]
+    (tmp_path / "mine.py").write_text(f"from {name} as M\n\n\ndef f(one: M):\n    return one\n")
+    beside.load_file.cache_clear()
+    with pytest.raises(
+        SpecError,
+        match=r"'one' asks for an object of the class .*, which no dialect here writes — wrap it: take `text`",
+    ):
+        parse_strategy("m=mine.py:f", tmp_path)
 
 
 @pytest.mark.parametrize("peer", PEERS)

@@ -221,3 +221,19 @@ def test_several_scenarios_are_tuned_into_one_report() -> None:
     assert sentence.startswith("Of 4 scenarios: something better to ship in 1, keep what you run in 1 and nobody")
     assert [tuned_of(item.comparison) for item in (good, lucky)] == [good, lucky]
     assert tuned_of(compared(a=strategy(1.0))) is None
+
+
+def test_a_setting_of_ones_own_has_the_limits_that_are_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import time\n\n\ndef f(text, seconds=0.0):\n    time.sleep(seconds * ('part_8' in text))\n    return text\n"
+    )
+    recorded(tmp_path, 12)
+    monkeypatch.chdir(tmp_path)
+    given = ["--traces", "*.jsonl", "--strategy", "mine=mine.py:f:seconds=0|9", "--call-timeout", "0.3"]
+    code, _, _ = said(capsys, *given, "-o", "r.json")
+    told = json.loads((tmp_path / "r.json").read_text())
+    assert "raised" in told["decision"]["obstacles"]["mine-9"]
+    assert "mine-0" not in told["decision"]["obstacles"]
+    assert code == 0

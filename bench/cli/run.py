@@ -139,6 +139,7 @@ def run(
     for line in times.slow():
         say(line, err=True)
     more = {
+        "changes": against is not None,
         # what evaluators and routers say is no cost and no loss, so the ranking shows nothing of one that was given here
         "findings": bool(strategies) and any(_fills(item, "evaluator") for item in comparisons),
         "routes": bool(strategies) and any(_fills(item, "routers") for item in comparisons),

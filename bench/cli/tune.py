@@ -30,6 +30,11 @@ from .saying import say
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."
 )
+@click.option("--call-timeout", "call_s", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
+              metavar="SECONDS", help="How long a strategy of your own may take for its calls at one step.")  # fmt: skip
+@click.option("--memory", "memory_mib", type=click.IntRange(min=1), default=4096, show_default=True, metavar="MIB",
+              help="How much memory a process may take in which a strategy of your own runs.")  # fmt: skip
+@click.option("--outside", is_flag=True, help="Let scenarios name traces outside their repository.")
 def tune(
     scenarios: tuple[Path, ...],
     outputs: tuple[Path, ...],
@@ -40,6 +45,9 @@ def tune(
     seed: int | None,
     model: str | None,
     jobs: int | None,
+    call_s: float,
+    memory_mib: int,
+    outside: bool,
 ) -> None:
     """Name the best of the settings of SCENARIOs, or of every --strategy on --traces: the cheapest that keeps enough.
 
@@ -48,23 +56,27 @@ def tune(
     """
     from .. import run_scenario
     from ..files.writing import write_together
+    from ..plugins.trial import Limits
     from ..reports import report_bytes, require_renderer
     from ..reports.decision_sentence import decision_notes, tuned_sentence
     from ..tuning import tune as tuned
+    from ..workers import Times
 
     for output in outputs:
         require_renderer(output)
-    plans = plans_of(scenarios, traces, strategies)
+    plans = [
+        replace(plan, model=model or plan.model, outside=outside) for plan in plans_of(scenarios, traces, strategies)
+    ]
     if seed is not None:
         plans = [replace(plan, seed=seed) for plan in plans]
     require_apart(outputs, inputs_of(plans, outputs))
-    found = []
+    limits, times, found = Limits(call_s, memory_mib), Times(), []
     with progress_bar() as progress:
         for plan in plans:
-            compared = run_scenario(
-                replace(plan, model=model or plan.model), progress, jobs=jobs or os.cpu_count() or 1
-            )
+            compared = run_scenario(plan, progress, jobs=jobs or os.cpu_count() or 1, limits=limits, times=times)
             found.append((plan.title, tuned(compared, keep=keep, keep_far=keep_far, seed=plan.seed)))
+    for line in times.slow():
+        say(line, err=True)
     write_together({output: report_bytes([item.comparison for _, item in found], output) for output in outputs})
     for title, item in found:
         head = f"{title}: " if len(found) > 1 else ""

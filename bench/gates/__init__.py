@@ -261,7 +261,10 @@ def conclude(comparisons: Sequence[Comparison]) -> Conclusion:
     if "fail" in counts:
         code, meaning = 1, "a gate failed"
     elif not comparisons or not all(map(measured_anything, comparisons)):
-        code, meaning = 3, "nothing was measured"
+        some = any(
+            value_of(row) is not None and row.strategy in item.strategies for item in comparisons for row in item.rows
+        )
+        code, meaning = 3, "no strategy was measured on every case" if some else "nothing was measured"
     elif undecided:
         code, meaning = 3, "not everything could be judged"
     else:
@@ -270,5 +273,5 @@ def conclude(comparisons: Sequence[Comparison]) -> Conclusion:
 
 
 def measured_anything(comparison: Comparison) -> bool:
-    """Whether any declared strategy has any value at all."""
+    """Whether any declared strategy has any value over all cases."""
     return any(value_of(row) is not None and row.strategy in comparison.strategies for row in comparison.summary)

@@ -30,10 +30,11 @@ def loaded(spec: Spec, base: Path) -> tuple[Any, str | None, Beside | None]:
     owner, target, parts = None, module, spec.attribute.split(".")
     for part in parts:
         owner, target = target, getattr(target, part, None)
-    if target is not None and not callable(target):
+    data = type(target).__module__ == "builtins" and not callable(target)
+    if not data and not callable(target):
         what = f"{spec.target}: {spec.attribute!r} is no function, but of the class {type(target).__name__}"
         raise SpecError(f"{what} — name the method that is meant: {spec.target}:{spec.attribute}.METHOD")
-    if target is None:
+    if data:
         raise SpecError(f"{spec.target} has no function {spec.attribute!r}{nearest(spec.attribute, offered)}")
     bound = not inspect.isclass(owner) or isinstance(
         inspect.getattr_static(owner, parts[-1]), staticmethod | classmethod

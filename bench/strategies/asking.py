@@ -34,6 +34,7 @@ WINDOW = {
     "anthropic": ("anthropic_messages",),
     "langchain": ("langchain_messages",),
     "state": ("state",),
+    "runtime": ("runtime", "config"),
     "system": ("system", "system_prompt"),
     "max_tokens": ("max_tokens", "token_limit", "context_window", "limit", "budget"),
     "tokens": ("tokens", "token_count", "total_tokens"),
@@ -152,9 +153,12 @@ def asked_of(kind: str, function: Callable[..., Any], name: str | None = None) -
         foreign = _foreign(kind, declared)
         if foreign:
             told = f"{kind} {called!r}: parameter {parameter.name!r} asks for {foreign}"
-            raise SpecError(
-                f"{told}, which no dialect here writes — wrap it: take `messages`, convert them, and give message dicts back"
+            taken = (
+                "take `messages`, convert them, and give message dicts back"
+                if kind in ("compactor", "router")
+                else "take `text` or `raw`"
             )
+            raise SpecError(f"{told}, which no dialect here writes — wrap it: {taken}")
         others = [_asked(kind, *other, first=False) for other in asking if other[0] is not parameter]
         alone = not number and not any(what in _CONTENT[kind] for what in others)
         what = _asked(kind, parameter, declared, first=alone)
@@ -185,7 +189,15 @@ _CONTENT = {
 
 
 def _foreign(kind: str, declared: Any) -> str:
-    """The class whose messages a list is declared to hold, where it is none that is known here; `""` otherwise."""
+    """The class whose messages a list is declared to hold, where it is none that is known here, or a class of a library whose lists of messages are
+    known: there is no object of it. `""` otherwise.
+    """
+    if (
+        isinstance(declared, type)
+        and not issubclass(declared, dict)
+        and declared.__module__.partition(".")[0] in _WRITTEN
+    ):
+        return f"an object of the class {declared.__module__}.{declared.__name__}"
     if kind not in ("compactor", "router") or _kind_of(declared) != "list":
         return ""
     for item in _either(next(iter(typing.get_args(declared)), None)):
@@ -255,22 +267,18 @@ def _kind_of(annotation: Any) -> str:
     plain = origin or annotation
     if isinstance(plain, type) and issubclass(plain, dict) and "messages" in getattr(plain, "__annotations__", ()):
         return "state"
-    if arguments:  # of a list; a class alone is one message, or none
-        modules = {getattr(item, "__module__", "").partition(".")[0] for item in (annotation, *_inside(annotation))}
-        for module, name in _WRITTEN.items():
-            if module in modules:
-                return name
+    listed = isinstance(plain, type) and (issubclass(plain, list | tuple) or plain.__name__ in _LISTS)
+    if listed:  # a class alone is one message, or none
+        modules = {getattr(item, "__module__", "").partition(".")[0] for item in _inside(annotation)}
+        return next((name for module, name in _WRITTEN.items() if module in modules), "list")
     if plain is str:
         return "str"
-    if not isinstance(plain, type):
-        return ""
-    if issubclass(plain, dict) or class_of(plain) is not None or plain.__name__ in ("Mapping", "MutableMapping"):
-        return "dict"
-    return (
-        "list"
-        if issubclass(plain, list | tuple) or plain.__name__ in ("Sequence", "Iterable", "MutableSequence")
-        else ""
-    )
+    mapped = isinstance(plain, type) and (issubclass(plain, dict) or plain.__name__ in ("Mapping", "MutableMapping"))
+    theirs = getattr(plain, "__module__", "").partition(".")[0] in _WRITTEN  # made by a library, of what only it has
+    return "dict" if mapped or (class_of(plain) is not None and not theirs) else ""
+
+
+_LISTS = ("Sequence", "Iterable", "MutableSequence", "Collection")
 
 
 def _inside(annotation: Any) -> list[Any]:

@@ -102,6 +102,8 @@ class _Given:
         def part(what: str) -> Any:
             if what == "window":
                 return window
+            if what == "runtime":
+                return None  # of a graph that runs: none does
             if what == "system":
                 return "\n\n".join(message.text for message in window.messages if message.kind == "system")
             if what not in ("messages", "state", *DIALECTS):
@@ -170,7 +172,8 @@ def _is_messages(answer: Any) -> bool:
 
 
 _HINTS = {
-    "'ToolResult' object": "it was given our result; declare the parameter as `dict` for the recorded mapping, as `str` for the text",
+    "'ToolResult' object": "it was given our result; declare the parameter as `dict` for the recorded mapping, as `str` (or call it `text`) for "
+    "the text",
     "'Window' object": "it was given our window; call the parameter `messages` for a list of message dicts",
     "'ToolMessage' object has no attribute 'tool_calls'": "the newest message is a tool's result: a router that reads a model's calls decides at "
     "`:at=after_model`",
@@ -188,7 +191,7 @@ def told_of(error: BaseException) -> str:
     """An error that a strategy raised, on one line: file and line of the user's code, what it was, and what next where that is known.
 
     >>> told_of(AttributeError("'ToolResult' object has no attribute 'get'")).partition(" — ")[2]
-    'it was given our result; declare the parameter as `dict` for the recorded mapping, as `str` for the text'
+    'it was given our result; declare the parameter as `dict` for the recorded mapping, as `str` (or call it `text`) for the text'
     """
     place = raised_at(error)
     what = f"{place}: " if place else ""

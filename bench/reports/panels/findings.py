@@ -18,7 +18,7 @@ def findings(comparison: Comparison) -> list[Block]:
     if not judged:
         return [Prose("No result here is evaluated, and no finding is extracted from one.", "muted")]
     differing = sum(run.findings_differing for _, _, run in runs)
-    blocks: list[Block] = [_by_strategy(runs)]
+    blocks: list[Block] = [_by_strategy(runs)] if any(run.judged for _, _, run in runs) else []
     if not differing:
         blocks.insert(0, Prose(f"None: {counted(judged, 'judgement')} came out as from untruncated records.", "good"))
     else:
@@ -32,24 +32,17 @@ def findings(comparison: Comparison) -> list[Block]:
 
 
 def _by_strategy(runs: list[tuple[str, str, RunShown]]) -> Table:
-    """A row a strategy that evaluates or extracts: how many judgements it made, and how many differ from those of untruncated records."""
+    """A row a strategy that evaluates: how many steps, and how many judgements differ from those of untruncated records."""
     made: dict[str, list[RunShown]] = {}
     for name, _, run in runs:
         made.setdefault(name, []).append(run)
     rows = []
     for name, found in made.items():
-        judged, differing = (
-            sum(getattr(run, field) for run in found) for field in ("findings_judged", "findings_differing")
-        )
-        if judged:
-            steps = str(sum(run.judged for run in found))
-            rows.append(
-                (
-                    Cell(name, strategy=name),
-                    Cell(steps),
-                    Cell(f"{differing} of {judged}", "bad" if differing else "good"),
-                )
-            )
+        steps = sum(run.judged for run in found)
+        judged, differing = sum(run.findings_judged for run in found), sum(run.findings_differing for run in found)
+        if steps:
+            otherwise = Cell(f"{differing} of {judged}", "bad" if differing else "good")
+            rows.append((Cell(name, strategy=name), Cell(str(steps)), otherwise))
     columns = (
         Column("strategy"),
         Column("steps evaluated", align="right"),
