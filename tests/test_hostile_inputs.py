@@ -16,6 +16,7 @@ from handmade import opened, result
 
 import bench
 from bench.errors import ResultsError, ScenarioError, TraceError
+from bench.evidence.dependencies import suffixes
 from bench.evidence.probes import search
 from bench.files.baselines import read_baseline
 from bench.files.documents import Document
@@ -314,3 +315,21 @@ def test_a_history_is_a_file_whatever_it_is_called(folder: Path, name: str) -> N
     assert shell(folder, f"bench run --traces a.jsonl --history '{name}'").returncode == 0
     assert (folder / name).is_file()
     assert bench.load(["a.jsonl"]).traces
+
+
+# ---------------------------------------------------------------- names of strategies, and paths of many parts
+
+
+@pytest.mark.parametrize("name", ["a=b+c", "<a href='http://x.invalid/'>", "a=compactor=floor:recall=1", "+", "="])
+def test_a_strategy_may_be_called_what_a_spec_looks_like(folder: Path, name: str) -> None:
+    (folder / "s.toml").write_text(
+        f'traces = ["a.jsonl"]\n[strategies.{json.dumps(name)}]\ncompactor = "mask_observations:keep_last=1"\n'
+    )
+    done = shell(folder, "bench run s.toml -o r.html")
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_ends_of_a_path_of_many_parts_are_few() -> None:
+    path = "/".join(f"part_{number}" for number in range(5000))
+    ends = suffixes(path)
+    assert (len(ends), ends[-1], ends[-2]) == (24, "part_4999", "part_4998/part_4999")

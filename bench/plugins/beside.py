@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
+import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,22 +20,27 @@ class Beside:
     """A folder whose modules can be imported by name for as long as the block lasts: around the load of a file, and around each call into it.
 
     What was imported from the folder is kept here and taken out of `sys.modules` at the end, so that another folder's `rules.py` is another module.
+    A process that was forked in the block ends with it, lest there be two of what the bench does. The working folder is again what it was.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.modules: dict[str, ModuleType] = {}
-        self._outer: list[tuple[set[str], dict[str, ModuleType]]] = []
+        self._outer: list[tuple[int, str, set[str], dict[str, ModuleType]]] = []
 
     def __enter__(self) -> Beside:
         hidden = {name: sys.modules[name] for name in self.modules if name in sys.modules}
-        self._outer.append((set(sys.modules) - set(hidden), hidden))
+        self._outer.append((os.getpid(), _here(), set(sys.modules) - set(hidden), hidden))
         sys.modules.update(self.modules)
         sys.path.insert(0, str(self.folder))
         return self
 
     def __exit__(self, *error: object) -> None:
-        known, hidden = self._outer.pop()
+        process, here, known, hidden = self._outer.pop()
+        if os.getpid() != process:
+            os._exit(0)
+        if here and _here() != here:
+            os.chdir(here)
         if str(self.folder) in sys.path:
             sys.path.remove(str(self.folder))
         for name in [name for name in sys.modules if name not in known]:
@@ -69,6 +76,14 @@ class Beside:
         return called
 
 
+def _here() -> str:
+    """The working folder; `""` where it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
 @functools.cache
 def load_file(path: str, shown: str) -> tuple[Any, str, Beside]:
     """The module of a Python file, the sha256 of its bytes, and its folder. `shown` is the path as the user wrote it, for errors: SpecError."""
@@ -91,6 +106,8 @@ def load_file(path: str, shown: str) -> tuple[Any, str, Beside]:
     try:
         with beside:
             module_spec.loader.exec_module(module)
+        if hasattr(signal, "alarm"):
+            signal.alarm(0)  # whose time the file meant to limit, and not that of everybody else
     except BaseException as error:
         for loaded in [loaded for loaded in sys.modules if loaded == package or loaded.startswith(f"{package}.")]:
             del sys.modules[loaded]
