@@ -25,7 +25,7 @@ from typing import Any
 from .case import Measuring, Replayed, measure, replayed, unmeasured
 from .errors import BenchError, debugged, defect
 from .model import Case, Trace
-from .plugins.trial import Limits, how_ended, limit_memory
+from .plugins.trial import Limits, how_ended, limit_memory, say_plainly
 from .replayer.guard import Guard
 
 TRIES = 2
@@ -98,15 +98,19 @@ class _Watched(Guard):
 
     def __init__(self, board: _Board, own: Mapping[str, int], limits: Limits) -> None:
         super().__init__()
-        self._board, self.own, self.limits = board, own, limits
+        self._board, self.own, self.limits, self.process = board, own, limits, 0
 
     def step(self, strategy: str, extra_s: float) -> None:
-        """The clock starts anew."""
+        """The clock starts anew. A process that a strategy forked has no clock, and nothing to do here."""
+        if os.getpid() != self.process:
+            os._exit(0)
         if strategy in self.own:
             self._board.write(time.monotonic() + self.limits.call_s + extra_s, self.own[strategy])
 
     def ends(self, strategy: str) -> None:
         """No clock runs."""
+        if os.getpid() != self.process:
+            os._exit(0)
         self._board.write(0.0, 0)
         super().ends(strategy)
 
@@ -289,10 +293,8 @@ class _Pool:
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe()
         board = _Board()
-        not_its_own = [
-            *(worker.pipe for worker in self.workers),
-            ours,
-        ]  # a fork has these too, and no pipe would ever end
+        # a fork has these too, and no pipe would ever end
+        not_its_own = [*(worker.pipe for worker in self.workers), ours]
         watched = _Watched(board, {name: number for number, name in enumerate(self.own)}, self.limits)
         process = context.Process(target=_work, args=(theirs, not_its_own, self.measuring, watched), daemon=True)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the worker ignores it
@@ -359,6 +361,8 @@ def _work(pipe: Connection, not_its_own: Iterable[Connection], measuring: Measur
 
     Ctrl-C is for the parent, which ends its workers itself.
     """
+    guard.process = os.getpid()
+    say_plainly()
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bench.evidence.dependencies import suffixes
+from bench.evidence.dependencies import DependencyFinder, suffixes
 from bench.evidence.turn_parts import parts_of
 from bench.model import ModelTurn, Source, SystemTurn, ToolCall, ToolResult, Trace, UserTurn
 from bench.redaction import redacted
@@ -127,6 +127,30 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     "names of rows": ("", '"a" b '),
     "@table": ('[{"@table":1}]\n@table 1: 999999 rows\na', "\n1"),
     "keyed lines": ("", "rows: 471\n"),
+    "one word": ("", "word "),
+    "small objects": ("[", '{"a":1},'),
+    "Markdown table": ("| name | n |\n|---|---|\n", "| foo | 12 |\n"),
+    "coloured words": ("", "\x1b[31mred\x1b[0m "),
+    "CRLF": ("", "word 12\r\n"),
+    "words with accents": ("", "e\u0301a\u0308"),
+    "base64 lines": ("", "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHU=\n"),
+    "PEM blocks": ("", "-----BEGIN RSA PRIVATE KEY-----\nMIIEabc\n-----END RSA PRIVATE KEY-----\n"),
+    "a=1;": ("", "a=1;"),
+    "families": ("", "👩\u200d👩\u200d👧"),
+    "ladder": ("", "1,1,1,"),
+    "quotes in turn": ("", "'\""),
+    "YAML anchors": ("", "a: &a *a\n"),
+    "XML, open": ("", "<a>"),
+    "escaped breaks": ("", "\\n"),
+    "escaped letters": ("", "%C3%A9"),
+    "keys of JSON": ("", '"key":'),
+    "timestamps": ("", "2024-01-01T00:00:00Z "),
+    "log lines": ("", "2024-01-01 12:00:00,123 INFO foo.bar: did 12 things in 3.5 s\n"),
+    "list": ("", "* a\n"),
+    "tabbed": ("a\tb\n", "1\t2\n"),
+    "closed fences": ("", "```\nls\n```\n"),
+    "tags of results": ("", "<returncode>"),
+    "identifiers": ("", "123e4567-e89b-12d3-a456-426614174000 "),
     "sentences": ("", "The survey of the north wall took 12.5 hours and found 471 rows. "),
 }
 
@@ -170,7 +194,7 @@ def _tables(text: str, texts: Texts) -> None:
 
 def _said(text: str, texts: Texts) -> None:
     parts_of(ModelTurn(index=0, content=text, tool_calls=(ToolCall(id="c", name="f", arguments={"a": text}),)))
-    suffixes(text[:5000])
+    suffixes(text)
     commands_in(text)
     is_observation(text)
 
@@ -193,6 +217,12 @@ def _tokens_of(text: str, texts: Texts) -> None:
     LabelsOf([Leaves(others=[(("rows",), (int, 471)), (("a",), (int, 12)), (("b-a",), (str, "a"))])], texts)(text)
 
 
+def _dependencies(text: str, texts: Texts) -> None:
+    steps = (UserTurn(index=0, content=text), ModelTurn(index=1, content=text), ModelTurn(index=2, content=text))
+    trace = Trace(id="linear", source=Source(format="native"), steps=steps)
+    DependencyFinder(trace, texts).find(lambda said: ())
+
+
 def _notices(text: str, texts: Texts) -> None:
     notice([text, text[:-3]], text, texts)
     notice([text], text[: len(text) // 2], texts)
@@ -213,6 +243,7 @@ STAGES: dict[str, Callable[[str, Texts], Any]] = {
     "measures": measures_of,
     "exit codes": lambda text, texts: exit_codes(text),
     "said": _said,
+    "dependencies": _dependencies,
     "words": lambda text, texts: words_of_name(text),
     "visible": lambda text, texts: visible(text),
     "tokens": lambda text, texts: TokenCounter().text(text),

@@ -43,7 +43,7 @@ TESTS = (
     "conformance_metrics", "confusion", "cutting_more", "decision", "dependencies*", "explanations", "files_baselines", "findings", "gates*",
     "intervals", "losses", "metrics_*", "model", "oracle", "presence", "probes", "prompt_validity", "prompts", "reasoning", "recorded_*",
     "reference", "refetches", "routes_loops", "routes_metrics", "scores", "second_reading", "selection", "shippable", "shown",
-    "stale_baselines", "structure", "sweeps", "thresholds", "tiers", "truncation",
+    "stale_*", "structure", "sweeps", "thresholds", "tiers", "truncation",
 )  # fmt: skip
 """Files of tests that judge a mutant, beside the examples in the rooms themselves."""
 

@@ -218,3 +218,24 @@ def test_what_is_tried_in_a_process_says_how_it_ended():
         1: True,
         3: True,
     }
+
+
+LEFT_BEHIND = {
+    "a process that goes on as we do": "import os\ndef f(given):\n    os.fork()\n    return 'x'\n",
+    "such a process at import": "import os\nos.fork()\ndef f(given): return 'x'\n",
+    "a thread that never ends": "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()\ndef f(given): return 'x'\n",
+    "another folder": "import os\nos.chdir('/')\ndef f(given):\n    os.chdir('/')\n    return 'x'\n",
+    "an alarm": "import signal\nsignal.alarm(1)\ndef f(given): return 'x'\n",
+    "what it prints": "def f(given):\n    print('::set-output name=a::b\\n\\x1b[31m')\n    return 'x'\n",
+}  # fmt: skip
+
+
+def test_what_code_leaves_behind_costs_nobody(folder):
+    _, whole = run(folder, [], ["mine"])
+    bad = [(f"bad_{number}", "summarizer", code) for number, code in enumerate(LEFT_BEHIND.values())]
+    done, found = run(folder, bad, ["*"], "--jobs", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert others(found) == others(whole)
+    assert {item["outcome"] for item in found["verdicts"]} == {"pass"}
+    assert "\n::" not in f"\n{done.stdout}"
+    assert "\x1b" not in done.stdout + done.stderr

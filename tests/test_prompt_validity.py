@@ -18,7 +18,7 @@ from bench import load
 from bench.evidence.of_run import PromptEvidence, RunEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.shown import window_shown
-from bench.evidence.validity import Checked, problems
+from bench.evidence.validity import Checked, calls_in, problems
 from bench.metrics import metric_of
 from bench.model import ContextReset, Message, ModelTurn, SystemTurn, Told, ToolCall, Trace, UserTurn
 from bench.plugins.registry import Entry, Plugin
@@ -154,6 +154,11 @@ def test_commands_written_as_text_need_no_pairs() -> None:
     for strategy in (compacting(without(2)), compacting(without(3)), compacting(last_five)):
         assert {item.invalid for item in checked(recording, strategy)} == {""}
     assert "stands after" in checked(recording, compacting(backwards))[-1].invalid
+
+
+def test_only_calls_that_a_provider_sees_are_paired() -> None:
+    written = ToolCall(id="a", name="bash", arguments={"command": "ls"}, in_text=True)
+    assert calls_in([written, ToolCall(id="b", name="f", arguments={})]) == ("b",)
 
 
 # ---------------------------------------------------------------- the task

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -79,7 +80,20 @@ cli.add_command(completion)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The console entry point: runs the command line and turns every error into one line and an exit code."""
+    """The console entry point: runs the command line and turns every error into one line and an exit code.
+
+    A thread that loaded code started and never ends does not keep the process from ending.
+    """
+    try:
+        _run(arguments)
+    except SystemExit as done:
+        if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
+            hush()
+            os._exit(done.code if isinstance(done.code, int) else 0)
+        raise
+
+
+def _run(arguments: Sequence[str] | None) -> None:
     prepare_streams()
     try:
         cli.main(None if arguments is None else list(arguments), prog_name="bench", standalone_mode=False)

@@ -59,20 +59,20 @@ def able(comparison: Comparison) -> tuple[str, ...]:
     return tuple(
         name
         for name in named
-        if name not in NEVER and not _reads_the_future(comparison.signature.strategies.get(name, ""))
+        if name not in NEVER and not _reads_the_future(comparison.signature.strategies.get(name, "")[len(name) + 1 :])
     )
 
 
 def _reads_the_future(spec: str) -> bool:
-    """Whether a compactor of a strategy knows what later turns need.
+    """Whether a compactor of a strategy's slots knows what later turns need.
 
-    >>> _reads_the_future("best=compactor=floor:recall=0.9"), _reads_the_future("cut=summarizer=truncate:limit=5")
+    >>> _reads_the_future("compactor=floor:recall=0.9"), _reads_the_future("summarizer=truncate:limit=5")
     (True, False)
-    >>> _reads_the_future("both=summarizer=truncate:limit=5+compactor=floor:recall=0.9")
-    True
+    >>> _reads_the_future("summarizer=truncate:limit=5+compactor=floor:recall=0.9"), _reads_the_future("")
+    (True, False)
     """
     knowing = {name for name, entry in entries("compactor").items() if entry.meta.get("needs_future")}
-    slots = (part.partition("=") for part in split_top(spec.partition("=")[2], "+"))
+    slots = (part.partition("=") for part in split_top(spec, "+"))
     return any(slot == "compactor" and parse_spec(written).target in knowing for slot, _, written in slots)
 
 

@@ -43,7 +43,7 @@ def sweeps(comparison: Comparison, cost: str) -> tuple[Sweep, ...]:
     """
     groups: dict[tuple[str, tuple[str, ...]], dict[str, Settings]] = {}
     for name in comparison.strategies:
-        spec = comparison.signature.strategies.get(name, "").partition("=")[2]
+        spec = comparison.signature.strategies.get(name, "")[len(name) + 1 :]
         plugins, settings = _apart(spec)
         groups.setdefault((plugins, tuple(settings)), {})[name] = settings
     found = []

@@ -84,12 +84,11 @@ class Spans:
         enough = ends_of_enough(words)
         at = 0
         while at + SPAN_WORDS <= len(words):
-            number, place = known.get(tuple(words[at : at + SPAN_WORDS]), (-1, 0))
-            end = enough[at]
-            if number < 0 or not end or not self._holds(flats[number], f" {' '.join(words[at:end])} ", place):
+            first, end = known.get(tuple(words[at : at + SPAN_WORDS])), enough[at]
+            if not first or not end or not self._holds(flats[first[0]], f" {' '.join(words[at:end])} ", first[1]):
                 at += 1  # another message may hold a run that begins within this one
                 continue
-            end = self._longest(words, at, end, flats[number], place)
+            end = self._longest(words, at, end, flats[first[0]], first[1])
             yield " ".join(words[at:end])
             at = end
 

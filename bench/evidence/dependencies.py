@@ -31,6 +31,9 @@ HABIT_SHARE = 0.25
 HABIT_TURNS = 4
 """Below so many turns nothing is a habit."""
 
+_PARTS = 24
+"""How many parts the end of a path has at most: of more, all its ends would be its square."""
+
 
 @dataclass(frozen=True)
 class Dependency:
@@ -251,7 +254,7 @@ def suffixes(path: str) -> list[str]:
     ['data/run/x.h5ad', 'run/x.h5ad', 'x.h5ad']
     """
     parts = [part for part in path.split("/") if part]
-    ends = ["/".join(parts[start:]) for start in range(len(parts))]
+    ends = ["/".join(parts[start:]) for start in range(max(0, len(parts) - _PARTS), len(parts))]
     return [end for end in ends if end != path and ("/" in end or re.search(r"\w\.\w|\d|_|-", end)) and len(end) > 3]
 
 

@@ -7,6 +7,7 @@ import functools
 import hashlib
 import importlib.util
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -21,22 +22,27 @@ class Beside:
 
     It is that of the file, or where the file is loaded as part of a package the folder that holds the package.
     What was imported from the folder is kept here and taken out of `sys.modules` at the end, so that another folder's `rules.py` is another module.
+    A process that was forked in the block ends with it, lest there be two of what the bench does. The working folder is again what it was.
     """
 
     def __init__(self, file: Path, folder: Path | None = None) -> None:
         self.file, self.folder = file, folder or file.parent
         self.modules: dict[str, ModuleType] = {}
-        self._outer: list[tuple[set[str], dict[str, ModuleType]]] = []
+        self._outer: list[tuple[int, str, set[str], dict[str, ModuleType]]] = []
 
     def __enter__(self) -> Beside:
         hidden = {name: sys.modules[name] for name in self.modules if name in sys.modules}
-        self._outer.append((set(sys.modules) - set(hidden), hidden))
+        self._outer.append((os.getpid(), _here(), set(sys.modules) - set(hidden), hidden))
         sys.modules.update(self.modules)
         sys.path.insert(0, str(self.folder))
         return self
 
     def __exit__(self, *error: object) -> None:
-        known, hidden = self._outer.pop()
+        process, here, known, hidden = self._outer.pop()
+        if os.getpid() != process:
+            os._exit(0)
+        if here and _here() != here:
+            os.chdir(here)
         if str(self.folder) in sys.path:
             sys.path.remove(str(self.folder))
         for name in [name for name in sys.modules if name not in known]:
@@ -72,6 +78,14 @@ class Beside:
         return called
 
 
+def _here() -> str:
+    """The working folder; `""` where it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
 @functools.cache
 def load_file(path: str, shown: str) -> tuple[Any, str, Beside]:
     """The module of a Python file, the sha256 of its bytes, and what lies beside it. `shown` is the path as the user wrote it, for errors: SpecError.
@@ -92,6 +106,8 @@ def load_file(path: str, shown: str) -> tuple[Any, str, Beside]:
             raise
         kind = SpecError if isinstance(error, Exception) else EndedError
         raise kind(_not_imported(error, path, shown)) from error
+    if hasattr(signal, "alarm"):
+        signal.alarm(0)  # whose time the file meant to limit, and not that of everybody else
     return module, hashlib.sha256(data).hexdigest(), beside
 
 

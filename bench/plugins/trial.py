@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, TextIO, cast
 
-from ..errors import EndedError, SpecError, one_line
+from ..errors import EndedError, SpecError, one_line, sayable
 
 MIB = 1024 * 1024
 
@@ -37,6 +37,26 @@ class Limits:
     def full(self) -> str:
         """What is said of code that needs more memory."""
         return f"it needs more than {self.memory_mib} MiB of memory — keep less, or raise --memory"
+
+
+class _Told:
+    """A stream for what somebody's own code prints, which may be text of a trace."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text, made sayable."""
+        self._stream.write(sayable(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def say_plainly() -> None:
+    """From here on what this process prints speaks to no terminal and to no CI system."""
+    sys.stdout, sys.stderr = cast(TextIO, _Told(sys.stdout)), cast(TextIO, _Told(sys.stderr))
 
 
 def limit_memory(mib: int | None) -> None:

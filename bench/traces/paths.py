@@ -97,15 +97,23 @@ def format_of(name: str) -> str:
 
 def _walk(folder: Path, shown: str) -> Iterator[File]:
     found: list[str] = []
-    most = limit("files")
-    for place, folders, files in os.walk(folder):
+
+    def unread(error: OSError) -> None:  # listed as a file is: reading it says why it is left out
+        found.append(Path(error.filename).relative_to(folder).as_posix())
+
+    for place, folders, files in os.walk(folder, onerror=unread):
         folders[:] = [name for name in folders if not name.startswith(".")]
         below = Path(place).relative_to(folder)
         found.extend((below / name).as_posix() for name in files if not name.startswith("."))
-        if len(found) > most:
-            raise TraceError(f"{shown}: holds more than {most:,} files — {raised('files')}, or give a smaller folder")
+        _require_few(len(found), shown)
     for name in sorted(found):
         yield File(folder / name, f"{shown.rstrip('/')}/{name}", name)
+
+
+def _require_few(count: int, shown: str) -> None:
+    most = limit("files")
+    if count > most:
+        raise TraceError(f"{shown}: holds more than {most:,} files — {raised('files')}, or give a smaller folder")
 
 
 def _matches(base: Path, pattern: str) -> Iterator[File]:
@@ -123,6 +131,7 @@ def _matches(base: Path, pattern: str) -> Iterator[File]:
         for file in inside:
             if file.path not in seen:  # `**` matches a folder and what is in it
                 seen.add(file.path)
+                _require_few(len(seen), pattern)
                 yield file._replace(below=PurePosixPath(file.name).relative_to(root).as_posix())
 
 
