@@ -47,10 +47,11 @@ from .strategies import Strategy, strategy_of
 from .strategies.earlier import Earlier, strategies_at
 from .strategies.sweeps import declared
 from .text.facts import FACTS_VERSION
+from .times import Times
 from .tokens.prices import prices_date
 from .traces import Loaded, load as read_traces
 from .version import VERSION
-from .workers import Times, measured
+from .workers import measured
 
 REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
 """The reference strategies that every comparison holds beside the declared ones, as brackets."""

@@ -26,7 +26,7 @@ LEVELS = (
     ("gates",),
     ("tuning",),
     ("reports",),
-    ("case", "given"),
+    ("case", "given", "times"),
     ("workers",),
     ("pipeline",),
     ("bench",),

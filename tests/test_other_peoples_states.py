@@ -13,7 +13,7 @@ from theirs import one, run_of, write
 from bench.cli import main
 from bench.strategies import parse_strategy
 from bench.traces.native import encode_trace
-from bench.workers import Times
+from bench.times import Times
 
 # ---------------------------------------------------------------- a state of messages
 

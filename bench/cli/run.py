@@ -106,7 +106,7 @@ def run(
     from ..recording.models import Hosts
     from ..reports import TERMINAL_PANELS, require_renderer
     from ..strategies.own_calls import recording_from
-    from ..workers import Times
+    from ..times import Times
 
     for output in outputs:
         require_renderer(output)

@@ -59,8 +59,8 @@ def tune(
     from ..plugins.trial import Limits
     from ..reports import report_bytes, require_renderer
     from ..reports.decision_sentence import decision_notes, tuned_sentence
+    from ..times import Times
     from ..tuning import tune as tuned
-    from ..workers import Times
 
     for output in outputs:
         require_renderer(output)
