@@ -27,7 +27,7 @@ from judged import (
 import bench
 from bench.comparison.rows import NOTHING
 from bench.errors import ScenarioError
-from bench.gates import check, conclude, parse_rule, require_known
+from bench.gates import check, conclude, require_known
 from bench.gates.baselines import baseline_of
 from bench.model import Against, Baseline, Loss, Losses, Row
 
@@ -394,14 +394,3 @@ def test_what_the_earlier_self_lost_too_is_left_out():
     built = msgspec.structs.replace(built, cases=(first, built.cases[1]), against=Against(before={"s": "s@1"}))
     (verdict,) = check(built)
     assert (verdict.losses, verdict.losses_total) == ((loss(6, "new"),), 1)
-
-
-@pytest.mark.parametrize("end", ["min", "max"])
-@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
-def test_a_limit_that_is_no_number_is_refused(end, number):
-    with pytest.raises(ScenarioError, match=rf"{end} = {number}: write a number"):
-        parse_rule({"metric": "needed.recall", end: number}, "gates[1]", 1)
-
-
-def test_a_limit_of_nothing_is_a_limit():
-    assert parse_rule({"metric": "needed.recall", "min": 0, "max": 0}, "gates[1]", 1)
