@@ -12,8 +12,8 @@ from theirs import one, run_of, write
 
 from bench.cli import main
 from bench.strategies import parse_strategy
-from bench.traces.native import encode_trace
 from bench.times import Times
+from bench.traces.native import encode_trace
 
 # ---------------------------------------------------------------- a state of messages
 

@@ -224,7 +224,7 @@ boom.at = route.at = odd.at = leaves.at = "after_result"
         ("consumer", "odd", 2, "a consumer gives a Reply, got object"),
         ("summarizer", "odd", 2, "TypeError"),
         ("store", "odd", 2, "TypeError"),
-        ("evaluator", "odd", 2, "TypeError"),
+        ("evaluator", "odd", 2, "an evaluator gives a mapping of findings, or None, got object"),
         ("summarizer", "leaves", 2, "exited with 0"),
         ("compactor", "leaves", 4, "exited with 0"),
         ("summarizer", "mutates", 3, "the strategy changed its input"),

@@ -8,7 +8,7 @@ import pytest
 from decided import UNMEASURED, comparison
 
 from bench.comparison.decision import decide
-from bench.comparison.shippable import Obstacle
+from bench.comparison.shippable import Obstacle, Totals
 
 FINE = {
     "cost.with_refetches_usd": 1.0,
@@ -75,3 +75,11 @@ def test_gates_that_failed_and_gates_that_could_not_decide_are_named() -> None:
     undecided = Obstacle("undecided", count=1, gates=("probes.recall ≥ 0.9",))
     assert obstacles(PROBES, **{"probes.recall": UNMEASURED}) == (undecided,)
     assert obstacles(PROBES, fields={"allow_inconclusive": True}, **{"probes.recall": UNMEASURED}) == ()
+
+
+def test_what_is_known_of_a_sum_without_one_case() -> None:
+    metric = "cost.prompt_tokens"
+    totals = Totals(comparison({"s": {metric: {"a": 3, "b": 10, "c": UNMEASURED}}}))
+    assert [totals.known("s", metric, without) for without in (None, "a", "b", "c", "no case")] == [13, 10, 3, 13, 13]
+    assert [totals.value("s", metric, without) for without in (None, "a", "c")] == [None, None, 13]
+    assert totals.known("nobody", metric) == 0
