@@ -25,18 +25,31 @@ if TYPE_CHECKING:
         score as score,
     )
     from .recording import record as record
-    from .strategies.models import ask as ask
+    from .strategies.own_calls import ask as ask, offload as offload
     from .tuning import tune as tune
 
 __version__ = VERSION
-__all__ = ["ask", "check", "compare", "load", "measure", "record", "render", "replay", "run_scenario", "score", "tune"]
+__all__ = [
+    "ask",
+    "check",
+    "compare",
+    "load",
+    "measure",
+    "offload",
+    "record",
+    "render",
+    "replay",
+    "run_scenario",
+    "score",
+    "tune",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "ask":
-        from .strategies.models import ask
+    if name in ("ask", "offload"):
+        from .strategies import own_calls
 
-        return ask
+        return getattr(own_calls, name)
     if name == "measure":
         from .case import measure
 

@@ -230,6 +230,6 @@ def _run_shown(evidence: RunEvidence, samples: Scored, budgets: Sequence[int]) -
         findings_judged=sum(map(judged, run.results)),
         probes=(*samples.get("probes.recall", ()), *samples.get("probes.unwanted", ())),
         compactions=() if run.failure is not None else compactions_shown(evidence),
-        handles=len(handles),
+        handles=len(handles) + len({item.handle for item in run.handles}),
         handles_empty=sum(outcome.stored is None for outcome in handles),
     )

@@ -11,7 +11,8 @@ import re
 import sys
 import traceback
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -43,6 +44,23 @@ class ResultsError(BenchError):
 
 class StrategyError(BenchError):
     """A strategy broke its protocol (wrong return type, input mutated). Recorded as that case's failure."""
+
+
+@contextmanager
+def named_in_errors(where: str) -> Iterator[None]:
+    """Inside the block, whatever cannot be used names the file or scenario that asked for it; `""`: as it is.
+
+    >>> with named_in_errors("s.toml"):
+    ...     raise SpecError("no such strategy")
+    Traceback (most recent call last):
+    bench.errors.SpecError: s.toml: no such strategy
+    """
+    try:
+        yield
+    except BenchError as error:
+        if where in str(error):
+            raise
+        raise type(error)(f"{where}: {error}") from error.__cause__
 
 
 def one_line(text: object) -> str:

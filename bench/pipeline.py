@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from .case import Measuring, OracleCosts, scored
 from .comparison.pairs import deltas
 from .comparison.rows import ordered, summarized
 from .comparison.shared import accepted_from, stale_metrics
-from .errors import BenchError, ResultsError, SpecError
+from .errors import BenchError, ResultsError, SpecError, named_in_errors
 from .evidence.calibration import CALIBRATION_VERSION
 from .evidence.of_run import RunEvidence
 from .evidence.of_trace import TraceEvidence
@@ -23,6 +23,8 @@ from .gates import check as judge_all, parse_rule, require_known, rules_on
 from .given import Asked, traces_given
 from .metrics import metrics
 from .model import (
+    KEEP,
+    KEEP_FAR,
     Against,
     Baseline,
     Case,
@@ -40,7 +42,7 @@ from .model import (
 from .plugins.trial import Limits
 from .replayer.loop import Replayer
 from .reports import render as write_report
-from .scenario import Scenario, read_scenario
+from .scenario import Scenario, read_scenario, share_of
 from .strategies import Strategy, strategy_of
 from .strategies.earlier import Earlier, strategies_at
 from .strategies.sweeps import declared
@@ -106,6 +108,8 @@ def compare(
     progress: Progress | None = None,
     calibrate: bool = True,
     model: str | None = None,
+    keep: float = KEEP,
+    keep_far: float = KEEP_FAR,
     limits: Limits | None = None,
     times: Times | None = None,
 ) -> Comparison:
@@ -117,7 +121,8 @@ def compare(
     found by a spec, in a file, a module or a command, run in processes anyhow, and may take what `limits` say; functions that are passed run in
     this process where `jobs` is 1. `progress` is called with (cases done, of how many), `times` is told what each strategy took. With `calibrate`
     tokens are counted as the usage that a trace recorded says, else by the plain rule; `model` is that of traces which name none, for their prices
-    and encoding. Raises SpecError for two strategies of one name, BenchError for no traces or no strategies at all.
+    and encoding. `keep` and `keep_far` are the shares of what later turns needed, and needed from far back, that a strategy must keep to be
+    recommended. Raises SpecError for two strategies of one name, BenchError for no traces, no strategies at all, or a share beyond 0 and 1.
     """
     limits = limits or Limits()
     several = isinstance(strategies, Iterable) and not isinstance(strategies, str)
@@ -140,6 +145,8 @@ def compare(
         model=model,
         limits=limits,
         times=times or Times(),
+        keep=share_of("keep", keep),
+        keep_far=share_of("keep_far", keep_far),
     )
     return _compared(((trace, {}) for trace in found), plan)
 
@@ -175,20 +182,9 @@ def run_scenario(
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     where = str(plan.path or plan.title)
-    with _named_in_errors(where if plan.path else ""):
+    with named_in_errors(where if plan.path else ""):
         return _run(plan, where, progress, against, accepting, allow_inconclusive, require_baseline, jobs,
                     limits or Limits(), times or Times())  # fmt: skip
-
-
-@contextmanager
-def _named_in_errors(where: str) -> Iterator[None]:
-    """Whatever cannot be used names the scenario that asked for it."""
-    try:
-        yield
-    except BenchError as error:
-        if where in str(error):
-            raise
-        raise type(error)(f"{where}: {error}") from error.__cause__
 
 
 def _run(
@@ -245,8 +241,8 @@ class _Plan:
     budgets: tuple[int, ...] = ()
     calibrate: bool = True
     model: str | None = None
-    keep: float = Scenario.keep
-    keep_far: float = Scenario.keep_far
+    keep: float = KEEP
+    keep_far: float = KEEP_FAR
     jobs: int = 1
     progress: Progress | None = None
     skipped: Sequence[tuple[str, str]] = ()

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from .errors import ScenarioError, nearest, one_line
+from .errors import ScenarioError, SpecError, nearest, one_line
 from .evidence.probes import problem_of
 from .files.limits import read_regular
 from .model import KEEP, KEEP_FAR, MAX_DEPTH, Probe, too_deep
@@ -23,7 +23,7 @@ class Scenario:
     """A comparison to run: `strategies` maps a name to its slots (or to a whole spec string, on the command line), `labels` a case id to
     what is known about it. `gates` are tables as written, `probes` are questions asked of every strategy, `budgets` windows in tokens that each
     strategy is run at. With `calibrate` tokens are counted as the usage that a trace recorded says; `model` is that of traces which name none.
-    `keep` and `keep_far` are the shares of what was needed, and of what was needed from far back, that a strategy has to keep to be recommended.
+    `keep` is the share of what was needed that a strategy has to keep to be recommended, `keep_far` that of each part: from far back, by speaker.
 
     `base` is the folder that relative paths start from; `path` the file, None for a scenario from the command line. `outside`: its traces may lie
     outside its repository, which a file cannot say of itself.
@@ -126,9 +126,21 @@ def _budgets(path: Path, numbers: Any) -> tuple[int, ...]:
 
 
 def _share(path: Path, key: str, number: Any) -> float:
-    share: float = _typed(path, key, number, float)
-    if not 0 <= share <= 1:
-        raise ScenarioError(f"{path}: `{key}`: {share:g} is no share — write a number from 0 to 1")
+    try:
+        return share_of(key, _typed(path, key, number, float))
+    except SpecError as error:
+        raise ScenarioError(f"{path}: {error}") from None
+
+
+def share_of(name: str, share: float) -> float:
+    """A share as it is given. Raises SpecError for one that is no number from 0 to 1.
+
+    >>> share_of("keep", 1.5)
+    Traceback (most recent call last):
+    bench.errors.SpecError: `keep`: 1.5 is no share — write a number from 0 to 1
+    """
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise SpecError(f"`{name}`: {share!r} is no share — write a number from 0 to 1")
     return share
 
 

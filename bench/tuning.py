@@ -14,7 +14,7 @@ from .comparison.pairs import deltas
 from .comparison.rows import summarized
 from .errors import BenchError
 from .gates import check, needs_baseline
-from .model import Comparison, Delta
+from .model import Comparison, Delta, Tuning
 from .text.wording import counted
 
 
@@ -24,7 +24,7 @@ class Tuned:
 
     `chosen` and `judged` are the decisions of the two halves, `chosen_on` and `judged_on` their cases. `standing` is the chosen strategy's on the
     second (None: nobody was chosen), `against_today` its difference in price there to what was run (None: that is the one chosen, or it was not
-    measured).
+    measured). `comparison` is that of the second half: its report says what was chosen.
     """
 
     seed: int
@@ -34,6 +34,7 @@ class Tuned:
     judged: Decision
     standing: Standing | None
     against_today: Delta | None
+    comparison: Comparison
 
     @property
     def holds(self) -> bool:
@@ -64,11 +65,21 @@ def tune(comparison: Comparison, *, keep: float | None = None, keep_far: float |
         needed = f"{2 * FEWEST} are needed: {FEWEST} to choose on and {FEWEST} others to judge on"
         raise BenchError(f"tune: {counted(len(cases), 'case')}, and {needed} — give more traces, or read `bench run`")
     drawn = sorted(random.Random(seed).sample(cases, len(cases) // 2))
-    first, second = part_of(comparison, drawn), part_of(comparison, {*cases} - {*drawn})
-    chosen, judged = (decide(half) for half in (first, second))
+    tuning = Tuning(chosen_on=part_of(comparison, drawn), seed=seed)
+    return _tuned(msgspec.structs.replace(part_of(comparison, {*cases} - {*drawn}), tuning=tuning), tuning)
+
+
+def tuned_of(comparison: Comparison) -> Tuned | None:
+    """What tuning found, of the comparison that it was judged by; None for any other comparison."""
+    return None if comparison.tuning is None else _tuned(comparison, comparison.tuning)
+
+
+def _tuned(comparison: Comparison, tuning: Tuning) -> Tuned:
+    chosen, judged = decide(tuning.chosen_on), decide(comparison)
     standing = next((item for item in judged.standings if item.strategy == chosen.winner), None)
-    against = None if standing is None else second.delta(standing.strategy, judged.metric, RUN_TODAY)
-    return Tuned(seed, first.case_ids, second.case_ids, chosen, judged, standing, against)
+    against = None if standing is None else comparison.delta(standing.strategy, judged.metric, RUN_TODAY)
+    on = tuning.chosen_on.case_ids, comparison.case_ids
+    return Tuned(tuning.seed, *on, chosen, judged, standing, against, comparison)
 
 
 def part_of(comparison: Comparison, cases: Collection[str]) -> Comparison:

@@ -12,6 +12,7 @@ import mmap
 import multiprocessing
 import os
 import signal
+import statistics
 import struct
 import time
 from collections import deque
@@ -97,19 +98,16 @@ class _Watched(Guard):
 
     def __init__(self, board: _Board, own: Mapping[str, int], limits: Limits) -> None:
         super().__init__()
-        self._board, self.own, self.limits, self.process = board, own, limits, 0
+        self._board, self.own, self.limits = board, own, limits
 
     def step(self, strategy: str, extra_s: float) -> None:
-        """The clock starts anew. A process that a strategy forked has no clock, and nothing to do here."""
-        if os.getpid() != self.process:
-            os._exit(0)
+        """The clock starts anew."""
+        super().step(strategy, extra_s)
         if strategy in self.own:
             self._board.write(time.monotonic() + self.limits.call_s + extra_s, self.own[strategy])
 
     def ends(self, strategy: str) -> None:
         """No clock runs."""
-        if os.getpid() != self.process:
-            os._exit(0)
         self._board.write(0.0, 0)
         super().ends(strategy)
 
@@ -142,14 +140,15 @@ class Times:
         """A strategy was replayed on one more case."""
         self.seconds.setdefault(strategy, []).append(seconds)
 
-    def slow(self, at_least_s: float = 10.0, share: float = 0.5) -> list[str]:
-        """A line on each strategy that took so long, and more than its share of the time: `share` times what each of two would have."""
-        total = sum(map(sum, self.seconds.values()))
+    def slow(self, at_least_s: float = 10.0, share: float = 0.5, times: float = 10.0) -> list[str]:
+        """A line on each strategy that took so long, and `share` of what each of two would have taken, or `times` what half of them took at most."""
+        sums = [sum(found) for found in self.seconds.values()]
+        total, middle = sum(sums), statistics.median_low(sums) if sums else 0.0
         return [
             f"{name} is slow: {sum(found):.0f} s of the {total:.0f} s that all strategies took ({sum(found) / total:.0%}), "
             f"{max(found):.0f} s on one case".replace("%", " %")
             for name, found in self.seconds.items()
-            if sum(found) >= at_least_s and sum(found) >= share * total / 2
+            if sum(found) >= at_least_s and sum(found) >= min(share * total / 2, times * middle)
         ]
 
 
@@ -240,8 +239,9 @@ class _Pool:
         task, answer = worker.task, _received(worker.pipe)
         if answer is None:
             worker.process.join(PATIENCE_S)
-            how = how_ended(worker.process.exitcode)
-            yield from self.died(worker, how, f"it ended its process ({how}) — a strategy returns or raises")
+            how, went_on = how_ended(worker.process.exitcode), worker.process.exitcode is None
+            what = "it left its process unable to answer" if went_on else f"it ended its process ({how})"
+            yield from self.died(worker, how, f"{what} — a strategy returns or raises")
             return
         if answer.given is None:
             yield from self.died(worker, "out of memory", self.limits.full)
@@ -358,7 +358,6 @@ def _work(pipe: Connection, not_its_own: Iterable[Connection], measuring: Measur
 
     Ctrl-C is for the parent, which ends its workers itself.
     """
-    guard.process = os.getpid()
     say_plainly()
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -366,6 +365,7 @@ def _work(pipe: Connection, not_its_own: Iterable[Connection], measuring: Measur
     signal.signal(signal.SIGTERM, _on_terminate)
     for other in not_its_own:
         other.close()
+    os.dup2(2, 1)  # what a strategy prints is no part of a report
     try:
         with contextlib.suppress(EOFError, OSError):
             while True:

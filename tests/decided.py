@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from bench.comparison.decision import decide
 from bench.comparison.rows import NOTHING, summarized
 from bench.gates import check, parse_rule
 from bench.gates.baselines import baseline_of
@@ -22,8 +23,13 @@ INFOS = {
         ("cost.window_overflows", "prompts", "lower", "sum"),
         ("prompt.invalid", "prompts", "lower", "sum"),
         ("prompt.task_missing", "prompts", "lower", "sum"),
+        ("prompt.system_missing", "prompts", "lower", "sum"),
         ("needed.recall", "fraction", "higher", "pooled"),
         ("needed.recall.far", "fraction", "higher", "pooled"),
+        ("needed.recall.result", "fraction", "higher", "pooled"),
+        ("needed.recall.user", "fraction", "higher", "pooled"),
+        ("needed.recall.model", "fraction", "higher", "pooled"),
+        ("loss.fact_recall.end", "fraction", "higher", "pooled"),
         ("probes.recall", "fraction", "higher", "pooled"),
     )
 }  # fmt: skip
@@ -105,3 +111,51 @@ def only(metric: str, **by_strategy: Mapping[str, Given]) -> dict[str, dict[str,
 def against(before: Comparison, **fields: Any) -> Against:
     """An earlier comparison as the accepted baseline."""
     return Against(baseline=baseline_of(before), **fields)
+
+
+# ---------------------------------------------------------------- what to ship
+
+EIGHT = [f"case {number}" for number in range(1, 9)]
+
+
+def spread(per_case, cases=EIGHT):
+    """A number a case: one for all, or a list."""
+    return dict(zip(cases, per_case if isinstance(per_case, list) else [per_case] * len(cases), strict=True))
+
+
+def strategy(usd=None, recall=1.0, far=1.0, tokens=1000.0, cases=EIGHT, **more):
+    """What one strategy scores; whatever is not named is as it should be."""
+    numbers = {
+        "cost.with_refetches_usd": usd,
+        "cost.with_refetches_tokens": tokens,
+        "needed.recall": recall,
+        "needed.recall.far": far,
+        "cost.window_overflows": 0,
+        "prompt.invalid": 0,
+        "prompt.task_missing": 0,
+        "prompt.system_missing": 0,
+        **more,
+    }
+    return {metric: spread(given, cases) for metric, given in numbers.items()}
+
+
+TODAY = strategy(1.0)
+ALL = strategy(2.0)
+
+
+def decided(*rules, keep=0.95, keep_far=0.8, failed=(), specs=None, **values):
+    return decide(
+        comparison(
+            {"keep_all": ALL, "recorded": TODAY, **values},
+            *rules,
+            failed=failed,
+            specs=specs,
+            keep=keep,
+            keep_far=keep_far,
+        )
+    )
+
+
+def reasons(decision, name):
+    (standing,) = [item for item in decision.standings if item.strategy == name]
+    return [item.kind for item in standing.obstacles]

@@ -21,7 +21,7 @@ from bench.files.cassettes import Answer, Cassette
 from bench.model import ModelTurn, Run, Trace
 from bench.recording.models import Hosts, address_of
 from bench.strategies import parse_strategy
-from bench.strategies.models import recording_from
+from bench.strategies.own_calls import recording_from
 from bench.traces.native import encode_trace
 
 SUMMARY = """
@@ -245,6 +245,34 @@ def test_recording_is_an_act_of_the_command_line(
     assert (folder / "model.cassette.jsonl").exists()
     assert run_command(folder, capsys, "--jobs", "2") == recorded
     assert len(server.asked) == 3  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("recording", [False, True])
+@pytest.mark.parametrize("name", ["../../x.jsonl", "/tmp/outside-of-it.jsonl", "link.jsonl", "sub/../../../x.jsonl"])
+def test_a_cassette_that_a_setting_names_lies_inside_the_repository(
+    tmp_path: Path, server: HTTPServer, name: str, recording: bool
+) -> None:
+    inside = tmp_path / "repository" / "scenarios"
+    inside.mkdir(parents=True)
+    (inside.parent / ".git").mkdir()
+    (inside / "mine.py").write_text(
+        'import bench\n\n\ndef short(text, kept="c.jsonl"):\n    return bench.ask("small", text, cassette=kept)\n'
+    )
+    (tmp_path / "x.jsonl").write_text('{"bench_cassette": 1}\n')
+    (inside / "link.jsonl").symlink_to(tmp_path / "x.jsonl")
+    before = {*tmp_path.rglob("*")}
+    strategy = parse_strategy(f'm=mine.py:short:kept="{name}"', inside)
+    with recording_from(Hosts([host(server)]) if recording else None):
+        run = bench.replay(trace(), strategy)
+    assert run.failure is not None
+    said = f"{name}: lies outside {inside.parent} — a file that a strategy names lies inside"
+    assert said in run.failure.error
+    assert server.asked == []  # type: ignore[attr-defined]
+    assert {path for path in tmp_path.rglob("*") if "__pycache__" not in str(path)} == before
+    with recording_from(Hosts([host(server)])):
+        kept = bench.replay(trace(), parse_strategy('m=mine.py:short:kept="../shared.jsonl"', inside))
+    assert kept.failure is None
+    assert (inside.parent / "shared.jsonl").exists()
 
 
 def test_the_template_of_the_page_asks_and_its_cassette_is_in_the_signature(tmp_path: Path, server: HTTPServer) -> None:

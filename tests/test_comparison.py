@@ -9,6 +9,7 @@ from handmade import SMALL, opened, result, shell
 from hypothesis import given, strategies as st
 
 import bench
+from bench.comparison.decision import decide
 from bench.comparison.pairs import deltas, require_comparable
 from bench.errors import BenchError, ResultsError, ScenarioError, SpecError
 from bench.model import MetricInfo, ModelTurn, Row, Signature
@@ -372,3 +373,22 @@ def test_nothing_is_a_frame_without_rows(compared):
         assert len(table) == 0
         assert list(table.columns) == list(compared.to_frame(what).columns)
         assert list(table.dtypes) == list(compared.to_frame(what).dtypes)
+
+
+def test_what_must_be_kept_is_said_in_python_too():
+    recorded = opened(shell(8, start=2))
+    strict, lenient = (
+        decide(bench.compare(recorded, "m=compactor=mask_observations:keep_last=0", **shares))
+        for shares in ({"keep": 1, "keep_far": 1.0}, {"keep": 0, "keep_far": 0.0})
+    )
+    assert (strict.keep, strict.keep_far, lenient.keep, lenient.keep_far) == (1, 1.0, 0, 0.0)
+    (first, second) = (next(item for item in found.standings if item.strategy == "m") for found in (strict, lenient))
+    assert [item.kind for item in first.obstacles] == ["keeps_too_little"]
+    assert second.obstacles == ()
+
+
+@pytest.mark.parametrize("share", [1.5, -0.1, float("nan"), "95%", True])
+def test_a_share_that_is_none_is_refused(share):
+    for name in ("keep", "keep_far"):
+        with pytest.raises(SpecError, match=f"`{name}`: .* is no share — write a number from 0 to 1"):
+            bench.compare(SMALL, "keep_all", **{name: share})

@@ -25,11 +25,15 @@ RECALLS = (
 )
 
 
-def cut(run: Run, length: int, *, front: bool) -> Run:
-    """The run with every result shown only up to a length, or only its last so many characters."""
+HEADS = ("", "<ref> ", "[cut] ", "Output:\n\n", "[3 of 40] ")
+
+
+def cut(run: Run, length: int, *, front: bool, head: str = "") -> Run:
+    """The run with every result shown only up to a length, or only its last so many characters, behind a line of its own."""
     messages = {
         key: msgspec.structs.replace(
-            message, text=message.text[:length] if front else message.text[max(0, len(message.text) - length) :]
+            message,
+            text=head + (message.text[:length] if front else message.text[max(0, len(message.text) - length) :]),
         )
         if message.kind == "result"
         else message
@@ -38,12 +42,12 @@ def cut(run: Run, length: int, *, front: bool) -> Run:
     return msgspec.structs.replace(run, messages=messages)
 
 
-def falls(recording: Trace, lengths: list[int], *, front: bool = True) -> None:
+def falls(recording: Trace, lengths: list[int], *, front: bool = True, head: str = "") -> None:
     whole = run_of(recording, "keep_all")
     before = {name: value(name, recording, whole) for name in RECALLS}
     assert all(found in (None, 1.0) for found, _ in before.values())
     for length in sorted(lengths, reverse=True):
-        shorter = cut(whole, length, front=front)
+        shorter = cut(whole, length, front=front, head=head)
         for name in RECALLS:
             found, of = value(name, recording, shorter)
             best, of_before = before[name]
@@ -53,24 +57,27 @@ def falls(recording: Trace, lengths: list[int], *, front: bool = True) -> None:
 
 
 @settings(max_examples=80)
-@given(traces(max_turns=5), st.lists(st.integers(0, 400), min_size=2, max_size=8), st.booleans())
-def test_on_generated_traces(recording: Trace, lengths: list[int], front: bool) -> None:
-    falls(recording, lengths, front=front)
+@given(
+    traces(max_turns=5), st.lists(st.integers(0, 400), min_size=2, max_size=8), st.booleans(), st.sampled_from(HEADS)
+)
+def test_on_generated_traces(recording: Trace, lengths: list[int], front: bool, head: str) -> None:
+    falls(recording, lengths, front=front, head=head)
 
 
 @settings(max_examples=40)
-@given(traces(max_turns=4), st.integers(0, 400))
-def test_one_character_less(recording: Trace, length: int) -> None:
-    falls(recording, [length, length + 1, length + 2, length + 3])
+@given(traces(max_turns=4), st.integers(0, 400), st.sampled_from(HEADS))
+def test_one_character_less(recording: Trace, length: int, head: str) -> None:
+    falls(recording, [length, length + 1, length + 2, length + 3], head=head)
 
 
 SHIPPED = ["traces/building_model/survey.jsonl", "traces/analysis/aborted.jsonl", "traces/terminal/session.json"]
 
 
+@pytest.mark.parametrize("head", HEADS)
 @pytest.mark.parametrize("path", SHIPPED)
-def test_on_shipped_traces(path: str) -> None:
+def test_on_shipped_traces(path: str, head: str) -> None:
     (recording, *_) = bench.load([path], ROOT).traces
-    falls(recording, [0, 1, 7, 40, 41, 42, 97, 200, 333, 500, 1000, 1001, 2500, 5000])
+    falls(recording, [0, 1, 7, 40, 41, 42, 97, 200, 333, 500, 1000, 1001, 2500, 5000], head=head)
 
 
 def test_a_cut_loses_what_it_cuts_off() -> None:

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 import pytest
-from decided import INFOS, UNMEASURED, comparison
+from decided import ALL, EIGHT, INFOS, TODAY, UNMEASURED, comparison, decided, reasons, spread, strategy
 from hypothesis import given, strategies as st
 
 from bench.comparison.decision import decide
@@ -14,51 +14,6 @@ from bench.model import Row
 from bench.reports import build_blocks, rendered, terminal_text
 from bench.reports.blocks import Prose
 from bench.reports.decision_sentence import decision_notes, decision_sentence
-
-EIGHT = [f"case {number}" for number in range(1, 9)]
-
-
-def spread(per_case, cases=EIGHT):
-    """A number a case: one for all, or a list."""
-    return dict(zip(cases, per_case if isinstance(per_case, list) else [per_case] * len(cases), strict=True))
-
-
-def strategy(usd=None, recall=1.0, far=1.0, tokens=1000.0, cases=EIGHT, **more):
-    """What one strategy scores; whatever is not named is as it should be."""
-    numbers = {
-        "cost.with_refetches_usd": usd,
-        "cost.with_refetches_tokens": tokens,
-        "needed.recall": recall,
-        "needed.recall.far": far,
-        "cost.window_overflows": 0,
-        "prompt.invalid": 0,
-        "prompt.task_missing": 0,
-        **more,
-    }
-    return {metric: spread(given, cases) for metric, given in numbers.items()}
-
-
-TODAY = strategy(1.0)
-ALL = strategy(2.0)
-
-
-def decided(*rules, keep=0.95, keep_far=0.8, failed=(), specs=None, **values):
-    return decide(
-        comparison(
-            {"keep_all": ALL, "recorded": TODAY, **values},
-            *rules,
-            failed=failed,
-            specs=specs,
-            keep=keep,
-            keep_far=keep_far,
-        )
-    )
-
-
-def reasons(decision, name):
-    (standing,) = [item for item in decision.standings if item.strategy == name]
-    return [item.kind for item in standing.obstacles]
-
 
 # ---------------------------------------------------------------- who wins
 
@@ -86,6 +41,7 @@ def test_the_cheapest_that_keeps_enough_is_shipped():
         ({"a": strategy(0.5, 0.97), "b": strategy(0.5, 0.98)}, "b"),  # at one price, who keeps more
         ({"a": strategy(0.5, **{"prompt.invalid": [0] * 7 + [1]})}, "recorded"),
         ({"a": strategy(0.5, **{"prompt.task_missing": 1})}, "recorded"),
+        ({"a": strategy(0.5, **{"prompt.system_missing": 1})}, "recorded"),
         ({"a": strategy(0.5, **{"cost.window_overflows": 2})}, "recorded"),
         ({"a": strategy(0.5, **{"cost.window_overflows": UNMEASURED})}, "a"),  # not known is not held against anybody
         ({"a": strategy(0.5, **{"cost.window_overflows": [2] + [UNMEASURED] * 7})}, "recorded"),

@@ -9,8 +9,11 @@ import re
 
 import pytest
 from hypothesis import given, strategies as st
+from reference import reading
 
+from bench.evidence.presence import FactsHeld
 from bench.text.decode import NothingParsed, decode_strings, decoded, parse_json, parse_prefix, plain_lines, unescape
+from bench.text.texts import Texts
 
 keys = st.text(max_size=6)
 scalars = (
@@ -154,6 +157,11 @@ def test_depth_and_length_do_not_break_it():
         ('{"a": "x\\ny" and then it stops being JSON', '{"a": "x\ny" and then it stops being JSON'),
         ("[1, 2.0, 1e-20]", "1, 2.0, 1e-20"),
         ("[]", ""),
+        ('see {"a": "x\\ny", "b": [1]} in C:\\new', 'see {"a": "x\ny", "b": [1]} in C:\\new'),
+        ('[12 of 40] {"a": "x\\ny', '[12 of 40] {"a": "x\ny'),
+        ('<ref> {"a": "x\\ny", ... "b": "x\\ny"} {"c": "\\u0041"}', '<ref> {"a": "x\ny", ... "b": "x\\ny"} {"c": "A"}'),
+        ("f{'a':1} {'b':'x\\ty'}", "f{'a':1} {'b':'x\ty'}"),
+        ("C:\\new {no: 'x\\ny'}", "C:\\new {no: 'x\\ny'}"),
     ],
 )
 def test_the_text_that_facts_are_looked_for_in(text, plain):
@@ -200,3 +208,52 @@ def test_a_short_string_is_quoted_only_where_quoting_makes_it_a_fact():
     )
     assert plain_lines("plain") == '"plain"'
     assert plain_lines([]) == ""
+
+
+heads = st.sampled_from(["", "<ref> ", "cut: ", "[3 of 4] ", "[as ref] ", "C:\\new ", "x{y} "])
+
+
+@given(
+    heads,
+    st.lists(
+        st.one_of(containers.map(json.dumps), containers.map(repr), st.text("{}\"'\\:n a", max_size=9)), max_size=3
+    ),
+    st.integers(0, 60),
+)
+def test_mappings_behind_other_text_are_read_as_the_slow_reference_reads_them(head, pieces, cut):
+    text = head + " ".join(pieces)
+    for shown in (text, text[:cut]):
+        assert decoded(shown) == reading.decoded(shown)
+
+
+def test_a_line_in_front_of_a_cut_result_hides_nothing_of_it():
+    whole = json.dumps({"returncode": 1, "output": "first line\nKeyError: 'age'\nlast"})
+    facts = Texts().facts(whole)
+    for head in ("", "<obj_1> ", "[2409 characters] ", "[kept as mem://5f: 12] ", "Output of step 3:\n\n", "result="):
+        for cut in (len(whole), len(whole) - 8):
+            assert "KeyError" in facts
+            assert Texts().holds(head + whole[:cut], "KeyError"), (head, cut)
+            assert FactsHeld(facts, Texts())(head + whole[:cut]), (head, cut)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Result(ok=True, output='a\\nKeyError: 5', n=3)", "Result(ok=True, output='a\nKeyError: 5', n=3)"),
+        ("content='a\\nKeyErr", "content='a\nKeyErr"),
+        ('print("a\\tb")', 'print("a\tb")'),
+        ('PATH="C:\\new\\table"', 'PATH="C:\\new\\table"'),
+        ("re(r'\\d\\n')", "re(r'\\d\\n')"),
+        ("f('\\d\\n')", "f('\\d\\n')"),
+        ("don't say 'a\\nb'", "don't say 'a\\nb'"),
+        ("x='a\\n\nb'", "x='a\\n\nb'"),
+    ],
+)
+def test_quoted_fields_of_an_objects_text(text, plain):
+    assert decoded(text) == plain
+    assert reading.decoded(text) == plain
+
+
+@given(st.text("='(\"\\nCx:{d\n", max_size=30))
+def test_texts_with_quotes_are_read_as_the_slow_reference_reads_them(text):
+    assert decoded(text) == reading.decoded(text)

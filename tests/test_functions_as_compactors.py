@@ -72,6 +72,39 @@ def test_messages_that_come_back_are_the_same_ones(dialect, copies):
         assert not any(prompt.compacted for prompt in kept.prompts)
 
 
+@pytest.mark.parametrize("copies", [False, True])
+def test_calls_that_only_got_other_ids_are_the_same_ones_where_the_ids_agree(copies):
+    """A provider takes any ids that pair a call with its result; one that was renamed on one side alone it refuses."""
+
+    def renamed(messages, calls=True):
+        told = copy.deepcopy(messages) if copies else messages
+        for message in told:
+            for call in message.get("tool_calls", ()) if calls else ():
+                call["id"] = f"call_{call['id']}"
+            if "tool_call_id" in message:
+                message["tool_call_id"] = f"call_{message['tool_call_id']}"
+        return told
+
+    def half(messages):
+        return renamed(messages, calls=False)
+
+    recording = conversation()
+    found = bench.compare(recording, {"renamed": compose_of(compactor=renamed), "half": compose_of(compactor=half)})
+    assert [found.value(name, "prompt.invalid") for name in ("renamed", "half")] == [0, 2]
+    steps = [found.value("renamed", name) for name in ("loss.fact_recall.end", "needed.recall")]
+    assert steps == [found.value("keep_all", name) for name in ("loss.fact_recall.end", "needed.recall")]
+    run = bench.replay(recording, compose_of(compactor=renamed))
+    assert {message.step for message in run.messages.values() if message.role == "tool"} == {3, 4}
+
+
+def test_a_result_that_a_strategy_wrote_needs_a_call_before_it():
+    def told(messages):
+        return [*messages, {"role": "tool", "content": "36", "tool_call_id": "never"}]
+
+    told.mode = "per_call"
+    assert bench.compare(conversation(), {"told": compose_of(compactor=told)}).value("told", "prompt.invalid") == 3
+
+
 def test_openai_messages():
     seen = []
     bench.replay(conversation(), compose_of(compactor=lambda messages: seen.append(copy.deepcopy(messages))))

@@ -64,6 +64,7 @@ MEANING: dict[str, tuple[str, tuple[str, str]]] = {
     "probes.unwanted": ("answers", HARM),
     "prompt.invalid": ("prompts", HARM),
     "prompt.task_missing": ("prompts", HARM),
+    "prompt.system_missing": ("prompts", HARM),
     "routing.accuracy": ("fraction", RIGHT),
     "routing.first_divergence": ("fraction", RIGHT),  # the later a run goes astray the better
     "routing.missed_aborts": ("decisions", HARM),

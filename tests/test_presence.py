@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from generated import traces
 from handmade import opened, result, run_of, trace
-from hypothesis import given, settings
+from hypothesis import given, settings, strategies as st
 from measured import evidence_of, replayer_of
 from reference import rebuilt
 
@@ -12,6 +12,7 @@ from bench.evidence.of_run import same_prompts
 from bench.evidence.presence import FactsHeld
 from bench.evidence.spoken import message_texts
 from bench.model import Message, ModelTurn, ToolCall, ToolResult, Trace
+from bench.text.cut import without_halves
 from bench.text.texts import Texts
 
 
@@ -81,3 +82,28 @@ def test_runs_that_showed_the_same_share_what_their_prompts_hold() -> None:
         run_of(recording, name) for name in ("keep_all", "s=store=full", "c=summarizer=truncate:limit=3")
     )
     assert same_prompts(keeps) == same_prompts(stores) != same_prompts(cuts)
+
+
+SHOWN = st.tuples(
+    st.sampled_from(["", "<ref> ", "cut: ", "Rows 12 of 40\n"]),
+    st.text("ab1 .,/\n", min_size=1, max_size=40),
+    st.integers(0, 40),
+    st.integers(0, 12),
+    st.sampled_from(["", " … ", "\n[more]", "b1"]),
+    st.sampled_from(["", " (end)", "1"]),
+)
+
+
+@given(SHOWN)
+def test_half_words_go_behind_other_text_too_as_in_the_slow_reference(shown) -> None:
+    head, untruncated, front, back, between, foot = shown
+    tail = untruncated[len(untruncated) - back :] if back else ""
+    text = head + untruncated[:front] + between + tail + foot
+    assert without_halves(text, untruncated) == rebuilt.without_halves(text, untruncated)
+
+
+def test_a_line_before_a_cut_does_not_keep_half_a_path() -> None:
+    untruncated = "files: /data/part_12.csv and more"
+    assert without_halves("<ref> " + untruncated[:18], untruncated) == "<ref> files: /data/"
+    assert without_halves("<ref> " + untruncated[:18] + "\n[cut]", untruncated) == "<ref> files: /data/\n[cut]"
+    assert without_halves("Rows: 12 of 40", "1250 rows") == "Rows: 12 of 40"

@@ -15,10 +15,10 @@ from handmade import SMALL, opened, result, shell, trace
 from hypothesis import given, settings, strategies as st
 
 from bench import load
-from bench.evidence.of_run import PromptEvidence
+from bench.evidence.of_run import PromptEvidence, RunEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.shown import window_shown
-from bench.evidence.validity import Checked, calls_in, problems
+from bench.evidence.validity import Checked, problems
 from bench.metrics import metric_of
 from bench.model import ContextReset, Message, ModelTurn, SystemTurn, Told, ToolCall, Trace, UserTurn
 from bench.plugins.registry import Entry, Plugin
@@ -156,11 +156,6 @@ def test_commands_written_as_text_need_no_pairs() -> None:
     assert "stands after" in checked(recording, compacting(backwards))[-1].invalid
 
 
-def test_only_calls_that_a_provider_sees_are_paired() -> None:
-    written = ToolCall(id="a", name="bash", arguments={"command": "ls"}, in_text=True)
-    assert calls_in([written, ToolCall(id="b", name="f", arguments={})]) == ("b",)
-
-
 # ---------------------------------------------------------------- the task
 
 
@@ -211,6 +206,47 @@ def test_the_first_user_turn_is_the_task_and_later_ones_are_not() -> None:
     assert [item.task_missing for item in checked(recording, compacting(without(2)))] == [False, False]
 
 
+def test_the_system_turns_that_a_thread_begins_with_must_stay_and_later_ones_need_not() -> None:
+    recording = trace(
+        SystemTurn(index=0, content="Refund no order of more than 471 euros."),
+        SystemTurn(index=1, content="Be polite."),
+        UserTurn(index=2, content="Refund order x_1."),
+        turn(3),
+        SystemTurn(index=4, content="5 turns are left."),
+        turn(5),
+    )
+
+    def shorter(window: Window) -> list[Message]:
+        return [
+            msgspec.structs.replace(message, text="At most 471 euros back.") if message.step == 0 else message
+            for message in window.messages
+        ]
+
+    gone = {
+        name: [item.system_missing for item in checked(recording, strategy)]
+        for name, strategy in {
+            "first": compacting(without(0)), "second": compacting(without(1)), "late": compacting(without(4)),
+            "shorter": compacting(shorter), "kept": "keep_all", "system alone": "drop_all",
+        }.items()
+    }  # fmt: skip
+    assert gone == {
+        "first": [True, True], "second": [True, True], "late": [False, False], "shorter": [False, False],
+        "kept": [False, False], "system alone": [False, False],
+    }  # fmt: skip
+    assert not any(item.task_missing for item in checked(recording, compacting(without(0))))
+
+
+def test_a_system_prompt_that_the_recorded_harness_dropped_is_held_against_nobody() -> None:
+    recording = trace(
+        UserTurn(index=0, content="Look at x_1."),
+        turn(1, content="Yes."),
+        ContextReset(index=2, kept=(), summary="x_1 is to be looked at."),
+        turn(3),
+    )
+    everyone = [item for strategy in ("keep_all", "recorded") for item in checked(recording, strategy)]
+    assert not any(item.system_missing or item.task_missing for item in everyone)
+
+
 def test_before_the_task_was_given_nothing_is_missing() -> None:
     recording = trace(
         SystemTurn(index=0, content="s"), turn(1, content="Hello?"), UserTurn(index=2, content="Look at x_1."), turn(3)
@@ -246,16 +282,6 @@ def test_a_recorded_reset_that_broke_pairs_is_held_against_nobody_there() -> Non
         assert {(item.invalid, item.task_missing) for item in checked(recording, strategy)} == {("", False)}
     assert checked(recording, compacting(without(1)))[0].task_missing  # before the reset it is the strategy's doing
     assert not checked(recording, compacting(without(1)))[-1].task_missing
-
-
-def test_after_a_recorded_reset_that_kept_the_task_losing_it_is_the_strategys_doing() -> None:
-    whole = session(4)
-    steps = list(whole.steps)
-    steps.insert(6, ContextReset(index=99, kept=(1,)))  # the task alone
-    recording = trace(*(msgspec.structs.replace(step, index=place) for place, step in enumerate(steps)))
-    assert recording.steps[6].index == 6
-    missing = [item.task_missing for item in checked(recording, compacting(without(1)))]
-    assert missing == [True] * 5
 
 
 @settings(max_examples=60)
@@ -312,16 +338,17 @@ def test_what_is_found_from_the_changes_is_what_is_found_in_the_whole_prompt(rec
         wrong = [problem for problem in problems(shapes) if problem not in excused]
         assert item.invalid.startswith(str(wrong[0])) if wrong else item.invalid in ("", "no message speaks as a user")
         assert ("more)" in item.invalid) == (len(wrong) > 1)
-        if item.task_missing:
-            assert not any(shape.is_task for shape in shapes)
+        told = {step for shape in shapes for step in shape.told}
+        given = {step for step in recorded.instructions.get(prompt.thread, ()) if step < prompt.step}
+        untold = given - told - recorded.untold_at.get(prompt.step, frozenset())
+        task = recorded.task[prompt.thread].index if prompt.thread in recorded.task else None
+        assert (item.task_missing, item.system_missing) == (task in untold, bool(untold - {task}))
 
 
 # ---------------------------------------------------------------- as metrics, and in reports
 
 
 def test_the_metrics_count_prompts_and_say_what_is_wrong() -> None:
-    from bench.evidence.of_run import RunEvidence
-
     evidence = TraceEvidence(session(3))
     run = Replayer(evidence).run(compacting(last_five))
     found = RunEvidence(evidence, run)
@@ -331,12 +358,15 @@ def test_the_metrics_count_prompts_and_say_what_is_wrong() -> None:
         text="the tool result of step 3 has no call before it; no message speaks as a user", steps=(3,)
     )
     assert [sample.numerator for sample in metric_of("prompt.task_missing").samples(found)] == [0, 0, 0, 1]
-    samples = {name: metric_of(name).samples(found) for name in ("prompt.invalid", "prompt.task_missing")}
+    assert [sample.numerator for sample in metric_of("prompt.system_missing").samples(found)] == [0, 0, 1, 1]
+    names = ("prompt.invalid", "prompt.task_missing", "prompt.system_missing")
+    samples = {name: metric_of(name).samples(found) for name in names}
     shown = window_shown(run, samples)
-    assert (shown.invalid, shown.task_missing) == (1, 1)
+    assert (shown.invalid, shown.task_missing, shown.system_missing) == (1, 1, 2)
+    assert happened(shown.curve[2]).startswith("the system prompt is gone")
     assert [call.invalid != "" for call in shown.curve] == [False, False, False, True]
     assert happened(shown.curve[-1]).startswith("invalid: the tool result of step 3 has no call before it")
-    assert "; the task is gone" in happened(shown.curve[-1])
+    assert "; the task is gone; the system prompt is gone" in happened(shown.curve[-1])
 
 
 # ---------------------------------------------------------------- recorded runs

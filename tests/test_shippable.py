@@ -18,6 +18,7 @@ FINE = {
     "cost.window_overflows": 0,
     "prompt.invalid": 0,
     "prompt.task_missing": 0,
+    "prompt.system_missing": 0,
 }
 RECALL = {"metric": "needed.recall", "strategy": "s", "min": 0.9}
 PROBES = {"metric": "probes.recall", "strategy": "s", "min": 0.9}
@@ -41,6 +42,7 @@ def test_where_all_is_fine_nothing_speaks_against_it() -> None:
     [
         ("prompt.invalid", "invalid_prompts"),
         ("prompt.task_missing", "task_missing"),
+        ("prompt.system_missing", "system_missing"),
         ("cost.window_overflows", "overflows"),
     ],
 )

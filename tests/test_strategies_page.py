@@ -62,3 +62,24 @@ def test_every_name_on_the_page_is_asked_for_so():
     row = next(line for line in PAGE.splitlines() if line.startswith("| `messages`, `history`, `conv"))
     assert re.findall(r"`(\w+)`", row.split("|")[1]) == list(WINDOW["messages"])
     assert all(f"`{point}`" in PAGE for point in DECISION_POINTS)
+
+
+CLASSES = """
+class Sums:
+    def __init__(self, chars: int):
+        self.chars = chars
+
+    def summarize(self, text):
+        return text[:self.chars]
+
+
+class Clears:
+    def compact(self, messages):
+        return messages
+"""
+
+
+def test_a_class_says_its_slot_by_its_method(tmp_path):
+    (tmp_path / "mine.py").write_text(CLASSES)
+    assert parse_strategy("m=mine.py:Sums:chars=3", tmp_path).spec == "summarizer=mine.py:Sums:chars=3"
+    assert parse_strategy("m=mine.py:Clears", tmp_path).spec == "compactor=mine.py:Clears"

@@ -46,9 +46,14 @@ def showing(run: Run, text: str) -> Run:
 
 
 def test_one_cut_without_a_handle_beside_one_stored_with_one() -> None:
-    # judged per result: what the handle gives back of the second does not save the first
+    # what the handle gives back of the second does not save the first
     numbers = " ".join(str(number) for number in range(100, 251))  # 151 numbers
-    recording = opened([result(numbers, index=2, call_id="a"), result(numbers.replace("1", "7"), index=3, call_id="b")])
+    recording = opened(
+        [
+            result(numbers, index=2, call_id="a"),
+            result(" ".join(str(number) for number in range(1300, 1451)), index=3, call_id="b"),
+        ]
+    )
     stored = run_of(recording, "s=store=external:preview_chars=0")
     first, second = stored.results
     cut = {first.shown: numbers[:84], second.shown: stored.messages[second.shown].text}  # 21 of 151 numbers
@@ -125,6 +130,8 @@ STRATEGIES = (
     "ends=summarizer=head_tail:head=2,tail=1",
     "external=store=external:preview_chars=20",
     "external_mask=store=external:preview_chars=0+compactor=mask_observations:keep_last=1",
+    "paged=compactor=pichay:age=1,min_bytes=1",
+    "paged_store=store=external:preview_chars=0+compactor=pichay:age=1,min_bytes=1",
     "old=store=external+compactor=summarize_old:keep_last=2,max_tokens=150",
 )
 

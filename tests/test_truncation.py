@@ -152,6 +152,7 @@ STRATEGIES = (
     "external=store=external:preview_chars=20",
     "mask=compactor=mask_observations:keep_last=1",
     "old=compactor=summarize_old:keep_last=2,max_tokens=150",
+    "gone=compactor=clear_tool_uses:trigger=1,keep=1,placeholder=gone",
 )
 
 

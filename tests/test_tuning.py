@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,8 +16,9 @@ from bench.comparison.pairs import deltas
 from bench.errors import BenchError
 from bench.model import Comparison
 from bench.reports.decision_sentence import tuned_sentence
+from bench.reports.scenarios_table import scenarios_sentence, scenarios_table
 from bench.traces.native import encode_trace
-from bench.tuning import part_of, tune
+from bench.tuning import part_of, tune, tuned_of
 
 CASES = [f"case {number:02}" for number in range(14)]
 Number = float | Callable[[str], float]
@@ -161,3 +163,61 @@ def test_the_command_refuses_too_few_cases(tmp_path: Path, capsys: pytest.Captur
     )
     assert code == 2
     assert err.startswith("error: tune: 3 cases, and 12 are needed")
+
+
+def test_the_command_writes_the_report_of_the_cases_that_it_judged_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sweep = "mask=compactor=mask_observations:keep_last=1|3"
+    reports = [tmp_path / "out" / name for name in ("tuned.json", "tuned.html", "tuned.md")]
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "out").mkdir()
+    traces = str(recorded(tmp_path / "runs", 13))
+    outputs = [part for path in reports for part in ("-o", str(path))]
+    code, out, _ = said(capsys, "--traces", traces, "--strategy", sweep, *outputs)
+    assert code == 0
+    sentence = out.splitlines()[0]
+    assert [line for line in out.splitlines() if line.startswith("wrote ")] == [f"wrote {path}" for path in reports]
+    told = json.loads(reports[0].read_text())
+    tuned = told["decision"]["tuned"]
+    assert (tuned["sentence"], tuned["winner"], tuned["holds"], tuned["seed"]) == (sentence, "mask-1", True, 0)
+    assert (len(tuned["chosen_on"]), tuned["judged_on"]) == (6, told["cases"])
+    assert sorted((*tuned["chosen_on"], *told["cases"])) == [f"run{number:02}" for number in range(13)]
+    assert {row["case"] for row in told["rows"]} == {*told["cases"]}
+    page, markdown = (path.read_text() for path in reports[1:])
+    for text in (page, markdown):
+        assert "chosen on 6 cases (seed 0), judged on 7 others" in text
+        assert "yes, and was chosen" in text
+        assert "These are the traces that the setting is judged on; it was chosen on others." in text
+        assert "ship it" not in text
+        assert "`bench tune` judges it" not in text
+
+
+def test_a_report_of_tuning_never_takes_the_place_of_what_it_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sweep, traces = "mask=compactor=mask_observations:keep_last=1|3", str(recorded(tmp_path, 12))
+    report = tmp_path / "report.txt"
+    (tmp_path / "copy.json").symlink_to(tmp_path / "run03.jsonl")
+    for wanted, says in (
+        (tmp_path / "copy.json", "is a trace of this run, which writing it would destroy"),
+        (tmp_path / "report", "no ending, which decides the format"),
+    ):
+        code, _, err = said(capsys, "--traces", traces, "--strategy", sweep, "-o", str(report), "-o", str(wanted))
+        assert (code, says in err, report.exists()) == (2, True, False)
+
+
+def test_several_scenarios_are_tuned_into_one_report() -> None:
+    good = tune(compared(good=strategy(2.0, recall=0.97, far=0.9), safe=strategy(4.0)))
+    lucky = tune(compared(lucky=strategy(1.0, recall=on_half(0.99, 0.7)), safe=strategy(4.0)))
+    dear, nobody = tune(compared(dear=strategy(9.0))), tune(comparison({"a": strategy(1.0, recall=0.5)}))
+    several = [item.comparison for item in (good, lucky, dear, nobody)]
+    answers = scenarios_table([(str(number), item) for number, item in enumerate(several)]).rows
+    assert [row[1].text for row in answers] == [
+        "use good", "do not use lucky yet", "keep what you run", "nobody qualifies",
+    ]  # fmt: skip
+    assert [row[2].text for row in answers] == ["$2.00", "", "$8.00", ""]
+    sentence = scenarios_sentence(several)
+    assert sentence.startswith("Of 4 scenarios: something better to ship in 1, keep what you run in 1 and nobody")
+    assert [tuned_of(item.comparison) for item in (good, lucky)] == [good, lucky]
+    assert tuned_of(compared(a=strategy(1.0))) is None

@@ -189,7 +189,7 @@ def test_a_process_that_dies_costs_its_own_case_alone(deadly, died):
     whole, found = (json.loads((deadly / name).read_text()) for name in ("whole.json", "x.json"))
     lost = [row for row in rows(found, "more") if row["strategy"] == "mine"]
     assert {(row["value"], row["reason"]) for row in lost} == {
-        (None, f"strategy raised in strategy at step -1: it ended its process ({died}) — a strategy returns or raises")
+        (None, f"strategy raised: it ended its process ({died}) — a strategy returns or raises")
     }
     assert [row for row in rows(found) if row not in lost] == [
         row for row in rows(whole) if (row["case"], row["strategy"]) != ("more", "mine")

@@ -22,7 +22,7 @@ from bench.plugins.registry import build
 from bench.recording.models import Hosts
 from bench.replayer.loop import replay
 from bench.strategies import compose
-from bench.strategies.models import recording_from
+from bench.strategies.own_calls import recording_from
 from bench.traces.native import encode_trace
 
 # ---------------------------------------------------------------- recorded

@@ -65,7 +65,7 @@ def finish(
         for text in texts:
             say(text, coloured=colour)
     for output in outputs:
-        say(f"wrote {output}{_undrawn(output)}")
+        say(f"wrote {output}{undrawn(output)}")
     if inside_actions():
         for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
             obey(line)
@@ -79,7 +79,7 @@ def finish(
     raise Concluded(conclusion.exit_code)
 
 
-def _undrawn(output: Path) -> str:
+def undrawn(output: Path) -> str:
     """What to say of a page whose charts could not be drawn; `""` of any other file."""
     from ..reports import require_renderer
     from ..reports.page.page_data import can_draw

@@ -59,7 +59,7 @@ SHARE = _Share(0, 1)
 @click.option("--keep", type=SHARE, metavar="SHARE",
               help="What a strategy must keep of what later turns needed to be recommended: the scenario's `keep`, or 0.95.")  # fmt: skip
 @click.option("--keep-far", type=SHARE, metavar="SHARE",
-              help="The same of what was needed from far back (six turns and more): the scenario's `keep_far`, or 0.8.")  # fmt: skip
+              help="The same of what was said six turns back, by results, users and the model: the scenario's `keep_far`, or 0.8.")  # fmt: skip
 @click.option("--allow-inconclusive", is_flag=True, help="Exit 0 where a gate could not decide.")
 @click.option("--no-calibrate", is_flag=True,
               help="Count tokens by the plain rule, not as the usage that a trace recorded says.")  # fmt: skip
@@ -105,7 +105,7 @@ def run(
     from ..plugins.trial import Limits
     from ..recording.models import Hosts
     from ..reports import TERMINAL_PANELS, require_renderer
-    from ..strategies.models import recording_from
+    from ..strategies.own_calls import recording_from
     from ..workers import Times
 
     for output in outputs:
@@ -139,6 +139,9 @@ def run(
     for line in times.slow():
         say(line, err=True)
     more = {
+        # what evaluators and routers say is no cost and no loss, so the ranking shows nothing of one that was given here
+        "findings": bool(strategies) and any(_fills(item, "evaluator") for item in comparisons),
+        "routes": bool(strategies) and any(_fills(item, "routers") for item in comparisons),
         "budgets": any(plan.budgets for plan in plans),
         "sweeps": any(sweeps(item, "cost.prompt_tokens") for item in comparisons),
     }
@@ -157,6 +160,11 @@ def run(
         said=said,
         keeping=nullcontext if kept is None else functools.partial(_keeping, path=kept),
     )
+
+
+def _fills(comparison: Comparison, slot: str) -> bool:
+    """Whether a declared strategy fills a slot."""
+    return any(f"{slot}=" in comparison.signature.strategies[name] for name in comparison.strategies)
 
 
 def plans_of(scenarios: Sequence[Path], traces: Sequence[str], strategies: Sequence[str]) -> list[Scenario]:

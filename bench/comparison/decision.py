@@ -1,8 +1,9 @@
 """What to ship: one rule, used by every report and by tuning.
 
 Among the strategies whose prompts are valid and fit the model's window, whose gates pass, and of which everything the rule needs was measured, the
-one that costs least once every fault is repaired by a further call wins, if it keeps enough of what later turns needed, and of what they needed
-from far back. What is run today competes: that nothing is better than it is an answer.
+one that costs least once every fault is repaired by a further call wins, if it keeps enough of what later turns needed, and of each part of that:
+what was needed from far back, and what results, users and the model had said. One that drops what results say is not judged where later turns needed
+too little of it. What is run today competes: that nothing is better than it is an answer.
 """
 
 from __future__ import annotations
@@ -11,16 +12,30 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from ..model import Comparison, Delta, Verdict
-from .intervals import Swaps
+from ..text.wording import counted
+from .intervals import Swaps, chances, is_sure
 from .pairs import NOISE_FLOOR, difference
 from .shippable import Obstacle, Totals, able, obstacles, price_metric
 
 RUN_TODAY = "recorded"
 KEEPS_ALL = "keep_all"
 RECALL, FAR = "needed.recall", "needed.recall.far"
+END = "loss.fact_recall.end"
 OVERFLOWS = "cost.window_overflows"
 
+
+FEWEST_NEEDED = 10
+"""Of fewer things that later turns needed from one speaker nothing is concluded."""
+
+SPEAKERS: dict[str, Literal["keeps_too_little_result", "keeps_too_little_user", "keeps_too_little_model"]] = {
+    "needed.recall.result": "keeps_too_little_result",
+    "needed.recall.user": "keeps_too_little_user",
+    "needed.recall.model": "keeps_too_little_model",
+}
+"""By whom something was said: what users say is often most of what is needed, and hardly anything loses it."""
 
 Why = Literal["costs_more", "costs_as_much", "keeps_less"]
 Unchecked = Literal["prompts", "window", "far", "nothing_far"]
@@ -101,6 +116,14 @@ class Decision:
             return self.outcome == "ship"
         return self.winner in self.surely_cheaper
 
+    @property
+    def advised(self) -> Standing | None:
+        """What to run: the winner where it beats what is run today, else what surely does, else what is run today; None for nobody."""
+        name = self.winner
+        if self.outcome == "ship" and not self.beats_today:
+            name = self.surely_cheaper[0] if self.surely_cheaper else RUN_TODAY
+        return next((item for item in self.standings if item.strategy == name), None)
+
 
 def decide(comparison: Comparison) -> Decision:
     """What to ship of a comparison: the rule of this file. Its `keep` and `keep_far` are what a strategy has to keep.
@@ -123,6 +146,7 @@ def decide(comparison: Comparison) -> Decision:
     winner = rule.winner()
     rival = rule.rival(winner)
     agreeing, disagreeing = rule.case_by_case(winner, rival)
+    surely = rule.surely_cheaper([item.strategy for item in standings if item.qualifies])
     return Decision(
         outcome="nobody" if winner is None else "keep_what_you_run" if winner == RUN_TODAY else "ship",
         winner=winner,
@@ -133,10 +157,8 @@ def decide(comparison: Comparison) -> Decision:
         keep=comparison.keep,
         keep_far=comparison.keep_far,
         rival=rival,
-        against_today=rule.against_today(rival if winner == RUN_TODAY else winner),
-        surely_cheaper=tuple(
-            item.strategy for item in standings if item.qualifies and rule.surely_cheaper(item.strategy)
-        ),
+        against_today=rule.against_today(rival if winner == RUN_TODAY else winner, surely),
+        surely_cheaper=surely,
         agreeing=agreeing,
         disagreeing=disagreeing,
         dominating=tuple(rule.dominating(winner)),
@@ -165,6 +187,24 @@ class _Rule:
             yield Obstacle("keeps_too_little", value=kept, limit=self.keep)
         if far is not None and far < self.keep_far:
             yield Obstacle("keeps_too_little_far", value=far, limit=self.keep_far)
+        for metric, kind in SPEAKERS.items():
+            share = self.totals.least(name, metric, without)
+            if (
+                share is not None
+                and share < self.keep_far
+                and self.totals.count(name, metric, without) >= FEWEST_NEEDED
+            ):
+                yield Obstacle(kind, value=share, limit=self.keep_far)
+        told = self.totals.least(name, END, without)
+        if (
+            name != RUN_TODAY
+            and told is not None
+            and told < self.keep
+            and "needed.recall.result" in self.comparison.metrics
+        ):
+            count = self.totals.count(name, "needed.recall.result", without)
+            if count < FEWEST_NEEDED:
+                yield Obstacle("untested", count=int(count))
 
     def verdicts(self, name: str, without: str | None) -> list[Verdict]:
         """What gates said of a strategy; not what one said of the case that is left out."""
@@ -230,8 +270,16 @@ class _Rule:
         ]
         return min(others)[1] if others else None
 
-    def against_today(self, other: str | None) -> Delta | None:
-        """The difference in price to what is run today, and how sure it is."""
+    def against_today(self, other: str | None, surely: Sequence[str]) -> Delta | None:
+        """The difference in price to what is run today, and how sure it is; no saving is that of a strategy that is not among `surely`."""
+        found = self._against_today(other)
+        if found is None or found.better is not True or other in surely:
+            return found
+        return msgspec.structs.replace(
+            found, better=None, reason=f"{counted(found.n, 'case')} do not tell the best of so many from chance"
+        )
+
+    def _against_today(self, other: str | None) -> Delta | None:
         if other is None or RUN_TODAY not in self.candidates or self.metric not in self.comparison.metrics:
             return None
         rows = (
@@ -246,10 +294,24 @@ class _Rule:
         info, seed = self.comparison.metrics[self.metric], self.comparison.signature.seed
         return difference(info, (other, RUN_TODAY), pairs, Swaps(seed))
 
-    def surely_cheaper(self, name: str) -> bool:
-        """Whether a strategy surely costs less than what is run today."""
-        found = None if name == RUN_TODAY else self.against_today(name)
-        return found is not None and found.better is True
+    def surely_cheaper(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Those of the strategies that qualify which surely cost less than what is run today, all of them judged together: the best is picked."""
+        others = [name for name in names if name != RUN_TODAY]
+        if not others or RUN_TODAY not in self.candidates:
+            return ()
+        costs = [
+            [self.totals.on(name, self.metric, case) for name in (RUN_TODAY, *others)]
+            for case in self.comparison.case_ids
+        ]
+        known = [[cost for cost in row if cost is not None] for row in costs if None not in row]
+        differences = [[row[at] - row[0] for row in known] for at in range(1, len(others) + 1)]
+        together = chances(differences, Swaps(self.comparison.signature.seed))
+        alone = (self._against_today(name) for name in others)
+        return tuple(
+            name
+            for name, chance, found in zip(others, together, alone, strict=True)
+            if is_sure(chance) and found is not None and found.better is True
+        )
 
     def case_by_case(self, winner: str | None, rival: str | None) -> tuple[int, tuple[Disagreement, ...]]:
         """How many cases would choose the winner over its rival, and those that would not."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from ..model import Case, MetricInfo, Row, Run, Sample
+from ..model import Case, Failure, MetricInfo, Row, Run, Sample
 
 NOTHING = "nothing to measure"
 
@@ -16,7 +16,17 @@ def failure_reason(run: Run) -> str | None:
     """Why a failed run has no scores: where the strategy raised and what; None for a run that finished."""
     if run.failure is None:
         return None
-    return f"strategy raised in {run.failure.slot} at step {run.failure.step}: {run.failure.error}"
+    return f"strategy raised{place_of(run.failure)}: {run.failure.error}"
+
+
+def place_of(failure: Failure) -> str:
+    """Where a strategy raised: the slot, where it was one of its own, and the step, where it had come to one.
+
+    >>> [place_of(Failure(step=step, slot=slot, error="")) for step, slot in ((3, "store"), (3, "strategy"), (-1, "strategy"))]
+    [' in store at step 3', ' at step 3', '']
+    """
+    slot = "" if failure.slot == "strategy" else f" in {failure.slot}"
+    return f"{slot} at step {failure.step}" if failure.step >= 0 else slot
 
 
 def case_row(info: MetricInfo, run: Run, samples: Sequence[Sample]) -> Row:

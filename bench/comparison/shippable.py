@@ -21,9 +21,10 @@ NEVER = ("drop_all", "clairvoyant", "floor")
 DOLLARS, TOKENS = "cost.with_refetches_usd", "cost.with_refetches_tokens"
 """The price of a strategy: what all calls cost, those that repair faults included."""
 
-BROKEN: tuple[tuple[str, Literal["invalid_prompts", "task_missing", "overflows"]], ...] = (
+BROKEN: tuple[tuple[str, Literal["invalid_prompts", "task_missing", "system_missing", "overflows"]], ...] = (
     ("prompt.invalid", "invalid_prompts"),
     ("prompt.task_missing", "task_missing"),
+    ("prompt.system_missing", "system_missing"),
     ("cost.window_overflows", "overflows"),
 )
 """Counts of prompts that must be 0, and what is wrong with them."""
@@ -33,13 +34,15 @@ BROKEN: tuple[tuple[str, Literal["invalid_prompts", "task_missing", "overflows"]
 class Obstacle:
     """One reason why a strategy does not qualify.
 
-    `raised` (on `case`, with `reason`), `invalid_prompts`, `task_missing`, `overflows` (`count` prompts), `gates`, `undecided` (the `gates`),
-    `unmeasured` (`metric`, with `reason`), `keeps_too_little`, `keeps_too_little_far` (`value` where `limit` is asked).
+    `raised` (on `case`, with `reason`), `invalid_prompts`, `task_missing`, `system_missing`, `overflows` (`count` prompts), `gates`, `undecided`
+    (the `gates`),
+    `unmeasured` (`metric`, with `reason`), `keeps_too_little`, and of one part of it `keeps_too_little_far`, `_result`, `_user`,
+    `_model` (`value` where `limit` is asked), `untested` (it drops what results say, and of that only `count` things were needed later).
     """
 
     kind: Literal[
-        "raised", "invalid_prompts", "task_missing", "overflows", "gates", "undecided", "unmeasured", "keeps_too_little",
-        "keeps_too_little_far",
+        "raised", "invalid_prompts", "task_missing", "system_missing", "overflows", "gates", "undecided", "unmeasured", "keeps_too_little",
+        "keeps_too_little_far", "keeps_too_little_result", "keeps_too_little_user", "keeps_too_little_model", "untested",
     ]  # fmt: skip
     count: int = 0
     case: str | None = None
@@ -111,6 +114,12 @@ class Totals:
         """The value on one case."""
         row = self._total(strategy, metric).rows.get(case)
         return None if row is None else row.finite
+
+    def count(self, strategy: str, metric: str, without: str | None = None) -> float:
+        """How many things a share is of, over the cases that were measured."""
+        total = self._total(strategy, metric)
+        own = total.rows.get(without) if without is not None else None
+        return total.weight - (self._weight(own) if own is not None else 0.0)
 
     def cases(self, strategy: str, metric: str) -> tuple[str, ...]:
         """The cases on which something was measured."""

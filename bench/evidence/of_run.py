@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable
+from collections.abc import Callable, Hashable
 from functools import cached_property
 
-from ..model import ResultOutcome, Run, ToolResult, Trace
+from ..model import ResultOutcome, Run, Trace
 from ..text.texts import Texts
 from ..tokens.counting import TokenCounter
 from .dependencies import Dependency
@@ -14,7 +14,7 @@ from .of_trace import TraceEvidence
 from .pricing import Call, Kept, calls_of, kept_prefixes
 from .prompt_scan import PromptScan, Standing, scan_prompts
 from .refetch import Refetch, refetches_of
-from .tiers import Handles, HandlesOf, Tiered, handles_of, tiered
+from .tiers import Behind, Handles, Tiered
 from .validity import Checked, check_prompts
 
 OracleTokens = Callable[[str, float], int]
@@ -142,47 +142,26 @@ class RunEvidence:
 
     @cached_property
     def handles(self) -> Handles:
-        """Which handles the prompts show."""
-        handles = handles_of(self.run)
-        if not handles:
-            return Handles()
-        of_results: dict[str, set[int]] = {"shown": set(), "end": set()}
-        of_prompts: dict[int, frozenset[str]] = {}
-        for place, subject, shown in self.of_trace.sightings(self.run, HandlesOf(handles.values())):
-            held = shown.items()
-            if place == "prompt":
-                of_prompts[subject.step] = frozenset(held)  # type: ignore[union-attr]
-            elif handles.get(subject.index, "") in held:  # type: ignore[union-attr]
-                of_results[place].add(subject.index)  # type: ignore[union-attr]
-        return Handles({place: frozenset(found) for place, found in of_results.items()}, of_prompts)
+        """What the handles stand for that the prompts show."""
+        return Handles(self.of_trace, self.run)
 
     @cached_property
     def tiers(self) -> dict[str, list[Tiered]]:
         """By place ("shown", "end") what is not in context there of each result, by tier."""
         return {
             place: [
-                tiered(standing, self._behind(standing.result, self.handles.of_results[place]), self.texts)
-                for standing in self.prompts.scan.standings[place]
-                if standing.gone
+                self.handles.tiered(standing, place) for standing in self.prompts.scan.standings[place] if standing.gone
             ]
             for place in ("shown", "end")
         }
 
-    def _behind(self, result: ToolResult, reachable: Container[int]) -> str:
-        """What the handle of a result resolves to, as a text; `""` where no prompt shows it."""
-        outcome = self.outcomes.get(result.index)
-        return "" if outcome is None or result.index not in reachable else self.of_trace.stored_text(result, outcome)
-
     @cached_property
-    def missed(self) -> list[tuple[Dependency, bool]]:
-        """Every dependency that its turn's prompt did not hold, with whether a handle that it shows resolves to the fact."""
-        results = {result.index: result for result in self.trace.results}
-        found = []
+    def missed(self) -> list[tuple[Dependency, tuple[Behind, ...]]]:
+        """Every dependency that its turn's prompt did not hold, with what holds the fact behind the handles that the prompt shows."""
+        handles, found = self.handles, []
         for item in self.prompts.scan.judged:
             if not item.present:
                 wanted = item.dependency
-                outcome = self.outcomes.get(wanted.origin_step)
-                shown = outcome is not None and outcome.record.handle in self.handles.of_prompts.get(wanted.turn, ())
-                behind = self._behind(results[wanted.origin_step], (wanted.origin_step,)) if shown else ""
-                found.append((wanted, bool(behind) and self.texts.holds(behind, wanted.fact)))
+                places = handles.holding(wanted.fact, handles.of_prompts.get(wanted.turn, frozenset()))
+                found.append((wanted, tuple(handles.behind[place] for place in sorted(places))))
         return found

@@ -6,11 +6,13 @@ from collections.abc import Container, Iterator
 from functools import cached_property
 from types import MappingProxyType
 
-from ..model import ModelTurn, Prompt, ResultOutcome, Run, ToolResult, Trace, as_text, compact_json, text_of
+from ..model import Message, ModelTurn, Prompt, ResultOutcome, Run, ToolResult, Trace, as_text, compact_json, text_of
 from ..text.fact_kinds import exit_codes, kinds_of
 from ..text.notices import notice
 from ..text.texts import Texts
+from ..tokens.caching import CacheRule, cache_rule
 from ..tokens.counting import TokenCounter
+from ..tokens.prices import provider_of
 from .compactions import joined_before, told_by_results
 from .dependencies import Dependency, DependencyFinder
 from .held import StructuredResults
@@ -39,9 +41,10 @@ class TraceEvidence:
         words = (self.texts.words(text) for step in trace.steps for text in spoken(step))
         self.texts.lower = frozenset(word for of_text in words for word in of_text if word.islower())
         self._message_texts = MessageTexts(trace.results)
-        self._notices: dict[tuple[int, tuple[str, ...]], str | None] = {}
+        self._notices: dict[tuple[int, tuple[str, ...], bool], str | None] = {}
         self._told: dict[str, list[tuple[int, dict[str, int]]]] = {}
         self._answers: dict[str, dict[int, int]] = {}
+        self._cache_rules: dict[str | None, CacheRule | None] = {}
 
     # ------------------------------------------------------------ what was said
 
@@ -58,6 +61,32 @@ class TraceEvidence:
     def model_of(self, step: int) -> str | None:
         """The model of a turn: its own, else the trace's."""
         return self.models.get(step, self.model)
+
+    def cache_rule_of(self, step: int) -> CacheRule | None:
+        """The rule of the cache that serves a turn's model; None where it is not known."""
+        model = self.model_of(step)
+        if model not in self._cache_rules:
+            self._cache_rules[model] = cache_rule(provider_of(model), model)
+        return self._cache_rules[model]
+
+    @cached_property
+    def warm(self) -> dict[int, int]:
+        """By step of each thread's first turn the prompt tokens that its recording was served from the cache: what earlier runs had left there."""
+        first: dict[str, ModelTurn] = {}
+        for turn in self.trace.model_turns:
+            first.setdefault(turn.thread, turn)
+        served = ((turn.index, turn.usage.cached_prompt_tokens) for turn in first.values() if turn.usage is not None)
+        return {step: tokens for step, tokens in served if tokens}
+
+    def spoken_before(self, step: int) -> list[tuple[int, str]]:
+        """The steps of a turn's thread that said something before it, each with what its message says as it is."""
+        thread = next(turn.thread for turn in self.trace.model_turns if turn.index == step)
+        said = self._as_recorded
+        return [
+            (item.index, said[item.index])
+            for item in self.trace.steps
+            if item.index < step and item.thread == thread and item.index in said
+        ]
 
     @cached_property
     def times(self) -> dict[int, float]:
@@ -181,6 +210,10 @@ class TraceEvidence:
         """What the message of each step says as it is: a result untruncated."""
         return {step.index: text for step in self.trace.steps for text in spoken(step)[:1]}
 
+    def said_in(self, message: Message) -> tuple[str, ...]:
+        """What a message says, its calls too: the texts in which facts are looked for."""
+        return self._message_texts(message)
+
     def written_by_strategy(self, run: Run) -> frozenset[str]:
         """The keys of messages that the strategy wrote, or that no longer say what their step said."""
         said = self._as_recorded
@@ -206,11 +239,11 @@ class TraceEvidence:
         text = as_text(outcome.stored)
         return result.text if text == as_text(result.value) else self._message_texts.part(result.index, text)
 
-    def notice(self, step: int, shown: tuple[str, ...]) -> str | None:
-        """What says in the shown texts that something of a result was left out; None where nothing does."""
-        key = step, shown
+    def notice(self, step: int, shown: tuple[str, ...], *, in_its_place: bool) -> str | None:
+        """What says in the shown texts that something of a result was left out; None where nothing does. `in_its_place`: they show the result."""
+        key = step, shown, in_its_place
         if key not in self._notices:
-            self._notices[key] = notice(shown, self.results[step].text, self.texts)
+            self._notices[key] = notice(shown, self.results[step].text, self.texts, in_its_place=in_its_place)
         return self._notices[key]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 
 from ..model import Message, Prompt, Run, ToolCall, ToolResult, Trace
 from ..text.cut import without_halves
+from ..text.decode import holds_escapes
 from ..text.facts import anchor, flat, is_number, occurs, occurs_at, runs_in, words_of
 from ..text.texts import Texts
 from .spoken import call_text
@@ -52,7 +53,10 @@ class FactsHeld:
         found = self._known.get(text)
         if found is None:
             pieces = _paragraphs(text) if len(text) > _PARAGRAPHS_CHARS else ()
-            parts = map(self, pieces) if len(pieces) > 1 else (self._find(text),)
+            parts: Iterable[Iterable[str]] = map(self, pieces)
+            if len(pieces) <= 1:
+                other = self._texts.unescaped(text)
+                parts = (self._find(text), self(other) if other else ())
             found = self._known[text] = tuple(dict.fromkeys(itertools.chain.from_iterable(parts)))
         return found
 
@@ -95,6 +99,8 @@ def _paragraphs(text: str) -> list[str]:
     Text that would be decoded, whole or as a piece of it, stays whole.
     """
     pieces = text.split("\n\n")
+    if holds_escapes(text):
+        return [text]
     return [text] if any(piece.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") for piece in pieces) else pieces
 
 

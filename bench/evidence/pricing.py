@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..model import Run, WriterCall
-from ..tokens.caching import CacheRule, cache_rule
+from ..model import Prompt, Run, WriterCall
+from ..tokens.caching import CacheRule
 from ..tokens.counting import PROMPT_TOKENS
 from ..tokens.prices import UnitPrices, provider_of, unit_prices
+from .cache_marks import MarkedStarts
 
 if TYPE_CHECKING:
     from .of_run import RunEvidence
@@ -16,14 +17,17 @@ if TYPE_CHECKING:
 
 
 class Kept(NamedTuple):
-    """What a prompt shares, from its start, with the one before in its thread, in tokens, before any provider's rule.
+    """What the provider's cache may hold of a prompt, from its start, in tokens, before its minimum, steps and life time.
 
-    `answered` are those of the answer to that prompt, where it follows at once. `idle_s` are the seconds since then (None: not recorded).
+    That is what the prompt shares with the one before in its thread; with a provider that keeps only marked starts, the longest of them that it
+    finds. `answered` are the tokens of the answer to the prompt before, where it follows at once. `idle_s` are the seconds since it was used
+    (None: not recorded). `warm` is what a thread's first prompt reads: the cache held it before the recording began.
     """
 
     tokens: int
     answered: int = 0
     idle_s: float | None = None
+    warm: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,37 +65,89 @@ class Call:
 
 
 def kept_prefixes(of_trace: TraceEvidence, run: Run) -> list[Kept]:
-    """What each prompt of a run shares with the one before in its thread: the framing at its start, the tool definitions, whole messages.
+    """What the cache may hold of each prompt of a run: the framing at its start, the tool definitions, whole messages.
 
-    Nothing is shared by a thread's first prompt, after the tool definitions changed, or with another model's prompt.
+    Of a thread's first prompt it is what the recording's own was served of the same messages. Nothing is held after the tool definitions changed,
+    or of another model's prompt.
     """
-    live: dict[str, list[str]] = {}
-    before: dict[str, int] = {}
-    at_end = _at_end(run)
-    found = []
-    for prompt in run.prompts:
-        keys = live.setdefault(prompt.thread, [])
-        held = len(keys)
-        at = prompt.splices[0].at if prompt.splices else held
+    threads: dict[str, _Thread] = {}
+    return [threads.setdefault(prompt.thread, _Thread(of_trace, run)).kept(prompt) for prompt in run.prompts]
+
+
+class _Thread:
+    """The prompts of one thread, one after the other."""
+
+    def __init__(self, of_trace: TraceEvidence, run: Run) -> None:
+        self._of_trace, self._run = of_trace, run
+        self._keys: list[str] = []
+        self._last: int | None = None
+        self._tools = 0
+        self._marked = MarkedStarts()
+
+    def kept(self, prompt: Prompt) -> Kept:
+        """What the cache may hold of the next prompt."""
+        of_trace, last, held = self._of_trace, self._last, len(self._keys)
+        at = self._edit(prompt)
+        self._last = prompt.step
+        self._tools += prompt.tools_changed
+        rule = of_trace.cache_rule_of(prompt.step)
+        marked = None
+        if rule is not None and rule.look_back is not None:
+            marked = self._of_marked(prompt, at, rule, rule.look_back)
+        if last is None:
+            return Kept(0, warm=min(of_trace.warm.get(prompt.step, 0), self._before(prompt, self._as_recorded(prompt))))
+        if marked is not None:
+            return marked
+        if prompt.tools_changed or of_trace.model_of(last) != of_trace.model_of(prompt.step):
+            return Kept(0)
+        answered = 0
+        if at == held and at < len(self._keys):
+            message = self._run.messages[self._keys[at]]
+            if message.kind == "model" and message.step == last:
+                answered = self._run.message_tokens[self._keys[at]]
+        return Kept(self._before(prompt, at), answered, of_trace.idle_s(last, prompt.step))
+
+    def _edit(self, prompt: Prompt) -> int:
+        """Turn the messages of the prompt before into those of this one; how many at the start are still the same."""
+        keys = self._keys
+        at = prompt.splices[0].at if prompt.splices else len(keys)
         old_keys = keys[at:]
         prompt.edit(keys)
         for old, new in zip(old_keys, keys[at:], strict=False):  # replaced by its equal: the provider sees no change
             if old != new:
                 break
             at += 1
-        last = before.get(prompt.thread)
-        before[prompt.thread] = prompt.step
-        if last is None or prompt.tools_changed or of_trace.model_of(last) != of_trace.model_of(prompt.step):
-            found.append(Kept(0))
-            continue
-        behind = sum(run.message_tokens[key] for key in keys[at:])
-        answered = 0
-        if at == held and at < len(keys):
-            message = run.messages[keys[at]]
-            if message.kind == "model" and message.step == last:
-                answered = run.message_tokens[keys[at]]
-        found.append(Kept(max(0, prompt.tokens - at_end - behind), answered, of_trace.idle_s(last, prompt.step)))
-    return found
+        return at
+
+    def _of_marked(self, prompt: Prompt, at: int, rule: CacheRule, look_back: int) -> Kept:
+        of_trace = self._of_trace
+        begins = of_trace.model_of(prompt.step), self._tools
+
+        def is_kept(used: int) -> bool:
+            return not rule.expired(of_trace.idle_s(used, prompt.step))
+
+        found = self._marked.read(prompt.step, begins, self._keys, at, self._run.messages, look_back, is_kept)
+        return (
+            Kept(0)
+            if found is None
+            else Kept(self._before(prompt, found[0]), 0, of_trace.idle_s(found[1], prompt.step))
+        )
+
+    def _before(self, prompt: Prompt, count: int) -> int:
+        """Tokens of a prompt's start up to its first `count` messages."""
+        behind = sum(self._run.message_tokens[key] for key in self._keys[count:])
+        return max(0, prompt.tokens - _at_end(self._run) - behind)
+
+    def _as_recorded(self, prompt: Prompt) -> int:
+        """How many messages at the start of a thread's first prompt are those that were recorded."""
+        count = 0
+        recorded = self._of_trace.spoken_before(prompt.step)
+        for key, (step, text) in zip(self._keys, recorded, strict=False):
+            message = self._run.messages[key]
+            if (message.step, message.text) != (step, text):
+                break
+            count += 1
+        return count
 
 
 def _at_end(run: Run) -> int:
@@ -115,7 +171,7 @@ def calls_of(evidence: RunEvidence) -> list[Call]:
         model = of_trace.model_of(prompt.step)
         prices = unit_prices(model, of_trace.recorded_at_s)
         provider = prices.provider if prices is not None else provider_of(model)
-        rule = cache_rule(provider, model)
+        rule = of_trace.cache_rule_of(prompt.step)
         read = None if rule is None else _read(rule, kept, run)
         writes = rule is not None and rule.writes and run.counting.cache_used and prompt.tokens >= rule.minimum
         found.append(
@@ -146,5 +202,7 @@ def _read(rule: CacheRule, kept: Kept, run: Run) -> int:
     """What is read from the cache: what the rule would read, as far as this trace's provider did."""
     if not run.counting.cache_used:
         return 0
+    if kept.warm:
+        return kept.warm
     prefix = kept.tokens + (kept.answered if rule.answers else 0)
     return int(rule.read(prefix, kept.idle_s) * run.counting.cache_share)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..model import as_text
 from .dependencies import Dependency
+from .tiers import Behind
 
 if TYPE_CHECKING:
     from .of_run import RunEvidence
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Refetch:
-    """The call that repairs one faulting turn, in tokens: its answer, which asks for what is gone, and the texts that come back, by step of the
-    result that holds it. `beyond` are the facts that no result of the trace and no handle gives again.
+    """The call that repairs one faulting turn, in tokens: its answer, which asks for what is gone, and the texts that come back, by handle, or by
+    step of the result that holds it. `beyond` are the facts that no result of the trace and no handle gives again.
     """
 
     turn: int
     answer_tokens: int
-    fetched: dict[int, int]
+    fetched: dict[int | str, int]
     beyond: tuple[str, ...]
 
     @property
@@ -34,14 +34,14 @@ class Refetch:
 def refetches_of(evidence: RunEvidence) -> dict[int, Refetch]:
     """The repair of every faulting turn of a run, by its step; `{}` for a run without faults.
 
-    A fact is fetched from the handle that the prompt shows and that resolves to it, else from the smallest untruncated result of its thread that
+    A fact is fetched from the smallest value behind a handle that the prompt shows, else from the smallest untruncated result of its thread that
     holds it; what one fetch gives serves every fact of the turn. The call that asks is as long as the median answer of the trace that called a tool.
 
     >>> from bench.metrics import example
     >>> [(item.turn, item.fetched, item.beyond) for item in refetches_of(example()).values()]
     [(3, {2: 14}, ())]
     """
-    missing: dict[int, list[tuple[Dependency, bool]]] = {}
+    missing: dict[int, list[tuple[Dependency, tuple[Behind, ...]]]] = {}
     for wanted, behind in evidence.missed:
         missing.setdefault(wanted.turn, []).append((wanted, behind))
     if not missing:
@@ -54,18 +54,18 @@ def refetches_of(evidence: RunEvidence) -> dict[int, Refetch]:
 def _repair(
     evidence: RunEvidence,
     turn: int,
-    wants: list[tuple[Dependency, bool]],
+    wants: list[tuple[Dependency, tuple[Behind, ...]]],
     answer_tokens: int,
     holders: dict[tuple[str, str], list[tuple[int, int]]],
 ) -> Refetch:
-    fetched: dict[int, int] = {}
+    fetched: dict[int | str, int] = {}
     beyond: list[str] = []
-    for wanted, behind in sorted(
-        wants, key=lambda item: not item[1]
-    ):  # what a handle gives first: it may give the others too
+    for _, behind in wants:  # what handles give first: it may give the others too
+        if behind and not any(item.handle in fetched for item in behind):
+            smallest = min(behind, key=lambda item: (evidence.count.text(item.text), item.handle))
+            fetched[smallest.handle] = evidence.count.text(smallest.text)
+    for wanted, behind in wants:
         if behind:
-            stored = as_text(evidence.outcomes[wanted.origin_step].stored)
-            fetched[wanted.origin_step] = evidence.count.text(stored)
             continue
         choices = [choice for choice in holders.get((wanted.thread, wanted.fact), ()) if choice[1] < turn]
         if not choices:

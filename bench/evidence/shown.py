@@ -75,7 +75,7 @@ def calls(run: Run, missed: Mapping[int, tuple[str, ...]], wrong: Sequence[Check
         item = of_step.get(prompt.step, Checked(prompt.step))
         yield CallShown(number=number, step=prompt.step, tokens=prompt.tokens, compacted=prompt.compacted, evicted=left,
                         missed=missed.get(prompt.step, ()), invalid=item.invalid, invalid_at=item.places,
-                        task_missing=item.task_missing)  # fmt: skip
+                        task_missing=item.task_missing, system_missing=item.system_missing)  # fmt: skip
 
 
 def _evicted(run: Run, prompt: Prompt, keys: list[str]) -> set[int]:
@@ -101,19 +101,22 @@ def missed_facts(samples: Mapping[str, Sequence[Sample]]) -> dict[int, tuple[str
 
 
 def wrong_prompts(samples: Mapping[str, Sequence[Sample]]) -> list[Checked]:
-    """The prompts that the metrics found invalid or without the task, in order; those that nothing is wrong with are left out.
+    """The prompts that the metrics found invalid, or without the task or the system prompt, in order; those that nothing is wrong with are left out.
 
     >>> from bench.model import Told
     >>> found = Sample(numerator=1.0, step=4, detail=Told(text="no message speaks as a user"))
     >>> wrong_prompts({"prompt.invalid": [Sample(numerator=0.0, step=2), found]})
-    [Checked(step=4, invalid='no message speaks as a user', task_missing=False, places=())]
+    [Checked(step=4, invalid='no message speaks as a user', task_missing=False, places=(), system_missing=False)]
     """
     invalid = {item.step: item.detail for item in samples.get("prompt.invalid", ()) if isinstance(item.detail, Told)}
-    without = {item.step for item in samples.get("prompt.task_missing", ()) if item.numerator}
-    steps = sorted(step for step in {*invalid, *without} if step is not None)
+    task, system = (
+        {item.step for item in samples.get(name, ()) if item.numerator}
+        for name in ("prompt.task_missing", "prompt.system_missing")
+    )
+    steps = sorted(step for step in {*invalid, *task, *system} if step is not None)
     nothing = Told(text="")
     told = ((step, invalid.get(step, nothing)) for step in steps)
-    return [Checked(step, item.text, step in without, item.steps) for step, item in told]
+    return [Checked(step, item.text, step in task, item.steps, step in system) for step, item in told]
 
 
 def window_shown(
@@ -133,6 +136,7 @@ def window_shown(
         over=sum(prompt.tokens > (prompt.window_tokens or 0) for prompt in known) if known else None,
         invalid=sum(bool(item.invalid) for item in found),
         task_missing=sum(item.task_missing for item in found),
+        system_missing=sum(item.system_missing for item in found),
         curve=tuple(_thinned(found)),
         over_budget={budget: sum(item.tokens > budget for item in found) for budget in budgets},
     )

@@ -6,6 +6,7 @@ What the recording itself broke is held against nobody: it broke it for every st
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
     from .of_trace import TraceEvidence
 
 KEPT = 0.8
-"""The share of a task's facts that a summary must hold to stand for the task."""
+"""The share of an instruction's facts that a summary must hold to stand for it."""
 
 _WORD_CHARS = 4
-"""Words of a task without facts count from this length on."""
+"""Words of an instruction without facts count from this length on."""
 
 PLACES = 40
 """How many messages of one prompt that would be refused are told apart."""
@@ -58,7 +59,7 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Checked:
-    """One prompt, checked: what a provider would refuse in it (`""`: nothing), and whether no message holds the task any more.
+    """One prompt, checked: what a provider would refuse in it (`""`: nothing), and whether no message holds the task, or the system prompt, any more.
 
     `places` are the steps of the first messages that would be refused.
     """
@@ -67,11 +68,12 @@ class Checked:
     invalid: str = ""
     task_missing: bool = False
     places: tuple[int, ...] = ()
+    system_missing: bool = False
 
 
 class Shape(NamedTuple):
     """What of a message its validity depends on: its step and the place of that in the recording, the calls that it makes, the call that it
-    answers, whether it speaks as a user, and whether it holds the task.
+    answers, whether it speaks as a user, and the steps of the instructions that it holds.
     """
 
     step: int | None
@@ -79,7 +81,7 @@ class Shape(NamedTuple):
     calls: tuple[str, ...] = ()
     answers: str | None = None
     is_user: bool = False
-    is_task: bool = False
+    told: tuple[int, ...] = ()
 
 
 def calls_in(calls: Iterable[ToolCall]) -> tuple[str, ...]:
@@ -93,19 +95,21 @@ def calls_in(calls: Iterable[ToolCall]) -> tuple[str, ...]:
 class Recorded:
     """What the recording's own prompts looked like: what must be there, and what was broken anyway.
 
-    `task` is the first user turn of each thread, `broken` the problems of its full history. Where the recorded harness cleared its history,
-    `broken_at` are those of the prompt that it sent then, by step, `no_user_at` and `no_task_at` the steps of such without a user or the task.
+    `instructions` are by thread and step what every prompt has to hold: the system turns it begins with, and its first user turn, the `task`.
+    `broken` are the problems of its full history. Where the recorded harness cleared its history, `broken_at` are those of the prompt that it sent
+    then, by step, `no_user_at` the steps of such without a user, and `untold_at` by step the instructions that such a prompt lacked.
     """
 
     def __init__(self, trace: Trace, texts: Texts) -> None:
         self.texts = texts
         self.places = {step.index: place for place, step in enumerate(trace.steps)}
         self.task: dict[str, UserTurn] = {}
+        self.instructions: dict[str, dict[int, str]] = {}
         self.first_user: dict[str, int] = {}
         self.broken: dict[str, frozenset[Problem]] = {}
         self.broken_at: dict[int, frozenset[Problem]] = {}
         self.no_user_at: set[int] = set()
-        self.no_task_at: set[int] = set()
+        self.untold_at: dict[int, frozenset[int]] = {}
         self._holds: dict[tuple[str, str], bool] = {}
         self._walk(trace)
 
@@ -122,13 +126,14 @@ class Recorded:
             elif isinstance(step, ModelTurn) and sent is not None:
                 self._look_at(step, sent)
             if isinstance(step, SystemTurn | UserTurn | ModelTurn | ToolResult):
-                shape = self._shape_of_step(step)
+                begins = all(shape.step in system for shape in history)
+                shape = self._shape_of_step(step, begins)
                 for messages in (history, sent):
                     if messages is not None:
                         messages.append(shape)
         self.broken = {thread: frozenset(problems(history)) for thread, history in histories.items()}
 
-    def _shape_of_step(self, step: SystemTurn | UserTurn | ModelTurn | ToolResult) -> Shape:
+    def _shape_of_step(self, step: SystemTurn | UserTurn | ModelTurn | ToolResult, begins: bool) -> Shape:
         place = self.places[step.index]
         if isinstance(step, ModelTurn):
             return Shape(step.index, place, calls_in(step.tool_calls))
@@ -136,10 +141,14 @@ class Recorded:
             is_user = step.role == "user"
             shape = Shape(step.index, place, (), None if is_user else step.call_id or None, is_user)
         else:
-            is_first = isinstance(step, UserTurn) and step.thread not in self.task and text_of(step.content).strip()
-            if isinstance(step, UserTurn) and is_first:
+            text, is_user = text_of(step.content), isinstance(step, UserTurn)
+            is_task = is_user and step.thread not in self.task
+            told = bool(text.strip()) and (is_task or (begins and not is_user))
+            if told:
+                self.instructions.setdefault(step.thread, {})[step.index] = text
+            if told and isinstance(step, UserTurn):
                 self.task[step.thread] = step
-            shape = Shape(step.index, place, is_user=isinstance(step, UserTurn), is_task=bool(is_first))
+            shape = Shape(step.index, place, is_user=is_user, told=(step.index,) if told else ())
         if shape.is_user:
             self.first_user.setdefault(step.thread, place)
         return shape
@@ -150,8 +159,8 @@ class Recorded:
         kept = set(reset.kept)
         summary = []
         if reset.summary is not None:
-            is_task = reset.thread in self.task and self.holds_task(reset.thread, reset.summary)
-            summary = [Shape(None, None, is_user=True, is_task=is_task)]
+            told = self._told_in(reset.thread, reset.summary)
+            summary = [Shape(None, None, is_user=True, told=told)]
         return [*sent[:start], *summary, *(shape for shape in sent[start:] if shape.step in kept)]
 
     def _look_at(self, turn: ModelTurn, sent: Sequence[Shape]) -> None:
@@ -160,46 +169,48 @@ class Recorded:
             self.broken_at[turn.index] = found
         if not any(shape.is_user for shape in sent):
             self.no_user_at.add(turn.index)
-        if not any(shape.is_task for shape in sent):
-            self.no_task_at.add(turn.index)
+        told = {step for shape in sent for step in shape.told}
+        self.untold_at[turn.index] = frozenset(self.instructions.get(turn.thread, {}).keys() - told)
 
     def shape_of(self, thread: str, message: Message) -> Shape:
         """What of a message of a run its validity depends on."""
         is_user = message.role == "user"
+        is_answer = message.kind == "result" or message.role == "tool"
         return Shape(
             message.step,
             None if message.step is None else self.places.get(message.step),
             calls_in(message.tool_calls),
-            None if message.kind != "result" or is_user else message.call_id or None,
+            None if not is_answer or is_user else message.call_id or None,
             is_user,
-            self.is_task(thread, message),
+            self._told_by(thread, message),
         )
 
-    def is_task(self, thread: str, message: Message) -> bool:
-        """Whether a message holds the thread's task: the turn itself, its whole text, or, as a summary, its facts."""
-        task = self.task.get(thread)
-        if task is None:
-            return True
-        text = text_of(task.content)
-        if message.step == task.index and message.text == text:
-            return True
-        if text.strip() in message.text:
-            return True
-        return (message.kind == "made" or message.step == task.index) and self.holds_task(thread, message.text)
+    def _told_by(self, thread: str, message: Message) -> tuple[int, ...]:
+        """The steps of the instructions that a message holds: it is the turn itself, has its whole text, or is a summary with its facts."""
+        found = []
+        for step, text in self.instructions.get(thread, {}).items():
+            own = message.step == step
+            is_whole = (own and message.text == text) or text.strip() in message.text
+            if is_whole or ((own or message.kind == "made") and self.holds(text, message.text)):
+                found.append(step)
+        return tuple(found)
 
-    def holds_task(self, thread: str, text: str) -> bool:
-        """Whether a text keeps the facts of the thread's task; where it has none, its words."""
-        known = self._holds.get((thread, text))
+    def _told_in(self, thread: str, summary: str) -> tuple[int, ...]:
+        """The steps of the instructions that a summary stands for."""
+        return tuple(step for step, text in self.instructions.get(thread, {}).items() if self.holds(text, summary))
+
+    def holds(self, told: str, text: str) -> bool:
+        """Whether a text keeps the facts of an instruction; where that has none, its words."""
+        known = self._holds.get((told, text))
         if known is None:
-            task = text_of(self.task[thread].content)
-            wanted = list(self.texts.facts(task))
+            wanted = list(self.texts.facts(told))
             if wanted:
                 gone = len(self.texts.missing(text, wanted))
             else:
-                words, said = _words(self.texts, task), _words(self.texts, text)
+                words, said = _words(self.texts, told), _words(self.texts, text)
                 wanted, gone = list(words), len(words - said)
             known = bool(text.strip()) and len(wanted) - gone >= KEPT * len(wanted)
-            self._holds[thread, text] = known
+            self._holds[told, text] = known
         return known
 
 
@@ -246,7 +257,7 @@ def _judged(shapes: Sequence[Shape], start: int, end: int) -> list[list[Problem]
 
 
 class _Thread:
-    """The prompt of one thread as it changes: its messages, what is wrong with each, and how many speak as a user or hold the task."""
+    """The prompt of one thread as it changes: its messages, what is wrong with each, how many speak as a user, and how many hold an instruction."""
 
     def __init__(self, name: str, recorded: Recorded, run: Run) -> None:
         self.name, self.recorded, self.run = name, recorded, run
@@ -256,7 +267,7 @@ class _Thread:
         self.wrong: list[Sequence[Problem]] = []
         self.problems = 0
         self.users = 0
-        self.tasks = 0
+        self.told: Counter[int] = Counter()
 
     def edit(self, prompt: Prompt) -> None:
         """Turn the prompt before into this one: costs the changes."""
@@ -265,7 +276,9 @@ class _Thread:
             added = [self._shape(key) for key in splice.added]
             for sign, shapes in ((-1, self.shapes[splice.at : end]), (1, added)):
                 self.users += sign * sum(shape.is_user for shape in shapes)
-                self.tasks += sign * sum(shape.is_task for shape in shapes)
+                for shape in shapes:
+                    for step in shape.told:
+                        self.told[step] += sign
             self.problems -= sum(map(len, self.wrong[splice.at : end]))
             self.shapes[splice.at : end] = added
             self.wrong[splice.at : end] = [()] * len(added)
@@ -306,7 +319,10 @@ def check_prompts(of_trace: TraceEvidence, run: Run) -> list[Checked]:
         thread = threads.setdefault(prompt.thread, _Thread(prompt.thread, recorded, run))
         thread.edit(prompt)
         invalid, places = _invalid(recorded, prompt, thread)
-        found.append(Checked(prompt.step, invalid, _task_missing(recorded, prompt, thread), places))
+        untold = _untold(recorded, prompt, thread)
+        task = recorded.task.get(prompt.thread)
+        gone = task is not None and task.index in untold
+        found.append(Checked(prompt.step, invalid, gone, places, bool(untold - {task.index} if task else untold)))
     return found
 
 
@@ -326,8 +342,8 @@ def _invalid(recorded: Recorded, prompt: Prompt, thread: _Thread) -> tuple[str, 
     return "; ".join(said), tuple(places)[:PLACES]
 
 
-def _task_missing(recorded: Recorded, prompt: Prompt, thread: _Thread) -> bool:
-    task = recorded.task.get(prompt.thread)
-    if task is None or thread.tasks or recorded.places[task.index] > recorded.places[prompt.step]:
-        return False
-    return prompt.step not in recorded.no_task_at
+def _untold(recorded: Recorded, prompt: Prompt, thread: _Thread) -> set[int]:
+    """The steps of the instructions given before a prompt that none of its messages holds, but for those that the recording's own prompt lacked."""
+    now = recorded.places[prompt.step]
+    given = (step for step in recorded.instructions.get(prompt.thread, ()) if recorded.places[step] <= now)
+    return {step for step in given if thread.told[step] <= 0} - recorded.untold_at.get(prompt.step, frozenset())

@@ -9,6 +9,7 @@ A family may have parameters. Their values become part of the name, in the order
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ class Metric:
     entry: Entry
     arguments: tuple[tuple[str, str], ...] = ()
 
-    @property
+    @functools.cached_property
     def info(self) -> MetricInfo:
         """What it declares; its title is the first line of the docstring, with the values of its parameters."""
         declared = {key: self.entry.meta[key] for key in ("unit", "better", "aggregate", "version")}

@@ -44,10 +44,12 @@ def peak_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
 def cached_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     """Prompt tokens that the provider's prompt cache would serve.
 
-    Tool definitions and the whole messages that a prompt shares, from its start, with the one before in its thread; then the provider's rule
+    Tool definitions and the whole messages that a prompt shares, from its start, with the one before in its thread; at Claude, which keeps only
+    what ends at a mark, with any earlier one up to its end or that of its system prompt, no more than 20 positions back. Then the provider's rule
     for that model (how long the start must be, in what steps it is read, how long it is kept where the trace has times), and the share of it
-    that was served when the trace was recorded, where its usage tells. Nothing is shared by a thread's first prompt, after the tool
-    definitions changed, or with another model's prompt. One sample a model call; not measured for a provider whose rule is not known here.
+    that was served when the trace was recorded, where its usage tells. A thread's first prompt is served what the recording's own was, of the
+    same messages. Nothing is shared after the tool definitions changed, or with another model's prompt. One sample a model call; not measured
+    for a provider whose rule is not known here.
 
     Source: for each provider the page that `bench.tokens.caching.cache_rule` names
 

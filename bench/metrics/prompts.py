@@ -54,3 +54,26 @@ def task_missing(evidence: RunEvidence) -> list[Sample]:
         )
         for checked in evidence.prompts.checked
     ]
+
+
+@metric("prompt.system_missing", unit="prompts", better="lower", aggregate="sum")
+def system_missing(evidence: RunEvidence) -> list[Sample]:
+    """Prompts that lack the system prompt: a system turn with which the thread begins.
+
+    It is held as the task is, see `prompt.task_missing`. One sample a model call, 1 or 0; not where the recorded harness had dropped it itself. No
+    model calls: no samples.
+
+    Source: OpenAI API reference, "Create chat completion" (system and developer messages: instructions that the model should follow)
+
+    >>> from bench.metrics import example
+    >>> [sample.numerator for sample in system_missing(example())]
+    [0.0, 0.0]
+    """
+    return [
+        Sample(
+            numerator=float(checked.system_missing),
+            step=checked.step,
+            detail=Told(text="no message holds the system prompt") if checked.system_missing else None,
+        )
+        for checked in evidence.prompts.checked
+    ]

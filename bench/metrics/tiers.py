@@ -66,6 +66,6 @@ def _needed(evidence: RunEvidence, tier: str) -> list[Sample]:
     samples = [
         Sample(numerator=1.0, denominator=1.0, step=item.turn, detail=missed(item))
         for item, behind in evidence.missed
-        if behind == (tier == "retrievable")
+        if bool(behind) == (tier == "retrievable")
     ]
     return with_rest(samples, float(len(samples)), float(len(evidence.prompts.scan.judged)))

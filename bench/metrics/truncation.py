@@ -20,9 +20,9 @@ def silent_truncation(evidence: RunEvidence) -> list[Sample]:
     """Results that lost facts while nothing shown says so, in the first prompt after them or in the last one of their thread.
 
     A result lost facts where a fact of it is in no message of the prompt, or a leaf of it in none that can be read back. Something says so
-    where the messages that show it hold a notice: a word for leaving out, or a stated total larger than what is shown; where no message
-    shows it, one of the strategy's own (all rules: `bench.text.notices`). One sample a result with a later prompt in its thread, 1 or 0, with
-    the places in its detail where it was silent, or what said so. No such result: no samples.
+    where the messages that show it hold a notice: a word for leaving out, a stated total larger than what is shown, or a placeholder; where no
+    message shows it, one of the strategy's own holds one of the first two (all rules: `bench.text.notices`). One sample a result with a later
+    prompt in its thread, 1 or 0, with the places in its detail where it was silent, or what said so. No such result: no samples.
 
     Source: 004 §1.2: `str(result)[:500]` does not say that it was cut
 
@@ -39,7 +39,8 @@ def silent_truncation(evidence: RunEvidence) -> list[Sample]:
             step = standing.result.index
             results[step] = standing.result
             if _lost(standing, leaves.get(step)):
-                notice = evidence.of_trace.notice(step, standing.texts or standing.written)
+                shown = standing.texts or standing.written
+                notice = evidence.of_trace.notice(step, shown, in_its_place=bool(standing.texts))
                 if notice is None:
                     silent.setdefault(step, []).append(place)
                 else:

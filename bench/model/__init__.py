@@ -46,6 +46,7 @@ from .comparison import (
     GateRule as GateRule,
     Moment as Moment,
     Signature as Signature,
+    Tuning as Tuning,
     Verdict as Verdict,
 )
 from .probe import (
@@ -63,6 +64,7 @@ from .run import (
     Reasoning as Reasoning,
     Record as Record,
     ReplyMade as ReplyMade,
+    Resolved as Resolved,
     ResultOutcome as ResultOutcome,
     Run as Run,
     Splice as Splice,

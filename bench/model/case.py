@@ -119,7 +119,8 @@ class CallShown(Value, frozen=True, kw_only=True):
     """One model call of a run: its number from 1, its step, the tokens of its prompt, and what happened there.
 
     `evicted` are the steps of results that left the prompt, `missed` facts that the turn needed and did not find. `invalid` says what a provider
-    would refuse in it, of the messages of which steps `invalid_at`, `task_missing` that no message holds the task any more.
+    would refuse in it, of the messages of which steps `invalid_at`, `task_missing` that no message holds the task any more, `system_missing` that
+    none holds the system prompt.
     """
 
     number: int
@@ -131,12 +132,13 @@ class CallShown(Value, frozen=True, kw_only=True):
     invalid: str = ""
     invalid_at: tuple[int, ...] = ()
     task_missing: bool = False
+    system_missing: bool = False
 
 
 class WindowShown(Value, frozen=True, kw_only=True):
     """The window of one run: how many calls, the largest prompt, how often it was compacted, results that left, prompts over the model's window
-    (None: not known), prompts that are `invalid` and such that no longer hold the task. `curve` are calls enough to draw it: evenly spaced
-    ones, and those where something happened.
+    (None: not known), prompts that are `invalid` and such that no longer hold the task or the system prompt. `curve` are calls enough to draw it:
+    evenly spaced ones, and those where something happened.
     """
 
     calls: int = 0
@@ -147,6 +149,7 @@ class WindowShown(Value, frozen=True, kw_only=True):
     over: int | None = None
     invalid: int = 0
     task_missing: int = 0
+    system_missing: int = 0
     curve: tuple[CallShown, ...] = ()
     over_budget: dict[int, int] = {}
     """Prompts above each budget that was set."""

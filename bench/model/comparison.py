@@ -156,6 +156,13 @@ class Against(Value, frozen=True, kw_only=True):
     before: dict[str, str] = {}
 
 
+class Tuning(msgspec.Struct, frozen=True, kw_only=True):
+    """How the setting was chosen that a comparison judges: on another part of the cases, which `seed` drew."""
+
+    chosen_on: Comparison
+    seed: int
+
+
 KEEP, KEEP_FAR = 0.95, 0.8
 """What a strategy has to keep of what was needed, and of what was needed from far back, where nothing else is said."""
 
@@ -164,7 +171,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything that gates and panels may see: the cases with their rows, the rows over all cases, and what is made of them.
 
     `history` are earlier runs and this one, oldest first. `allow_inconclusive`: such a verdict does not fail the whole. `keep` and `keep_far` are the
-    shares of what was needed, and of what was needed from far back, that a strategy has to keep to be recommended.
+    shares of what was needed, and of each part of that, that a strategy has to keep to be recommended. `tuning`: these are the cases that a setting
+    is judged on which was chosen on others; None: nothing was chosen beforehand.
     """
 
     title: str
@@ -185,6 +193,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     keep: float = KEEP
     keep_far: float = KEEP_FAR
     verdicts: tuple[Verdict, ...] = ()
+    tuning: Tuning | None = None
 
     @property
     def everyone(self) -> tuple[str, ...]:

@@ -163,6 +163,14 @@ class Note(Value, frozen=True, kw_only=True):
     text: str
 
 
+class Resolved(Value, frozen=True, kw_only=True):
+    """What a handle stands for from a step on, as text: what a strategy kept outside of its prompts, other than as the record of a result."""
+
+    handle: str
+    step: int
+    text: str
+
+
 class Failure(Value, frozen=True, kw_only=True):
     """A strategy that raised: recorded as the failure of its case, not the end of the run.
 
@@ -233,6 +241,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     results: tuple[ResultOutcome, ...] = ()
     decisions: tuple[Decision, ...] = ()
     writer_calls: tuple[WriterCall, ...] = ()
+    handles: tuple[Resolved, ...] = ()
     notes: tuple[Note, ...] = ()
     final_route: str | None = None
     final_state: dict[str, Any] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
 import importlib.util
@@ -19,12 +20,13 @@ from ..errors import EndedError, SpecError, one_line, raised_at
 class Beside:
     """A folder whose modules can be imported by name for as long as the block lasts: around the load of a file, and around each call into it.
 
+    It is that of the file, or where the file is loaded as part of a package the folder that holds the package.
     What was imported from the folder is kept here and taken out of `sys.modules` at the end, so that another folder's `rules.py` is another module.
     A process that was forked in the block ends with it, lest there be two of what the bench does. The working folder is again what it was.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, file: Path, folder: Path | None = None) -> None:
+        self.file, self.folder = file, folder or file.parent
         self.modules: dict[str, ModuleType] = {}
         self._outer: list[tuple[int, str, set[str], dict[str, ModuleType]]] = []
 
@@ -41,6 +43,8 @@ class Beside:
             os._exit(0)
         if here and _here() != here:
             os.chdir(here)
+        if hasattr(signal, "alarm"):
+            signal.alarm(0)  # it meant to limit its own time, and not that of everybody else
         if str(self.folder) in sys.path:
             sys.path.remove(str(self.folder))
         for name in [name for name in sys.modules if name not in known]:
@@ -60,9 +64,9 @@ class Beside:
                    for place in places)  # fmt: skip
 
     def files(self) -> dict[str, str]:
-        """sha256 of each file that was imported from the folder, by its path from there."""
+        """sha256 of each file that was imported from the folder, by its path from the folder of the file that was loaded."""
         paths = {Path(module.__file__).resolve() for module in self.modules.values() if module.__file__}
-        return {path.relative_to(self.folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        return {Path(os.path.relpath(path, self.file.parent)).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
                 for path in sorted(paths) if path.is_relative_to(self.folder)}  # fmt: skip
 
     def around(self, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -86,19 +90,47 @@ def _here() -> str:
 
 @functools.cache
 def load_file(path: str, shown: str) -> tuple[Any, str, Beside]:
-    """The module of a Python file, the sha256 of its bytes, and its folder. `shown` is the path as the user wrote it, for errors: SpecError."""
+    """The module of a Python file, the sha256 of its bytes, and what lies beside it. `shown` is the path as the user wrote it, for errors: SpecError.
+
+    A file is loaded alone; where it imports what only its package has (`from ..config import x`), as a part of that package.
+    """
+    file = Path(path)
     try:
-        code = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        data = file.read_bytes()
     except OSError as error:
         raise SpecError(
             f"{shown}: {error.strerror or error} — paths are relative to the scenario, else to this folder"
         ) from None
-    beside = Beside(Path(path).parent)
-    package = f"bench_user_{hashlib.sha256(path.encode()).hexdigest()[:16]}"
-    name = f"{package}.{Path(path).stem}"
-    module_spec = importlib.util.spec_from_file_location(name, path)
+    try:
+        module, beside = _loaded(file, data)
+    except BaseException as error:
+        if isinstance(error, MemoryError | KeyboardInterrupt):
+            raise
+        kind = SpecError if isinstance(error, Exception) else EndedError
+        raise kind(_not_imported(error, path, shown)) from error
+    return module, hashlib.sha256(data).hexdigest(), beside
+
+
+def _loaded(file: Path, data: bytes) -> tuple[ModuleType, Beside]:
+    package = _package_of(file)
+    if package is None:
+        return _alone(file)
+    if _needs_package(data, package[1]):
+        return _member(file, *package)
+    try:
+        return _alone(file)
+    except ImportError:  # something that it imports may need the package
+        return _member(file, *package)
+
+
+def _alone(file: Path) -> tuple[ModuleType, Beside]:
+    """The module of a file under a name of its own."""
+    beside = Beside(file)
+    package = f"bench_user_{hashlib.sha256(str(file).encode()).hexdigest()[:16]}"
+    name = f"{package}.{file.stem}"
+    module_spec = importlib.util.spec_from_file_location(name, file)
     if module_spec is None or module_spec.loader is None:
-        raise SpecError(f"{shown}: not a Python file")
+        raise ImportError("not a Python file")
     around = ModuleType(package)  # so that `from .rules import x` finds rules.py beside the file
     around.__path__ = [str(beside.folder)]
     module = importlib.util.module_from_spec(module_spec)
@@ -106,18 +138,58 @@ def load_file(path: str, shown: str) -> tuple[Any, str, Beside]:
     try:
         with beside:
             module_spec.loader.exec_module(module)
-        if hasattr(signal, "alarm"):
-            signal.alarm(0)  # whose time the file meant to limit, and not that of everybody else
-    except BaseException as error:
-        for loaded in [loaded for loaded in sys.modules if loaded == package or loaded.startswith(f"{package}.")]:
+    except BaseException:
+        for loaded in _under(package):
             del sys.modules[loaded]
-        if isinstance(error, MemoryError | KeyboardInterrupt):
-            raise
-        kind = SpecError if isinstance(error, Exception) else EndedError
-        raise kind(_not_imported(error, path, shown)) from error
-    beside.modules.update({loaded: found for loaded, found in sys.modules.items()
-                           if loaded.startswith(f"{package}.") and loaded != name})  # fmt: skip
-    return module, code, beside
+        raise
+    beside.modules.update({loaded: sys.modules[loaded] for loaded in _under(package) if loaded not in (package, name)})
+    return module, beside
+
+
+def _member(file: Path, folder: Path, name: str) -> tuple[ModuleType, Beside]:
+    """The module of a file under its name in its package, which `folder` holds; another package of that name is away meanwhile."""
+    beside = Beside(file, folder)
+    others = {loaded: sys.modules.pop(loaded) for loaded in _under(name.partition(".")[0])}
+    importlib.invalidate_caches()
+    try:
+        with beside:
+            return importlib.import_module(name), beside
+    finally:
+        sys.modules.update(others)
+
+
+def _under(package: str) -> list[str]:
+    return [name for name in sys.modules if name == package or name.startswith(f"{package}.")]
+
+
+def _package_of(file: Path) -> tuple[Path, str] | None:
+    """The folder that holds the outermost package of a file, and the file's dotted name from there; None for a file in no package.
+
+    The bench's own package is none: to take its modules away while it runs would end it.
+    """
+    folder, parts = file.parent, [file.stem]
+    while (folder / "__init__.py").is_file() and folder.parent != folder:
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return (folder, ".".join(parts)) if len(parts) > 1 and parts[0] != __name__.partition(".")[0] else None
+
+
+def _needs_package(data: bytes, name: str) -> bool:
+    """Whether a file imports something, anywhere in it, that it finds as part of its package alone."""
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError):
+        return False  # loading it says what is wrong
+    top = name.partition(".")[0]
+    for node in ast.walk(tree):
+        named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            named = [node.module or ""] if not node.level else []
+            if node.level > 1:
+                return True
+        if any(item.partition(".")[0] == top for item in named):
+            return True
+    return False
 
 
 def _not_imported(error: BaseException, path: str, shown: str) -> str:

@@ -26,7 +26,8 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 class Process:
     """One running process. It is started at the first request, without a shell, in the folder that paths start from, and ended with the case.
 
-    Each call writes `request` as one line of JSON and reads one line: `{"answer": …}`, or `{"error": "…"}`. What it prints to standard error is
+    Each call writes `request` as one line of JSON and reads one line: `{"answer": …}`, or `{"error": "…"}`. Beside the answer may stand `handles`,
+    the values by name that it keeps outside of what it shows: those of the last call. What it prints to standard error is
     shown where it dies. Raises StrategyError for an answer that is none, an error, a process that ends, and one that takes longer than `timeout`
     seconds a call (the first `start_timeout`: it may have to be compiled); it is then ended, with the processes that it started.
     """
@@ -40,6 +41,7 @@ class Process:
             if not seconds > 0:
                 raise SpecError(f"{self._name}: {name} is {seconds:g}, expected seconds above 0")
         self.limits = (start_timeout, timeout)
+        self.handles: dict[str, Any] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._said: IO[bytes] | None = None
         self._close: weakref.finalize[Any, Any] | None = None
@@ -105,6 +107,11 @@ class Process:
             shown = one_line(line[:200].decode("utf-8", "replace"))
             what = f'{self._name} answered {shown!r}, expected a line {{"answer": …}}'
             raise StrategyError(f"{what} — print nothing else to standard output; standard error is free")
+        self.handles = told.get("handles") or {}
+        if not isinstance(self.handles, dict):
+            raise StrategyError(
+                f"{self._name}: `handles` is a {type(self.handles).__name__}, expected an object of values by name"
+            )
         return told["answer"]
 
     def _ended(self, process: subprocess.Popen[bytes], answer: bytes) -> str:

@@ -11,6 +11,7 @@ import importlib
 import importlib.metadata
 import inspect
 import pkgutil
+import posixpath
 from collections.abc import Callable
 from contextlib import nullcontext
 from contextvars import ContextVar
@@ -22,8 +23,9 @@ import msgspec
 
 from ..errors import BenchError, EndedError, SpecError, nearest, one_line
 from .annotations import NoType, type_of
-from .beside import Beside, load_file
+from .beside import Beside
 from .command import TARGET, process_class
+from .own_code import load_module, loaded, method_of
 from .spec import Spec, parse_spec
 
 _Target = TypeVar("_Target")
@@ -47,7 +49,7 @@ KINDS: dict[str, tuple[str | tuple[str, ...], str | None]] = {
 }
 """Every kind of plug-in. The entry point group of a kind is `bench.<kind>s`."""
 
-SETTABLE: dict[str, tuple[str, ...]] = {"compactor": ("mode", "dialect"), "router": ("at", "loop")}
+SETTABLE: dict[str, tuple[str, ...]] = {"compactor": ("mode", "dialect"), "router": ("at", "loop", "dialect")}
 """What a spec may declare about somebody's own function, unless the function has a parameter of that name: `:mode=per_call`."""
 
 # Slots of one strategy that share a folder share its scan; a name is unique within its kind.
@@ -69,7 +71,8 @@ class Entry:
     """One plug-in: its target (a function or a class) and what it declared.
 
     `own`: somebody's own function, which is not registered; `beside` is then the folder of its file, where it has one, and `reads` the files
-    that its command line names. `loaded`: found by its spec, in a file, a module or a command line, and not passed as the function it is.
+    that its command line names; `method` does the work of a class that does not call it as its slot does. `loaded`: found by its spec, in a file,
+    a module or a command line, and not passed as the function it is.
     """
 
     kind: str
@@ -80,8 +83,9 @@ class Entry:
     loaded: bool = False
     beside: Beside | None = None
     reads: tuple[str, ...] = ()
+    method: str | None = None
 
-    @property
+    @functools.cached_property
     def doc(self) -> str:
         """The docstring, dedented; `""` where there is none."""
         return inspect.getdoc(self.target) or ""
@@ -93,7 +97,9 @@ class Entry:
 
     @functools.cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The settings: keyword-only parameters, of the function or of the class's constructor; of somebody's own, all with a default too."""
+        """The settings: keyword-only parameters, of the function or of the class's constructor; of somebody's own, all with a default too, and
+        all that a constructor takes.
+        """
         return _parameters(self.target, self.own)
 
 
@@ -104,7 +110,8 @@ def _parameters(target: Any, own: bool) -> tuple[Parameter, ...]:
         signature = inspect.signature(target)
     except ValueError:  # a function of C code that does not say what it takes
         return ()
-    first = None if inspect.isclass(target) else next(iter(signature.parameters), None)  # what the function is given
+    constructed = inspect.isclass(target)
+    first = None if constructed else next(iter(signature.parameters), None)  # what the function is given
     scope = getattr(target.__init__ if inspect.isclass(target) else inspect.unwrap(target), "__globals__", {})
     return tuple(
         Parameter(
@@ -115,7 +122,12 @@ def _parameters(target: Any, own: bool) -> tuple[Parameter, ...]:
         )
         for item in signature.parameters.values()
         if item.kind is item.KEYWORD_ONLY
-        or (own and item.kind is item.POSITIONAL_OR_KEYWORD and item.default is not item.empty and item.name != first)
+        or (
+            own
+            and item.kind is item.POSITIONAL_OR_KEYWORD
+            and (item.default is not item.empty or constructed)
+            and item.name != first
+        )
     )
 
 
@@ -155,7 +167,7 @@ def _scan(package_name: str) -> None:
     package = importlib.import_module(package_name)
     for module in sorted(item.name for item in pkgutil.iter_modules(package.__path__)):
         if not module.startswith("_"):
-            _load_module(f"{package_name}.{module}")
+            load_module(f"{package_name}.{module}")
 
 
 @functools.cache
@@ -223,7 +235,7 @@ class Plugin:
 
     def start(self) -> tuple[Any, Callable[..., Any]]:
         """A new instance (or the function itself) and the callable that does its work."""
-        method, beside = KINDS[self.entry.kind][1], self.entry.beside
+        method, beside = self.entry.method or KINDS[self.entry.kind][1], self.entry.beside
         if inspect.isclass(self.entry.target):
             outer = _STARTING.set(self)
             try:
@@ -254,11 +266,21 @@ def file_beside(name: str) -> Path:
     starting = _STARTING.get()
     if starting is None:
         return Path(name)
-    path = starting.base / name
-    if not path.resolve().is_relative_to(repository_of(starting.base)):
-        raise SpecError(f"{name}: lies outside {repository_of(starting.base)} — a file that a spec names lies inside")
+    path = inside(name, starting.base)
     if path.is_file():
         starting.files[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return path
+
+
+def inside(name: str, base: Path) -> Path:
+    """A file that a strategy names, found from a folder. Raises SpecError where it lies, links followed, outside the repository of that folder.
+
+    >>> inside("kept.jsonl", Path("runs")).as_posix()
+    'runs/kept.jsonl'
+    """
+    path = base / name
+    if not path.resolve().is_relative_to(repository_of(base)):
+        raise SpecError(f"{name}: lies outside {repository_of(base)} — a file that a strategy names lies inside")
     return path
 
 
@@ -285,7 +307,7 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
             found = replace(found, meta={**found.meta, key: raw})
             continue
         if key not in known:
-            takes = nearest(key, known) if known else " — it takes none"
+            takes = nearest(key, known) if known else _takes_none(found.target)
             raise SpecError(f"{kind} {found.name!r} has no parameter {key!r}{takes}")
         value = list(raw) if isinstance(raw, tuple) else raw
         try:
@@ -300,7 +322,7 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
         raise SpecError(f"{kind} {found.name!r} needs parameter {', '.join(missing)}")
     folder = PurePosixPath(parsed.target).parent
     siblings = {} if found.beside is None else found.beside.files()
-    files = {str(folder / name): sha for name, sha in siblings.items()}
+    files = {posixpath.normpath(folder / name): sha for name, sha in siblings.items()}
     files |= {name: hashlib.sha256((base / name).read_bytes()).hexdigest() for name in found.reads}
     plugin = Plugin(parsed, found, arguments, code, base, files)
     if inspect.isclass(found.target):
@@ -309,6 +331,16 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
         outer.inner[f"{kind} {parsed}"] = plugin
         outer.files.update({**plugin.files, **({} if code is None else {parsed.target: code})})
     return plugin
+
+
+def _takes_none(target: Any) -> str:
+    try:
+        kinds = {item.kind for item in inspect.signature(target).parameters.values()}
+    except (TypeError, ValueError):
+        kinds = set()
+    if inspect.Parameter.VAR_KEYWORD in kinds:
+        return " that says its type: it takes any, and what is written becomes a number or a text by its default — give it one"
+    return " — it takes none"
 
 
 def _construct_once(plugin: Plugin) -> None:
@@ -326,28 +358,10 @@ def _resolve(kind: str, spec: Spec, base: Path) -> tuple[Entry, str | None]:
     if spec.target == TARGET:
         made, named = process_class(spec.attribute or "", base, KINDS[kind][1] or "ask")
         return Entry(kind, f"{TARGET}:{spec.attribute}", made, own=True, loaded=True, reads=tuple(named)), None
-    if spec.target.endswith(".py"):
-        module, code, beside = load_file(str((base / spec.target).resolve()), spec.target)
-    elif spec.attribute is not None:
-        module, code, beside = _load_module(spec.target), None, None
-    else:
+    if not spec.target.endswith(".py") and spec.attribute is None:
         return entry(kind, spec.target), None
-    offered = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
-    if spec.attribute is None:
-        raise SpecError(f"{spec.target}: name the function after a colon{nearest('', offered)}")
-    target = getattr(module, spec.attribute, None)
-    if not callable(target):
-        raise SpecError(f"{spec.target} has no function {spec.attribute!r}{nearest(spec.attribute, offered)}")
-    return Entry(kind, f"{spec.target}:{spec.attribute}", target, own=True, loaded=True, beside=beside), code
-
-
-def _load_module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except BenchError:
-        raise
-    except (KeyboardInterrupt, MemoryError):
-        raise
-    except BaseException as error:
-        kind = SpecError if isinstance(error, Exception) else EndedError
-        raise kind(f"module {name!r} cannot be imported: {type(error).__name__}: {one_line(error)}") from error
+    target, code, beside = loaded(spec, base)
+    owner, method = target if isinstance(target, tuple) else (target, None)
+    name = f"{spec.target}:{spec.attribute}"
+    method = method or method_of(owner, KINDS[kind][1], name)
+    return Entry(kind, name, owner, own=True, loaded=True, beside=beside, method=method), code

@@ -1,7 +1,7 @@
 """Spec strings: how a plug-in and its parameters are written, `name:key=value,key=value`, and how they print back.
 
-`SPEC` is `name`, `path/to/file.py:function`, `package.module:name` or `command:"a command line"`, each with optional parameters after a
-further colon.
+`SPEC` is `name`, `path/to/file.py:function` (or `:Class.method`), `package.module:name` or `command:"a command line"`, each with optional
+parameters after a further colon.
 A value that holds `, + : = [ ] | "` or white space is quoted with `"`; lists are `[a,b]`. `5|10` and `0.5..0.9..0.1` are several values of
 one setting (`sweeps.py`), which only what compares strategies takes.
 """
@@ -137,7 +137,7 @@ def parse_spec(text: str) -> Spec:
             raise SpecError(f'spec {text!r}: names no program — write command:"node strategy.js"')
     elif rest and "=" not in rest[0]:
         attribute = _unquote(rest.pop(0), text)
-        if not attribute.isidentifier():
+        if not all(part.isidentifier() for part in attribute.split(".")):
             what = f"{attribute!r} is no function's name" if attribute else "nothing after the colon"
             raise SpecError(f"spec {text!r}: {what} — write name:key=value or file.py:function")
     if len(rest) > 1:

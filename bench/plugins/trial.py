@@ -74,10 +74,12 @@ def limit_memory(mib: int | None) -> None:
 def how_ended(code: int | None) -> str:
     """How a process ended, by its exit code.
 
-    >>> how_ended(-9), how_ended(7)
-    ('signal 9', 'exit code 7')
+    >>> how_ended(-9), how_ended(7), how_ended(None)
+    ('signal 9', 'exit code 7', 'no end, and no answer')
     """
-    return f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+    if code is None:  # it goes on, but no longer as it was made
+        return "no end, and no answer"
+    return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
 def tried(calls: Sequence[Callable[[], Any]], limits: Limits) -> dict[int, str]:

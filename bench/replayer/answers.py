@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -61,6 +61,8 @@ def findings_of(answer: Any) -> dict[str, Any] | None:
     """An evaluator's answer: a mapping of findings, or None."""
     if answer is None:
         return None
+    if not isinstance(answer, Mapping):
+        raise StrategyError(f"an evaluator gives a mapping of findings, or None, got {type(answer).__name__}")
     found: dict[str, Any] = answered(dict(answer))
     compact_json(found)
     return found

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ..errors import StrategyError, one_line
+from ..errors import StrategyError
 from ..evidence.calibration import calibrated
 from ..evidence.of_trace import TraceEvidence
 from ..model import (
@@ -37,15 +37,16 @@ from ..plugins.command import Process
 from ..plugins.registry import Plugin, build, entries
 from ..strategies import AT_DEFAULT, RECORDED, Execution, Seen, Strategy, untruncated_record
 from ..strategies.functions import started
-from ..strategies.models import ModelCalls
+from ..strategies.own_calls import OwnCalls
 from ..strategies.routing import decides_here, state_left, state_of
 from ..text.lossless import gives_back
 from ..tokens.counting import TokenCounter, encoding_for
 from ..tokens.prices import window_tokens
 from .answers import decision_of, findings_of, record_of, reply_of, summary_of, texts
 from .guard import Guard
-from .handed import answered, can_change, fresh, own_future
+from .handed import can_change, fresh, own_future
 from .judging import Broken, Side, broken
+from .offered import Offered
 from .prompts import BaseMessages, MessageTokens, ThreadHistory, View
 
 
@@ -116,7 +117,6 @@ class _Replay:
         self.decoded: dict[str, str] = {}
         self.summarizer: Any = None
         self.store: Any = None
-        self.store_instance: Any = None
         self.consumer: Any = None
         self.routers: list[tuple[Plugin, Any, Any]] = []
         self.stored_side, self.full_side = Side(), Side()
@@ -126,8 +126,9 @@ class _Replay:
         self.output: Any = None
         self.results: list[ResultOutcome] = []
         self.decisions: list[Decision] = []
-        self.asked = ModelCalls(strategy.base, replayer.counter)
         self.notes: list[Note] = []
+        self.offered = Offered(replayer.evidence.results, self.notes)
+        self.asked = OwnCalls(strategy.base, replayer.counter, self.offered.keep)
         self.recorded_state: dict[str, Any] = {}
 
     def start(self) -> None:
@@ -138,7 +139,7 @@ class _Replay:
         self.summarizer = self._start("summarizer")
         self.decode = next((plugin.attribute("decode") for plugin in plugins.get("summarizer", ())), None)
         for store in plugins.get("store", ()):
-            self.store_instance, self.store = self._started(store)
+            self.store = self._started(store)[1]
         self.stored_side.evaluate, self.full_side.evaluate = self._start("evaluator"), self._start("evaluator")
         self.routers = [
             (plugin, self._started(plugin)[1], self._started(plugin)[1]) for plugin in plugins.get("routers", ())
@@ -155,6 +156,7 @@ class _Replay:
         instance, call = started(plugin)
         if isinstance(instance, Process):
             self.processes.append(instance)
+        self.offered.started(plugin, instance)
         return instance, call
 
     @property
@@ -173,6 +175,7 @@ class _Replay:
             reads_on = bool(plugins) and plugins[0].attribute("needs_future", False)
             future = own_future(self.replayer.evidence.future) if reads_on else None
             compact = self._started(plugins[0])[1] if plugins else None
+            self.offered.to_thread(step.thread)
             per_call = bool(plugins) and plugins[0].attribute("mode", "history") == "per_call"
             self.threads[step.thread] = ThreadHistory(
                 step.thread, self.tokens, compact, self.window_tokens, future, per_call=per_call
@@ -223,6 +226,8 @@ class _Replay:
             raise Broken("strategy", StrategyError(what))
         message = base if shown == base.text else msgspec.structs.replace(base, text=shown)
         key = thread.join(message, base)
+        showing = ("summarizer",) if record.handle else ("summarizer", "store")
+        self.offered.look_at(showing, key, message, step.index)
         if self.decode is not None and shown != base.text and gives_back(self.decode, shown, own):
             self.decoded[key] = base.text if step.data is None else as_text(step.data)
         evaluation, evaluation_untruncated, extraction = self._judge(step, record, stored, full)
@@ -251,20 +256,10 @@ class _Replay:
 
     def _put(self, own: ToolResult, step: ToolResult) -> tuple[Record, Any]:
         with broken("store"):
-            kept = record_of(self.store(own), own, step)
-            stored = kept.value if kept.handle is None else self._resolve(own, step, kept.handle)
+            kept = self.offered.with_handle(record_of(self.store(own), own, step), step)
+            stored = kept.value if kept.handle is None else self.offered.given_back(kept.handle, own, step)
             compact_json([stored, kept.metadata])  # what cannot be written down cannot be read back
         return kept, stored
-
-    def _resolve(self, own: ToolResult, step: ToolResult, handle: str) -> Any:
-        """What a handle gives back; None, with a note, for one that resolves to nothing: a later step could read nothing either."""
-        try:
-            found = self.store_instance.resolve(handle)
-            return step.data if found is own.data else answered(found)
-        except Exception as error:
-            text = f"handle {handle} does not resolve: {type(error).__name__}: {one_line(error)}"
-            self.notes.append(Note(step=step.index, slot="store", text=text))
-            return None
 
     def _summarize(self, step: ToolResult) -> tuple[Any, str | None]:
         if self.summarizer is None:
@@ -312,6 +307,8 @@ class _Replay:
     def _prompt(self, step: ModelTurn, thread: ThreadHistory) -> None:
         with broken("compactor"):
             edits = thread.compact(step)
+            for key in (key for splice in thread.prompts[-1].splices for key in splice.added):
+                self.offered.look_at((step.thread,), key, self.tokens.messages[key], step.index, of_thread=True)
             if edits is None:
                 return
             for written in edits.written:
@@ -390,6 +387,7 @@ class _Replay:
             results=tuple(self.results),
             decisions=tuple(self.decisions),
             writer_calls=tuple(self.asked.charged),
+            handles=tuple(self.offered.kept),
             notes=tuple(self.notes),
             final_route=self.decisions[-1].route if self.decisions else None,
             final_state=state_left(self._seen(self.stored_side, None, kept=True)),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..comparison.decision import KEEPS_ALL, RUN_TODAY, Decision, Standing, Why, unqualified
+from ..comparison.decision import KEEPS_ALL, RUN_TODAY, Decision, Standing, Why, decide, unqualified
 from ..comparison.intervals import FEWEST
 from ..comparison.shippable import Obstacle
-from ..model import Delta
+from ..model import Comparison, Delta
 from ..text.wording import counted, listed, percent, quantity, rough
-from ..tuning import Tuned
+from ..tuning import Tuned, tuned_of
 from .blocks import Prose, Tone
 from .terms import terms_in
 
@@ -25,6 +25,7 @@ MEASURED_AS = {
     "needed.recall.far": "what it keeps of what was needed from far back",
     "prompt.invalid": "whether its prompts are valid",
     "prompt.task_missing": "whether its prompts hold the task",
+    "prompt.system_missing": "whether its prompts hold the system prompt",
 }
 """What a metric of the rule is called in a sentence; any other is a price."""
 
@@ -34,7 +35,13 @@ DISAGREES: dict[Why, str] = {
     "keeps_less": "keeps too little",
 }
 
-TOO_LITTLE = {"keeps_too_little": "", "keeps_too_little_far": " from far back"}
+TOO_LITTLE = {
+    "keeps_too_little": "",
+    "keeps_too_little_far": " from far back",
+    "keeps_too_little_result": " from results",
+    "keeps_too_little_user": " from the user",
+    "keeps_too_little_model": " from the model's own turns",
+}
 NAMES = {RUN_TODAY: TODAY, KEEPS_ALL: "keeping everything"}
 
 
@@ -79,8 +86,16 @@ def tuned_sentence(tuned: Tuned) -> str:
     return f"{head} There it costs {_price(judged, found)}{against}, and keeps {listed(kept)}{why}.{others}"
 
 
-def decision_prose(decision: Decision) -> Prose:
-    """The sentence as a block of a report."""
+def answer_prose(comparison: Comparison) -> Prose:
+    """The answer of a comparison as a block of a report: what tuning found, where it was made by that, else what to ship."""
+    tuned = tuned_of(comparison)
+    if tuned is None:
+        return _decision_prose(decide(comparison))
+    said = tuned_sentence(tuned)
+    return Prose(said, "good" if tuned.holds else "bad", terms_in(said))
+
+
+def _decision_prose(decision: Decision) -> Prose:
     tones: dict[str, Tone] = {
         "ship": "good" if decision.beats_today else "warn",
         "keep_what_you_run": "plain",
@@ -94,8 +109,8 @@ def decision_notes(decision: Decision) -> Iterator[str]:
     """The rule, and what it could not look at, a sentence each."""
     yield (
         "The rule: of the strategies whose prompts are valid and fit the window and whose gates pass, the one that costs least once every fault "
-        f"is repaired by one more call, if it keeps {percent(decision.keep)} of what later turns needed and "
-        f"{percent(decision.keep_far)} of what they needed from far back."
+        f"is repaired by one more call, if it keeps {percent(decision.keep)} of what later turns needed, and {percent(decision.keep_far)} of each "
+        "part of that: from far back, from results, from the user, from the model's own turns."
     )
     if decision.impossible:
         yield (
@@ -264,9 +279,13 @@ def obstacle_text(found: Obstacle) -> str:
     >>> obstacle_text(Obstacle("keeps_too_little", value=0.62, limit=0.95))
     'keeps 62%, below 95%'
     """
-    if found.kind in ("keeps_too_little", "keeps_too_little_far"):
-        far = " from far back" if found.kind == "keeps_too_little_far" else ""
-        return f"keeps {quantity(found.value, 'fraction')}{far}, below {quantity(found.limit, 'fraction')}"
+    if found.kind in TOO_LITTLE:
+        return f"keeps {quantity(found.value, 'fraction')}{TOO_LITTLE[found.kind]}, below {quantity(found.limit, 'fraction')}"
+    if found.kind == "untested":
+        few = "nothing" if not found.count else f"only {counted(found.count, 'thing')}"
+        return (
+            f"what it drops of results was not tested: {few} of it {'was' if found.count < 2 else 'were'} needed later"
+        )
     if found.kind == "raised":
         return f"raised on {found.case} ({found.reason})"
     if found.kind in ("gates", "undecided"):
@@ -278,6 +297,7 @@ def obstacle_text(found: Obstacle) -> str:
     prompts = counted(found.count, "prompt")
     if found.kind == "invalid_prompts":
         return f"{prompts} would be refused by providers"
-    if found.kind == "task_missing":
-        return f"{prompts} no longer {'holds' if found.count == 1 else 'hold'} the task"
+    if found.kind in ("task_missing", "system_missing"):
+        what = "the task" if found.kind == "task_missing" else "the system prompt"
+        return f"{prompts} no longer {'holds' if found.count == 1 else 'hold'} {what}"
     return f"{prompts} {'is' if found.count == 1 else 'are'} larger than the model's window"

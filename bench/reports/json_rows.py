@@ -11,8 +11,9 @@ import msgspec
 
 from ..comparison.decision import decide
 from ..model import Comparison, Row
+from ..tuning import Tuned, tuned_of
 from . import REPLAY_LIMIT, Section, renderer
-from .decision_sentence import decision_sentence
+from .decision_sentence import decision_sentence, tuned_sentence
 from .loss.sentences import loss_lines, told
 
 COUNTS = {"fraction", "usd"}
@@ -22,7 +23,8 @@ COUNTS = {"fraction", "usd"}
 def json_rows(sections: Sequence[Section]) -> str:
     """`rows` (strategy, metric, case, value, unit, n, reason), `summary` (the same over all cases), `signature`, `verdicts`, `deltas`.
 
-    `decision` is what the ranking says: the outcome, the winner, the sentence, and how far to trust it. A row whose value is not exact has
+    `decision` is what the ranking says: the outcome, the winner, the sentence, and how far to trust it; in a report of tuning it has `tuned`: what
+    was chosen, on which cases, and whether that holds on these. A row whose value is not exact has
     `low` and `high` too, one that was measured in part `partly`, the number of samples left out. One row a line, keys always in one order, NaN
     impossible. With several comparisons every row also names its `scenario`, and `signature` and `decision` map scenario names to theirs.
     """
@@ -115,7 +117,7 @@ def row_fields(row: Row) -> dict[str, Any]:
 
 def _decision(comparison: Comparison) -> dict[str, Any]:
     decision = decide(comparison)
-    won = decision.won
+    won, tuned = decision.won, tuned_of(comparison)
     return {
         "outcome": decision.outcome,
         "winner": decision.winner,
@@ -133,6 +135,18 @@ def _decision(comparison: Comparison) -> dict[str, Any]:
         },
         "keep": decision.keep,
         "keep_far": decision.keep_far,
+        **({} if tuned is None else {"tuned": _chosen(tuned)}),
+    }
+
+
+def _chosen(tuned: Tuned) -> dict[str, Any]:
+    return {
+        "winner": tuned.chosen.winner,
+        "holds": tuned.holds,
+        "sentence": tuned_sentence(tuned),
+        "seed": tuned.seed,
+        "chosen_on": list(tuned.chosen_on),
+        "judged_on": list(tuned.judged_on),
     }
 
 

@@ -27,6 +27,8 @@ def happened(call: CallShown) -> str:
         said.append(f"invalid: {call.invalid}")
     if call.task_missing:
         said.append("the task is gone")
+    if call.system_missing:
+        said.append("the system prompt is gone")
     if call.compacted:
         said.append("compacted")
     if call.evicted:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..comparison.decision import RUN_TODAY, Decision, Standing, decide
 from ..model import Comparison
 from ..text.wording import listed, percent, rough
+from ..tuning import Tuned, tuned_of
 from .blocks import Block, Cell, Column, Prose, Table, Tone
 
 TONES: dict[str, Tone] = {"ship": "good", "keep_what_you_run": "plain", "nobody": "bad"}
 SAID = {"ship": "something better to ship", "keep_what_you_run": "keep what you run", "nobody": "nobody qualifies"}
+ANSWERS = {"keep_what_you_run": "keep what you run", "nobody": "nobody qualifies"}
 OUTCOMES: dict[str, Tone] = {"fail": "bad", "inconclusive": "warn", "skipped": "muted", "pass": "good"}
 COLUMNS = (
     Column("scenario"),
@@ -27,12 +30,12 @@ def scenarios_table(named: Sequence[tuple[str, Comparison]]) -> Table:
 
     `named` are the comparisons with their names in the report, in order; none: a table without rows.
     """
-    decided = [(name, comparison, _decision(comparison)) for name, comparison in named]
+    answered = [(name, comparison, _answer(comparison)) for name, comparison in named]
     rows = tuple(
-        (Cell(name), _answer(decision), Cell(_price(decision)), Cell(_loss(decision)), _gates(comparison))
-        for name, comparison, decision in decided
-    )
-    priced = any(decision.won is not None for _, _, decision in decided)
+        (Cell(name), Cell(answer.said, TONES[answer.advice]), Cell(_price(answer)), Cell(_loss(answer)), _gates(comparison))
+        for name, comparison, answer in answered
+    )  # fmt: skip
+    priced = any(answer.standing is not None for _, _, answer in answered)
     fetched = "Costs include fetching again what was missing. " if priced else ""
     return Table(
         COLUMNS, rows, f"{fetched}Worst loss: how much of what later turns needed was gone, on the worst case."
@@ -50,7 +53,7 @@ def scenarios_sentence(comparisons: Sequence[Comparison]) -> str:
     """How many scenarios say what, in one sentence; `""` for fewer than two."""
     if len(comparisons) < 2:
         return ""
-    counts: Counter[str] = Counter(_advice(_decision(item)) for item in comparisons)
+    counts: Counter[str] = Counter(_answer(item).advice for item in comparisons)
     failed = sum(any(verdict.outcome == "fail" for verdict in item.verdicts) for item in comparisons)
     gates = f"Gates fail in {failed}." if failed else "No gate fails."
     if len(counts) == 1:
@@ -60,46 +63,50 @@ def scenarios_sentence(comparisons: Sequence[Comparison]) -> str:
     return f"Of {len(comparisons)} scenarios: {listed(said)}. {gates}"
 
 
-def _decision(comparison: Comparison) -> Decision:
-    return decide(comparison)
+@dataclass(frozen=True)
+class _Answer:
+    """What the sentence of a scenario says to do: how (a key of SAID), in words, and the standing of the strategy to run (None: of nobody)."""
+
+    advice: str
+    said: str
+    standing: Standing | None
+    unit: str
 
 
-def _answer(decision: Decision) -> Cell:
-    advised = _advised(decision)
-    shipped = f"ship {advised.strategy}" if advised is not None else ""
-    said = {"ship": shipped, "keep_what_you_run": "keep what you run", "nobody": "nobody qualifies"}
-    advice = _advice(decision)
-    return Cell(said[advice], TONES[advice])
+def _answer(comparison: Comparison) -> _Answer:
+    tuned = tuned_of(comparison)
+    return _of_decision(decide(comparison)) if tuned is None else _of_tuned(tuned)
 
 
-def _advised(decision: Decision) -> Standing | None:
-    """The strategy that the sentence says to run; None for nobody."""
-    name = decision.winner
-    if _advice(decision) == "keep_what_you_run":
-        name = RUN_TODAY
-    elif not decision.beats_today and decision.surely_cheaper:
-        name = decision.surely_cheaper[0]
-    return next((item for item in decision.standings if item.strategy == name), None)
+def _of_decision(decision: Decision) -> _Answer:
+    standing = decision.advised
+    advice: str = decision.outcome
+    if standing is not None and standing.strategy == RUN_TODAY:
+        advice = "keep_what_you_run"  # a winner that surely beats nothing is no reason to change what is run
+    shipped = "" if standing is None else f"ship {standing.strategy}"
+    return _Answer(advice, {**ANSWERS, "ship": shipped}[advice], standing, decision.unit)
 
 
-def _advice(decision: Decision) -> str:
-    """What the sentence says to do: a winner that surely beats nothing, where nothing else does, is no reason to change what is run."""
-    if decision.outcome == "ship" and not decision.beats_today and not decision.surely_cheaper:
-        return "keep_what_you_run"
-    return decision.outcome
+def _of_tuned(tuned: Tuned) -> _Answer:
+    name, unit = tuned.chosen.winner, tuned.judged.unit
+    if not tuned.holds:
+        said = ANSWERS["nobody"] if name is None else f"do not use {name} yet"
+        return _Answer("nobody", said, None, unit)
+    advice = "keep_what_you_run" if name == RUN_TODAY else "ship"
+    return _Answer(advice, {**ANSWERS, "ship": f"use {name}"}[advice], tuned.standing, unit)
 
 
-def _price(decision: Decision) -> str:
-    won = _advised(decision)
+def _price(answer: _Answer) -> str:
+    won = answer.standing
     if won is None or won.price_a_run is None:
         return ""
     least = "≥ " if won.at_least else ""
-    unit = "" if decision.unit == "usd" else f" {decision.unit}"
-    return f"{least}{rough(won.price_a_run, decision.unit)}{unit}"
+    unit = "" if answer.unit == "usd" else f" {answer.unit}"
+    return f"{least}{rough(won.price_a_run, answer.unit)}{unit}"
 
 
-def _loss(decision: Decision) -> str:
-    won = _advised(decision)
+def _loss(answer: _Answer) -> str:
+    won = answer.standing
     if won is None or won.worst_kept is None:
         return ""
     return "nothing" if won.worst_kept >= 1 else percent(1 - won.worst_kept)

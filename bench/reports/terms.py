@@ -70,6 +70,7 @@ MEASURES: Mapping[str, str] = {
     "routing.accuracy": "routes as expected",
     "prompt.invalid": "invalid prompts",
     "prompt.task_missing": "prompts without the task",
+    "prompt.system_missing": "prompts without the system prompt",
 }
 """What the metrics that gates judge most often are called in a sentence."""
 

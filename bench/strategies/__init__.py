@@ -25,16 +25,17 @@ Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, nam
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import SpecError, nearest
-from ..plugins.registry import Entry, Plugin, build, entries
+from ..plugins.command import TARGET
+from ..plugins.own_code import method_of, target_of
+from ..plugins.registry import KINDS, Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
-from .models import CASSETTE
+from .own_calls import CASSETTE
 from .slots import (
     Compactor as Compactor,
     Consumer as Consumer,
@@ -180,7 +181,7 @@ def _plugin(kind: str, name: str, slot: str, given: object, base: Path | None) -
         return plugin
     own = str(getattr(given, "__name__", type(given).__name__))
     spec = Spec(str(getattr(given, "__module__", None) or "function"), own)
-    return Plugin(spec, Entry(kind, str(spec), given, own=True), {})
+    return Plugin(spec, Entry(kind, str(spec), given, own=True, method=method_of(given, KINDS[kind][1], own)), {})
 
 
 def with_empty_writer(strategy: Strategy) -> Strategy:
@@ -220,20 +221,32 @@ def _spec(name: str, slot: str, text: object) -> Spec:
     return parse_spec(text)
 
 
-_OWN_FILE = re.compile(r"\.py\s*:")
+def _is_own(part: str) -> bool:
+    """Whether something of somebody's own stands where a slot would: in a file, in a module, or a command."""
+    if part.partition("=")[0].strip() in SLOTS:
+        return False
+    try:
+        return parse_spec(part).attribute is not None
+    except SpecError:
+        return ".py:" in part
 
 
 def slot_in(text: str, base: Path | None = None) -> str:
-    """The slot that a function in a file fills, by what it asks for. Raises SpecError where it cannot be loaded."""
+    """The slot that a function or class in a file fills, by what it asks for. Raises SpecError where it cannot be loaded."""
     from .asking import slot_of
 
-    return slot_of(build("store", replace(parse_spec(text), params=()), base).entry.target)
+    parsed = parse_spec(text)
+    if parsed.target == TARGET:
+        raise SpecError(
+            f"{text}: a command does not say which slot it fills — write SLOT={TARGET}:…: {', '.join(SLOTS)}"
+        )
+    return slot_of(target_of(parsed, base or Path()))
 
 
 def parse_strategy(text: str, base: Path | None = None) -> Strategy:
     """A strategy from the command line: `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or the bare NAME of a reference strategy.
 
-    For a function in a file `SLOT=` may be left out: `NAME=mine.py:function`.
+    For a function or class of your own `SLOT=` may be left out: `NAME=mine.py:function`, `NAME=package.module:Class.method`.
     """
     name, equals, body = text.partition("=")
     name = name.strip()
@@ -245,15 +258,22 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
     for part in split_top(body, "+") if body.strip() else []:
         slot, has_spec, spec = part.partition("=")
         slot = slot.strip()
-        if _OWN_FILE.search(slot):  # a function alone says itself which slot it fills
+        if _is_own(part):  # a function alone says itself which slot it fills
             slot, has_spec, spec = slot_in(part.strip(), base), "=", part
-        if not has_spec or not spec.strip():
-            raise SpecError(f"strategy {text!r}: {part!r} is not SLOT=SPEC — slots: {', '.join(SLOTS)}")
+        if not has_spec or not spec.strip() or ":" in slot:
+            raise SpecError(f"strategy {text!r}: {part!r} is not SLOT=SPEC{_slot_missing(part)}")
         if slot in slots:
             raise SpecError(f"strategy {text!r}: slot {slot} is given twice")
         value = parse_value(spec, text) if spec.strip().startswith("[") else spec.strip()
         slots[slot] = value
     return compose(name, slots, base)
+
+
+def _slot_missing(part: str) -> str:
+    """What to write in place of a spec without its slot."""
+    name = part.partition(":")[0].strip()
+    fits = [slot for slot in SLOTS if name in entries("router" if slot == "routers" else slot)]
+    return f" — write {fits[0]}={part.strip()}" if fits else f" — slots: {', '.join(SLOTS)}"
 
 
 def reference(name: str) -> Strategy:
@@ -276,9 +296,9 @@ def strategy_of(item: Any, name: str | None = None, base: Path | None = None) ->
     if isinstance(item, Strategy):
         return item if name is None else replace(item, name=name)
     if isinstance(item, str):
-        head, equals, rest = item.partition("=")
+        _, equals, rest = item.partition("=")
         nameless = bool(equals and rest.strip()) and rest.partition("=")[0].strip() not in SLOTS
-        slots = name is not None and (nameless or bool(_OWN_FILE.search(head)))
+        slots = name is not None and (nameless or _is_own(item))
         found = parse_strategy(f"{name}={item}" if slots else item, base)
         return found if name is None or found.name == name else replace(found, name=name, reference=False)
     if callable(item):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from types import UnionType
+from types import MethodType, UnionType
 from typing import Any
 
 from ..errors import SpecError, nearest
 from ..model import Record, ToolResult
 from ..plugins.annotations import NoType, type_of
+from .own_values import class_of
 from .slots import Execution, Window
 
 RESULT = {
@@ -20,6 +21,7 @@ RESULT = {
     "value": ("value", "data"),
     "function": ("function", "function_name", "tool", "tool_name", "name"),
     "arguments": ("arguments", "args", "tool_args", "tool_input", "parameters"),
+    "call": ("call", "tool_call", "function_call"),
     "success": ("success", "is_success", "ok"),
     "error": ("error", "error_message"),
 }  # fmt: skip
@@ -73,6 +75,10 @@ ASKED: dict[str, Mapping[str, Sequence[str]]] = {
     "router": STATE,
     "consumer": EXECUTION,
 }
+_WRITTEN = {"openai": "openai", "anthropic": "anthropic", "langchain_core": "langchain", "langgraph": "langchain",
+            "pydantic_ai": "pydantic_ai", "inspect_ai": "inspect"}  # fmt: skip
+"""Whose messages a list holds, by the package of their classes: the dialect that writes them."""
+
 DEFAULTS = {"summarizer": "result", "store": "result", "compactor": "window", "evaluator": "record", "router": "state",
             "consumer": "execution"}  # fmt: skip
 """What the first parameter is where neither its name nor its annotation says it."""
@@ -89,17 +95,35 @@ def slot_of(function: Callable[..., Any]) -> str:
     )
     if method is not None:
         return _METHODS[method]
-    first = next(iter(_parameters(function)), None)
-    if first is None:
+    if inspect.isclass(function) and "__call__" in dir(function):
+        function = MethodType(function.__call__, function)  # as an instance has it
+    asking = [item for item in _parameters(function) if item.default is item.empty] or _parameters(function)
+    if not asking:
         return "summarizer"
+    first = next((item for item in asking if _says(item.name, _annotation(function, item))), asking[0])
     kind = _kind_of(_annotation(function, first))
-    if kind in ("window", "list", "anthropic", "langchain", "openai") or any(
-        first.name in WINDOW[name] for name in _HISTORIES
-    ):
+    if kind == "state" or (first.name == "state" and kind != "list"):
+        return "compactor" if _gives_messages(function) else "routers"
+    if kind in ("window", "list", *_WRITTEN.values()) or any(first.name in WINDOW[name] for name in _HISTORIES):
         return "compactor"
     if kind in ("record", "execution"):
         return {"record": "evaluator", "execution": "consumer"}[kind]
-    return {"record": "evaluator", "state": "routers", "execution": "consumer"}.get(first.name, "summarizer")
+    return {"record": "evaluator", "execution": "consumer"}.get(first.name, "summarizer")
+
+
+def _says(name: str, declared: Any) -> bool:
+    """Whether a parameter asks for anything that some slot has."""
+    return bool(_kind_of(declared)) or any(name in names for known in ASKED.values() for names in known.values())
+
+
+def _gives_messages(function: Callable[..., Any]) -> bool:
+    """Whether a function of a state is declared to give an update of the state back, as the node of a graph does, and no route."""
+    try:
+        returned = inspect.signature(function).return_annotation
+    except (TypeError, ValueError):
+        return False
+    returned = inspect.Parameter("returned", inspect.Parameter.POSITIONAL_ONLY, annotation=returned)
+    return _kind_of(_annotation(function, returned)) in ("dict", "list", "langchain")
 
 
 _HISTORIES = ("window", "messages", "openai", "anthropic", "langchain")
@@ -107,25 +131,69 @@ _METHODS = {"summarize": "summarizer", "compact": "compactor", "put": "store", "
             "consume": "consumer"}  # fmt: skip
 
 
-def asked_of(kind: str, function: Callable[..., Any]) -> list[tuple[inspect.Parameter, str]]:
-    """What each parameter asks for that is no setting: the first one, and every other without a default.
+def asked_of(kind: str, function: Callable[..., Any], name: str | None = None) -> list[tuple[str, Any]]:
+    """What each parameter asks for that is no setting, and how it is declared: the first one, and every other without a default.
 
-    Raises SpecError for one that names nothing the slot has.
+    `name` is what the function is called in errors. Raises SpecError for one that names nothing the slot has.
 
-    >>> [what for _, what in asked_of("summarizer", lambda raw_execution_result, tool_name, chars=300: None)]
+    >>> [what for what, _ in asked_of("summarizer", lambda raw_execution_result, tool_name, chars=300: None)]
     ['raw', 'function']
+    >>> [what for what, _ in asked_of("summarizer", lambda tool_name, tool_result: None)]
+    ['function', 'result']
     """
-    found = []
-    for number, parameter in enumerate(_parameters(function)):
-        if number and (parameter.default is not parameter.empty or parameter.kind is parameter.KEYWORD_ONLY):
-            continue
-        what = _asked(kind, parameter, _annotation(function, parameter), first=not number)
+    called = name or str(getattr(function, "__name__", function))
+    asking = [
+        (parameter, _annotation(function, parameter))
+        for number, parameter in enumerate(_parameters(function))
+        if not number or (parameter.default is parameter.empty and parameter.kind is not parameter.KEYWORD_ONLY)
+    ]
+    found: list[tuple[str, Any]] = []
+    for number, (parameter, declared) in enumerate(asking):
+        foreign = _foreign(kind, declared)
+        if foreign:
+            told = f"{kind} {called!r}: parameter {parameter.name!r} asks for {foreign}"
+            raise SpecError(
+                f"{told}, which no dialect here writes — wrap it: take `messages`, convert them, and give message dicts back"
+            )
+        others = [_asked(kind, *other, first=False) for other in asking if other[0] is not parameter]
+        alone = not number and not any(what in _CONTENT[kind] for what in others)
+        what = _asked(kind, parameter, declared, first=alone)
         if what is None:
-            names = [name for known in ASKED[kind].values() for name in known]
-            told = f"{kind} {getattr(function, '__name__', function)!r}: parameter {parameter.name!r} asks for nothing"
+            names = [item for known in ASKED[kind].values() for item in known]
+            told = f"{kind} {called!r}: parameter {parameter.name!r} asks for nothing"
             raise SpecError(f"{told} that this slot has{nearest(parameter.name, names)}; a setting needs a default")
-        found.append((parameter, what))
+        found.append((what, declared))
     return found
+
+
+def _either(annotation: Any) -> list[Any]:
+    """What an annotation may be: the parts of a union, or itself."""
+    if typing.get_origin(annotation) is typing.Annotated:
+        return _either(typing.get_args(annotation)[0])
+    if typing.get_origin(annotation) in (typing.Union, UnionType):
+        return [inner for item in typing.get_args(annotation) for inner in _either(item)]
+    return [annotation]
+
+
+_CONTENT = {
+    **dict.fromkeys(("summarizer", "store", "consumer"), ("result", "raw", "text", "value", "execution")),
+    "compactor": ("window", "messages", "state", *_WRITTEN.values()),
+    "evaluator": ("record", "execution", "value", "text", "state"),
+    "router": ("state", "messages", *_WRITTEN.values()),
+}
+"""What a slot is about: where no other parameter asks for it, the first one does, whatever it is called."""
+
+
+def _foreign(kind: str, declared: Any) -> str:
+    """The class whose messages a list is declared to hold, where it is none that is known here; `""` otherwise."""
+    if kind not in ("compactor", "router") or _kind_of(declared) != "list":
+        return ""
+    for item in _either(next(iter(typing.get_args(declared)), None)):
+        plain = typing.get_origin(item) or item
+        own = getattr(plain, "__module__", "").partition(".")[0] in ("builtins", "typing", "collections", "bench")
+        if isinstance(plain, type) and not own and not issubclass(plain, dict):
+            return f"messages of the class {plain.__module__}.{plain.__name__}"
+    return ""
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
@@ -133,24 +201,34 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # written in C, and does not say
         return [inspect.Parameter("given", inspect.Parameter.POSITIONAL_ONLY)]
-    return [item for item in parameters if item.kind not in (item.VAR_KEYWORD, item.VAR_POSITIONAL)]
+    named = [item for item in parameters if item.kind not in (item.VAR_KEYWORD, item.VAR_POSITIONAL)]
+    if not named and any(
+        item.kind is item.VAR_POSITIONAL for item in parameters
+    ):  # a decorator that hides the function's own
+        return [inspect.Parameter("given", inspect.Parameter.POSITIONAL_ONLY)]
+    return named
 
 
 def _asked(kind: str, parameter: inspect.Parameter, annotation: Any, first: bool) -> str | None:
     named = next((what for what, names in ASKED[kind].items() if parameter.name in names), None)
     told = _kind_of(annotation)
     if kind == "compactor":
-        if told in ("window", "openai", "anthropic", "langchain"):
+        if "state" in (named, told) and told != "list":
+            return "state"
+        if told in ("window", *_WRITTEN.values()):
             return told
         return "messages" if told == "list" else named or (DEFAULTS[kind] if first else None)
-    if named in ("function", "arguments", "success", "error", "history", "summary", "state") and not (first and told):
+    if named in ("function", "arguments", "call", "success", "error", "history", "summary", "state") and not (
+        first and told
+    ):
         return named
     if kind == "router":
         return {"list": "messages"}.get(
-            told, told if told in ("openai", "anthropic", "langchain") else named or (DEFAULTS[kind] if first else None)
+            told,
+            told if told in ("state", *_WRITTEN.values()) else named or (DEFAULTS[kind] if first else None),
         )
     by_type = {
-        "evaluator": {"record": "record", "dict": "execution", "str": "text"},
+        "evaluator": {"record": "record", "dict": "execution", "str": "text", "state": "state"},
         "consumer": {"execution": "execution", "result": "result", "dict": "raw", "str": "text", "list": "value"},
     }.get(kind, {"result": "result", "dict": "raw", "str": "text", "list": "value", "both": "value"})
     if told in by_type:
@@ -162,7 +240,9 @@ _OURS: dict[Any, str] = {ToolResult: "result", Window: "window", Record: "record
 
 
 def _kind_of(annotation: Any) -> str:
-    """What an annotation says: one of ours, a dialect, dict, str, list, both (a dict or a str); `""` for anything else."""
+    """What an annotation says: one of ours, a dialect, a state that holds messages, dict (or a class that is made of one), str, list, both (a dict
+    or a str); `""` for anything else.
+    """
     if annotation in _OURS if isinstance(annotation, type) else False:
         return _OURS[annotation]
     arguments = typing.get_args(annotation)
@@ -173,20 +253,18 @@ def _kind_of(annotation: Any) -> str:
     if origin is typing.Annotated:
         return _kind_of(arguments[0])
     plain = origin or annotation
-    modules = {getattr(item, "__module__", "").partition(".")[0] for item in (annotation, *_inside(annotation))}
-    for module, name in (
-        ("anthropic", "anthropic"),
-        ("langchain_core", "langchain"),
-        ("langgraph", "langchain"),
-        ("openai", "openai"),
-    ):
-        if module in modules:
-            return name
+    if isinstance(plain, type) and issubclass(plain, dict) and "messages" in getattr(plain, "__annotations__", ()):
+        return "state"
+    if arguments:  # of a list; a class alone is one message, or none
+        modules = {getattr(item, "__module__", "").partition(".")[0] for item in (annotation, *_inside(annotation))}
+        for module, name in _WRITTEN.items():
+            if module in modules:
+                return name
     if plain is str:
         return "str"
     if not isinstance(plain, type):
         return ""
-    if issubclass(plain, dict) or plain.__name__ in ("Mapping", "MutableMapping"):
+    if issubclass(plain, dict) or class_of(plain) is not None or plain.__name__ in ("Mapping", "MutableMapping"):
         return "dict"
     return (
         "list"

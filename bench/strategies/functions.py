@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from typing import Any
 
 from ..errors import SpecError, StrategyError, nearest, one_line, raised_at
@@ -16,13 +12,23 @@ from ..plugins.registry import Plugin
 from .asking import asked_of
 from .dialects import Bridge, Dialect
 from .dialects.anthropic import Anthropic
+from .dialects.inspect import Inspect
 from .dialects.langchain import LangChain
 from .dialects.openai import OpenAI
+from .dialects.pydantic_ai import PydanticAI
+from .own_calls import confined, offload
+from .own_values import WithMessages, as_declared, awaited as awaited, plain
 from .recorded_mapping import execution_mapping, raw_mapping
 from .requests import request_of
 from .slots import Edits, Reply, Window
 
-DIALECTS: dict[str, Callable[[], Dialect]] = {"openai": OpenAI, "anthropic": Anthropic, "langchain": LangChain}
+DIALECTS: dict[str, Callable[[], Dialect]] = {
+    "openai": OpenAI,
+    "anthropic": Anthropic,
+    "langchain": LangChain,
+    "pydantic_ai": PydanticAI,
+    "inspect": Inspect,
+}
 
 
 def started(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
@@ -35,18 +41,26 @@ def started(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
         return instance, call
     kind = plugin.entry.kind
     if isinstance(instance, Process):
-        return instance, lambda *given: _answered(kind, call(request_of(kind, given)), given)
-    return instance, _Given(kind, call, plugin.attribute("dialect"))
+        return instance, lambda *given: _of_process(instance, kind, given)
+    return instance, _Given(kind, call, plugin)
+
+
+def _of_process(process: Process, kind: str, given: tuple[Any, ...]) -> Any:
+    answer = process.ask(request_of(kind, given))
+    for name, value in process.handles.items():
+        offload(name, value)
+    return _answered(kind, answer, given)
 
 
 class _Given:
     """One function in one slot."""
 
-    def __init__(self, kind: str, call: Callable[..., Any], dialect: str | None) -> None:
-        self._kind, self._call, self._asked = kind, call, asked_of(kind, call)
+    def __init__(self, kind: str, call: Callable[..., Any], plugin: Plugin) -> None:
+        self._kind, self._call, self._loaded = kind, call, plugin.loaded
+        self._asked, dialect = asked_of(kind, call, plugin.entry.name), plugin.attribute("dialect")
         if dialect is not None and dialect not in DIALECTS:
             raise SpecError(f"{kind}: unknown dialect {dialect!r}{nearest(dialect, DIALECTS)}")
-        in_graph = kind == "compactor" and any(what == "state" for _, what in self._asked)
+        in_graph = kind in ("compactor", "router") and any(what == "state" for what, _ in self._asked)
         self._dialect = dialect or ("langchain" if in_graph else "openai")
         self._records: list[Record] = []
 
@@ -63,7 +77,9 @@ class _Given:
 
     def _ask(self, part: Callable[[str], Any]) -> Any:
         """Call the function with a part for each parameter; one of keyword alone is given by name."""
-        return awaited(self._call(*[part(what) for _, what in self._asked]))
+        given = [as_declared(part(what), declared) if what == "raw" else part(what) for what, declared in self._asked]
+        with confined(self._loaded):
+            return awaited(self._call(*given))
 
     def _part(self, what: str, given: tuple[Any, ...], handed: dict[str, Any]) -> Any:
         if self._kind == "router":
@@ -76,6 +92,8 @@ class _Given:
             given = (given[0].result,)
         if what == "raw":
             return handed.setdefault("raw", raw_mapping(given[0]))
+        if what == "call":
+            return {"id": given[0].call_id, "name": given[0].function, "args": given[0].arguments}
         return given[0] if what == "result" else getattr(given[0], what)
 
     def _compact(self, window: Window) -> Any:
@@ -98,9 +116,10 @@ class _Given:
 
 
 def _of_state(what: str, state: Mapping[str, Any], dialect: str) -> Any:
-    if what == "state":
-        return state
-    return Bridge(DIALECTS[dialect if what == "messages" else what](), state.get("prompt", ())).given
+    def messages() -> list[Any]:
+        return Bridge(DIALECTS[dialect if what in ("messages", "state") else what](), state.get("prompt", ())).given
+
+    return WithMessages(state, messages) if what == "state" else messages()
 
 
 def _of_record(what: str, record: Record, history: list[Any], records: Sequence[Record]) -> Any:
@@ -116,28 +135,6 @@ def _of_record(what: str, record: Record, history: list[Any], records: Sequence[
     return str(record.value) if what == "text" else getattr(record, what)
 
 
-def awaited(answer: Any) -> Any:
-    """An answer, waited for where it is one of an async function; in a thread of its own where a loop is running already.
-
-    >>> async def answer() -> int:
-    ...     return 1
-    >>> awaited(answer()), awaited(2)
-    (1, 2)
-    """
-    if not inspect.isawaitable(answer):
-        return answer
-
-    async def wait() -> Any:
-        return await answer
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(wait())
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(copy_context().run, asyncio.run, wait()).result()
-
-
 def _require_untouched(raw: Mapping[str, Any], result: ToolResult) -> None:
     if isinstance(result.data, Mapping) and (
         raw.keys() != result.data.keys() or any(raw[key] is not result.data[key] for key in raw)
@@ -149,10 +146,16 @@ def _require_untouched(raw: Mapping[str, Any], result: ToolResult) -> None:
 
 def _answered(kind: str, answer: Any, given: tuple[Any, ...]) -> Any:
     """What a slot expects, of what a function gave."""
+    answer = answer if kind == "compactor" else plain(answer)
     if kind == "compactor" and answer is not None and not isinstance(answer, Edits) and not _is_messages(answer):
         return Bridge(OpenAI(), given[0].messages).back(answer)  # message dicts for a window
     if kind == "evaluator" and isinstance(answer, Mapping):
         return answer.get("last_step_evaluation", answer)
+    if kind == "router" and isinstance(answer, Mapping):
+        what = (
+            "a router gives a route's name, and this one gave a mapping, as a function does that rewrites the messages"
+        )
+        raise StrategyError(f"{what} — if it is one, write compactor= before it")
     if kind == "router" and isinstance(answer, list) and len(answer) == 2:
         return tuple(answer)
     if kind != "consumer" or isinstance(answer, Reply):
@@ -169,6 +172,14 @@ def _is_messages(answer: Any) -> bool:
 _HINTS = {
     "'ToolResult' object": "it was given our result; declare the parameter as `dict` for the recorded mapping, as `str` for the text",
     "'Window' object": "it was given our window; call the parameter `messages` for a list of message dicts",
+    "'ToolMessage' object has no attribute 'tool_calls'": "the newest message is a tool's result: a router that reads a model's calls decides at "
+    "`:at=after_model`",
+    "Only dicts with str-like or number-like keys": "the keys of an answer's mappings are text",
+    **dict.fromkeys(
+        [f"'{role}Message' object" for role in ("AI", "Human", "System", "Tool")],
+        "it was given LangChain's messages; `:dialect=openai` makes them dicts",
+    ),
+    "Encoding objects of type": "an answer is text, or what JSON can hold: a list, a mapping, a dataclass",
     "'Record' object": "it was given our record; declare the parameter as `dict` for the entry of an execution history",
 }
 
@@ -186,4 +197,5 @@ def told_of(error: BaseException) -> str:
         return f"{what}MemoryError: it needs more memory than it may take — keep less, or raise --memory"
     if isinstance(error, SystemExit):
         return f"{what}exited with {one_line(error)}"
-    return f"{what}{type(error).__name__}: {one_line(error)}{f' — {hint}' if hint else ''}"
+    said = one_line(error)
+    return f"{what}{type(error).__name__}{f': {said}' if said else ''}{f' — {hint}' if hint else ''}"

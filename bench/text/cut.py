@@ -11,27 +11,62 @@ _WORD = re.compile(r"\w")
 
 
 def without_halves(shown: str, untruncated: str) -> str:
-    """A text that begins or ends as another one does, without the half of a word or number that a cut left of it.
+    """A text that holds the beginning or the end of another one, without the half of a word or number that a cut left of it.
 
-    `12` is not what `[3, 1250]` holds, though it stands in `[3, 12`. Only the first cut from the front and from the back are looked at. A text
-    that shares neither beginning nor end with the other one comes back as it is, and so do data that are whole: their values changed.
+    `12` is not what `[3, 1250]` holds, though it stands in `[3, 12`. Only the first cut from the front and from the back are looked at, behind
+    whatever stands before the one and after the other. A text that holds neither beginning nor end of the other one comes back as it is, and so
+    do data that are whole: their values changed.
 
     >>> without_halves("[3, 12", "[3, 1250]"), without_halves("[3, 12 … 7]", "[3, 1250, 4417]"), without_halves("12", "[3, 1250]")
     ('[3, ', '[3,  … ]', '12')
     >>> without_halves("[3, 1250", "[3, 1250]"), without_halves("", "[3]"), without_halves("['a', 12]", "['a', 12.5]")
     ('[3, 1250', '', "['a', 12]")
+    >>> without_halves("<ref> [3, 12", "[3, 1250]")
+    '<ref> [3, '
     """
     if _whole(shown):
         return shown
-    front = _shared(shown, untruncated, from_end=False)
-    if 0 < front < len(untruncated) and not _WORD.match(shown[front : front + 1]):
+    at = _begins(shown, untruncated)
+    front = _shared(shown[at:], untruncated, from_end=False)
+    if 0 < front < len(untruncated) and not _WORD.match(shown[at + front : at + front + 1]):
         start = token_around(untruncated, front)[0]
-        shown = (shown[:start] if start > 0 else "") + shown[front:]
+        shown = shown[: at + max(0, start)] + shown[at + front :]
+    after = len(shown) - _ends(shown, untruncated)
+    shown, behind = (shown[:-after], shown[-after:]) if after else (shown, "")
     back = _shared(shown, untruncated, from_end=True)
     if 0 < back < len(untruncated) and not _WORD.match(shown[len(shown) - back - 1 : len(shown) - back]):
         end = token_around(untruncated, len(untruncated) - back)[1]
         shown = shown[: len(shown) - back] + shown[len(shown) - (len(untruncated) - end) :]
-    return shown
+    return shown + behind
+
+
+SOUGHT_CHARS, SURE_CHARS = 64, 8
+"""How much of a beginning or an end is looked for in a text, and how much of it is no accident."""
+
+
+def _begins(shown: str, untruncated: str) -> int:
+    """Where in a shown text the beginning of another one stands: as much of it as possible, first."""
+    chars = _longest(shown, untruncated[:SOUGHT_CHARS], from_end=False)
+    at = shown.find(untruncated[:chars])
+    return at if chars >= SURE_CHARS or at + chars == len(shown) else 0
+
+
+def _ends(shown: str, untruncated: str) -> int:
+    """Where in a shown text the end of another one ends: as much of it as possible, last."""
+    sought = untruncated[-SOUGHT_CHARS:]
+    chars = _longest(shown, sought, from_end=True)
+    at = shown.rfind(sought[len(sought) - chars :])
+    return at + chars if chars >= SURE_CHARS or at == 0 else len(shown)
+
+
+def _longest(shown: str, sought: str, from_end: bool) -> int:
+    """How many characters of a text, from its beginning or its end, stand together anywhere in another one."""
+    low, high = 0, len(sought)
+    while low < high:
+        middle = (low + high + 1) // 2
+        found = (sought[-middle:] if from_end else sought[:middle]) in shown
+        low, high = (middle, high) if found else (low, middle - 1)
+    return low
 
 
 def _whole(text: str) -> bool:

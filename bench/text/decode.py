@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -221,16 +222,17 @@ def decode_strings(value: Any, levels: int = MAX_DEPTH) -> Any:
 def decoded(text: str) -> str:
     """The text as facts are looked for in it: a JSON or Python container becomes one plain line a row or leaf, other text stays.
 
-    A container cut short is read as far as it goes; one that breaks off in the middle is unescaped in place.
+    A container cut short is read as far as it goes; one that breaks off in the middle is unescaped in place, and so is a mapping that stands
+    behind other text, as far as it can be read.
 
     >>> decoded('{"output": "line 1\\\\nline 2", "n": 3}')
     'output:\\nline 1\\nline 2\\nn: 3'
-    >>> decoded("plain")
-    'plain'
+    >>> decoded("plain"), decoded('[cut] {"output": "line 1\\\\nline')
+    ('plain', '[cut] {"output": "line 1\\nline')
     """
     head = text[:64].lstrip("\ufeff \t\r\n")[:1]
     if head not in ("{", "["):
-        return text
+        return _unescaped_inside(text)
     try:
         return plain_lines(parse_json(text))
     except NothingParsed:
@@ -238,11 +240,69 @@ def decoded(text: str) -> str:
     try:
         value, end = parse_prefix(text)
     except NothingParsed:
-        return text
+        return _unescaped_inside(text)
     rest = text[end:].strip()
     if len(rest) > 3:  # longer than an ellipsis: it did not end there, it stopped being a value
         return unescape(text)
     return plain_lines(value)
+
+
+_MAPPING = r"""\{\s*(?:"[^"\\\n]{1,100}"|'[^'\\\n]{1,100}')\s*:"""
+_LITERAL = r"""(?<=[=(])(?:"(?:[^"\\\n]|\\.)*(?:"|\\?\Z)|'(?:[^'\\\n]|\\.)*(?:'|\\?\Z))"""
+_ESCAPED = re.compile(f"(?P<mapping>{_MAPPING})|{_LITERAL}")
+_OWN_BACKSLASHES = re.compile(r"\b[A-Za-z]:\\(?!\\)|\\[^nrtu\"'\\]")
+"""A path of Windows, or an escape that neither JSON nor a Python object's text writes: here a backslash is one."""
+
+
+def holds_escapes(text: str) -> bool:
+    """Whether a mapping or the text of an object with escapes begins anywhere in a text.
+
+    >>> holds_escapes('see {"a": "x\\\\ny"}'), holds_escapes('see {"a": 1}'), holds_escapes("C:\\\\new")
+    (True, False, False)
+    """
+    return "\\" in text and _ESCAPED.search(text) is not None
+
+
+def _unescaped_inside(text: str) -> str:
+    """A text in which every mapping that begins somewhere is unescaped, as far as it can be read, and every quoted field of an object's text,
+    `Result(output='…')`; the rest stays: there a backslash is one.
+    """
+    if "\\" not in text:
+        return text
+    parts, done = [], 0
+    while found := _ESCAPED.search(text, done):
+        begins, end = found.span()
+        if found["mapping"]:
+            reader = _Prefix(text)
+            reader.container(begins, 0)
+            end = max(reader.position, end)
+        inside = text[begins:end]
+        own = not found["mapping"] and _OWN_BACKSLASHES.search(inside)
+        parts += [text[done:begins], inside if own else unescape(inside)]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+_CONTAINER = re.compile(rf"^[ \t]*(?=[\[{{])|(?={_MAPPING})", re.MULTILINE)
+_HALF_WORD = re.compile(r"[-+\w.]*")
+
+
+def containers_in(text: str) -> Iterator[Any]:
+    """The mappings and lists that stand among other text, as far as they can be read: each that begins a line, and each mapping.
+
+    A list that stops making sense before the text ends is none: `[3 of 40]`.
+
+    >>> list(containers_in('see\\n{"a": 1} and {"b": [2, 3'))
+    [{'a': 1}, {'b': [2]}]
+    """
+    done = 0
+    while found := _CONTAINER.search(text, done):
+        reader, begins = _Prefix(text), found.end()
+        value = reader.container(begins, 0)
+        ended = not reader.cut or _HALF_WORD.fullmatch(text, reader.position)
+        if value and (ended or isinstance(value, dict)):
+            yield value
+        done = max(reader.position, begins + 1)
 
 
 def plain_lines(value: Any) -> str:

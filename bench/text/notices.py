@@ -168,8 +168,12 @@ def says_more(texts: Iterable[str]) -> int | None:
     return total if total > sum(map(shown_count, texts)) else None
 
 
-def notice(shown: Iterable[str], untruncated: str, texts: Texts | None = None) -> str | None:
+def notice(
+    shown: Iterable[str], untruncated: str, texts: Texts | None = None, *, in_its_place: bool = True
+) -> str | None:
     """What says in the shown texts that something was left out, in a few words; None where nothing does.
+
+    `in_its_place` is whether they stand where the untruncated text stood: a short text without any of its facts is a notice there, and nowhere else.
 
     >>> records = [{"id": number} for number in range(276)]
     >>> import json
@@ -183,7 +187,7 @@ def notice(shown: Iterable[str], untruncated: str, texts: Texts | None = None) -
         found = marker(text, untruncated, texts=texts)
         if found:
             return f"says {found!r}"
-        if is_placeholder(text, untruncated, texts):
+        if in_its_place and is_placeholder(text, untruncated, texts):
             return f"shows {text.strip()!r} in its place"
     total = says_more(shown)
     return None if total is None else f"states a total of {total}"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from . import lossless
-from .decode import NothingParsed, parse_json, parse_prefix
+from .decode import NothingParsed, containers_in, parse_json, parse_prefix, unescape
 from .leaves import Leaves, Match, flatten, match, together
 from .tables import Names, find_tables
+
+_LITERAL = re.compile(r"\s*[\"']\s*[{\[]")
 
 
 def names_of(leaves: Leaves) -> Names:
@@ -31,7 +34,11 @@ def read_held(text: str, names: Names) -> Leaves | None:
     Leaves(rows=[[(('id',), (<class 'int'>, 7)), (('level',), (<class 'str'>, 'L 1'))]], others=[])
     >>> read_held("nothing here", names) is None
     True
+    >>> read_held('<result>\\n{"id": 7}\\n</result>', names) == read_held('"{\\\\"id\\\\": 7}"', names) == flatten({"id": 7})
+    True
     """
+    if _LITERAL.match(text):  # a container as a text, as JSON and Python write one
+        text = unescape(text.strip()[1:])
     if text.lstrip()[:1] in ("{", "["):
         try:
             return flatten(parse_json(text))
@@ -47,10 +54,15 @@ def read_held(text: str, names: Names) -> Leaves | None:
         except NothingParsed:
             pass
         else:
-            rows = find_tables(text[end:], names)[0]
-            return together([flatten(value), flatten(rows)]) if rows else flatten(value)
-    rows = find_tables(text, names)[0]
-    return flatten(rows) if rows else None
+            return together([flatten(value), *_inside(text[end:], names)])
+    found = _inside(text, names)
+    return together(found) if found else None
+
+
+def _inside(text: str, names: Names) -> list[Leaves]:
+    """What stands among other text: its tables, and beside these its JSON and Python containers."""
+    rows, rest = find_tables(text, names)
+    return [flatten(value) for value in ([rows] if rows else []) + list(containers_in(rest))]
 
 
 def match_read(leaves: Leaves, shown: Iterable[str]) -> tuple[Match, Leaves]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from .decode import decoded
+from .decode import decoded, unescape
 from .facts import Found, anchor, distinct_facts, find_facts, flat, is_number, numbers_in, occurs, words_of
 
 _LONG_CHARS = 100_000  # from here on finding all facts of a text once is cheaper than looking for each one
@@ -64,8 +64,23 @@ class Texts:
             found = self._flat[text] = flat(self.plain(text))
         return found
 
+    def unescaped(self, text: str) -> str:
+        """The lines of a text that hold escapes though it was decoded, with these resolved: text within text. `""` where there is none.
+
+        A fact is present in a text if it is in the one or in the other: nobody can tell which of them a backslash was meant for.
+        """
+        plain = self.plain(text)
+        if "\\" not in plain:
+            return ""
+        lines = [line for line in plain.split("\n") if "\\" in line]
+        resolved = list(map(unescape, lines))
+        return "\n".join(resolved) if resolved != lines else ""
+
     def holds(self, text: str, fact: str) -> bool:
         """Whether a fact is present in a text, decoded first."""
+        return self._holds(text, fact) or (bool(other := self.unescaped(text)) and self.holds(other, fact))
+
+    def _holds(self, text: str, fact: str) -> bool:
         if is_number(fact):
             return fact in self.numbers(text)
         if " " in fact:

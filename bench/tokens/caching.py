@@ -30,6 +30,7 @@ class CacheRule:
     on_request: bool = False
     writes: bool = False
     answers: bool = False
+    look_back: int | None = None
 
     def read(self, prefix_tokens: int, idle_s: float | None = None) -> int:
         """Tokens read of a prefix that was last used `idle_s` seconds ago (None: not known, taken for recent).
@@ -37,11 +38,12 @@ class CacheRule:
         >>> CacheRule(1024, "", step=128, lifetime_s=600).read(1300), CacheRule(1024, "", lifetime_s=600).read(1300, 601.0)
         (1280, 0)
         """
-        if prefix_tokens < self.minimum or self._expired(idle_s):
+        if prefix_tokens < self.minimum or self.expired(idle_s):
             return 0
         return prefix_tokens // self.step * self.step
 
-    def _expired(self, idle_s: float | None) -> bool:
+    def expired(self, idle_s: float | None) -> bool:
+        """Whether what was last used `idle_s` seconds ago (None: not known) is gone."""
         return self.lifetime_s is not None and idle_s is not None and idle_s > self.lifetime_s
 
 
@@ -57,6 +59,7 @@ _GROQ = "https://console.groq.com/docs/prompt-caching"
 _GPT = re.compile(r"gpt-(\d)(?:\.(\d{1,9}))?(?!\d)")
 _BEFORE_CACHING = re.compile(r"gpt-3|gpt-4(?![o.\d])")
 _NEVER = 2**62
+_LOOK_BACK = 20
 
 # The first that a model's name matches counts. Sonnet 4.6: the page says 1,024, but prefixes below 2,048 are not kept
 # (github.com/anthropics/anthropic-sdk-python/issues/1194, and so in recorded runs).
@@ -75,10 +78,11 @@ def cache_rule(provider: str | None, model: str | None) -> CacheRule | None:
 
     OpenAI and Azure, gpt-4o and newer: from 1,024 tokens in steps of 128, kept for 10 minutes; gpt-5 to gpt-5.4 read the answer before too,
     gpt-5.5 reads in steps of 512 (both as recorded usage shows) and keeps a day; from gpt-5.6 on whole messages, for 30 minutes, and writes are
-    charged. Claude, at Anthropic, Bedrock or Google: on request, from 512 to 4,096 tokens by model, for 5 minutes, writes are charged. Gemini:
-    from 2,048 or 4,096. xAI: blocks of 64 (recorded usage), no minimum. DeepSeek: units of 64, the answer before too. Groq: from 1,024, for 2
-    hours. Gemini, xAI and Groq promise no hit. Not modelled: that Claude looks back no more than 20 blocks for what it has kept. Each rule
-    names its page.
+    charged. Claude, at Anthropic, Bedrock or Google: on request, from 512 to 4,096 tokens by model, for 5 minutes, writes are charged. It keeps
+    what ends at a mark and finds it in 20 positions back from one; a run of tool calls is one position, and so is a run of results. The caller
+    is taken to mark the end of its system prompt and that of the prompt, as the page recommends to agents and Claude Code does, no other place.
+    Gemini: from 2,048 or 4,096. xAI: blocks of 64 (recorded usage), no minimum. DeepSeek: units of 64, the answer before too. Groq: from 1,024,
+    for 2 hours. Gemini, xAI and Groq promise no hit. Each rule names its page.
 
     >>> rule = cache_rule("openai", "gpt-4o")
     >>> rule.read(1300), rule.read(1023), rule.source
@@ -93,7 +97,7 @@ def cache_rule(provider: str | None, model: str | None) -> CacheRule | None:
         name = name.replace(".", "-")
         source = _BEDROCK if provider == "aws" else _ANTHROPIC
         minimum = 4096 if provider == "aws" and "opus-4-7" in name else _first(_CLAUDE_MINIMUM, name)
-        return CacheRule(minimum, source, lifetime_s=5 * MINUTE_S, on_request=True, writes=True)
+        return CacheRule(minimum, source, lifetime_s=5 * MINUTE_S, on_request=True, writes=True, look_back=_LOOK_BACK)
     if provider == "google" and "gemini" in name:
         return CacheRule(_first(_GEMINI_MINIMUM, name), _GOOGLE)
     if provider == "x-ai":

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from bench.model import (
     Message,
     ModelTurn,
@@ -78,6 +81,61 @@ def shared_tokens(trace: Trace, run: Run) -> dict[int, int]:
     return found
 
 
+def marked_tokens(trace: Trace, run: Run) -> dict[int, tuple[int, int | None]]:
+    """For a provider that keeps what ends at a mark: tokens of the start that each prompt finds, and the step that last used it."""
+    used: list[tuple[str, list[Any], int]] = []  # thread, what is kept, the step that last wrote or read it
+    models = {turn.index: turn.model or run.model for turn in trace.model_turns}
+    times = {turn.index: turn.t for turn in trace.model_turns}
+    found: dict[int, tuple[int, int | None]] = {}
+    for prompt, messages, keys in rebuilt.prompts(run):
+        tools = [
+            s.index
+            for s in trace.steps
+            if isinstance(s, ToolsChanged) and s.thread == prompt.thread and s.index < prompt.step
+        ]
+        begins = [models[prompt.step], tools[-1:]]
+        systems = 0
+        while systems < len(keys) and messages[systems].role in ("system", "developer"):
+            systems += 1
+        starts: list[tuple[int, int]] = []
+        for mark in (len(keys), systems):
+            for thread, kept, step in used:
+                size = len(kept) - 2
+                now, then = times[prompt.step], times[step]
+                late = now is not None and then is not None and now - then > 300
+                same = thread == prompt.thread and kept == begins + keys[:size] and size <= mark
+                if same and not late and _positions(messages[size:mark], messages[:size]) < 20:
+                    starts.append((size, step))
+            if starts:
+                break
+        size, last = max(starts, default=(0, None))
+        total = tools_tokens(trace, run, prompt.thread, prompt.step) + run.counting.prompt_tokens - at_end(run)
+        total += sum(_message(run, message) for message in messages[:size])
+        found[prompt.step] = (max(0, total), last) if starts else (0, None)
+        for end in {len(keys), systems, *([size] if starts else [])}:
+            kept = begins + keys[:end]
+            used = [item for item in used if (item[0], item[1]) != (prompt.thread, kept)]
+            used.append((prompt.thread, kept, prompt.step))
+    return found
+
+
+def _positions(messages: list[Message], before: list[Message]) -> int:
+    """How many blocks stand between a kept start and a mark behind it; results in a row are one, and calls of a message are one."""
+    total = 0
+    for number, message in enumerate(messages):
+        last = (before + messages[:number])[-1:]
+        if message.kind == "result" and message.role != "user":
+            total += not (last and last[0].kind == "result" and last[0].role != "user")
+            continue
+        blocks = [
+            message.text.strip(),
+            [call for call in message.tool_calls if not call.in_text],
+            message.reasoning_tokens,
+        ]
+        total += max(1, sum(map(bool, blocks)) + message.non_text)
+    return total
+
+
 def at_end(run: Run) -> int:
     """The framing behind the last message, where the answer begins."""
     return min(3, max(0, run.counting.prompt_tokens))
@@ -90,7 +148,8 @@ def cached(trace: Trace, run: Run, model: str | None, shared: dict[int, int], st
         read = 0 if kept < 1024 else max(size for size in range(1024, kept + 1, 128))
         seconds = 600
     elif provider(model) == "anthropic":
-        read, seconds = kept if kept >= 1024 else 0, 300
+        marked = max(0, marked_tokens(trace, run)[step][0])
+        read, seconds = marked if marked >= 1024 else 0, math.inf
     else:
         return None
     times = {turn.index: turn.t for turn in trace.model_turns}

@@ -13,6 +13,7 @@ from . import loss, rebuilt
 from .facts import facts_of as facts_with
 from .needs import lower_of
 from .notices import is_noticed, marker
+from .reading import Nothing, some
 
 UNITS = (
     ["%", "‰", "°", "°C", "°F", "bytes", "byte", "B", "KB", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours"]
@@ -179,33 +180,43 @@ def tiers(trace: Trace, run: Run, place: str, wanted: Sequence[Any]) -> tuple[di
                 item.fact,
                 next((result for result in trace.results if result.index == item.origin_step), None),
                 by_turn[item.turn],
+                item.turn,
             )
             for item in wanted
         ]
     else:
         asked = [
-            (fact, result, messages)
+            (fact, result, messages, _prompt_of(run, result, place))
             for at, result, messages in rebuilt.places(trace, run)
             if at == place
             for fact in facts_with(result.text, lower_of(trace))
         ]
-    for fact, result, messages in asked:
-        counted[_tier(trace, run, fact, result, messages)] += 1
+    for fact, result, messages, step in asked:
+        counted[_tier(trace, run, fact, result, messages, step)] += 1
     return counted, len(asked)
 
 
-def _tier(trace: Trace, run: Run, fact: str, result: ToolResult | None, messages: list[Message]) -> str:
+def _prompt_of(run: Run, result: ToolResult, place: str) -> int:
+    steps = [prompt.step for prompt in run.prompts if prompt.thread == result.thread and prompt.step > result.index]
+    return steps[0] if place == "shown" else steps[-1]
+
+
+def _tier(trace: Trace, run: Run, fact: str, result: ToolResult | None, messages: list[Message], step: int) -> str:
     if (result is not None and rebuilt.shows_whole(messages, result)) or rebuilt.present(
         fact, rebuilt.texts(messages, trace)
     ):
         return "in_context"
-    if result is None:
-        return "lost"
-    outcome = next(item for item in run.results if item.step == result.index)
-    handle = outcome.record.handle
-    if handle and any(_word_in(handle, text) for text in rebuilt.texts(messages, trace)) and outcome.stored is not None:
-        text = as_text(outcome.stored)
-        if text in (result.text, as_text(result.value)) or rebuilt.present(fact, [text]):
+    values: dict[str, tuple[int, str]] = {}
+    for outcome in run.results:
+        if outcome.record.handle and outcome.step <= step:
+            own = next(item for item in trace.results if item.index == outcome.step)
+            text = "" if outcome.stored is None else as_text(outcome.stored)
+            values[outcome.record.handle] = outcome.step, own.text if text == as_text(own.value) else text
+    for kept in run.handles:
+        if kept.step <= step and kept.step >= values.get(kept.handle, (-1, ""))[0]:
+            values[kept.handle] = kept.step, kept.text
+    for handle, (_, text) in values.items():
+        if any(_word_in(handle, shown) for shown in rebuilt.texts(messages, trace)) and rebuilt.present(fact, [text]):
             return "retrievable"
     return "lost"
 
@@ -235,8 +246,26 @@ def silent(trace: Trace, run: Run) -> dict[int, float]:
             or _leaves_gone(trace, run, result, messages)
         )
         is_silent = gone and not is_noticed(shown or written, result.text)
+        if is_silent and any(_only_stands_there(text, result, trace) for text in shown):
+            is_silent = False
         found[result.index] = max(found.get(result.index, 0.0), float(is_silent))
     return found
+
+
+def _only_stands_there(text: str, result: ToolResult, trace: Trace) -> bool:
+    """Whether a text where a result stood is short, no part of it, no data, and without any of its facts."""
+    bare = text.strip()
+    try:
+        is_data = isinstance(some(bare), dict | list)
+    except Nothing:
+        is_data = False
+    facts = facts_with(result.text, lower_of(trace))
+    return (
+        0 < len(bare) <= 200
+        and bare not in result.text
+        and not is_data
+        and not any(rebuilt.present(fact, [bare]) for fact in facts)
+    )
 
 
 def false_notices(trace: Trace, run: Run) -> dict[int, float]:

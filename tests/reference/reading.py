@@ -37,7 +37,7 @@ def beginning(text: str) -> tuple[Any, int]:
         start += 1
     if text[start : start + 1] not in ("{", "["):
         raise Nothing
-    value, end, _ = _container(text, start, 0)
+    value, end, _ = container(text, start, 0)
     if not value:
         raise Nothing
     return value, end
@@ -57,7 +57,7 @@ def _blank(text: str, at: int) -> int:
     return at
 
 
-def _container(text: str, start: int, depth: int) -> tuple[Any, int, bool]:
+def container(text: str, start: int, depth: int) -> tuple[Any, int, bool]:
     """What was read, where reading stopped, and whether it stopped before the end of the container."""
     mapping, items = {}, []  # type: ignore[var-annotated]
     is_mapping = text[start] == "{"
@@ -77,7 +77,7 @@ def _container(text: str, start: int, depth: int) -> tuple[Any, int, bool]:
                 return found, at, True
             at = _blank(text, at + 1)
         if text[at : at + 1] in ("{", "["):
-            value, at, cut = _container(text, at, depth + 1)
+            value, at, cut = container(text, at, depth + 1)
             ok = bool(value) or not cut
         else:
             value, at, ok, cut = _scalar(text, at)
@@ -186,7 +186,7 @@ def inside(value: Any) -> Any:
 def decoded(text: str) -> str:
     """The text as facts are looked for in it."""
     if text[:64].lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
-        return text
+        return _mappings_unescaped(text)
     try:
         return plain(whole(text))
     except Nothing:
@@ -194,8 +194,69 @@ def decoded(text: str) -> str:
     try:
         value, end = beginning(text)
     except Nothing:
-        return text
+        return _mappings_unescaped(text)
     return plain(value) if len(text[end:].strip()) <= 3 else unescaped(text)
+
+
+def _mappings_unescaped(text: str) -> str:
+    """The text, each mapping in it unescaped up to where reading it stopped."""
+    found, at = "", 0
+    while at < len(text):
+        literal = _literal(text, at)
+        if literal is not None:
+            found, at = found + (text[at:literal] if _own(text[at:literal]) else unescaped(text[at:literal])), literal
+            continue
+        colon = colon_of(text, at) if text[at] == "{" else None
+        if colon is None:
+            found, at = found + text[at], at + 1
+            continue
+        end = max(container(text, at, 0)[1], colon + 1)
+        found, at = found + unescaped(text[at:end]), end
+    return found
+
+
+def _literal(text: str, at: int) -> int | None:
+    """Where a quoted field ends that begins here, behind `=` or `(`; with the text, if nothing closes it on its line."""
+    quote = text[at]
+    if quote not in ("'", '"') or not at or text[at - 1] not in "=(":
+        return None
+    end = at + 1
+    while end < len(text) and text[end] != quote:
+        if text[end] == "\n" or text[end : end + 2] == "\\\n":
+            return None
+        end += 2 if text[end] == "\\" else 1
+    return min(end + 1, len(text))
+
+
+def _own(literal: str) -> bool:
+    """Whether backslashes in a quoted field are just that: it has a drive's letter, or one before a sign that is not escaped so."""
+    for at, char in enumerate(literal):
+        if char == "\\":
+            after = literal[at + 1 : at + 2]
+            drive = literal[at - 2 : at] if at >= 2 else ""
+            named = (
+                drive[:1].isascii()
+                and drive[:1].isalpha()
+                and drive[1:] == ":"
+                and not is_word(literal[at - 3 : at - 2])
+            )
+            if (named and after != "\\") or (after and after not in "nrtu\"'\\"):
+                return True
+    return False
+
+
+def colon_of(text: str, at: int) -> int | None:
+    """Where the colon behind the first key stands, of a mapping that begins here with a plain quoted key; None for anything else."""
+    at = _blank(text, at + 1)
+    quote = text[at : at + 1]
+    if quote not in ("'", '"') or not quote:
+        return None
+    end = text.find(quote, at + 1)
+    key = text[at + 1 : end]
+    if end < 0 or not 1 <= len(key) <= 100 or "\\" in key or "\n" in key:
+        return None
+    end = _blank(text, end + 1)
+    return end if text[end : end + 1] == ":" else None
 
 
 def plain(value: Any) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bench.model import Message, Prompt, Run, ToolCall, ToolResult, Trace
 
 from .numbers import number_ends, numbers_in
-from .reading import decoded, is_word, plain
+from .reading import decoded, is_word, plain, unescaped
 
 
 def prompts(run: Run) -> list[tuple[Prompt, list[Message], list[str]]]:
@@ -57,13 +57,23 @@ def said(message: Message, trace: Trace | None) -> str:
 
 
 def without_halves(text: str, untruncated: str) -> str:
-    """A text without the half word or number that a cut left at the end of its beginning, and at the beginning of its end."""
-    front = 0
-    while front < min(len(text), len(untruncated)) and text[front] == untruncated[front]:
-        front += 1
-    if 0 < front < len(untruncated) and not is_word(text[front : front + 1]):
+    """A text without the half word or number that a cut left at the end of its beginning, and at the beginning of its end.
+
+    What stands before that beginning, or after that end, is the shower's own: at least 8 characters tell, or all that there is on that side.
+    """
+    found = [_alike(text[at:], untruncated) for at in range(len(text) + 1)]
+    at = max(range(len(text) + 1), key=lambda place: (min(found[place], 64), -place))
+    if min(found[at], 64) < 8 and at + found[at] < len(text):
+        at = 0
+    front = found[at]
+    if 0 < front < len(untruncated) and not is_word(text[at + front : at + front + 1]):
         start = next((low for low, high in tokens(untruncated) if low < front < high), front)
-        text = text[:start] + text[front:]
+        text = text[: at + start] + text[at + front :]
+    found = [_alike(text[:to][::-1], untruncated[::-1]) for to in range(len(text) + 1)]
+    to = max(range(len(text) + 1), key=lambda place: (min(found[place], 64), place))
+    if min(found[to], 64) < 8 and found[to] < to:
+        to = len(text)
+    text, behind = text[:to], text[to:]
     back = 0
     while back < min(len(text), len(untruncated)) and text[-1 - back] == untruncated[-1 - back]:
         back += 1
@@ -71,7 +81,15 @@ def without_halves(text: str, untruncated: str) -> str:
         place = len(untruncated) - back
         end = next((high for low, high in tokens(untruncated) if low < place < high), place)
         text = text[: len(text) - back] + text[len(text) - (len(untruncated) - end) :]
-    return text
+    return text + behind
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    shared = 0
+    while shared < min(len(one), len(other)) and one[shared] == other[shared]:
+        shared += 1
+    return shared
 
 
 def tokens(plain: str) -> list[tuple[int, int]]:
@@ -99,7 +117,17 @@ def shows_whole(messages: list[Message], result: ToolResult) -> bool:
 
 
 def present(fact: str, among: list[str]) -> bool:
-    return any(stands(decoded(text), fact) for text in among)
+    return any(stands(reading, fact) for text in among for reading in _readings(text))
+
+
+def _readings(text: str) -> Iterator[str]:
+    """A text decoded, then its lines that still hold escapes with these resolved, as often as that changes anything."""
+    while True:
+        yield decoded(text)
+        lines = [line for line in decoded(text).split("\n") if "\\" in line]
+        text = "\n".join(unescaped(line) for line in lines)
+        if lines == text.split("\n") or not lines:
+            return
 
 
 def flat(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .leaves import taken_apart
-from .reading import WORDS, Nothing, beginning, is_word, whole
+from .reading import WORDS, Nothing, beginning, colon_of, container, is_word, unescaped, whole
 
 Names = dict[str, tuple[str, ...]]
 LEFT_OUT = ("...", "..", "…")
@@ -25,6 +25,8 @@ def names_of(data: Any) -> Names:
 
 def read(text: str, names: Names) -> tuple[list[Any], str] | None:
     """The values that a text holds, and the lines beside them; None where nothing can be read."""
+    if text.lstrip().startswith(('"', "'")) and text.lstrip()[1:].lstrip().startswith(("{", "[")):
+        text = unescaped(text.strip()[1:])
     if text.lstrip()[:1] in ("{", "["):
         for way in (whole, _with_tables_below):
             try:
@@ -33,12 +35,29 @@ def read(text: str, names: Names) -> tuple[list[Any], str] | None:
                 continue
         try:
             value, end = beginning(text)
-            rows = find(text[end:], names)[0]
-            return [value, rows] if rows else [value], ""
+            return [value, *_among(text[end:], names)[0]], ""
         except Nothing:
             pass
+    values, rest = _among(text, names)
+    return (values, rest) if values else None
+
+
+def _among(text: str, names: Names) -> tuple[list[Any], str]:
+    """The tables of a text, then each container that begins a line, and each mapping, of the lines beside them."""
     rows, rest = find(text, names)
-    return ([rows], rest) if rows else None
+    values, at = [rows] if rows else [], 0
+    while at < len(rest):
+        opens = rest[at] == "[" or (rest[at] == "{" and colon_of(rest, at) is None)
+        first = not rest[rest.rfind("\n", 0, at) + 1 : at].strip(" \t")
+        if rest[at] not in "[{" or (opens and not first):
+            at += 1
+            continue
+        value, end, cut = container(rest, at, 0)
+        half = all(char in "-+." or is_word(char) for char in rest[end:])
+        if value and (not cut or half or isinstance(value, dict)):
+            values = [*values, value]
+        at = max(end, at + 1)
+    return values, rest
 
 
 # ---------------------------------------------------------------- the bench's own notation

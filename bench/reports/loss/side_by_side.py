@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from ...evidence.losses import missed_by_source
 from ...evidence.of_run import RunEvidence
-from ...evidence.presence import FactsHeld
-from ...evidence.spoken import call_text
 from ...model import Kept, NeededAt, ResultShown, Sample, Span, ToolResult, as_text
 from .excerpts import excerpt
 from .explanations import explain
@@ -139,15 +137,13 @@ def _in_prompt(evidence: RunEvidence, result: ToolResult, turn: int | None) -> t
     wanted = last if turn is None else turn
     for prompt, keys in run.walk():
         if prompt.step == wanted:
-            messages = [run.messages[key] for key in keys]
+            messages = [run.held_messages[key] for key in keys]
             still = [message.text for message in messages if message.step == result.index]
             where = f"in the prompt of step {wanted}, which needed it" if turn is not None else "in the last prompt"
             if result.text in still:
                 return where, "\n".join(still), []
-            said = dict.fromkeys(message.text for message in messages)
-            said |= dict.fromkeys(call_text(call) for message in messages for call in message.tool_calls)
-            facts = texts.facts(result.text)
-            held = FactsHeld(facts, texts)
-            present = {fact for text in said for fact in held(text)}
+            facts, of_trace = texts.facts(result.text), evidence.of_trace
+            said = dict.fromkeys(text for message in messages for text in of_trace.said_in(message))
+            present = {fact for text in said for fact in of_trace.facts_held(text)}
             return where, "\n".join(still), [fact for fact in facts if fact not in present]
     return "in no prompt", "", list(texts.facts(result.text))

@@ -18,17 +18,44 @@ def findings(comparison: Comparison) -> list[Block]:
     if not judged:
         return [Prose("No result here is evaluated, and no finding is extracted from one.", "muted")]
     differing = sum(run.findings_differing for _, _, run in runs)
-    blocks: list[Block] = []
+    blocks: list[Block] = [_by_strategy(runs)]
     if not differing:
-        blocks.append(Prose(f"None: {counted(judged, 'judgement')} came out as from untruncated records.", "good"))
+        blocks.insert(0, Prose(f"None: {counted(judged, 'judgement')} came out as from untruncated records.", "good"))
     else:
         said = f"{counted(differing, 'judgement')} of {judged} came out otherwise from what was stored than from untruncated records."
         told = _by_result(runs)
         left = differing - min(len(told), MAX_RESULTS)
-        blocks.append(Prose(said + (f" {left} of them are left out here." if left else ""), "bad"))
+        blocks.insert(0, Prose(said + (f" {left} of them are left out here." if left else ""), "bad"))
         blocks += [_changes(title, changes) for title, changes in told[:MAX_RESULTS]]
     logs = [_log(f"{name}, {case}", run) for name, case, run in runs if run.judged]
     return [*blocks, *([Fold("The evaluator's log, step by step", tuple(logs))] if logs else [])]
+
+
+def _by_strategy(runs: list[tuple[str, str, RunShown]]) -> Table:
+    """A row a strategy that evaluates or extracts: how many judgements it made, and how many differ from those of untruncated records."""
+    made: dict[str, list[RunShown]] = {}
+    for name, _, run in runs:
+        made.setdefault(name, []).append(run)
+    rows = []
+    for name, found in made.items():
+        judged, differing = (
+            sum(getattr(run, field) for run in found) for field in ("findings_judged", "findings_differing")
+        )
+        if judged:
+            steps = str(sum(run.judged for run in found))
+            rows.append(
+                (
+                    Cell(name, strategy=name),
+                    Cell(steps),
+                    Cell(f"{differing} of {judged}", "bad" if differing else "good"),
+                )
+            )
+    columns = (
+        Column("strategy"),
+        Column("steps evaluated", align="right"),
+        Column("came out otherwise", align="right"),
+    )
+    return Table(columns, tuple(rows))
 
 
 def _by_result(runs: list[tuple[str, str, RunShown]]) -> list[tuple[str, list[FindingChange]]]:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from ...comparison.decision import FAR, KEEPS_ALL, RECALL, RUN_TODAY, Decision, Standing, decide
 from ...comparison.intervals import FEWEST
-from ...model import Comparison
+from ...comparison.pairs import NOISE_FLOOR
+from ...model import Comparison, Tuning
 from ...text.wording import counted, rough
 from .. import panel
 from ..blocks import Beside, Block, Cell, Chart, Column, Fold, Point, Prose, Table, change, measured
-from ..decision_sentence import decision_notes, decision_prose, obstacle_text
+from ..decision_sentence import answer_prose, decision_notes, obstacle_text
 from ..page.charts import FROM_FAR
 from ..terms import KEPT as STILL_THERE, NEEDED, REFETCHES, TODAY, terms_in
 
@@ -34,7 +35,7 @@ def ranking(comparison: Comparison) -> list[Block]:
     chart = _chart(comparison, decision, kept)
     notes = " ".join(decision_notes(decision))
     return [
-        decision_prose(decision),
+        answer_prose(comparison),
         Beside((table, chart)) if chart is not None else table,
         Fold("How this was decided", (Prose(notes, "muted", terms_in(notes)),)),
     ]
@@ -92,19 +93,32 @@ def _row(comparison: Comparison, decision: Decision, item: Standing, kept: str |
         known = kept == RECALL and far is not None and far.value is not None
         share = measured(comparison.row(item.strategy, kept))
         yield Cell(share.text, share.tone, share.note, detail=f"far {measured(far).text}" if known else "")
-    yield _verdict(decision, item)
+    yield _verdict(decision, item) if comparison.tuning is None else _of_tuned(comparison.tuning, item)
 
 
 def _verdict(decision: Decision, item: Standing) -> Cell:
-    if item.strategy == decision.winner:
-        if item.strategy != RUN_TODAY and not decision.beats_today:
-            return Cell("cheapest so far, not surely", "warn")
-        return Cell("keep it" if item.strategy == RUN_TODAY else "ship it", "good")
+    if not item.qualifies:
+        return Cell("no:", "bad", detail=_against(item))
+    if item == decision.advised:
+        later = "" if decision.outcome == "keep_what_you_run" else " for now"
+        return Cell(f"keep it{later}" if item.strategy == RUN_TODAY else "ship it", "good")
+    if item == decision.won:
+        return Cell("cheapest so far, not surely", "warn")
+    price, lowest = item.price, getattr(decision.won, "price", None)
+    costs_more = price is not None and lowest is not None and price - lowest > NOISE_FLOOR * abs(lowest)
+    return Cell("yes, but costs more" if costs_more else "yes, costs as much")
+
+
+def _of_tuned(tuning: Tuning, item: Standing) -> Cell:
+    """Where a setting was chosen on other cases, these only say whether it may be used."""
+    chosen = item.strategy == decide(tuning.chosen_on).winner
     if item.qualifies:
-        return Cell(
-            "yes, but costs more" if item.price != getattr(decision.won, "price", None) else "yes, costs as much"
-        )
-    return Cell("no:", "bad", detail=" and ".join(obstacle_text(found) for found in item.obstacles[:2]))
+        return Cell("yes, and was chosen", "good") if chosen else Cell("yes")
+    return Cell("no:", "bad", detail=_against(item))
+
+
+def _against(item: Standing) -> str:
+    return " and ".join(obstacle_text(found) for found in item.obstacles[:2])
 
 
 def _caption(comparison: Comparison) -> str:

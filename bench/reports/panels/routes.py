@@ -11,6 +11,7 @@ from ..blocks import Block, Cell, Column, Fold, Path, Prose, Table
 
 MAX_DIVERGENCES = 10
 MAX_PATHS = 3
+MAX_ROUTES = 4
 ORIGIN = {
     "labelled": "labelled in the scenario or trace",
     "recorded": "recorded in the trace",
@@ -37,11 +38,29 @@ def routes(comparison: Comparison) -> list[Block]:
         origins[item.expected_from] += item.count
     meant = listed([f"{ORIGIN[name]} ({origins[name]})" for name in ORIGIN if origins[name]])
     said = f"{counted(wrong, 'decision')} of {total} went another way than expected. Expected means: {meant}."
-    blocks: list[Block] = [Prose(said, "bad" if wrong else "good"), *_divergences(comparison), *_paths(comparison)]
+    blocks: list[Block] = [Prose(said, "bad" if wrong else "good"), _by_router(by_strategy)]
+    blocks += [*_divergences(comparison), *_paths(comparison)]
     for strategy, counts in by_strategy.items():
         for router, matrix in _matrices(counts).items():
             blocks.append(_table(strategy, router, matrix))
     return blocks
+
+
+def _by_router(by_strategy: dict[str, list[RouteCount]]) -> Table:
+    """A row a strategy and router: how often it decided, how often as expected, and which routes it took, the most frequent first."""
+    rows = []
+    for strategy, counts in by_strategy.items():
+        for router, matrix in _matrices(counts).items():
+            taken = sum(matrix.values(), Counter[str]())
+            right = sum(found[expected] for expected, found in matrix.items())
+            routes = [f"{name} {count}" for name, count in sorted(taken.items(), key=lambda item: (-item[1], item[0]))]
+            left = f" and {len(routes) - MAX_ROUTES} more" if len(routes) > MAX_ROUTES else ""
+            share = Cell(f"{right} of {taken.total()}", "good" if right == taken.total() else "bad")
+            rows.append(
+                (Cell(strategy, strategy=strategy), Cell(router), share, Cell(", ".join(routes[:MAX_ROUTES]) + left))
+            )
+    columns = (Column("strategy"), Column("router"), Column("as expected", align="right"), Column("routes taken"))
+    return Table(columns, tuple(rows))
 
 
 def _matrices(counts: list[RouteCount]) -> dict[str, Matrix]:

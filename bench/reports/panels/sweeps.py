@@ -17,6 +17,9 @@ SAME = (
 )
 
 
+TUNED = "These are the traces that the setting is judged on; it was chosen on others."
+
+
 @panel("sweeps", order=36, title="Which setting is best?")
 def sweeps_panel(comparison: Comparison) -> list[Block]:
     """A table and a chart for each strategy that ran at several settings: what each setting costs and keeps, and which no other one beats."""
@@ -34,7 +37,7 @@ def sweeps_panel(comparison: Comparison) -> list[Block]:
         chart = _chart(comparison, decision, sweep)
         table = _table(comparison, decision, sweep)
         blocks += [Prose(_said(decision, sweep)), Beside((table, chart)) if chart else table]
-    return [*blocks, Prose(SAME, "muted")]
+    return [*blocks, Prose(SAME if comparison.tuning is None else TUNED, "muted")]
 
 
 def _said(decision: Decision, sweep: Sweep) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ...comparison.rows import place_of
 from ...comparison.shared import stale_reasons
 from ...model import Comparison, RecordingShown
 from ...text.wording import counted, listed, quantity
@@ -49,7 +50,7 @@ def _failures(comparison: Comparison) -> list[Block]:
         for case, error in list(unmeasured.items())[:MAX_LISTED]
     ]
     found += [
-        Prose(f"{name} raised on {case}, in {failure.slot} at step {failure.step}: {failure.error}. "
+        Prose(f"{name} raised on {case}{',' if place_of(failure) else ''}{place_of(failure)}: {failure.error}. "
               "Its numbers over all cases are missing.", "bad")
         for name, case, failure in failed[:MAX_LISTED]
     ]  # fmt: skip

@@ -135,12 +135,15 @@ class Bridge:
         known = {call.id: call for call in original.tool_calls}
         calls = tuple(known[call.id] if _same(known.get(call.id), call) else call for call in said.calls)
         calls = (*(call for call in original.tool_calls if call.in_text), *calls)
-        if said.text == original.text and calls == original.tool_calls:
+        call_id = original.call_id if said.call_id is None else said.call_id
+        if (said.text, calls, call_id) == (original.text, original.tool_calls, original.call_id):
             return original
-        return msgspec.structs.replace(original, text=said.text, tool_calls=calls)
+        return msgspec.structs.replace(original, text=said.text, tool_calls=calls, call_id=call_id)
 
     def _original(self, said: Said, group: Group) -> Message | None:
-        """The message of the history that was rewritten: by the id of its call, else the one that stood in its place."""
+        """The message of the history that was rewritten: by the id of its call, else the one that stood in its place, or that says the same with
+        other ids.
+        """
         ids = {call.id for call in said.calls}
         everyone = [message for other in self._groups for message in other if message not in self._used]
         for message in (*group, *everyone):
@@ -149,8 +152,21 @@ class Bridge:
             if ids and ids & {call.id for call in message.tool_calls}:
                 return message
         if said.call_id is not None or ids:
-            return None
+            renamed = [message for message in everyone if _renamed(message, said)]
+            own = next((message for message in renamed if message in group), None)
+            return own or (renamed[0] if len(renamed) == 1 else None)
         return next((message for message in group if role_of(message) == said.role), None)
+
+
+def _renamed(message: Message, said: Said) -> bool:
+    """Whether a message says the same as one of ours and only ids of calls are others."""
+    calls = own_calls(message)
+    return (
+        role_of(message) == said.role
+        and message.text == said.text
+        and len(calls) == len(said.calls)
+        and all(_same(ours, theirs) for ours, theirs in zip(calls, said.calls, strict=True))
+    )
 
 
 def _places(messages: Sequence[Message], groups: Sequence[Group]) -> list[tuple[int, Message]]:

@@ -15,7 +15,7 @@ from . import Held, Rewritten, Shown, arguments_of, callers
 _FAILED = re.compile(r'^\s*(?:Error|Traceback)|<returncode>\s*[^0\s]|"returncode":\s*[^0\s]|"is_success":\s*false')
 
 
-@register("compactor", "pichay", mode="per_call")
+@register("compactor", "pichay", mode="per_call", handles=r"tensor:[0-9a-f]{8}")
 class Pichay:
     """Results without error, `age` user messages old and of `min_bytes` or more, become a handle; reading an unchanged file again pins it.
 
@@ -47,6 +47,7 @@ class Pichay:
         self.age, self.min_bytes, self.read_tools = age, min_bytes, read_tools
         self._held, self._rewritten = Held(every), Rewritten()
         self._taken: dict[str, Message] = {}  # by call, what was taken out
+        self._behind: dict[str, str] = {}  # by handle, its text
         self._file_taken: dict[str, str] = {}  # by path, the hash of what was taken out last
         self._asked_again: dict[str, str] = {}  # by path, the hash of what was missing when it was asked for
         self._faults: set[str] = set()  # the calls that asked
@@ -55,6 +56,10 @@ class Pichay:
     def compact(self, window: Window) -> Shown:
         """The history with handles for old results."""
         return self._held(window, self._view)
+
+    def resolve(self, handle: str) -> str | None:
+        """The text of the result behind a handle; None for what is none."""
+        return self._behind.get(handle)
 
     def _view(self, window: Window) -> Shown:
         messages = window.messages
@@ -72,9 +77,11 @@ class Pichay:
             if size < self.min_bytes or (path is not None and self._stays(path, _hash(message.text))):
                 continue
             self._take(message, path)
+            handle = f"tensor:{_hash(message.text)}"
+            self._behind[handle] = message.text
             name = made[message.call_id or ""][1].name if message.call_id in made else "unknown"
             what = name if path is None else path
-            instead[message] = self._rewritten(message, f"[tensor:{_hash(message.text)} — {what} ({size:,} bytes)]")
+            instead[message] = self._rewritten(message, f"[{handle} — {what} ({size:,} bytes)]")
         return [instead.get(message, message) for message in messages] if instead else None
 
     def _path(self, call: ToolCall) -> str | None:

@@ -9,7 +9,7 @@ from ...errors import StrategyError
 from ...files.cassettes import Cassette
 from ...model import Message, compact_json
 from ...plugins.registry import file_beside, register
-from ..models import CASSETTE, current, is_recording
+from ..own_calls import CASSETTE, current, is_recording
 
 INSTRUCTION = (
     "You keep the notes of an agent at work. Shorten the messages you are given to what its next steps may depend on: aims, decisions, "

@@ -1,4 +1,7 @@
-"""Models that strategies ask: answered from a cassette, and only while one is recorded by a host."""
+"""What a strategy's own code may ask of the bench during a replay: a model's answer, and a place outside of the prompt.
+
+Models are answered from a cassette, and only while one is recorded by a host. What is kept outside of the prompt is kept for one case.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,12 @@ from typing import Any, Literal
 from ..errors import SpecError, StrategyError, one_line
 from ..files.cassettes import HOW, Answer, Cassette
 from ..model import WriterCall
+from ..plugins.registry import inside
 from ..tokens.counting import TokenCounter
 
 Api = Literal["openai", "anthropic"]
 Host = Callable[[Mapping[str, Any]], Answer]
+Keep = Callable[[str, Any, int], None]
 CASSETTE = "model.cassette.jsonl"
 
 
@@ -29,9 +34,10 @@ def ask(
 ) -> str:
     """A model's answer to a text, or to messages of `role` and `content`, for a strategy of yours: recorded once, and replayed from then on.
 
-    The cassette lies beside the scenario. `options` (temperature, max_tokens, …) are sent as they are. What it cost in tokens and in time is
-    charged to the strategy. Raises StrategyError for a request that was never recorded, naming the nearest one that was: `bench run
-    --record-model HOST` asks the host for what is missing, with the key in OPENAI_API_KEY or ANTHROPIC_API_KEY.
+    The cassette lies beside the scenario; that of a function which a spec names in the same repository. `options` (temperature, max_tokens, …) are
+    sent as they are. What it cost in tokens and in time is charged to the strategy. Raises StrategyError for a cassette elsewhere, and for a
+    request that was never recorded, naming the nearest one that was: `bench run --record-model HOST` asks the host for what is missing, with the
+    key in OPENAI_API_KEY or ANTHROPIC_API_KEY.
 
     >>> ask("small", "Shorten: …", cassette="none.jsonl")
     Traceback (most recent call last):
@@ -43,18 +49,47 @@ def ask(
             raise StrategyError(f"ask: a message has a role and a content, both text; got {one_line(item)[:80]}")
     calls = current()
     named = {} if api == "openai" else {"api": api}
-    return calls.answer({"model": model, "messages": told, **named, **options}, calls.base / cassette, cassette)
+    return calls.answer(
+        {"model": model, "messages": told, **named, **options}, _path_of(cassette, calls.base), cassette
+    )
+
+
+def _path_of(cassette: str, base: Path) -> Path:
+    try:
+        return inside(cassette, base) if _CONFINED.get() else base / cassette
+    except SpecError as error:
+        raise StrategyError(str(error)) from None
+
+
+def offload(name: str, value: Any) -> str:
+    """Keep a value outside of the prompt, as a file or in a store of your own, under a name that you then show to the model; gives the name.
+
+    No file is written. Wherever a prompt shows the name, what the value holds counts as retrievable, at the cost of fetching it. A name given
+    twice stands for the newer value from then on. `value` is text, or anything that JSON can hold. Raises StrategyError for a name that is empty
+    or has a line break, and for a value that cannot be kept.
+
+    >>> f"[{offload('results/3.json', {'rows': 471})}: 1 row]"
+    '[results/3.json: 1 row]'
+    """
+    if not isinstance(name, str) or not name.strip() or name != name.strip() or "\n" in name:
+        raise StrategyError(
+            f"offload: a name is one line of text without blanks around it, got {one_line(name)[:80]!r}"
+        )
+    current().keeps(name, value)
+    return name
 
 
 @dataclass
-class ModelCalls:
-    """What one replay asks of models: `base` is where its cassettes lie, `count` counts what no provider counted, `step` is the one going on.
+class OwnCalls:
+    """What the code of one replayed strategy asks: `base` is where its cassettes lie, `count` counts what no provider counted, `keep` takes what is
+    offloaded (name, value, step), `step` is the one going on.
 
     `charged` are the calls so far; while `free`, none is added: the untruncated side is asked to judge the strategy, and not by it.
     """
 
     base: Path = Path()
     count: TokenCounter | None = None
+    keep: Keep | None = None
     step: int = -1
     free: bool = False
     charged: list[WriterCall] = field(default_factory=list)
@@ -88,6 +123,11 @@ class ModelCalls:
             self.charged.append(self._call(request, found))
         return found.text
 
+    def keeps(self, name: str, value: Any) -> None:
+        """Take what is offloaded, unless the untruncated side is asked: what it keeps, the strategy's prompts have not."""
+        if self.keep is not None and not self.free:
+            self.keep(name, value, self.step)
+
     def wrote(self, consumed_tokens: int, produced_tokens: int) -> None:
         """Charge a summary as a compactor tells of it, unless a model was really asked in this step, which is charged as it was."""
         if not (self.charged and self.charged[-1].step == self.step and self.charged[-1].model is not None):
@@ -109,13 +149,25 @@ class ModelCalls:
         return 0 if self.count is None else sum(map(self.count.text, texts))
 
 
-_CALLS: ContextVar[ModelCalls | None] = ContextVar("_CALLS", default=None)
+_CALLS: ContextVar[OwnCalls | None] = ContextVar("_CALLS", default=None)
 _HOST: ContextVar[Host | None] = ContextVar("_HOST", default=None)
+_CONFINED: ContextVar[bool] = ContextVar("_CONFINED", default=False)
+"""Whether a function runs that a spec names: a setting of the spec may be its cassette."""
 
 
-def current() -> ModelCalls:
+def current() -> OwnCalls:
     """The calls of the replay that is going on; outside of one, calls that nobody is charged for."""
-    return _CALLS.get() or ModelCalls()
+    return _CALLS.get() or OwnCalls()
+
+
+@contextmanager
+def confined(loaded: bool) -> Iterator[None]:
+    """Inside the block a function runs, `loaded` by a spec: the cassettes that it names lie inside the repository, since a scenario may name them."""
+    outer = _CONFINED.set(loaded)
+    try:
+        yield
+    finally:
+        _CONFINED.reset(outer)
 
 
 @contextmanager

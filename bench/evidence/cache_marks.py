@@ -1,0 +1,100 @@
+"""What a cache that keeps only marked starts of prompts, as Claude's does, still holds of the next prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+
+from ..model import Message
+
+
+class MarkedStarts:
+    """The starts of one thread's prompts that the provider was told to keep: each ends at a mark.
+
+    Every prompt is marked twice, behind its system messages and at its end, which is what Anthropic's page recommends for agents and what Claude
+    Code does. A start is found again where a later prompt begins with the same messages and its end lies near enough before one of the marks.
+    """
+
+    def __init__(self) -> None:
+        self._next: dict[tuple[int, Hashable], int] = {}
+        self._path: list[int] = []
+        """For each number of messages the start of the prompt that has so many, numbered so that equal starts have one number."""
+
+        self._used: dict[int, int] = {}
+        """By the number of a marked start the step of the prompt that last wrote or read it."""
+
+    def read(
+        self,
+        step: int,
+        begins: Hashable,
+        keys: Sequence[str],
+        at: int,
+        messages: Mapping[str, Message],
+        look_back: int,
+        kept: Callable[[int], bool],
+    ) -> tuple[int, int] | None:
+        """How many messages of a prompt are read, and the step at which they were last used; None for nothing. The prompt is marked.
+
+        `begins` is what stands before all messages (model and tool definitions), `keys` are the prompt's messages, of which the first `at` are those
+        of the prompt before. `look_back` counts the positions that are looked at from a mark on, the mark's own included. `kept` says whether
+        what was last used at a step is still there.
+        """
+        self._follow(begins, keys, at)
+        marks = len(keys), _system_count(keys, messages)
+        found = next(
+            (n for mark in marks if (n := self._back(mark, keys, messages, look_back, kept)) is not None), None
+        )
+        used = None if found is None else (found, self._used[self._path[found]])
+        for end in (*marks, *(() if found is None else (found,))):
+            self._used[self._path[end]] = step
+        return used
+
+    def _follow(self, begins: Hashable, keys: Sequence[str], at: int) -> None:
+        root = self._next.setdefault((-1, begins), len(self._next))
+        if self._path[:1] != [root]:
+            self._path, at = [root], 0
+        del self._path[at + 1 :]
+        for key in keys[at:]:
+            self._path.append(self._next.setdefault((self._path[-1], key), len(self._next)))
+
+    def _back(
+        self,
+        mark: int,
+        keys: Sequence[str],
+        messages: Mapping[str, Message],
+        look_back: int,
+        kept: Callable[[int], bool],
+    ) -> int | None:
+        """The longest marked start that ends at a mark or before it, as its number of messages."""
+        position, end = 1, mark
+        while position <= look_back:
+            used = self._used.get(self._path[end])
+            if used is not None and kept(used):
+                return end
+            if end == 0:
+                break
+            end -= 1
+            position += positions(messages[keys[end]], messages[keys[end - 1]] if end else None)
+        return None
+
+
+def positions(message: Message, before: Message | None = None) -> int:
+    """The positions of a message in the provider's count: a text, a part that is no text, a block of reasoning and a run of tool calls are one each.
+
+    Results that follow one another are one position together: one behind another result adds none.
+
+    >>> result = Message(role="tool", text="36", kind="result", call_id="c")
+    >>> positions(Message(role="user", text="hi", kind="user")), positions(result), positions(result, before=result)
+    (1, 1, 0)
+    """
+    if _is_result(message):
+        return 0 if before is not None and _is_result(before) else 1
+    calls = any(not call.in_text for call in message.tool_calls)
+    return max(1, bool(message.text.strip()) + calls + bool(message.reasoning_tokens) + message.non_text)
+
+
+def _is_result(message: Message) -> bool:
+    return message.kind == "result" and message.role != "user"
+
+
+def _system_count(keys: Sequence[str], messages: Mapping[str, Message]) -> int:
+    return next((n for n, key in enumerate(keys) if messages[key].role not in ("system", "developer")), len(keys))

@@ -1,0 +1,288 @@
+"""Code as other people have it: in packages, classes and methods, with their own types, decorated, and written for another place."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from handmade import opened, shell
+from theirs import one, run_of, said, shown, write
+
+import bench
+from bench.replayer.loop import replay
+from bench.strategies import parse_strategy
+from bench.traces.native import encode_trace
+
+# ---------------------------------------------------------------- where it lies
+
+
+def package(folder: Path, limit: int = 2) -> None:
+    for name in ("agent", "agent/tools"):
+        write(folder, "", f"{name}/__init__.py")
+    write(folder, f"LIMIT = {limit}\n", "agent/config.py")
+    write(folder, "from ..config import LIMIT\n\ndef cut(text):\n    return text[:LIMIT]\n", "agent/tools/helpers.py")
+    write(
+        folder,
+        "from agent.tools.helpers import cut\n\ndef short(text):\n    return cut(text)\n",
+        "agent/tools/named.py",
+    )
+    write(folder, "from .helpers import cut\n\ndef short(text):\n    return cut(text)\n", "agent/tools/beside.py")
+    write(
+        folder,
+        "def short(text):\n    from ..config import LIMIT\n    return text[:LIMIT]\n\ndef plain(text):\n    return text[:1]\n",
+        "agent/tools/late.py",
+    )
+
+
+@pytest.mark.parametrize("file", ["named", "beside", "late"])
+def test_a_file_in_a_package_imports_as_the_package_does(tmp_path, file):
+    package(tmp_path)
+    for spec in (f"agent/tools/{file}.py:short", f"agent.tools.{file}:short", f"summarizer=agent.tools.{file}:short"):
+        assert shown(run_of(tmp_path, spec)) == '{"'
+    assert not [name for name in sys.modules if name.partition(".")[0] == "agent"]
+
+
+def test_two_revisions_of_a_package_do_not_meet_and_what_they_hold_is_signed(tmp_path):
+    for name, limit in (("old", 2), ("new", 5)):
+        package(tmp_path / name, limit)
+    old, new = (parse_strategy(f"{name}={name}/agent/tools/named.py:short", tmp_path) for name in ("old", "new"))
+    texts = [shown(replay(one(), strategy)) for strategy in (old, new, old)]
+    assert [len(text) for text in texts] == [2, 5, 2]
+    assert {"old/agent/config.py", "old/agent/tools/helpers.py"} <= old.code.keys()
+    assert old.code["old/agent/config.py"] != new.code["new/agent/config.py"]
+
+
+def test_a_package_is_not_imported_for_a_file_that_does_without(tmp_path):
+    package(tmp_path)
+    write(tmp_path, "raise RuntimeError('a server starts')\n", "agent/__init__.py")
+    write(tmp_path, "def short(text):\n    return text[:3]\n", "agent/tools/alone.py")
+    assert shown(run_of(tmp_path, "agent/tools/alone.py:short")) == '{"i'
+    assert "(__init__.py:1): cannot be imported: RuntimeError: a server" in said(tmp_path, "agent/tools/named.py:short")
+
+
+def test_against_a_revision_has_the_package_as_it_was(tmp_path):
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=tmp_path, check=True, capture_output=True)  # fmt: skip
+
+    package(tmp_path)
+    (tmp_path / "t.jsonl").write_bytes(encode_trace(one()))
+    (tmp_path / "s.toml").write_text(
+        'traces = ["t.jsonl"]\n[strategies]\nmine = { summarizer = "agent/tools/named.py:short" }\n'
+    )
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "first")
+    package(tmp_path, limit=9)
+    found = bench.run_scenario(tmp_path / "s.toml", against="HEAD")
+    before = next(name for name in found.references if name.startswith("mine@"))
+    assert found.value("mine", "loss.fact_recall.shown") != found.value(before, "loss.fact_recall.shown") or (
+        found.value("mine", "cost.prompt_tokens") > found.value(before, "cost.prompt_tokens")
+    )
+
+
+# ---------------------------------------------------------------- what it is
+
+CLASSES = """
+class Notes:
+    def __init__(self, limit: int = 4):
+        self.limit, self.calls = limit, 0
+
+    def __call__(self, text):
+        self.calls += 1
+        return f"{self.calls} {text[: self.limit]}"
+
+
+class Manager:
+    limit = 3
+
+    def process(self, text):
+        return text[: self.limit]
+
+    @staticmethod
+    def clean(text):
+        return text.upper()[:6]
+
+    @classmethod
+    def build(cls, text):
+        return text[: cls.limit + 1]
+
+    def trim(self, messages):
+        return messages[:1]
+
+
+manager = Manager()
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        ("mine.py:Notes", '1 {"is'),
+        ("mine.py:Notes:limit=2", '1 {"'),
+        ("mine.py:Manager.process", '{"i'),
+        ("mine.py:Manager.clean", '{"IS_S'),
+        ("mine.py:Manager.build", '{"is'),
+        ("mine.py:manager.process", '{"i'),
+        ("mine:Manager.process", '{"i'),
+    ],
+)
+def test_callables_and_methods_are_strategies(tmp_path, spec, text):
+    for _ in range(2):  # a class lives for one case
+        assert shown(run_of(tmp_path, spec, CLASSES)) == text
+
+
+def test_the_slot_of_a_method_is_what_it_asks_for(tmp_path):
+    write(tmp_path, CLASSES)
+    assert list(parse_strategy("m=mine.py:Manager.trim", tmp_path).plugins) == ["compactor"]
+
+
+def test_a_callable_class_is_one_in_python_too():
+    class Short:
+        def __call__(self, text):
+            return text[:2]
+
+    assert shown(bench.replay(one(), Short)) == '{"'
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("mine.py:Manager", "the class has no method 'summarize' — name the one that is meant: mine.py:Manager.process"),
+        ("mine.py:manager", "mine.py: 'manager' is no function, but of the class Manager — name the method that is meant: mine.py:manager.METHOD"),
+        ("mine.py:Manager.proces", "mine.py has no function 'Manager.proces' — did you mean Manager?"),
+        ("mask_observations:keep_last=2", "is not SLOT=SPEC — write compactor=mask_observations:keep_last=2"),
+        ("truncate", "'truncate' is not SLOT=SPEC — write summarizer=truncate"),
+        ('command:"cat"', "a command does not say which slot it fills — write SLOT=command:…"),
+        ("mine.py:nothing", "mine.py has no function 'nothing' — known: Manager, Notes"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_called_says_what_to_write(tmp_path, spec, says):
+    assert says in said(tmp_path, spec, CLASSES)
+
+
+# ---------------------------------------------------------------- what it asks for
+
+TYPES = """
+from dataclasses import dataclass, field
+from typing import Any, Optional, TypedDict
+from pydantic import BaseModel
+
+
+@dataclass
+class Outcome:
+    is_success: bool
+    output: str = ""
+    structured_output: list[Any] = field(default_factory=list)
+    more: int = 7
+
+
+class Model(BaseModel):
+    output: str
+    structured_output: list[dict] = []
+
+
+@dataclass
+class Summary:
+    text: str
+
+
+class State(TypedDict):
+    messages: list
+
+
+class Foreign:
+    pass
+
+
+def of_dataclass(outcome: Optional[Outcome]) -> Summary:
+    return Summary(f"{outcome.output!r} {outcome.structured_output} {outcome.more}")
+
+def of_model(result: Model) -> Model:
+    return result
+
+def models(text):
+    return [Summary(text[:2]), Model(output="x")]
+
+def named(tool_name: str, tool_args: dict, result: str) -> str:
+    return f"{tool_name} {tool_args} {result[:2]}"
+
+def by_call(tool_call: dict, tool_result: dict) -> str:
+    return f"{tool_call['name']} {tool_call['args']} {tool_result['output'][:1]}"
+
+def alone(error: str) -> str:
+    return error[:3]
+
+def hidden(*args, **kwargs):
+    return args[0].function
+
+def pieces(text):
+    for part in text[:3]:
+        yield part
+
+async def awaited_pieces(text):
+    for part in text[:3]:
+        yield part
+
+def raw(text):
+    return text.encode()
+
+def anything(text, **options):
+    return text
+
+def foreign(messages: list[Foreign]):
+    return messages
+
+def context(ctx: Foreign, messages: list[dict]):
+    return messages
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        ("of_dataclass", """{"text":"'a\\\\nb\\\\nc' [{'type': 'text'}] 7"}"""),
+        ("of_model", '{"output":"a\\nb\\nc","structured_output":[{"type":"text"}]}'),
+        ("models", '[{"text":"{\\""},{"output":"x","structured_output":[]}]'),
+        ("named", "run_script {'path': '/a'} {\""),
+        ("by_call", "run_script {'path': '/a'} a"),
+        ("alone", '{"i'),
+        ("hidden", "run_script"),
+        ("pieces", '{"i'),
+        ("awaited_pieces", '{"i'),
+    ],
+)
+def test_what_functions_are_given_and_what_they_answer(tmp_path, function, text):
+    assert shown(run_of(tmp_path, f"mine.py:{function}", TYPES)) == text
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        ("anything:limit=3", "has no parameter 'limit' that says its type: it takes any"),
+        ("foreign", "parameter 'messages' asks for messages of the class mine.Foreign, which no dialect here writes — wrap it"),
+        ("context", "compactor 'mine.py:context': parameter 'ctx' asks for nothing that this slot has"),
+    ],
+)  # fmt: skip
+def test_what_nobody_can_give_is_refused_before_the_replay(tmp_path, function, says):
+    assert says in re.sub(r"bench_user_\w+\.", "", said(tmp_path, f"mine.py:{function}", TYPES))
+
+
+def test_bytes_are_no_text(tmp_path):
+    assert "it answered bytes, and text is wanted" in run_of(tmp_path, "mine.py:raw", TYPES).failure.error
+
+
+def test_an_evaluator_may_answer_a_dataclass_and_nothing_that_is_no_mapping(tmp_path):
+    answers = "def f(record: dict):\n    return V(True)\ndef g(record: dict):\n    return 0.5\n"
+    text = f"from dataclasses import dataclass\n@dataclass\nclass V:\n    ok: bool\n{answers}"
+    assert run_of(tmp_path, "evaluator=mine.py:f", text).results[0].evaluation == {"ok": True}
+    failure = run_of(tmp_path, "evaluator=mine.py:g").failure
+    assert failure.error == "an evaluator gives a mapping of findings, or None, got float"
+
+
+def test_a_generator_of_messages_is_a_compactor(tmp_path):
+    text = "def f(messages):\n    for message in messages:\n        if message['role'] != 'tool':\n            yield message\n"
+    run = run_of(tmp_path, "mine.py:f", text, opened(shell(3, start=2)))
+    assert run.failure is None
