@@ -98,19 +98,16 @@ class _Watched(Guard):
 
     def __init__(self, board: _Board, own: Mapping[str, int], limits: Limits) -> None:
         super().__init__()
-        self._board, self.own, self.limits, self.process = board, own, limits, 0
+        self._board, self.own, self.limits = board, own, limits
 
     def step(self, strategy: str, extra_s: float) -> None:
-        """The clock starts anew. A process that a strategy forked has no clock, and nothing to do here."""
-        if os.getpid() != self.process:
-            os._exit(0)
+        """The clock starts anew."""
+        super().step(strategy, extra_s)
         if strategy in self.own:
             self._board.write(time.monotonic() + self.limits.call_s + extra_s, self.own[strategy])
 
     def ends(self, strategy: str) -> None:
         """No clock runs."""
-        if os.getpid() != self.process:
-            os._exit(0)
         self._board.write(0.0, 0)
         super().ends(strategy)
 
@@ -332,7 +329,6 @@ def _work(pipe: Connection, not_its_own: Iterable[Connection], measuring: Measur
 
     Ctrl-C is for the parent, which ends its workers itself.
     """
-    guard.process = os.getpid()
     say_plainly()
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

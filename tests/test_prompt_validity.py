@@ -18,7 +18,7 @@ from bench import load
 from bench.evidence.of_run import PromptEvidence, RunEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.shown import window_shown
-from bench.evidence.validity import Checked, calls_in, problems
+from bench.evidence.validity import Checked, problems
 from bench.metrics import metric_of
 from bench.model import ContextReset, Message, ModelTurn, SystemTurn, Told, ToolCall, Trace, UserTurn
 from bench.plugins.registry import Entry, Plugin
@@ -156,11 +156,6 @@ def test_commands_written_as_text_need_no_pairs() -> None:
     assert "stands after" in checked(recording, compacting(backwards))[-1].invalid
 
 
-def test_only_calls_that_a_provider_sees_are_paired() -> None:
-    written = ToolCall(id="a", name="bash", arguments={"command": "ls"}, in_text=True)
-    assert calls_in([written, ToolCall(id="b", name="f", arguments={})]) == ("b",)
-
-
 # ---------------------------------------------------------------- the task
 
 
@@ -274,16 +269,6 @@ def test_a_recorded_reset_that_broke_pairs_is_held_against_nobody_there() -> Non
         assert {(item.invalid, item.task_missing) for item in checked(recording, strategy)} == {("", False)}
     assert checked(recording, compacting(without(1)))[0].task_missing  # before the reset it is the strategy's doing
     assert not checked(recording, compacting(without(1)))[-1].task_missing
-
-
-def test_after_a_recorded_reset_that_kept_the_task_losing_it_is_the_strategys_doing() -> None:
-    whole = session(4)
-    steps = list(whole.steps)
-    steps.insert(6, ContextReset(index=99, kept=(1,)))  # the task alone
-    recording = trace(*(msgspec.structs.replace(step, index=place) for place, step in enumerate(steps)))
-    assert recording.steps[6].index == 6
-    missing = [item.task_missing for item in checked(recording, compacting(without(1)))]
-    assert missing == [True] * 5
 
 
 @settings(max_examples=60)

@@ -43,6 +43,8 @@ class Beside:
             os._exit(0)
         if here and _here() != here:
             os.chdir(here)
+        if hasattr(signal, "alarm"):
+            signal.alarm(0)  # it meant to limit its own time, and not that of everybody else
         if str(self.folder) in sys.path:
             sys.path.remove(str(self.folder))
         for name in [name for name in sys.modules if name not in known]:
