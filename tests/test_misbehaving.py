@@ -226,6 +226,15 @@ LEFT_BEHIND = {
     "a thread that never ends": "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()\ndef f(given): return 'x'\n",
     "another folder": "import os\nos.chdir('/')\ndef f(given):\n    os.chdir('/')\n    return 'x'\n",
     "an alarm": "import signal\nsignal.alarm(1)\ndef f(given): return 'x'\n",
+    "another json": "import json\njson.dumps = json.loads = lambda *a, **k: 'patched'\ndef f(given): return 'x'\n",
+    "another json in a call": "import json\ndef f(given):\n    json.dumps = lambda *a, **k: 'patched'\n    return 'x'\n",
+    "another encoder": "import json\njson.JSONEncoder.default = lambda self, item: 'patched'\ndef f(given): return 'x'\n",
+    "another re": "import re\nre.compile = re.sub = re.search = lambda *a, **k: None\ndef f(given): return 'x'\n",
+    "another os": "import os\nos.replace = os.getpid = os.fsync = lambda *a, **k: 7\ndef f(given): return 'x'\n",
+    "another len": "import builtins\nbuiltins.len = builtins.callable = builtins.setattr = lambda *a: 7\ndef f(given): return 'x'\n",
+    "another clock": "import time\ntime.time = time.perf_counter = lambda: 1 / 0\ndef f(given): return 'x'\n",
+    "what raises at the end": "import atexit\natexit.register(lambda: 1 / 0)\nclass D:\n    def __del__(self): 1 / 0\n"
+    "kept = D()\ndef f(given): return 'x'\n",
     "what it prints": "def f(given):\n    print('::set-output name=a::b\\n\\x1b[31m')\n    return 'x'\n",
 }  # fmt: skip
 
@@ -239,3 +248,4 @@ def test_what_code_leaves_behind_costs_nobody(folder):
     assert {item["outcome"] for item in found["verdicts"]} == {"pass"}
     assert "\n::" not in f"\n{done.stdout}"
     assert "\x1b" not in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr

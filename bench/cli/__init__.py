@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
+import traceback
 from collections.abc import Sequence
 from typing import Any
 
@@ -82,8 +84,11 @@ cli.add_command(completion)
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console entry point: runs the command line and turns every error into one line and an exit code.
 
-    A thread that loaded code started and never ends does not keep the process from ending.
+    A thread that loaded code started and never ends does not keep the process from ending, and what such code raises where nobody can catch it
+    is one line.
     """
+    sys.unraisablehook = _unraisable
+    threading.excepthook = _unraisable
     try:
         _run(arguments)
     except SystemExit as done:
@@ -91,6 +96,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
             hush()
             os._exit(done.code if isinstance(done.code, int) else 0)
         raise
+
+
+def _unraisable(raised: Any) -> None:
+    """Code raised in a thread, in `__del__`, or when the process ended: it changes no row and no exit code."""
+    error = raised.exc_value
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error)
+        return
+    with contextlib.suppress(Exception):  # at the end of a process much is gone already
+        what = f"{type(error).__name__}: {one_line(error)}"
+        say(f"warning: code that was loaded raised beside its calls: {what} — `--debug` shows where", err=True)
 
 
 def _run(arguments: Sequence[str] | None) -> None:

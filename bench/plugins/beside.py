@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import EndedError, SpecError, one_line, raised_at
+from .replaced import Replaced
 
 
 class Beside:
@@ -22,23 +23,25 @@ class Beside:
 
     It is that of the file, or where the file is loaded as part of a package the folder that holds the package.
     What was imported from the folder is kept here and taken out of `sys.modules` at the end, so that another folder's `rules.py` is another module.
-    A process that was forked in the block ends with it, lest there be two of what the bench does. The working folder is again what it was.
+    A process that was forked in the block ends with it, lest there be two of what the bench does. The working folder is again what it was, and so
+    is what was replaced in Python's own modules.
     """
 
     def __init__(self, file: Path, folder: Path | None = None) -> None:
         self.file, self.folder = file, folder or file.parent
         self.modules: dict[str, ModuleType] = {}
-        self._outer: list[tuple[int, str, set[str], dict[str, ModuleType]]] = []
+        self._outer: list[tuple[int, str, Replaced, set[str], dict[str, ModuleType]]] = []
 
     def __enter__(self) -> Beside:
         hidden = {name: sys.modules[name] for name in self.modules if name in sys.modules}
-        self._outer.append((os.getpid(), _here(), set(sys.modules) - set(hidden), hidden))
+        self._outer.append((os.getpid(), _here(), Replaced(), set(sys.modules) - set(hidden), hidden))
         sys.modules.update(self.modules)
         sys.path.insert(0, str(self.folder))
         return self
 
     def __exit__(self, *error: object) -> None:
-        process, here, known, hidden = self._outer.pop()
+        process, here, own, known, hidden = self._outer.pop()
+        own.put_back()
         if os.getpid() != process:
             os._exit(0)
         if here and _here() != here:
@@ -108,8 +111,6 @@ def load_file(path: str, shown: str) -> tuple[Any, str, Beside]:
             raise
         kind = SpecError if isinstance(error, Exception) else EndedError
         raise kind(_not_imported(error, path, shown)) from error
-    if hasattr(signal, "alarm"):
-        signal.alarm(0)  # whose time the file meant to limit, and not that of everybody else
     return module, hashlib.sha256(data).hexdigest(), beside
 
 

@@ -1,0 +1,48 @@
+"""What loaded code replaces in Python itself, put back: `json.dumps = mine` in one strategy's file must change nobody else's rows."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+OWNERS = (
+    "builtins", "json", "json.encoder", "json.decoder", "json.encoder.JSONEncoder", "json.decoder.JSONDecoder", "re", "os", "posixpath", "ntpath",
+    "io", "time", "math", "random", "hashlib", "copy", "functools", "itertools", "operator", "collections", "string", "textwrap", "datetime",
+    "statistics", "bisect", "heapq", "pathlib", "pathlib.Path", "contextlib", "inspect", "importlib", "msgspec", "msgspec.json", "msgspec.structs",
+)  # fmt: skip
+"""Modules and classes of which the bench calls something itself."""
+
+
+_vars, _callable, _setattr = vars, callable, setattr  # which may be what was replaced
+
+
+class Replaced:
+    """What the modules and classes of `OWNERS` can be called with, as it is now.
+
+    >>> import json
+    >>> before, json.dumps = Replaced(), len
+    >>> before.put_back(), json.dumps([1])
+    (['json.dumps'], '[1]')
+    """
+
+    def __init__(self) -> None:
+        self._before = [(name, owner, dict(vars(owner))) for name in OWNERS if (owner := _owner(name)) is not None]
+
+    def put_back(self) -> list[str]:
+        """Undo what was replaced since, and tell its names; what was added stays."""
+        undone = []
+        for name, owner, before in self._before:
+            now = _vars(owner)
+            changed = [key for key, value in before.items() if now.get(key, self) is not value and _callable(value)]
+            for key in changed:
+                _setattr(owner, key, before[key])
+            undone += [f"{name}.{key}" for key in changed]
+        return undone
+
+
+def _owner(name: str) -> Any:
+    """A module that is loaded, or a class of one; None for one that is not."""
+    if name in sys.modules:
+        return sys.modules[name]
+    module, _, attribute = name.rpartition(".")
+    return getattr(sys.modules.get(module), attribute, None)
