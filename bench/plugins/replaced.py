@@ -13,7 +13,7 @@ OWNERS = (
 """Modules and classes of which the bench calls something itself."""
 
 
-_vars, _callable, _setattr = vars, callable, setattr  # which may be what was replaced
+_vars, _callable, _put = vars, callable, setattr  # which may be what was replaced
 
 
 class Replaced:
@@ -35,7 +35,7 @@ class Replaced:
             now = _vars(owner)
             changed = [key for key, value in before.items() if now.get(key, self) is not value and _callable(value)]
             for key in changed:
-                _setattr(owner, key, before[key])
+                _put(owner, key, before[key])
             undone += [f"{name}.{key}" for key in changed]
         return undone
 
