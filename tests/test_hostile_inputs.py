@@ -24,6 +24,7 @@ from bench.files.history import moments, titles
 from bench.files.limits import read_regular
 from bench.files.writing import write_atomically
 from bench.model import ModelTurn
+from bench.plugins import registry
 from bench.plugins.registry import entries, register
 from bench.scenario import read_scenario
 from bench.text.decode import NothingParsed
@@ -243,7 +244,9 @@ def test_what_is_no_path_is_an_error_of_the_scenario(path: str) -> None:
 
 
 @pytest.mark.parametrize("where", ["sniff", "read"])
-def test_a_reader_that_raises_costs_its_file_and_not_the_run(folder: Path, where: str) -> None:
+def test_a_reader_that_raises_costs_its_file_and_not_the_run(
+    folder: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Broken:
         def sniff(self, document: Document) -> Confidence:
             if where == "sniff" and document.path.suffix == ".broken":
@@ -254,15 +257,12 @@ def test_a_reader_that_raises_costs_its_file_and_not_the_run(folder: Path, where
             raise OverflowError("int too large")
 
     (folder / "b.broken").write_text("x")
+    monkeypatch.setitem(registry._entries, "reader", dict(entries("reader")))
     register("reader", "broken")(Broken)
-    try:
-        found = load(["."])
-        with pytest.raises(
-            TraceError, match=r"^b\.broken: reader broken cannot read it: defect in bench at test_hostile_inputs\.py"
-        ):
-            load(["b.broken"])
-    finally:
-        del entries("reader")["broken"]
+    found = load(["."])
+    said = r"^b\.broken: reader broken cannot read it: defect in bench at test_hostile_inputs\.py"
+    with pytest.raises(TraceError, match=said):
+        load(["b.broken"])
     assert [trace.id for trace in found.traces] == ["a"]
     assert [name for name, _ in found.skipped] == ["./b.broken"]
 

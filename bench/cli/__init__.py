@@ -89,10 +89,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     sys.unraisablehook = _unraisable
     threading.excepthook = _unraisable
+    known = set(threading.enumerate())
     try:
         _run(arguments)
     except SystemExit as done:
-        if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
+        if any(not thread.daemon for thread in threading.enumerate() if thread not in known):
             hush()
             os._exit(done.code if isinstance(done.code, int) else 0)
         raise
