@@ -151,6 +151,10 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     "closed fences": ("", "```\nls\n```\n"),
     "tags of results": ("", "<returncode>"),
     "identifiers": ("", "123e4567-e89b-12d3-a456-426614174000 "),
+    "mappings": ("see ", '{"a": "b\\n"} '),
+    "open lists": ("see ", '{"a":[1,'),
+    "fields": ("see ", "f(a='b\\n') "),
+    "lines of lists": ("see\n", "[1,\n"),
     "sentences": ("", "The survey of the north wall took 12.5 hours and found 471 rows. "),
 }
 
