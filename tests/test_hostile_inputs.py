@@ -333,3 +333,8 @@ def test_the_ends_of_a_path_of_many_parts_are_few() -> None:
     path = "/".join(f"part_{number}" for number in range(5000))
     ends = suffixes(path)
     assert (len(ends), ends[-1], ends[-2]) == (24, "part_4999", "part_4998/part_4999")
+
+
+def test_a_path_of_many_parts_has_as_many_ends_as_are_looked_at() -> None:
+    parts = [f"part_{number}" for number in range(60)]
+    assert suffixes("/" + "/".join(parts)) == ["/".join(parts[start:]) for start in range(36, 60)]

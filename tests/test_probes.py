@@ -231,6 +231,16 @@ def test_a_consumers_reply_is_asked_before_the_recorded_turn(tmp_path: Path) -> 
     assert detail(recorded).recorded_reply
 
 
+def test_the_reply_to_its_own_result_is_asked_and_none_to_another(tmp_path: Path) -> None:
+    (tmp_path / "say.py").write_text(
+        "from bench.strategies import Reply\ndef say(execution):\n    return Reply(text=f'{execution.result.index} said', path='x')\n"
+    )
+    first, second = (Probe(question="Which?", result=step, expected=f"{step} said", where="reply") for step in (1, 3))
+    asked_of = msgspec.structs.replace(HAND, labels={"probes": asked([first, second], [HAND], "s")["t"]})
+    compared = bench.compare([asked_of], ["say=consumer=say.py:say"], base=tmp_path)
+    assert compared.row("say", "probes.recall").value == 1
+
+
 @pytest.mark.parametrize(
     ("fields", "says"),
     [

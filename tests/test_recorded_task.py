@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from handmade import result, trace
 
+from bench.evidence.calibration import recorded_prompts
 from bench.evidence.of_run import PromptEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.validity import calls_in
 from bench.model import ContextReset, ModelTurn, SystemTurn, ToolCall, UserTurn
 from bench.replayer.loop import Replayer
 from bench.strategies import parse_strategy
+from bench.tokens.counting import TokenCounter
 
 
 def test_after_a_recorded_reset_that_kept_the_task_losing_it_is_the_strategys_doing() -> None:
@@ -28,3 +30,16 @@ def test_after_a_recorded_reset_that_kept_the_task_losing_it_is_the_strategys_do
 def test_only_calls_that_a_provider_sees_are_paired() -> None:
     written = ToolCall(id="a", name="bash", arguments={"command": "ls"}, in_text=True)
     assert calls_in([written, ToolCall(id="b", name="f", arguments={})]) == ("b",)
+
+
+def test_a_recorded_reset_leaves_what_it_kept_its_summary_and_the_system_prompt() -> None:
+    recording = trace(
+        SystemTurn(index=0, content="one"), UserTurn(index=1, content="one two"), result("one two three", index=2),
+        ContextReset(index=3, kept=(2,), summary="one two three four"), ModelTurn(index=4, content="done"),
+    )  # fmt: skip
+    count = TokenCounter()
+    ((turn, held, _),) = recorded_prompts(recording, count, lambda told: (told.step, told.said))
+    assert (turn.index, held) == (
+        4,
+        [0 + 2 - 1, sum(map(count.encoded, ("one", "one two three", "one two three four")))],
+    )

@@ -154,9 +154,7 @@ class Totals:
         if own is not None:
             value -= ((own.least if least else own.finite) or 0.0) * self._weight(own)
             weight -= self._weight(own)
-        if self._pooled(metric):
-            return value / weight if weight > 0 else None
-        return value
+        return value / weight if self._pooled(metric) else value  # a row with a value is of one thing at least
 
     def _total(self, strategy: str, metric: str) -> _Total:
         if (strategy, metric) not in self._known:
