@@ -35,8 +35,7 @@ class Obstacle:
     """One reason why a strategy does not qualify.
 
     `raised` (on `case`, with `reason`), `invalid_prompts`, `task_missing`, `system_missing`, `overflows` (`count` prompts), `gates`, `undecided`
-    (the `gates`),
-    `unmeasured` (`metric`, with `reason`), `keeps_too_little`, and of one part of it `keeps_too_little_far`, `_result`, `_user`,
+    (the `gates`), `unmeasured` (`metric`, with `reason`), `keeps_too_little`, and of one part of it `keeps_too_little_far`, `_result`, `_user`,
     `_model` (`value` where `limit` is asked), `untested` (it drops what results say, and of that only `count` things were needed later).
     """
 

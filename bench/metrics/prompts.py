@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..evidence.of_run import RunEvidence
+from ..evidence.validity import Checked
 from ..model import Sample, Told
 from . import metric
 
@@ -22,14 +25,9 @@ def invalid(evidence: RunEvidence) -> list[Sample]:
     >>> [sample.numerator for sample in invalid(example())]
     [0.0, 0.0]
     """
-    return [
-        Sample(
-            numerator=float(bool(checked.invalid)),
-            step=checked.step,
-            detail=Told(text=checked.invalid, steps=checked.places) if checked.invalid else None,
-        )
-        for checked in evidence.prompts.checked
-    ]
+    return _counted(
+        evidence, lambda checked: Told(text=checked.invalid, steps=checked.places) if checked.invalid else None
+    )
 
 
 @metric("prompt.task_missing", unit="prompts", better="lower", aggregate="sum")
@@ -46,14 +44,8 @@ def task_missing(evidence: RunEvidence) -> list[Sample]:
     >>> [sample.numerator for sample in task_missing(example())]
     [0.0, 0.0]
     """
-    return [
-        Sample(
-            numerator=float(checked.task_missing),
-            step=checked.step,
-            detail=Told(text="no message holds the task") if checked.task_missing else None,
-        )
-        for checked in evidence.prompts.checked
-    ]
+    gone = Told(text="no message holds the task")
+    return _counted(evidence, lambda checked: gone if checked.task_missing else None)
 
 
 @metric("prompt.system_missing", unit="prompts", better="lower", aggregate="sum")
@@ -69,11 +61,11 @@ def system_missing(evidence: RunEvidence) -> list[Sample]:
     >>> [sample.numerator for sample in system_missing(example())]
     [0.0, 0.0]
     """
-    return [
-        Sample(
-            numerator=float(checked.system_missing),
-            step=checked.step,
-            detail=Told(text="no message holds the system prompt") if checked.system_missing else None,
-        )
-        for checked in evidence.prompts.checked
-    ]
+    gone = Told(text="no message holds the system prompt")
+    return _counted(evidence, lambda checked: gone if checked.system_missing else None)
+
+
+def _counted(evidence: RunEvidence, wrong: Callable[[Checked], Told | None]) -> list[Sample]:
+    """One sample a prompt: 1 with what is wrong with it, or 0."""
+    found = [(checked.step, wrong(checked)) for checked in evidence.prompts.checked]
+    return [Sample(numerator=float(told is not None), step=step, detail=told) for step, told in found]

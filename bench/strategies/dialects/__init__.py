@@ -5,6 +5,7 @@ A message that comes back as it was given is the very message of the history; on
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from ...errors import StrategyError
+from ...errors import SpecError, StrategyError
 from ...model import Message, ToolCall
 
 Group = tuple[Message, ...]
@@ -179,6 +180,20 @@ def _places(messages: Sequence[Message], groups: Sequence[Group]) -> list[tuple[
         if message not in grouped:
             found.append((before, message))
     return found
+
+
+def package(module: str, messages: str, distribution: str) -> Any:
+    """A module of the library whose messages these are; SpecError where it is not installed, with what to install.
+
+    >>> package("no_such_library", "its messages", "no-such-library")
+    Traceback (most recent call last):
+    bench.errors.SpecError: a function that asks for its messages needs no-such-library — pip install no-such-library
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        what = f"a function that asks for {messages} needs {distribution}"
+        raise SpecError(f"{what} — pip install {distribution}") from error
 
 
 def role_of(message: Message) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import Any
 
-from ...errors import SpecError
 from ...model import Message, ToolCall
-from . import Group, Listed, Said, own_calls, role_of, text_in
+from . import Group, Listed, Said, own_calls, package, role_of, text_in
 
 
 class Inspect(Listed):
@@ -20,11 +18,8 @@ class Inspect(Listed):
     """
 
     def __init__(self) -> None:
-        try:
-            self._model: Any = importlib.import_module("inspect_ai.model")
-            self._tool: Any = importlib.import_module("inspect_ai.tool")
-        except ImportError as error:
-            raise SpecError("a function that asks for Inspect's messages needs it — pip install inspect-ai") from error
+        self._model = package("inspect_ai.model", "Inspect's messages", "inspect-ai")
+        self._tool = package("inspect_ai.tool", "Inspect's messages", "inspect-ai")
         self._ids: dict[Message, str] = {}
         self._names: dict[str, str] = {}
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...errors import SpecError
 from ...model import Message, ToolCall
-from . import Group, Listed, Said, own_calls, role_of, text_in
+from . import Group, Listed, Said, own_calls, package, role_of, text_in
 
 _ROLES = {"system": "system", "human": "user", "user": "user", "ai": "assistant", "tool": "tool"}
 _ALL = "__remove_all__"
@@ -24,11 +22,7 @@ class LangChain(Listed):
     """
 
     def __init__(self) -> None:
-        try:
-            self._messages: Any = importlib.import_module("langchain_core.messages")
-        except ImportError as error:
-            what = "a function that asks for LangChain messages needs langchain-core"
-            raise SpecError(f"{what} — pip install langchain-core") from error
+        self._messages = package("langchain_core.messages", "LangChain messages", "langchain-core")
         self._ids: dict[Message, str] = {}
 
     def groups(self, messages: Sequence[Message]) -> list[Group]:

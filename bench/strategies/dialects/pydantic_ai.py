@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ...errors import SpecError
 from ...model import Message, ToolCall
-from . import Group, Listed, Said, decoded, own_calls, role_of, text_in
+from . import Group, Listed, Said, decoded, own_calls, package, role_of, text_in
 
 _WHEN = datetime(2000, 1, 1, tzinfo=UTC)  # the same for every message: a copy of one equals it
 
@@ -23,11 +21,7 @@ class PydanticAI(Listed):
     """
 
     def __init__(self) -> None:
-        try:
-            self._package: Any = importlib.import_module("pydantic_ai.messages")
-        except ImportError as error:
-            what = "a function that asks for Pydantic AI's messages needs it"
-            raise SpecError(f"{what} — pip install pydantic-ai-slim") from error
+        self._package = package("pydantic_ai.messages", "Pydantic AI's messages", "pydantic-ai-slim")
         self._names: dict[str, str] = {}
 
     def groups(self, messages: Sequence[Message]) -> list[Group]:
