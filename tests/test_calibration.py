@@ -17,9 +17,21 @@ from bench import compare, load, run_scenario
 from bench.cli import main
 from bench.comparison.pairs import require_comparable
 from bench.errors import ResultsError, ScenarioError
-from bench.evidence.calibration import CALIBRATION_VERSION, Calibration, _Sent, _Way, calibrated, count_error
+from bench.evidence import calibration
+from bench.evidence.calibration import (
+    CALIBRATION_VERSION,
+    FEWEST_TURNS,
+    Calibration,
+    Constants,
+    _AsAnswered,
+    _Sent,
+    _Way,
+    _ways,
+    calibrated,
+    count_error,
+)
 from bench.evidence.of_trace import TraceEvidence
-from bench.model import Counting, Trace
+from bench.model import Counting, ModelTurn, ToolCall, Trace, Usage
 from bench.replayer.loop import Replayer
 from bench.scenario import Scenario, read_scenario
 from bench.strategies import parse_strategy
@@ -121,6 +133,55 @@ def test_a_way_of_counting_is_as_far_off_as_the_better_of_fitted_and_plain(plain
     way = _Way([_Sent(reported=100, tools=0, messages=2, said=90)], 0, assumed=False)
     way.plain, way.outside = plain, outside
     assert way.error == 0.1
+
+
+def test_the_ways_that_are_tried_and_which_of_equal_ones_is_believed() -> None:
+    plain, reported, answered = (way.name for way in (calibration._Way, calibration._AsReported, _AsAnswered))
+    thought = _Sent(reported=100, tools=0, messages=2, said=90, reasoning=5, answered=10, answered_said=5)
+    silent = thought._replace(reasoning=0)
+
+    def names(one: _Sent, turns: int, *, flagged: bool = False, assumed: bool = False) -> list[str]:
+        return [way.name for way in _ways([one] * turns, 0, flagged, assumed)]
+
+    assert FEWEST_TURNS == 5
+    assert names(thought, 4) == [plain, reported]
+    assert names(thought, 4, flagged=True) == [reported, plain]
+    assert names(thought, 4, assumed=True) == [plain]
+    assert names(thought, 4, flagged=True, assumed=True) == [reported]
+    assert names(thought, 5) == names(thought, 5, assumed=True) == [plain, reported, answered]
+    assert names(silent, 4) == [plain]
+    assert names(silent, 5) == [plain, answered]
+    assert names(silent._replace(answered=0), 5) == [plain]
+
+
+def test_constants_are_kept_to_a_token_a_hundredth_and_a_ten_thousandth() -> None:
+    """9 tokens, 3.25 a message and 1.2345 for one of ours, where every product is a whole number."""
+    told = [(4 * number, 20_000 * (number * 7 % 13)) for number in range(1, 13)]
+    sent = [
+        _Sent(reported=9 + 13 * messages // 4 + 12345 * said // 10_000, tools=0, messages=messages, said=said)
+        for messages, said in told
+    ]
+    assert _Way(sent, 0, assumed=True).constants == Constants(9, 3.25, 1.2345)
+
+
+@pytest.mark.parametrize(("completion", "size"), [(2, 0), (4, 0), (5, 1), (9, 5)])
+def test_what_an_answer_has_beyond_its_text_as_the_provider_counts_it_is_reasoning(completion: int, size: int) -> None:
+    count = TokenCounter()
+    text = "one two"  # two tokens of ours, four of a provider that takes two for one
+    assert count.said(text, ()) == 2
+    turn = ModelTurn(index=0, content=text, usage=Usage(prompt_tokens=9, completion_tokens=completion))
+    way = _AsAnswered([_Sent(reported=100, tools=0, messages=2, said=90)], 0, assumed=True)
+    assert way.size(turn, count, 2.0) == size
+    assert way.size(msgspec.structs.replace(turn, usage=None), count, 2.0) == 0
+    call = ToolCall(id="c", name="f", arguments={"a": 1})
+    asking = msgspec.structs.replace(turn, tool_calls=(call,))
+    assert way.size(asking, count, 1.0) == max(0, completion - count.said(text, (call,)))
+
+
+def test_constants_that_do_no_better_than_the_plain_rule_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibration, "outside_error", lambda *given: 0.0)  # as far off as the plain rule: not at all
+    found = calibration_of(session(12, PLAIN))
+    assert (found.counting, found.counting.calibrated) == (PLAIN, False)
 
 
 def test_usage_that_follows_no_rule_is_not_fitted() -> None:

@@ -333,9 +333,7 @@ def _invalid(recorded: Recorded, prompt: Prompt, thread: _Thread) -> tuple[str, 
         excused = recorded.broken_at.get(prompt.step, frozenset())
         wrong = [problem for found in thread.wrong for problem in found if problem not in excused]
     first_user = recorded.first_user.get(prompt.thread)
-    said = [str(problem) for problem in wrong[:1]]
-    if len(wrong) > 1:
-        said[0] += f" (and {len(wrong) - 1} more)"
+    said = [str(problem) + (f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else "") for problem in wrong[:1]]
     if not thread.users and first_user is not None and first_user < recorded.places[prompt.step]:
         said += [] if prompt.step in recorded.no_user_at else [NO_USER]
     places = dict.fromkeys(problem.step for problem in wrong if problem.step is not None)
