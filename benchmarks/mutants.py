@@ -29,7 +29,6 @@ import tomllib
 import traceback
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,7 +54,8 @@ MORE_TIMES = 2
 """How many times the processor time of its tests a mutant may take, beside START_S seconds to start."""
 START_S = 20.0
 MOST_S = 25.0
-"""Seconds of tests for one mutant, those named after its file first, then the quickest. What only a slower one would see has survived."""
+"""Seconds of tests named after the file of a mutant, and of others: those that call the fewest functions, so the most about this one. What only
+another test would see has survived."""
 
 UNABLE = 71
 """How a process ends that could not take the changed code."""
@@ -79,6 +79,30 @@ class Tried(NamedTuple):
         return self.name.partition("::")[0]
 
 
+class Called:
+    """The functions that a test called, here and in the processes that were forked from here."""
+
+    def __init__(self) -> None:
+        self._here: set[str] = set()
+        self._written = tempfile.TemporaryFile("a+b")  # noqa: SIM115  open as long as this process
+
+    def add(self, name: str) -> None:
+        """Note a function."""
+        if name not in self._here:
+            self._here.add(name)
+            os.write(self._written.fileno(), f"{name}\n".encode())
+
+    def clear(self) -> None:
+        """Begin with none."""
+        self._here.clear()
+        os.ftruncate(self._written.fileno(), 0)
+
+    def names(self) -> list[str]:
+        """All of them."""
+        written = os.pread(self._written.fileno(), os.fstat(self._written.fileno()).st_size, 0)
+        return sorted({*written.decode().splitlines()})
+
+
 Warm = socket.socket
 Loop = Callable[[Mapping[str, pytest.Item], "Watch"], None]
 
@@ -94,7 +118,7 @@ class Watch:
         self.wanted = None if wanted is None else {name: place for place, name in enumerate(wanted)}
         self.tried: list[tuple[str, float, list[str]]] = []
         self.failed: list[str] = []
-        self.called: set[str] = set()
+        self.called = Called()
 
     def pytest_configure(self) -> None:
         """That an example fails is enough: a smaller one is not looked for, which takes minutes."""
@@ -121,9 +145,9 @@ class Watch:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Note what a test called, and the processor time it took."""
         self.called.clear()
-        started = time.process_time()
+        started = _seconds()
         answer = yield
-        self.tried.append((item.nodeid, round(time.process_time() - started, 3), sorted(self.called)))
+        self.tried.append((item.nodeid, round(_seconds() - started, 3), self.called.names()))
         return answer
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -286,11 +310,12 @@ class Bench:
         """The test that noticed a mutant, or how it ended; `""` where it survived."""
         place = f"{mutant.path} {mutant.function}"
         stem = Path(mutant.path).stem
-        able, spent = [], 0.0
         callers = [test for test in tests if place in test.calls] or tests
-        for test in sorted(callers, key=lambda test: (stem not in test.file, test.seconds, test.name)):
-            spent += test.seconds
-            if spent <= MOST_S:
+        able, spent = [], Counter[bool]()
+        for test in sorted(callers, key=lambda test: (len(test.calls), test.seconds, test.name)):
+            named = stem in test.file
+            spent[named] += test.seconds
+            if spent[named] <= MOST_S:
                 able.append(test)
         cost = Counter[str]()
         for test in able:
@@ -314,6 +339,12 @@ class Bench:
         if code == 4:
             raise SystemExit(f"pytest did not start: {self.work / 'said.txt'}")
         return "" if code in (0, 5) else (failed[0] if failed else f"ended with {code}")
+
+
+def _seconds() -> float:
+    """The processor time of this process and of those that it waited for."""
+    of = os.times()
+    return time.process_time() + of.children_user + of.children_system
 
 
 def _waited(child: int) -> int:

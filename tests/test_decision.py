@@ -155,6 +155,11 @@ def test_where_calls_are_free_who_keeps_more_wins_and_no_case_costs_more():
     assert [(item.case, item.why) for item in free.disagreeing] == [("case 1", "costs_as_much")]
 
 
+def test_only_who_was_measured_competes():
+    decision = decide(comparison({"recorded": TODAY, "a": strategy(0.5)}))
+    assert {item.strategy for item in decision.standings} == {"recorded", "a"}
+
+
 def test_who_keeps_a_little_beats_who_keeps_nothing_at_the_same_price():
     decision = decided(a=strategy(0.5, 0.0, 0.0), b=strategy(0.5, 0.5, 0.5), keep=0.0, keep_far=0.0)
     assert decision.winner == "b"
