@@ -323,7 +323,9 @@ class Bench:
         able.sort(key=lambda test: (cost[test.file], test.file))
         seconds = START_S + MORE_TIMES * sum(cost.values())
         asked = self.work / "asked.json"
-        asked.write_text(json.dumps([mutant.path, mutant.source, [test.name for test in able], seconds]), encoding="utf-8")
+        asked.write_text(
+            json.dumps([mutant.path, mutant.source, [test.name for test in able], seconds]), encoding="utf-8"
+        )
         self.write(mutant.path, mutant.source)
         try:
             warm.send(str(asked).encode())

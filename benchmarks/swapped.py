@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from types import CodeType, FunctionType
 
-
 Living = Mapping[tuple[str, str], Sequence[FunctionType]]
 """Functions by file and qualified name."""
 
@@ -46,7 +45,11 @@ def swap(functions: Living, path: str, old: str, new: str) -> bool:
         inner = [given for given in here if given.startswith(f"{name}.<locals>.")]
         if inner or (same > 1 and len(lines) != same):
             return False
-        todo += [(function, now) for function in here.get(name, ()) if same == 1 or function.__code__.co_firstlineno == lines[number - 1]]
+        todo += [
+            (function, now)
+            for function in here.get(name, ())
+            if same == 1 or function.__code__.co_firstlineno == lines[number - 1]
+        ]
     if not todo:
         return False
     for function, now in todo:
