@@ -65,6 +65,8 @@ def test_a_verdict_names_what_is_new_and_what_is_gone():
     )
     several, _ = held({"a": 0.9}, dict.fromkeys("abcdef", 0.9), DROP)
     assert "new cases, not judged: the baseline has no case b, c, d and 2 more" in several.sentence
+    three, _ = held({"a": 0.9}, dict.fromkeys("abcd", 0.9), DROP)
+    assert three.sentence.endswith("new cases, not judged: the baseline has no case b, c, d")
     failing, _ = held({"a": 0.9, "b": 0.9}, {"a": 0.5, "c": 1.0}, DROP)
     for part in ("went from 0.9 to 0.5", "new case, not judged", "deleted trace: the baseline has case b"):
         assert part in failing.sentence

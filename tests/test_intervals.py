@@ -235,6 +235,21 @@ def test_swapping_the_sides_turns_the_difference_round():
     assert math.isclose(back.high, -there.low)
 
 
+@pytest.mark.parametrize("aggregate", ["sum", "pooled"])
+def test_a_difference_in_tenths_is_as_sure_as_in_whole_numbers(aggregate):
+    """0.1 + 0.2 - 0.3 is not quite nothing as a float, on either side of a swap."""
+    for differences in ([1, 2, -3, 3, 6, -9, 5], [3, -1, -2, 4, 4, 4, 4]):
+        whole, tenths = (certainty([Pair(a / part, 0.0) for a in differences], aggregate, SWAPS) for part in (1, 10))
+        assert tenths.p == whole.p
+
+
+@pytest.mark.parametrize("cases", [0, 1, 6, 13])
+def test_the_first_swap_swaps_nothing_and_no_other_one_is_it(cases):
+    swaps = Swaps().of(cases)
+    assert not swaps[0].any()
+    assert cases > 12 or swaps[1:].any(axis=1).all()
+
+
 def test_a_maximum_is_tested_and_has_no_interval():
     rng = np.random.default_rng(4)
     clear = [Pair(float(a), float(a) + 50) for a in rng.normal(100, 1, 8)]
