@@ -276,9 +276,7 @@ def test_a_raw_value_in_the_store_is_judged_leaf_by_leaf_and_not_as_text(kept: A
 @pytest.mark.parametrize(("chars", "ends"), [(194, "x"), (195, "…"), (300, "…")])
 def test_a_lost_value_is_told_by_its_first_200_characters(chars: int, ends: str) -> None:
     recording = opened([result(data={"note": "x" * chars, "rows": 471}, index=2)])
-    (sample,) = metric_of("loss.leaf_recall.end").samples(
-        RunEvidence(TraceEvidence(recording), shown_as(recording, "rows: 471"))
-    )
+    (sample,) = measured("loss.leaf_recall.end", recording, shown_as(recording, "rows: 471"))
     (told,) = sample.detail.facts
     assert told == f"note: {'x' * min(chars, 193)}{ends}"
     assert len(told) == min(chars + 6, 200)
