@@ -13,8 +13,20 @@ from reference.cost import marked_tokens
 from bench.evidence.cache_marks import MarkedStarts
 from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.pricing import calls_of, kept_prefixes
-from bench.model import Counting, Message, ModelTurn, Prompt, Run, Splice, ToolCall, Trace, Usage, UserTurn
+from bench.evidence.pricing import Kept, calls_of, kept_prefixes
+from bench.model import (
+    Counting,
+    Message,
+    ModelTurn,
+    Prompt,
+    Run,
+    Splice,
+    ToolCall,
+    ToolsChanged,
+    Trace,
+    Usage,
+    UserTurn,
+)
 from bench.replayer.loop import Replayer
 from bench.strategies import parse_strategy
 
@@ -82,6 +94,32 @@ def test_what_is_masked_was_never_the_end_of_a_prompt() -> None:
 def test_a_start_that_comes_back_is_found_again() -> None:
     keys, messages = chat("s", "u", "a", "u", "a", "u")
     assert found_in(keys[:4], [keys[0], keys[5]], keys[:6], messages=messages) == [None, 1, 4]
+
+
+def test_the_same_messages_behind_other_ones_are_another_start() -> None:
+    keys, messages = chat("u", "u", "u")
+    assert found_in(keys[:2], keys[1:2], messages=messages) == [None, 0]
+    assert found_in([keys[0], keys[2], keys[1]], [keys[0], keys[1]], messages=messages) == [None, 0]
+
+
+def test_a_marked_start_is_counted_in_messages_and_not_in_steps() -> None:
+    """A step that is no message stands before them: the first prompt, of step 2, has one message, which the next one reads."""
+    tools = ({"name": "bash", "parameters": {"type": "object"}},)
+    recording = trace(
+        ToolsChanged(index=0, tools=tools),
+        UserTurn(index=1, content="word " * 3000),
+        ModelTurn(index=2, content="Yes.", model="claude-sonnet-4-5", t=10.0),
+        UserTurn(index=3, content="more " * 30),
+        ModelTurn(index=4, content="No.", model="claude-sonnet-4-5", t=17.0),
+    )
+    found = replayed(recording)
+    first, second = found.prompts.kept
+    prompt = found.run.prompts[1]
+    (added,) = (splice.added for splice in prompt.splices)
+    behind = sum(found.run.message_tokens[key] for key in added)
+    assert first == Kept(0)
+    assert len(added) == 2
+    assert second == Kept(prompt.tokens - 3 - behind, answered=0, idle_s=7.0)
 
 
 MARKED = (

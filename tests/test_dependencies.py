@@ -92,6 +92,7 @@ def test_nothing_to_depend_on() -> None:
         ("/data/run:\nx.h5ad", "open /data/run/x.h5ad", [("/data/run/x.h5ad", "x.h5ad", "composed")]),
         ("run/x.h5ad and x.h5ad", "open /data/run/x.h5ad", [("/data/run/x.h5ad", "run/x.h5ad", "composed")]),
         ("score 0.873214", "about 0.873", [("0.873", "0.873214", "rounded")]),
+        ("0.8732 or 0.873214", "about 0.873", [("0.873", "0.873214", "rounded")]),  # the longest
         ("score 0.873214", "about 0.87", []),  # too few digits to be sure
         ("score 0.873214", "about 0.874", []),  # another number
         ("score 0.873214", "about 0.8732149", []),  # more digits than were told

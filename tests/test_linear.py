@@ -100,7 +100,7 @@ def slow_spans(words: list[str], flat: str) -> list[str]:
 def spans(turn: str, said: str) -> list[str]:
     steps = (UserTurn(index=0, content=said), ModelTurn(index=1, content=turn))
     trace = Trace(id="a", source=Source(format="x"), steps=steps)
-    return list(Spans(trace, Texts(), [1]).of(1))
+    return list(Spans(trace, Texts()).of(1))
 
 
 SOME_WORDS = st.lists(st.sampled_from(["the", "of", "wall", "slab", "door", "is"]), max_size=14).map(" ".join)

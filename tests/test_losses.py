@@ -96,6 +96,18 @@ def test_many_steps_that_needed_it_are_counted():
             "step 2 (run_script) came out otherwise: How many? expected 47, got 12",
         ),
         (
+            "probes.recall",
+            Sample(numerator=0.0, denominator=1.0, step=2,
+                   detail=Asked(question="How many?", expected="47", where="store", got="")),
+            "step 2 (run_script) came out otherwise: How many? expected 47",
+        ),
+        (
+            "probes.recall",
+            Sample(numerator=0.0, denominator=1.0, step=2,
+                   detail=Asked(question="How many?", expected="46", where="store", got="46", absent=True)),
+            "step 2 (run_script) came out otherwise: How many? 46 must not be in the store",
+        ),
+        (
             "routing.reply_errors",
             Sample(numerator=1.0, step=2, detail=Told(text="an empty reply")),
             "step 2 (run_script) came out otherwise: an empty reply",
@@ -127,6 +139,21 @@ def test_other_metrics_say_what_their_samples_say(metric, sample, said):
 def test_nothing_lost_says_nothing(samples):
     found = verdict(KEPT, loss__fact_recall__end=samples)
     assert (found.losses, loss_lines(found), told(found)) == ((), [], "mine: too low")
+
+
+def test_a_bad_thing_is_told_only_where_it_can_be_named():
+    counted = Sample(numerator=1.0, step=2)
+    assert verdict("routing.reply_errors", routing__reply_errors=[counted]).losses == ()
+    cost = Sample(numerator=900.0, step=2, detail=Told(text="a long prompt"))
+    assert verdict("cost.prompt_tokens", cost__prompt_tokens=[cost]).losses == ()
+
+
+def test_equal_losses_stand_in_the_order_of_their_steps():
+    whole = Sample(numerator=1.0, denominator=2.0)
+    found = verdict(KEPT, loss__fact_recall__end=[lost(4, ["a"]), lost(0, ["b"]), whole, lost(2, ["c"])])
+    assert [item.step for item in found.losses] == [0, None, 2, 4]  # what has no step stands with the first one
+    other = verdict(KEPT, loss__fact_recall__end=[whole, lost(1, ["a"]), lost(0, ["b"])])
+    assert [item.step for item in other.losses] == [None, 0, 1]
 
 
 def test_what_something_costs_is_no_loss():

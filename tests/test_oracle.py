@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from generated import traces
-from handmade import SMALL
+from handmade import SMALL, result, trace
 from hypothesis import given, settings, strategies as st
-from measured import dependencies_of, run_of, value
+from measured import dependencies_of, needs_of, run_of, value
 
-from bench.evidence.oracle import CURVE
+from bench.evidence.oracle import CURVE, Bundle, Need, given_up, may_miss
+from bench.model import ModelTurn
 from bench.strategies.summarization.floor import densest
 from bench.text.texts import Texts
 
@@ -50,6 +53,48 @@ def recall(name: str, strategy: str) -> float | None:
 
 def test_there_is_something_to_look_at() -> None:
     assert sum(recall(name, "keep_all") is not None for name in LONG) > 1
+
+
+def test_a_need_counts_the_prompts_from_behind_its_origin_to_its_last_use() -> None:
+    def turn(index: int, text: str, thread: str = "main") -> ModelTurn:
+        return ModelTurn(index=index, content=text, thread=thread)
+
+    recording = trace(
+        turn(0, "Hello."), result("471 of run_7", index=1), turn(2, "so"), turn(3, "", "critic"), turn(4, "471 it is"),
+        turn(5, "run_7 has 471"), turn(6, "fine"),
+    )  # fmt: skip
+    found = {need.fact: need for need in needs_of(recording)}
+    assert list(found) == ["471", "run_7"]  # as they arose
+    assert found["471"] == Need("main", "471", "result", source=1, last=5, prompts=3, dependencies=2)
+    assert found["run_7"] == Need("main", "run_7", "result", source=1, last=5, prompts=3, dependencies=1)
+
+
+def need(fact: str, dependencies: int = 1) -> Need:
+    return Need("main", fact, "result", source=1, last=5, prompts=3, dependencies=dependencies)
+
+
+@pytest.mark.parametrize(
+    ("recall", "missed"), [(0.0, 10), (0.5, 5), (0.7, 3), (0.71, 2), (0.9, 1), (0.91, 0), (1.0, 0)]
+)
+def test_a_share_is_reached_with_as_few_dependencies_as_it_takes(recall: float, missed: int) -> None:
+    assert may_miss([need("a", 3), need("b", 7)], recall) == missed
+    assert may_miss([], recall) == 0
+
+
+def test_what_saves_most_for_each_dependency_is_given_up_while_the_share_is_reached() -> None:
+    needs = [need("a", 4), need("b", 2), need("c", 1), need("d", 3)]
+    saved = {"a": 80.0, "b": 60.0, "c": 0.0, "d": 30.0}  # for each dependency 20, 30, nothing and 10
+
+    def each(needs: Sequence[Need]) -> list[Bundle]:
+        return [Bundle((need,), saved[need.fact]) for need in needs]
+
+    def gone(recall: float) -> str:
+        return "".join(sorted(fact for _, fact in given_up(needs, recall, each)))
+
+    assert [gone(recall) for recall in (1.0, 0.8, 0.5, 0.4, 0.1, 0.0)] == ["", "b", "bd", "ab", "abd", "abd"]
+    together = [Bundle((needs[0], needs[3]), 700.0), Bundle((needs[1],), 60.0), Bundle((), 5.0)]
+    assert given_up(needs, 0.3, lambda _: together) == {("main", "a"), ("main", "d")}
+    assert given_up(needs, 0.4, lambda _: together) == {("main", "b")}
 
 
 @pytest.mark.parametrize("name", LONG)

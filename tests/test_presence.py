@@ -9,7 +9,7 @@ from measured import evidence_of, replayer_of
 from reference import rebuilt
 
 from bench.evidence.of_run import same_prompts
-from bench.evidence.presence import FactsHeld
+from bench.evidence.presence import FactsHeld, MessageTexts
 from bench.evidence.spoken import message_texts
 from bench.model import Message, ModelTurn, ToolCall, ToolResult, Trace
 from bench.text.cut import without_halves
@@ -29,6 +29,28 @@ def test_a_long_text_is_searched_like_a_short_one() -> None:
     for text in (short, short + " and" * 30_000):
         assert Texts().missing(text, facts) == ["/data/run_7.csv", "36.5"]
         assert set(FactsHeld(facts, Texts())(text)) == {"471", "run_7"}
+
+
+def test_a_digit_at_either_end_of_a_fact_may_belong_to_a_longer_number() -> None:
+    facts = FactsHeld(["5kb", "run_7", "kb"], Texts())
+    assert facts("1.5kb of run_7.5") == ()
+    assert facts("5kb of run_7, kb") == ("5kb", "run_7", "kb")
+
+
+def test_a_value_among_paragraphs_is_read_as_in_a_short_text() -> None:
+    """`[1,250]` is a list where the text is a value, and one number where a text only shows it: whatever the length."""
+    for padding in ("x", "x " * 600):
+        facts = FactsHeld(["1250", "250"], Texts())
+        assert facts(f"{padding}\n\n[1,250]") == ("1250", "250")
+        assert facts(f'{{"a": "{padding}",\n\n"n": [1,250]}}') == ("250",)
+
+
+def test_what_is_shown_of_a_result_says_nothing_with_half_a_word() -> None:
+    texts = MessageTexts([result("files: /data/part_12.csv and more", index=2)])
+    cut = Message(role="tool", text="files: /data/part_1", kind="result", step=2)
+    written = Message(role="user", text="files: /data/part_1", kind="made")
+    assert [texts.shown(message) for message in (cut, written)] == ["files: /data/", "files: /data/part_1"]
+    assert (texts(cut), texts(written)) == (("files: /data/",), ("files: /data/part_1",))
 
 
 def test_the_arguments_of_a_tool_call_are_in_the_prompt() -> None:

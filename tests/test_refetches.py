@@ -90,6 +90,21 @@ def test_as_the_slow_reference(trace: Trace, strategy: str, data: st.DataObject)
     assert counted == {call: float(gone > 0) for call, (gone, _) in expected.items()}
 
 
+def test_what_is_gone_is_fetched_from_the_smallest_result_of_its_thread_before_the_turn() -> None:
+    recording = opened(
+        [
+            result("level_471 " + "and more " * 20, index=2, call_id="a"),
+            result("level_471 again", index=3, call_id="b"),
+            ModelTurn(index=4, content="ok"),
+            ModelTurn(index=5, content="level_471 it is"),
+            result("level_471", index=6, call_id="c"),
+            result("level_471", index=7, call_id="d", thread="critic"),
+        ]
+    )
+    repair = evidence_of(recording, run_of(recording, "drop_all")).refetches
+    assert {turn: (list(item.fetched), item.beyond) for turn, item in repair.items()} == {5: ([3], ())}
+
+
 def repeating(recording: Trace, targets: int) -> Trace:
     """The trace with its calls asking for so few things that they repeat."""
     steps = []

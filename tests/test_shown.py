@@ -10,9 +10,18 @@ from handmade import opened, result
 
 from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.shown import compactions_shown, judgements_shown, notes_shown, path, routes_shown
+from bench.evidence.shown import (
+    calls,
+    compactions_shown,
+    judgements_shown,
+    missed_facts,
+    notes_shown,
+    path,
+    routes_shown,
+    window_shown,
+)
 from bench.metrics import example
-from bench.model import Decision, ModelTurn, Note, Run, ToolCall
+from bench.model import Decision, Message, Missed, ModelTurn, Note, Prompt, Run, Sample, Splice, Told, ToolCall
 from bench.replayer.loop import Replayer
 from bench.strategies import parse_strategy
 
@@ -92,6 +101,17 @@ def test_a_short_path_is_shown_whole_and_of_a_long_one_what_is_around_a_wrong_tu
     ]
 
 
+@pytest.mark.parametrize(
+    ("place", "counts"), [(0, [1, 1, 11]), (1, [1, 1, 1, 10]), (11, [10, 1, 1, 1]), (12, [11, 1, 1])]
+)
+def test_a_wrong_turn_at_either_end_of_a_long_path_is_shown(place: int, counts: list[int]) -> None:
+    routes = ["next"] * 13
+    routes[place] = "stop"
+    turns = list(path(decisions(*routes)))
+    assert [turn.count for turn in turns] == counts
+    assert [turn.step for turn in turns if turn.expected == "next"] == [place]
+
+
 def test_routes_are_counted_and_the_first_wrong_one_is_told() -> None:
     shown = routes_shown(decisions("next", "stop", "next", "abort"))
     assert [(item.taken, item.expected, item.count) for item in shown.counts] == [
@@ -106,6 +126,107 @@ def test_routes_are_counted_and_the_first_wrong_one_is_told() -> None:
     assert (fine.first_wrong, fine.first_wrong_step) == (None, None)
     many = routes_shown(decisions(*["stop"] * 50))
     assert (len(many.path), many.left_out) == (48, 2)
+    assert len(routes_shown(decisions(*map(str, range(201)))).counts) == 200
+
+
+# ---------------------------------------------------------------- the window
+
+
+def drawn(*edits: tuple[int, int, tuple[str, ...]], **fields: Any) -> Prompt:
+    """A prompt made of the one before by edits of (place, how many go, what comes)."""
+    splices = tuple(Splice(at=at, removed=removed, added=added) for at, removed, added in edits)
+    return Prompt(**{"step": 1, "thread": "main", "splices": splices, "tokens": 9, **fields})
+
+
+def prompted(*prompts: Prompt) -> Run:
+    """The example's run with these prompts: of the messages `user`, `call` and `result`, the last of step 2."""
+    return msgspec.structs.replace(RUN, prompts=prompts)
+
+
+OPEN = drawn((0, 0, ("user", "call", "result")))
+OUT, BACK = drawn((2, 1, ())), drawn((2, 0, ("result",)))
+
+
+def missing(step: int | None, fact: str) -> Sample:
+    detail = Missed(fact=fact, kind="name", source=2, origin="result", distance=1)
+    return Sample(numerator=0.0, denominator=1.0, step=step, detail=detail)
+
+
+def test_a_result_leaves_the_window_once_though_it_came_back() -> None:
+    left = [call.evicted for call in calls(prompted(OPEN, OUT, BACK, OUT), {})]
+    assert left == [(), (2,), (), ()]
+
+
+def test_only_results_leave_and_only_where_they_are_gone() -> None:
+    moved = drawn((0, 1, ("result", "user")), (2, 1, ()))
+    asked = drawn((0, 1, ()))  # the user's words go: no result does
+    assert [call.evicted for call in calls(prompted(OPEN, moved), {})] == [(), ()]
+    assert [call.evicted for call in calls(prompted(OPEN, asked), {})] == [(), ()]
+    other = drawn((0, 0, ("user",)), thread="critic")  # never held it
+    assert [call.evicted for call in calls(prompted(OPEN, other), {})] == [(), ()]
+
+
+def test_a_call_is_numbered_and_has_what_its_turn_missed() -> None:
+    found = list(calls(prompted(OPEN, drawn(step=3, compacted=True)), {3: ("471",)}))
+    assert [(call.number, call.step, call.compacted, call.missed) for call in found] == [
+        (1, 1, False, ()),
+        (2, 3, True, ("471",)),
+    ]
+
+
+def test_what_a_turn_missed_is_told_once_and_only_of_needs() -> None:
+    samples = [missing(3, "b"), missing(3, "a"), missing(5, "a"), missing(3, "b"), Sample(numerator=1.0, step=3)]
+    assert missed_facts({"needed.recall": samples, "needed.faults": [missing(7, "c")]}) == {3: ("b", "a"), 5: ("a",)}
+
+
+def test_the_sums_of_a_window() -> None:
+    run = prompted(
+        msgspec.structs.replace(OPEN, tokens=10, window_tokens=20),
+        msgspec.structs.replace(OUT, tokens=30, window_tokens=20, compacted=True),
+        drawn(tokens=20, window_tokens=20),  # full, not over
+        drawn(tokens=25),  # of a model whose window is not known
+    )
+    window = window_shown(run, {}, [9, 25, 30])
+    assert (window.calls, window.largest_tokens, window.total_tokens) == (4, 30, 85)
+    assert (window.compacted, window.evicted, window.over) == (1, 1, 1)
+    assert window.over_budget == {9: 4, 25: 1, 30: 0}
+
+
+def test_a_window_that_is_not_known_is_not_kept_either() -> None:
+    assert window_shown(prompted(drawn(tokens=10)), {}).over is None
+    assert window_shown(prompted(drawn(tokens=10, window_tokens=10)), {}).over == 0
+    nothing = window_shown(prompted(), {})
+    assert (nothing.calls, nothing.largest_tokens, nothing.total_tokens, nothing.over) == (0, 0, 0, None)
+
+
+def test_of_a_long_window_the_call_is_drawn_at_which_most_happened_else_the_first() -> None:
+    compacted = {4, 7, 8}
+    prompts = (drawn(step=number, compacted=number in compacted) for number in range(1, 481))
+    window = window_shown(prompted(*prompts), {"needed.recall": [missing(8, "471")]})  # two calls for each one drawn
+    numbers = [call.number for call in window.curve]
+    assert numbers[:5] == [1, 4, 5, 8, 9]
+    assert numbers[-2:] == [479, 480]
+    assert len(numbers) == 241
+
+
+def test_a_drawn_call_names_a_few_of_what_went() -> None:
+    names = [f"r{number}" for number in range(9)]
+    results = {name: Message(role="tool", text="x", kind="result", step=at) for at, name in enumerate(names, 10)}
+    run = msgspec.structs.replace(
+        RUN, messages=results, prompts=(drawn((0, 0, tuple(names))), drawn((0, 9, ()), step=30))
+    )
+    samples = {
+        "needed.recall": [missing(30, f"{number}" + "x" * 60) for number in range(7)],
+        "prompt.invalid": [Sample(numerator=1.0, step=30, detail=Told(text="x" * 401))],
+    }
+    window = window_shown(run, samples)
+    call = window.curve[1]
+    assert (window.evicted, call.evicted) == (9, tuple(range(10, 18)))
+    assert call.missed == tuple(f"{number}" + "x" * 59 for number in range(6))
+    assert call.invalid == "x" * 400
+
+
+# ---------------------------------------------------------------- compactions
 
 
 def test_the_first_twenty_compactions_of_a_thread_are_shown() -> None:

@@ -309,7 +309,7 @@ def _ways(sent: Sequence[_Sent], fewest_tools: int, flagged: bool, assumed: bool
     """
     kinds: list[type[_Way]] = [_Way]
     if any(item.reasoning for item in sent):
-        kinds.insert(0 if flagged else 1, _AsReported)
+        kinds = [_AsReported, _Way] if flagged else [_Way, _AsReported]
     if len(sent) >= FEWEST_TURNS:
         kinds += [_AsAnswered] if any(item.answered for item in sent) else []
     elif assumed:

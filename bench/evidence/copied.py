@@ -47,7 +47,7 @@ class Runs:
 class Spans:
     """The copied spans of each turn's prose."""
 
-    def __init__(self, trace: Trace, texts: Texts, turns: Iterable[int]) -> None:
+    def __init__(self, trace: Trace, texts: Texts) -> None:
         self._spare = _SPARE
         wanted: dict[int, list[list[str]]] = {}
         grams: set[tuple[str, ...]] = set()
@@ -112,9 +112,9 @@ class Spans:
             return True
         if self._spare <= 0:
             return False
-        found = flat.find(run, place + 1)
-        self._spare -= (len(flat) if found < 0 else found) - place
-        return found >= 0
+        found = flat.find(run, place)
+        self._spare -= (len(flat) if found == -1 else found) - place
+        return found != -1
 
     def of(self, turn: int) -> tuple[str, ...]:
         """The copied spans of a turn, in small letters, one blank between words."""

@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
@@ -94,7 +95,7 @@ class DependencyFinder:
         self._excluded = _tool_words(trace)
         self._programs = _programs(trace)
         self._habits = self._find_habits()
-        self._spans = Spans(trace, texts, self._turns)
+        self._spans = Spans(trace, texts)
         self.universe: dict[str, None] = {}
         for said in self._turns.values():
             for item in said:
@@ -219,10 +220,8 @@ class _Told:
         for number in exact if origin != "model" else ():
             if number not in self.known:
                 self.known.add(number)
-                try:
+                with suppress(InvalidOperation):  # an exponent that no number has, as in a hash: nothing rounds it
                     insort(self.numbers, (Decimal(number), number))
-                except InvalidOperation:  # an exponent that no number has, as in a hash: nothing rounds it
-                    continue
 
     def rounded_from(self, fact: str) -> str | None:
         """The number said before that this one is with fewer digits, the longest of several; None where there is none."""
@@ -232,9 +231,7 @@ class _Told:
         value, half = Decimal(fact), Decimal(5).scaleb(-decimals - 1)
         low = bisect_left(self.numbers, (value - half, ""))
         high = bisect_right(self.numbers, (value + half, "~"))
-        near = [
-            number for _, number in self.numbers[low:high] if number != fact and significant(number) > significant(fact)
-        ]
+        near = [number for _, number in self.numbers[low:high] if significant(number) > significant(fact)]
         return max(near, key=len) if near else None
 
 

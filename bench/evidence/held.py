@@ -98,4 +98,4 @@ class StructuredResults:
 def _count_paths(paths: frozenset[Path], held: set[Path]) -> int:
     """How many paths are held: one that is the end of the other, so that a value may be wrapped or unwrapped."""
     ends = {path[start:] for path in held for start in range(len(path))}
-    return sum(path in ends or any(path[start:] in held for start in range(1, len(path))) for path in paths)
+    return sum(path in ends or any(path[start:] in held for start in range(len(path))) for path in paths)

@@ -23,16 +23,12 @@ def losses_of(trace: Trace, strategy: str, info: MetricInfo, samples: Mapping[st
 
     `samples` are those of every metric of the run, by name.
     """
-    functions = {result.index: result.function for result in trace.results}
-    found = [_named(loss, functions) for loss in _losses(info, samples)]
+    functions: dict[int | None, str] = {result.index: result.function for result in trace.results}
+    found = [replace(loss, function=functions.get(loss.step, "")) for loss in _losses(info, samples)]
     if not found:
         return None
     found.sort(key=lambda loss: (-len(loss.needed_at), -loss.count, loss.step or 0))
     return Losses(strategy=strategy, metric=info.name, worst=tuple(map(_bounded, found[:MOST])), places=len(found))
-
-
-def _named(loss: Loss, functions: Mapping[int, str]) -> Loss:
-    return replace(loss, function=functions.get(loss.step if loss.step is not None else -1, ""))
 
 
 def _bounded(loss: Loss) -> Loss:

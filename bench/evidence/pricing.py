@@ -130,7 +130,7 @@ class _Thread:
         return (
             Kept(0)
             if found is None
-            else Kept(self._before(prompt, found[0]), 0, of_trace.idle_s(found[1], prompt.step))
+            else Kept(self._before(prompt, found[0]), idle_s=of_trace.idle_s(found[1], prompt.step))
         )
 
     def _before(self, prompt: Prompt, count: int) -> int:

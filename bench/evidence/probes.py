@@ -191,8 +191,9 @@ def probes_of(trace: Trace) -> tuple[AskedProbe, ...]:
 def turn_after(trace: Trace, probe: AskedProbe) -> ModelTurn | None:
     """The model turn that a probe looks at: the first from `at` on, else the last one (for a reply the first after the result); None for none."""
     thread = next((result.thread for result in trace.results if result.index == probe.step), None)
-    after = -1 if probe.step is None else probe.step
-    turns = [turn for turn in trace.model_turns if thread in (None, turn.thread) and turn.index > after]
+    turns = [turn for turn in trace.model_turns if thread in (None, turn.thread)]
+    if probe.step is not None:
+        turns = [turn for turn in turns if turn.index > probe.step]
     if probe.at is not None:
         turns = [turn for turn in turns if turn.index >= probe.at]
     first = probe.at is not None or (probe.where == "reply" and probe.step is not None)

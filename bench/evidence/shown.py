@@ -126,14 +126,14 @@ def window_shown(
 ) -> WindowShown:
     """How the window of a run moved, and which of its prompts are wrong."""
     found = list(calls(run, missed_facts(samples), wrong_prompts(samples)))
-    known = [prompt for prompt in run.prompts if prompt.window_tokens is not None]
+    over = [prompt.tokens > prompt.window_tokens for prompt in run.prompts if prompt.window_tokens is not None]
     return WindowShown(
         calls=len(found),
         largest_tokens=max((item.tokens for item in found), default=0),
         total_tokens=sum(item.tokens for item in found),
         compacted=sum(item.compacted for item in found),
         evicted=sum(len(item.evicted) for item in found),
-        over=sum(prompt.tokens > (prompt.window_tokens or 0) for prompt in known) if known else None,
+        over=sum(over) if over else None,
         invalid=sum(bool(item.invalid) for item in found),
         task_missing=sum(item.task_missing for item in found),
         system_missing=sum(item.system_missing for item in found),

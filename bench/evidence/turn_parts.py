@@ -22,10 +22,9 @@ def parts_of(turn: ModelTurn) -> tuple[list[str], list[str]]:
     text = text_of(turn.content)
     outside, fenced = _fences(text)
     code = fenced + [match.group(1) for match in _EXECUTE.finditer(text)]
-    prose = _EXECUTE.sub(" ", outside) if code else text
     values = [value for call in turn.tool_calls if not call.in_text for value in _values(call.arguments)]
     plain = [value for value in values if not _CODE.search(value)]
-    return [prose, *plain], [
+    return [_EXECUTE.sub(" ", outside), *plain], [
         _HEREDOC.sub("", part) for part in (*code, *(value for value in values if _CODE.search(value)))
     ]
 
@@ -33,8 +32,8 @@ def parts_of(turn: ModelTurn) -> tuple[list[str], list[str]]:
 def _fences(text: str) -> tuple[str, list[str]]:
     """A text with a blank in place of each fenced block, the last one perhaps not closed; and what is in these."""
     outside, fenced, position = [], [], 0
-    while (start := text.find("```", position)) >= 0 and (line_end := text.find("\n", start + 3)) >= 0:
-        end = text.find("```", line_end + 1)
+    while (start := text.find("```", position)) >= 0 and (line_end := text.find("\n", start)) >= 0:
+        end = text.find("```", line_end)
         outside.append(text[position:start])
         fenced.append(text[line_end + 1 : end if end >= 0 else len(text)])
         position = end + 3 if end >= 0 else len(text)

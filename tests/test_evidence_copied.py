@@ -1,0 +1,92 @@
+"""Copied spans: where a run says enough, which paragraph it is followed in, and how much is read in vain."""
+
+from __future__ import annotations
+
+import pytest
+from handmade import result, trace
+
+from bench.evidence import copied
+from bench.evidence.copied import Runs, Spans, ends_of_enough
+from bench.model import ModelTurn
+from bench.text.texts import Texts
+
+
+def spans(said: str, *turns: str) -> list[tuple[str, ...]]:
+    """The copied spans of each turn."""
+    recording = trace(
+        result(said, index=0), *(ModelTurn(index=number, content=text) for number, text in enumerate(turns, 1))
+    )
+    found = Spans(recording, Texts())
+    return [found.of(turn.index) for turn in recording.model_turns]
+
+
+@pytest.mark.parametrize(
+    ("words", "ends"),
+    [
+        ("copper beam of the steel frame", [3, 5, 6, 6, 0, 0]),  # two words that say something, three words in all
+        ("copper copper beam of", [3, 4, 0, 0]),  # the same word counts once
+        ("xy copper zq beam", [4, 4, 0, 0]),  # two letters say nothing
+        ("copper of", [0, 0]),
+        ("", []),
+    ],
+)
+def test_where_a_run_says_enough(words: str, ends: list[int]) -> None:
+    assert ends_of_enough(words.split()) == ends
+
+
+@pytest.mark.parametrize(("between", "end"), [(998, 1000), (999, 0)])
+def test_two_words_a_thousand_words_apart_are_not_one_run(between: int, end: int) -> None:
+    assert ends_of_enough(["copper", *["of"] * between, "beam", "of", "of"])[0] == end
+
+
+def test_runs_are_found_in_the_text_that_holds_all_of_them() -> None:
+    runs = Runs([" copper beam of steel ", " copper beam of glass "])
+    assert [run in runs for run in ("copper beam of steel", "beam of glass", "copper beam of")] == [True] * 3
+    assert [run in runs for run in ("copper beam of wood", "beam of glas", "steel copper beam", "copper beam")] == [
+        False
+    ] * 4
+
+
+def test_the_longest_run_is_copied_and_the_next_one_begins_behind_it() -> None:
+    for length in range(3, 20):
+        words = [f"word{letter}" for letter in "abcdefghijklmnopqrst"[:length]]
+        said = " ".join(words)
+        assert spans(f"{said} end", f"{said} other") == [(said,)]
+    assert spans("copper beam frame\n\nsteel glass wood", "copper beam frame steel glass wood") == [
+        ("copper beam frame", "steel glass wood")
+    ]
+
+
+def test_a_run_ends_with_its_sentence() -> None:
+    assert spans("copper beam frame steel glass wood", "copper beam frame. Steel glass wood") == [
+        ("copper beam frame", "steel glass wood")
+    ]
+    assert spans("copper beam frame steel glass wood", "copper beam. Frame steel") == [()]
+
+
+def test_a_run_is_followed_elsewhere_while_little_was_read_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    said, turn = "copper beam frame one\n\ncopper beam frame two", "copper beam frame two"
+    short, whole = ("copper beam frame",), (turn,)
+    assert spans(said, turn) == [whole]
+    monkeypatch.setattr(copied, "_SPARE", 0)
+    assert spans(said, turn) == [short]
+    # found 24 characters on: " copper beam frame one ", a line break, and the run
+    for spare, found in ((1, [whole, short]), (23, [whole, short]), (24, [whole, short]), (25, [whole, whole])):
+        monkeypatch.setattr(copied, "_SPARE", spare)
+        recording = trace(
+            result(said, index=0),
+            result(said, index=1, thread="other"),
+            ModelTurn(index=2, content=turn),
+            ModelTurn(index=3, thread="other", content=turn),
+        )
+        of = Spans(recording, Texts()).of
+        assert [of(2), of(3)] == found, spare
+
+
+def test_what_is_looked_for_in_vain_costs_the_rest_of_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copied, "_SPARE", 10)
+    found = Spans(trace(), Texts())
+    flat = " copper beam of steel "
+    assert not found._holds(flat, " of glass ", len(flat) - 9)  # nine characters
+    assert found._holds(flat, " of steel ", 0)  # one is left
+    assert not found._holds(flat, " of steel ", 0)
