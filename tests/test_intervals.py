@@ -274,6 +274,18 @@ def delta(ours, theirs, info=LOWER):
     return found
 
 
+def test_what_is_no_number_is_no_pair_and_nothing_is_a_value():
+    found = delta([3.0, float("inf"), 0.0, 2.0], [1.0, 1.0, 2.0, float("nan")])
+    assert (found.n, found.delta) == (2, 0.0)
+
+
+def test_zero_is_a_value_of_both_sides():
+    found = delta([0.0] * 6, [2.0] * 6)
+    assert (found.n, found.delta, found.low, found.high, found.better) == (6, -12.0, -12.0, -12.0, True)
+    found = delta([2.0] * 6, [0.0] * 6)
+    assert (found.delta, found.low, found.high, found.better) == (12.0, 12.0, 12.0, False)
+
+
 def test_below_six_cases_no_interval_is_shown_and_nothing_is_sure():
     found = delta([50.0] * 5, [100.0] * 5)
     assert (found.better, found.low, found.p, found.n) == (None, None, None, 5)
