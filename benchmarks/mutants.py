@@ -6,18 +6,21 @@
 
 The work is done in a copy of the project. First every test file runs once, to see which functions each of its tests calls; a mutant is then judged by
 the tests that call its function, one outside functions by all of them. One that takes far more processor time than its tests did counts as killed.
+The tests are imported once: a process forked for each mutant gives its function the changed code. One outside functions is imported anew.
 """
 
 from __future__ import annotations
 
 import argparse
 import builtins
+import gc
 import hashlib
 import json
 import os
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,25 +28,25 @@ import time
 import tomllib
 import traceback
 from collections import Counter
-from collections.abc import Generator, Sequence
-from itertools import accumulate
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy  # noqa: F401  what tests need is imported once, before a process is forked for each mutant
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 from mutations import Mutant, mutants_of, telling_calls
+from swapped import Living, living, swap
+from watched import Watch
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("metrics", "comparison", "gates", "evidence")
 EQUIVALENTS = ROOT / "benchmarks" / "equivalents.toml"
 TESTS = (
-    "baselines", "bounds", "budgets", "cache_marks", "cache_rules", "calibration", "case", "commands*", "compactions", "comparison", "conclusions",
-    "conformance_metrics", "confusion", "cutting_more", "decision", "dependencies*", "evidence_*", "explanations", "files_baselines", "findings", "gates*",
-    "intervals", "losses", "metrics_*", "model", "oracle", "presence", "probes*", "prompt_validity", "prompts", "reasoning", "recorded_*",
-    "reference", "refetches", "routes_loops", "routes_metrics", "scores", "second_reading", "selection", "shippable", "shown",
-    "stale_*", "structure", "sweeps", "thresholds", "tiers", "truncation",
+    "baselines", "bounds", "budgets", "cache_marks", "cache_rules", "calibration", "case", "commands*", "compactions", "comparison",
+    "conclusions", "conformance_metrics", "confusion", "cutting_more", "decision", "dependencies*", "evidence_*", "explanations",
+    "files_baselines", "findings", "gates*", "intervals", "losses", "metrics_*", "model", "oracle", "presence", "probes*",
+    "prompt_validity", "prompts", "reasoning", "recorded_*", "reference", "refetches", "routes_loops", "routes_metrics", "scores",
+    "second_reading", "selection", "shippable", "shown", "stale_*", "structure", "sweeps", "thresholds", "tiers", "truncation",
 )  # fmt: skip
 """Files of tests that judge a mutant, beside the examples in the rooms themselves."""
 
@@ -51,11 +54,14 @@ MORE_TIMES = 2
 """How many times the processor time of its tests a mutant may take, beside START_S seconds to start."""
 START_S = 20.0
 MOST_S = 25.0
-"""Seconds of tests for one mutant, the quickest tests first, beside those named after its file. What only a slower one would see has survived."""
+"""Seconds of tests named after the file of a mutant, and of others: those that call the fewest functions, so the most about this one. What only
+another test would see has survived."""
 
-QUICK_S = 4.0
-"""Seconds of tests that are run, after those named after the changed file, before the rest is even imported."""
+UNABLE = 71
+"""How a process ends that could not take the changed code."""
 
+NOT_SWAPPED, SURVIVED = "not swapped", "survived"
+MESSAGE = 1 << 16
 WALL_S = 1200.0
 MEMORY = 8 * 1024**3
 
@@ -73,47 +79,7 @@ class Tried(NamedTuple):
         return self.name.partition("::")[0]
 
 
-class Watch:
-    """A pytest plug-in that runs the tests wanted (None: all) in their order, and notes what they called, and which failed."""
-
-    def __init__(self, wanted: Sequence[str] | None = None) -> None:
-        self.wanted = None if wanted is None else {name: place for place, name in enumerate(wanted)}
-        self.tried: list[tuple[str, float, list[str]]] = []
-        self.failed: list[str] = []
-        self.called: set[str] = set()
-
-    def pytest_configure(self) -> None:
-        """That an example fails is enough: a smaller one is not looked for, which takes minutes."""
-        phases = (Phase.explicit, Phase.generate)
-        settings.register_profile(
-            "mutants", derandomize=True, deadline=None, phases=phases, suppress_health_check=list(HealthCheck)
-        )
-        settings.load_profile("mutants")
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Only the tests wanted."""
-        wanted = self.wanted
-        if wanted is not None:
-            items[:] = sorted((item for item in items if item.nodeid in wanted), key=lambda item: wanted[item.nodeid])
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Note what a test called, and the processor time it took."""
-        self.called.clear()
-        started = time.process_time()
-        answer = yield
-        self.tried.append((item.nodeid, round(time.process_time() - started, 3), sorted(self.called)))
-        return answer
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note a test that failed."""
-        if report.failed:
-            self.failed.append(report.nodeid)
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note a file that cannot be imported any more."""
-        if report.failed:
-            self.failed.append(f"{report.nodeid} (import)")
+Warm = socket.socket
 
 
 class Bench:
@@ -154,13 +120,21 @@ class Bench:
         return code, [], []
 
     def _tested(self, files: Sequence[str], watch: Watch, seconds: float) -> int:
+        self._fenced(seconds)
+        return self.pytest(files, watch)
+
+    def _fenced(self, seconds: float) -> None:
+        """This process, in a group of its own, that may take so many seconds and no more memory than MEMORY, and prints into a file."""
         os.setsid()
-        os.chdir(self.copy)
         said = os.open(self.work / "said.txt", os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
         os.dup2(said, 1)
         os.dup2(said, 2)
         resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+    def pytest(self, files: Sequence[str], watch: Watch) -> int:
+        """pytest over files of the copy, in this process: its exit code."""
+        os.chdir(self.copy)
         sys.path[:] = [str(self.copy), *(path for path in sys.path if Path(path) != Path(__file__).parent)]
         os.environ["PYTHONPATH"] = str(self.copy)
         builtins.bench_called = watch.called.add  # type: ignore[attr-defined]
@@ -207,41 +181,83 @@ class Bench:
             self.write(path, source)
         return found
 
-    def judged(self, mutant: Mutant, tests: Sequence[Tried]) -> str:
+    def warm(self) -> Warm:
+        """A process that has imported every test."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        if os.fork() == 0:
+            ours.close()
+            said = os.open(self.work / "said.txt", os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
+            os.dup2(said, 1)
+            os.dup2(said, 2)
+            try:
+                self.pytest(self.files, Watch(loop=lambda items, watch: self._serve(theirs, items, watch)))
+            finally:
+                os._exit(0)
+        theirs.close()
+        return ours
+
+    def _serve(self, asked: socket.socket, items: Mapping[str, pytest.Item], watch: Watch) -> None:
+        """Answer, for each mutant and list of tests, as `_noticed`, or with `NOT_SWAPPED`."""
+        gc.collect()
+        functions = living(str(self.copy))
+        gc.freeze()
+        while given := asked.recv(MESSAGE):
+            path, source, names, seconds = json.loads(Path(given.decode()).read_text(encoding="utf-8"))
+            noted = self.work / "noted.txt"
+            noted.write_text("", encoding="utf-8")
+            child = os.fork()
+            if child == 0:
+                status = 70
+                try:
+                    self._fenced(seconds)
+                    status = self._swapped(functions, path, source, [items[name] for name in names], watch)
+                    noted.write_text("".join(watch.failed[:1]), encoding="utf-8")
+                finally:
+                    os._exit(status)
+            code = _waited(child)
+            by = noted.read_text(encoding="utf-8") or f"ended with {code}" if code else ""
+            asked.send((NOT_SWAPPED if code == UNABLE else by or SURVIVED).encode())
+
+    def _swapped(self, functions: Living, path: str, source: str, items: Sequence[pytest.Item], watch: Watch) -> int:
+        if not swap(functions, str(self.copy / path), self.sources[path], source):
+            return UNABLE
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+            if watch.failed:
+                return 1
+        return 0
+
+    def judged(self, mutant: Mutant, tests: Sequence[Tried], warm: Warm) -> str:
         """The test that noticed a mutant, or how it ended; `""` where it survived."""
         place = f"{mutant.path} {mutant.function}"
         stem = Path(mutant.path).stem
-        able, spent = [], 0.0
         callers = [test for test in tests if place in test.calls] or tests
-        for test in sorted(callers, key=lambda test: (stem not in test.file, test.seconds, test.name)):
-            spent += 0.0 if stem in test.file else test.seconds
-            if spent <= MOST_S:
+        able, spent = [], Counter[bool]()
+        for test in sorted(callers, key=lambda test: (len(test.calls), test.seconds, test.name)):
+            named = stem in test.file
+            spent[named] += test.seconds
+            if spent[named] <= MOST_S:
                 able.append(test)
         cost = Counter[str]()
         for test in able:
             cost[test.file] += test.seconds
-        files = sorted(cost, key=lambda file: (stem not in file, cost[file], file))
-        at = {file: number for number, file in enumerate(files)}
-        able.sort(key=lambda test: at[test.file])
-        sums = dict(zip(files, accumulate(cost[file] for file in files), strict=True))
-        quick = {file for file in files if stem in file or sums[file] <= QUICK_S}
+        able.sort(key=lambda test: (cost[test.file], test.file))
+        seconds = START_S + MORE_TIMES * sum(cost.values())
+        asked = self.work / "asked.json"
+        asked.write_text(
+            json.dumps([mutant.path, mutant.source, [test.name for test in able], seconds]), encoding="utf-8"
+        )
         self.write(mutant.path, mutant.source)
         try:
-            for round_ in (
-                [test for test in able if test.file in quick],
-                [test for test in able if test.file not in quick],
-            ):
-                by = self._noticed(round_) if round_ else ""
-                if by:
-                    return by
-            return ""
+            warm.send(str(asked).encode())
+            by = warm.recv(MESSAGE).decode()
+            return self._noticed(able, seconds) if by == NOT_SWAPPED else by.removeprefix(SURVIVED)
         finally:
             self.write(mutant.path, self.sources[mutant.path])
 
-    def _noticed(self, tests: Sequence[Tried]) -> str:
+    def _noticed(self, tests: Sequence[Tried], seconds: float) -> str:
         """The first of some tests that fails, or how they ended; `""` where all pass."""
         files = list(dict.fromkeys(test.file for test in tests))
-        seconds = START_S + MORE_TIMES * sum(test.seconds for test in tests)
         code, _, failed = self.run(files, Watch([test.name for test in tests]), seconds)
         if code == 4:
             raise SystemExit(f"pytest did not start: {self.work / 'said.txt'}")
@@ -284,15 +300,15 @@ def main(seed: int, start: int, count: int, only: str, work: Path) -> int:
     tests = bench.tried()
     print(f"{len(tests)} tests in {len(bench.files)} places", flush=True)
     counts: dict[str, Counter[str]] = {room: Counter() for room in ROOMS}
+    warm = bench.warm()
     for number, mutant in enumerate(chosen, start + 1):
         began = time.monotonic()
-        by = bench.judged(mutant, tests)
+        by = bench.judged(mutant, tests, warm)
         outcome = "killed" if by else "equivalent" if mutant.name in reasons else "survived"
         counts[mutant.path.split("/")[1]][outcome] += 1
-        print(
-            f"{number:4} {outcome:10} {mutant.name}  [{by or reasons.get(mutant.name, '')}] {time.monotonic() - began:.0f} s",
-            flush=True,
-        )
+        note = f"{mutant.name}  [{by or reasons.get(mutant.name, '')}] {time.monotonic() - began:.1f} s"
+        print(f"{number:4} {outcome:10} {note}", flush=True)
+    warm.close()
     total = sum(counts.values(), Counter())
     for room, of in [*counts.items(), ("all", total)]:
         tested = of["killed"] + of["survived"]

@@ -75,6 +75,13 @@ def test_bounds_and_gaps_go_on_into_the_value_over_all_cases():
     assert (total.value, total.low, total.high, total.partly) == (0.75, 0.5, 0.75, 1)
 
 
+def test_an_end_of_zero_is_an_end():
+    low = case_row(info("sum"), RUN, [Sample(numerator=2, least=0)])
+    high = case_row(info("sum"), RUN, [Sample(numerator=-2, most=0)])
+    total = summary_row(info("sum"), "s", [low, high])
+    assert (total.value, total.low, total.high) == (0.0, -2.0, 2.0)
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 5), st.integers(0, 3)), min_size=1),
     st.sampled_from(["pooled", "sum", "max"]),

@@ -126,6 +126,45 @@ def test_no_better_than_what_you_run_where_what_you_run_does_not_qualify():
     assert "No case agrees: it costs more on all 8." in said
 
 
+@pytest.mark.parametrize(
+    ("values", "outcome", "advised"),
+    [
+        ({"a": strategy(0.5)}, "ship", "a"),
+        ({"wild": strategy([0.2] * 6 + [2.0, 1.2]), "steady": strategy(0.95)}, "ship", "steady"),
+        ({"wild": strategy([0.2] * 6 + [2.0, 1.2])}, "ship", "recorded"),
+        ({"a": strategy(1.5)}, "keep_what_you_run", "recorded"),
+        ({"a": strategy(1.5), "recorded": strategy(1.0, 0.5), "keep_all": strategy(2.0)}, "ship", "a"),
+        ({"a": strategy(0.5, 0.5), "recorded": strategy(1.0, 0.5), "keep_all": strategy(2.0, 0.5)}, "nobody", None),
+    ],
+)
+def test_who_is_advised(values, outcome, advised):
+    decision = decided(**values)
+    assert decision.outcome == outcome
+    assert (decision.advised and decision.advised.strategy) == advised
+
+
+def test_what_is_run_today_is_held_against_the_cheapest_other_that_qualifies():
+    decision = decided(a=strategy(1.5), b=strategy(1.2), c=strategy(1.1, 0.5))
+    assert (decision.winner, decision.rival, decision.against_today.strategy) == ("recorded", "b", "b")
+
+
+def test_where_calls_are_free_who_keeps_more_wins_and_no_case_costs_more():
+    decision = decided(a=strategy(0.0, 0.96), b=strategy(0.0, 0.97))
+    assert decision.winner == "b"
+    free = decided(recorded=strategy([0.0] + [1.0] * 7), a=strategy([0.0] + [0.5] * 7))
+    assert [(item.case, item.why) for item in free.disagreeing] == [("case 1", "costs_as_much")]
+
+
+def test_only_who_was_measured_competes():
+    decision = decide(comparison({"recorded": TODAY, "a": strategy(0.5)}))
+    assert {item.strategy for item in decision.standings} == {"recorded", "a"}
+
+
+def test_who_keeps_a_little_beats_who_keeps_nothing_at_the_same_price():
+    decision = decided(a=strategy(0.5, 0.0, 0.0), b=strategy(0.5, 0.5, 0.5), keep=0.0, keep_far=0.0)
+    assert decision.winner == "b"
+
+
 # ---------------------------------------------------------------- how far to trust it
 
 

@@ -65,6 +65,7 @@ def test_what_the_earlier_self_lost_too_is_left_out():
         ("????", ["mine@100", "mine@200"]),
         ("[mf]i[nx]?*d", ["[mf]i[nx]?*d"]),
         ("keep_all", ["keep_all"]),
+        ("[mf]i*[ed]", ["[mf]i*[ed]", "mine@100", "mine@200"]),  # of two names one has no budgets
     ],
 )
 def test_a_gate_follows_its_strategies_to_every_budget(pattern, made):

@@ -65,6 +65,8 @@ def test_a_verdict_names_what_is_new_and_what_is_gone():
     )
     several, _ = held({"a": 0.9}, dict.fromkeys("abcdef", 0.9), DROP)
     assert "new cases, not judged: the baseline has no case b, c, d and 2 more" in several.sentence
+    three, _ = held({"a": 0.9}, dict.fromkeys("abcd", 0.9), DROP)
+    assert three.sentence.endswith("new cases, not judged: the baseline has no case b, c, d")
     failing, _ = held({"a": 0.9, "b": 0.9}, {"a": 0.5, "c": 1.0}, DROP)
     for part in ("went from 0.9 to 0.5", "new case, not judged", "deleted trace: the baseline has case b"):
         assert part in failing.sentence
@@ -177,6 +179,15 @@ def test_accepting_new_cases_makes_sums_and_bounds_over_all_again(tmp_path):
     assert found.weights == {}
     now, path = accepting(tmp_path, {"a": 100}, {"a": 100, "b": UNMEASURED}, GROW)
     assert accepted(now, path, only_new=True)[0].of("s", "cost.prompt_tokens")[""] is None
+
+
+def test_over_all_nothing_is_pooled_of_a_case_that_weighs_nobody_knows_what(tmp_path):
+    """A baseline of the time before weights were kept, and a case of it that is not measured any more."""
+    for rule, over_all in ((DROP, None), (GROW, 3.5)):
+        now, _ = accepting(tmp_path, {"a": 1.0, "old": 1.5}, {"a": 1.0, "old": UNMEASURED, "b": (1.0, 300)}, rule)
+        before = msgspec.structs.replace(now.against.baseline, weights={})
+        found, _ = accepted(msgspec.structs.replace(now, against=Against(baseline=before)), tmp_path, only_new=True)
+        assert found.of("s", rule["metric"]) == {"a": 1.0, "old": 1.5, "b": 1.0, "": over_all}
 
 
 def test_new_cases_need_a_baseline_to_be_added_to(tmp_path):

@@ -235,6 +235,21 @@ def test_swapping_the_sides_turns_the_difference_round():
     assert math.isclose(back.high, -there.low)
 
 
+@pytest.mark.parametrize("aggregate", ["sum", "pooled"])
+def test_a_difference_in_tenths_is_as_sure_as_in_whole_numbers(aggregate):
+    """0.1 + 0.2 - 0.3 is not quite nothing as a float, on either side of a swap."""
+    for differences in ([1, 2, -3, 3, 6, -9, 5], [3, -1, -2, 4, 4, 4, 4]):
+        whole, tenths = (certainty([Pair(a / part, 0.0) for a in differences], aggregate, SWAPS) for part in (1, 10))
+        assert tenths.p == whole.p
+
+
+@pytest.mark.parametrize("cases", [0, 1, 6, 13])
+def test_the_first_swap_swaps_nothing_and_no_other_one_is_it(cases):
+    swaps = Swaps().of(cases)
+    assert not swaps[0].any()
+    assert cases > 12 or swaps[1:].any(axis=1).all()
+
+
 def test_a_maximum_is_tested_and_has_no_interval():
     rng = np.random.default_rng(4)
     clear = [Pair(float(a), float(a) + 50) for a in rng.normal(100, 1, 8)]
@@ -257,6 +272,18 @@ def delta(ours, theirs, info=LOWER):
     ]
     (found,) = deltas({"m": info}, rows, ["s", "r"], ["r"], 0)
     return found
+
+
+def test_what_is_no_number_is_no_pair_and_nothing_is_a_value():
+    found = delta([3.0, float("inf"), 0.0, 2.0], [1.0, 1.0, 2.0, float("nan")])
+    assert (found.n, found.delta) == (2, 0.0)
+
+
+def test_zero_is_a_value_of_both_sides():
+    found = delta([0.0] * 6, [2.0] * 6)
+    assert (found.n, found.delta, found.low, found.high, found.better) == (6, -12.0, -12.0, -12.0, True)
+    found = delta([2.0] * 6, [0.0] * 6)
+    assert (found.delta, found.low, found.high, found.better) == (12.0, 12.0, 12.0, False)
 
 
 def test_below_six_cases_no_interval_is_shown_and_nothing_is_sure():

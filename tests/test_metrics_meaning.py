@@ -153,3 +153,17 @@ def test_only_models_that_were_asked_take_time() -> None:
         (2.5, 3, None),
         (None, 3, "the cassette names no time"),
     ]
+
+
+def test_the_messages_of_the_example_are_those_of_its_steps():
+    evidence = example()
+    user, call, result = (evidence.run.messages[key] for key in ("user", "call", "result"))
+    asked, called, answered, said = evidence.trace.steps
+    assert (user.step, user.text) == (asked.index, asked.content)
+    assert (call.step, call.tool_calls) == (called.index, called.tool_calls)
+    assert (result.step, result.call_id) == (answered.index, answered.call_id)
+    assert answered.text.startswith(result.text)
+    prompts = {prompt.step: [evidence.run.messages[key] for key in keys] for prompt, keys in evidence.run.walk()}
+    assert prompts == {called.index: [user], said.index: [user, call, result]}
+    for prompt, keys in evidence.run.walk():
+        assert prompt.tokens == 3 + sum(evidence.run.message_tokens[key] for key in keys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import sys
 import tomllib
 from pathlib import Path
@@ -10,6 +11,27 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+LIVING = """
+from functools import cache
+LIMIT = 3
+def plain(given):
+    return [item for item in given if item < 3]
+class Kept:
+    @property
+    def size(self):
+        return 1
+    @size.setter
+    def size(self, new):
+        self.new = new + 1
+@cache
+def cached(given):
+    return given + 1
+def maker(more):
+    def made(given):
+        return given + more + 1
+    return made
+made = maker(1)
+"""
 FILES = ("metrics/needed.py", "comparison/pairs.py", "gates/limits.py", "evidence/pricing.py")
 
 
@@ -58,6 +80,43 @@ def test_every_mutant_of_the_judging_code_is_another_program_with_a_name_of_its_
     assert len({mutant.name for mutant in found}) == len(found)
     assert plain not in {mutant.source for mutant in found}
     compile(mutations.telling_calls(path, source), path, "exec")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "asked", "before", "after"),
+    [
+        ("item < 3", "item <= 3", "plain([2, 3])", [2], [2, 3]),
+        (" if item < 3", "", "plain([2, 3])", [2], [2, 3]),
+        ("return 1", "return 2", "Kept().size", 1, 2),
+        ("given + 1", "given + 5", "cached(1)", 2, 6),
+        ("given + more", "given - more", "maker(1)(3)", 5, None),
+        ("LIMIT = 3", "LIMIT = 4", "LIMIT", 3, None),
+        ("maker(1)", "maker(2)", "made(1)", 3, None),
+        ("    return [", "    more = 1\n    return [", "plain([2])", [2], [2]),
+    ],
+)
+def test_a_living_function_takes_changed_code_and_what_stands_outside_of_one_does_not(
+    monkeypatch, tmp_path, old, new, asked, before, after
+):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    swapped, path = importlib.import_module("swapped"), tmp_path / "living.py"
+    names = {}
+    exec(compile(LIVING, str(path), "exec"), names)
+    assert eval(asked, names) == before
+    if "cached" in asked:
+        names["cached"].cache_clear()
+    done = swapped.swap(swapped.living(str(tmp_path)), str(path), LIVING, LIVING.replace(old, new))
+    assert done is (after is not None)
+    assert eval(asked, names) == (after if done else before)
+
+
+def test_a_function_that_was_made_before_is_not_half_changed(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    swapped, names = importlib.import_module("swapped"), {}
+    path = str(tmp_path / "living.py")
+    exec(compile(LIVING, path, "exec"), names)
+    assert not swapped.swap(swapped.living(str(tmp_path)), path, LIVING, LIVING.replace("more + 1", "more + 2"))
+    assert names["made"](1) == 3
 
 
 def test_what_is_explained_is_still_a_mutant_and_has_a_reason(mutations):

@@ -231,6 +231,13 @@ def test_the_first_three_are_three(place: int, found: float) -> None:
     assert sample.detail == told
 
 
+@pytest.mark.parametrize(("ranked", "found"), [(["a", "b", "c", "Make_Wall"], 0.25), (["a"], 0.0), ([], 0.0)])
+def test_a_script_that_was_not_returned_is_found_at_no_place(ranked: list[str], found: float) -> None:
+    trace, run = selected(ranked, "Make_Wall")
+    assert [sample.numerator for sample in measured("routing.selection_mrr", trace, run)] == [found]
+    assert [sample.numerator for sample in measured("routing.selection_top1", trace, run)] == [0.0]
+
+
 def test_a_script_outside_the_manifest_puts_nothing_into_the_prompt() -> None:
     trace, run = selected(["Make_Wall", "Deleted_Since"], "Make_Wall")
     entry = COUNT.text(compact_json(trace.meta["manifest"][0]))

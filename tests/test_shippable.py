@@ -55,7 +55,9 @@ def test_one_broken_prompt_is_one_too_many(metric: str, kind: Any) -> None:
     "metric", ["prompt.invalid", "prompt.task_missing", "cost.with_refetches_usd", "needed.recall", "needed.recall.far"]
 )
 def test_what_could_not_be_measured_says_where_and_why(metric: str) -> None:
-    assert obstacles(**{metric: UNMEASURED}) == (Obstacle("unmeasured", metric=metric, case="b", reason="no price"),)
+    assert obstacles(**{metric: UNMEASURED}) == (
+        Obstacle("unmeasured", count=0, metric=metric, case="b", reason="no price"),
+    )
 
 
 def test_windows_that_nobody_knows_are_held_against_nobody() -> None:

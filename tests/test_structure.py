@@ -273,6 +273,15 @@ def test_a_raw_value_in_the_store_is_judged_leaf_by_leaf_and_not_as_text(kept: A
     assert (sample.numerator, sample.denominator, sample.upper_bound) == (0.0, 2.0, False)
 
 
+@pytest.mark.parametrize(("chars", "ends"), [(194, "x"), (195, "…"), (300, "…")])
+def test_a_lost_value_is_told_by_its_first_200_characters(chars: int, ends: str) -> None:
+    recording = opened([result(data={"note": "x" * chars, "rows": 471}, index=2)])
+    (sample,) = measured("loss.leaf_recall.end", recording, shown_as(recording, "rows: 471"))
+    (told,) = sample.detail.facts
+    assert told == f"note: {'x' * min(chars, 193)}{ends}"
+    assert len(told) == min(chars + 6, 200)
+
+
 def test_samples_of_threads_that_take_turns_stand_in_the_order_of_their_results() -> None:
     """The thread whose result came first has its last prompt last."""
     steps = []

@@ -286,13 +286,8 @@ class _Rule:
             (self.comparison.row(other, self.metric, case), self.comparison.row(RUN_TODAY, self.metric, case))
             for case in self.comparison.case_ids
         )
-        pairs = [
-            (ours, theirs)
-            for ours, theirs in rows
-            if ours is not None and theirs is not None and ours.finite is not None and theirs.finite is not None
-        ]
         info, seed = self.comparison.metrics[self.metric], self.comparison.signature.seed
-        return difference(info, (other, RUN_TODAY), pairs, Swaps(seed))
+        return difference(info, (other, RUN_TODAY), rows, Swaps(seed))
 
     def surely_cheaper(self, names: Sequence[str]) -> tuple[str, ...]:
         """Those of the strategies that qualify which surely cost less than what is run today, all of them judged together: the best is picked."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -26,7 +26,7 @@ def deltas(
     """Every strategy against each reference, per metric, over the cases that both measured: the first reference first."""
     table: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:
-        if row.case is not None and row.value is not None:
+        if row.case is not None:
             table.setdefault((row.strategy, row.metric), {})[row.case] = row
     swaps = Swaps(seed)
     found = []
@@ -36,8 +36,7 @@ def deltas(
                 continue
             for name, info in infos.items():
                 ours, theirs = table.get((strategy, name), {}), table.get((reference, name), {})
-                cases = sorted(ours.keys() & theirs.keys())
-                pairs = [(ours[case], theirs[case]) for case in cases]
+                pairs = ((ours[case], theirs[case]) for case in sorted(ours.keys() & theirs.keys()))
                 found.append(difference(info, (strategy, reference), pairs, swaps))
     return tuple(found)
 
@@ -60,31 +59,41 @@ def change(
     >>> found.delta, found.relative, found.n, found.reason
     (10.0, 0.1, 1, '1 case: nothing is sure below 6')
     """
-    pairs = []
-    for row in rows:
-        earlier = before.get(row.case) if row.case is not None else None
-        if row.value is not None and earlier is not None:
-            weight = (weights or {}).get(row.case or "", row.n)
-            pairs.append((row, msgspec.structs.replace(row, value=earlier, n=weight)))
+    weigh = weights or {}
+    pairs = [
+        (row, msgspec.structs.replace(row, value=before.get(row.case), n=weigh.get(row.case, row.n)))
+        for row in rows
+        if row.case is not None
+    ]
     return difference(info, (rows[0].strategy, name), pairs, Swaps(seed)) if rows else None
 
 
-def difference(info: MetricInfo, names: tuple[str, str], pairs: Sequence[tuple[Row, Row]], swaps: Swaps) -> Delta:
-    """The difference of two strategies (`names`: ours, the reference) over the rows of the same cases, and whether it is sure."""
+def difference(
+    info: MetricInfo, names: tuple[str, str], rows: Iterable[tuple[Row | None, Row | None]], swaps: Swaps
+) -> Delta:
+    """The difference of two strategies (`names`: ours, the reference) over the cases that both measured, and whether it is sure."""
     strategy, reference = names
-    ours = combine(info, [(a.value or 0.0, a.n) for a, _ in pairs])
-    theirs = combine(info, [(b.value or 0.0, b.n) for _, b in pairs])
+    pairs = [pair for ours, theirs in rows if (pair := _pair(ours, theirs)) is not None]
+    ours = combine(info, [(pair.ours, pair.our_weight) for pair in pairs])
+    theirs = combine(info, [(pair.theirs, pair.their_weight) for pair in pairs])
     if ours is None or theirs is None:
         return Delta(strategy=strategy, reference=reference, metric=info.name, delta=None, relative=None, low=None,
                      high=None, n=0, better=None, reason="no case was measured for both")  # fmt: skip
     delta = ours - theirs
     relative = delta / abs(theirs) if theirs else None
-    held = certainty([Pair(a.value or 0.0, b.value or 0.0, a.n, b.n) for a, b in pairs], info.aggregate, swaps)
+    held = certainty(pairs, info.aggregate, swaps)
     reason = _doubt(delta, relative, len(pairs), held)
     better = None if reason else (delta < 0) == (info.better == "lower")
     return Delta(strategy=strategy, reference=reference, metric=info.name, delta=delta, relative=relative, low=held.low,
                  high=held.high, relative_low=held.relative_low, relative_high=held.relative_high, n=len(pairs),
                  better=better, p=held.p, reason=reason)  # fmt: skip
+
+
+def _pair(ours: Row | None, theirs: Row | None) -> Pair | None:
+    """What two rows of one case measured; None where one did not."""
+    if ours is None or theirs is None or ours.finite is None or theirs.finite is None:
+        return None
+    return Pair(ours.finite, theirs.finite, ours.n, theirs.n)
 
 
 def _doubt(delta: float, relative: float | None, cases: int, held: Certainty) -> str | None:

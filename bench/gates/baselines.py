@@ -146,9 +146,11 @@ def _over_all(
     ends: Mapping[str, tuple[float, float]],
     side: int,
 ) -> float | None:
-    """The value of all cases together; with `ends`, one end of its bounds."""
+    """The value of all cases together; with `ends`, one end of its bounds. None where one weighs nobody knows what in a pooled value."""
     known = [(case, value) for case, value in cases.items() if case and value is not None]
-    return combine(info, [(ends[case][side] if case in ends else value, weigh.get(case, 1.0)) for case, value in known])
+    if info.aggregate == "pooled" and any(case not in weigh for case, _ in known):
+        return None
+    return combine(info, [(ends[case][side] if case in ends else value, weigh.get(case, 0.0)) for case, value in known])
 
 
 def _filled(

@@ -57,7 +57,10 @@ def limits(
         """Whether a row can be judged: it was measured in full, or a share that must be whole (or nothing) is already not."""
         if row.partly == 0 or row.unit != "fraction":
             return row.partly == 0
-        return (min is not None and min >= 1 > (row.most or 0.0)) or (max is not None and max <= 0 < (row.least or 0.0))
+        least, most = row.least, row.most
+        if least is None or most is None:
+            return False
+        return (min is not None and min >= 1 > most) or (max is not None and max <= 0 < least)
 
     failed = comparison.failed(strategy)
     if failed:

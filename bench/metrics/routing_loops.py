@@ -32,7 +32,7 @@ def loops(evidence: RunEvidence) -> list[Sample]:
     known = _novelty(evidence.trace)
     taken: dict[str, list[tuple[int, tuple[object, ...]]]] = {}
     for decision in evidence.run.decisions:
-        where = (decision.route, _known_at(known, decision.step))
+        where = (decision.route, bisect_right(known, decision.step))
         taken.setdefault(decision.router, []).append((decision.step, where))
     for outcome in evidence.run.results:
         if outcome.reply is not None:
@@ -51,8 +51,8 @@ def _counted(router: str, decided: Iterable[tuple[int, tuple[object, ...]]]) -> 
     )
 
 
-def _novelty(trace: Trace) -> list[tuple[int, int]]:
-    """How many different things the trace has held, after each step that added one: (step index, count), growing."""
+def _novelty(trace: Trace) -> list[int]:
+    """The steps after which the trace has held something that it had not held before, in order."""
     held: set[str] = set()
     grown = []
     for step in trace.steps:
@@ -67,14 +67,8 @@ def _novelty(trace: Trace) -> list[tuple[int, int]]:
             said = [["call", call.name, call.arguments] for call in step.tool_calls]
             held.update(map(compact_json, said or [["said", text_of(step.content)]]))
         if len(held) > before:
-            grown.append((step.index, len(held)))
+            grown.append(step.index)
     return grown
-
-
-def _known_at(grown: list[tuple[int, int]], step: int) -> int:
-    """How many different things were held when a step was over; 0 before the first."""
-    place = bisect_right(grown, (step, float("inf")))
-    return grown[place - 1][1] if place else 0
 
 
 @metric("routing.missed_loops", unit="decisions", better="lower", aggregate="sum")
