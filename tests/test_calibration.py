@@ -164,6 +164,13 @@ def test_constants_are_kept_to_a_token_a_hundredth_and_a_ten_thousandth() -> Non
     assert _Way(sent, 0, assumed=True).constants == Constants(9, 3.25, 1.2345)
 
 
+@pytest.mark.parametrize(("assumed", "lowest"), [(False, -80), (True, -50)])
+def test_a_prompt_may_cost_less_than_its_tools_by_what_these_may_be_worth(assumed: bool, lowest: int) -> None:
+    """100 tokens of definitions as we count them; of a vocabulary that is not known one of ours may be half a token."""
+    sent = [_Sent(reported=-80 + 3 * n + 1000 * n + 100, tools=100, messages=n, said=1000 * n) for n in (1, 2, 3)]
+    assert _Way(sent, 100, assumed=assumed).constants == Constants(lowest, 3.0, 1.0)
+
+
 @pytest.mark.parametrize(("completion", "size"), [(2, 0), (4, 0), (5, 1), (9, 5)])
 def test_what_an_answer_has_beyond_its_text_as_the_provider_counts_it_is_reasoning(completion: int, size: int) -> None:
     count = TokenCounter()

@@ -56,6 +56,11 @@ def test_what_is_behind_another_message_is_no_answer_that_follows_at_once() -> N
     assert evidence("gpt-5.2", before).prompts.kept[1] == Kept(0)
 
 
+def test_where_no_rule_is_known_nothing_is_read_again_nor_written() -> None:
+    calls = calls_of(evidence("command-r", TWO))
+    assert [(call.reread, call.written, call.writes) for call in calls] == [(0, 0, False)] * 2
+
+
 @pytest.mark.parametrize(("tokens", "reread"), [(1026, 0), (1027, 1024), (1154, 1024), (1155, 1152)])
 def test_a_call_right_after_reads_the_prompt_but_for_the_start_of_the_answer(tokens: int, reread: int) -> None:
     (call,) = calls_of(evidence("gpt-4o", run_of((1, 0, ("user",), tokens))))
@@ -75,6 +80,22 @@ def test_what_the_cache_held_before_is_read_whole_at_the_first_prompt_only() -> 
     found = evidence("gpt-4o", TWO, turns=turns)
     assert found.prompts.kept == [Kept(0, warm=700), Kept(1000, answered=300)]
     assert [call.read for call in calls_of(found)] == [700, 0]  # 700 is no step of the rule: it was served
+
+
+def test_a_message_that_is_replaced_by_its_equal_is_no_change() -> None:
+    prompts = (
+        Prompt(
+            step=1, thread="main", tokens=1353, splices=(Splice(at=0, removed=0, added=("user", "answer", "more")),)
+        ),
+        Prompt(
+            step=3, thread="main", tokens=1353, splices=(Splice(at=0, removed=3, added=("user", "answer", "more")),)
+        ),
+        Prompt(step=5, thread="main", tokens=1053, splices=(Splice(at=0, removed=3, added=("user", "more")),)),
+        Prompt(step=7, thread="main", tokens=1053, splices=()),
+    )
+    run = msgspec.structs.replace(TWO, prompts=prompts)
+    turns = tuple(ModelTurn(index=index) for index in (1, 3, 5, 7))
+    assert [kept.tokens for kept in evidence("gpt-4o", run, turns=turns).prompts.kept] == [0, 1350, 1000, 1050]
 
 
 PRICES = UnitPrices("p", "m", 3, 15, 0.3, 3.75)

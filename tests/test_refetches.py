@@ -119,6 +119,25 @@ def test_one_result_serves_every_fact_that_it_holds() -> None:
     assert repair.new_tokens == repair.answer_tokens + repair.fetched[3]
 
 
+def test_what_a_handle_gives_serves_every_fact_that_it_holds() -> None:
+    steps = [
+        result("level_471, level_472 " + "and more " * 20, index=2, call_id="a"),
+        result("level_472", index=3, call_id="b"),
+        ModelTurn(index=4, content="ok"),
+        ModelTurn(index=5, content="level_471 below level_472"),
+    ]
+    recording = opened(steps)
+    run = run_of(recording, "s=store=external:preview_chars=0")
+    first, second = (outcome.record.handle for outcome in run.results)
+    (repair,) = evidence_of(recording, run).refetches.values()
+    assert (list(repair.fetched), repair.beyond) == ([first], ())  # it gives both: the second one is not asked for
+    steps[3] = ModelTurn(index=5, content="level_472")
+    recording = opened(steps)
+    run = run_of(recording, "s=store=external:preview_chars=0")
+    (repair,) = evidence_of(recording, run).refetches.values()
+    assert (list(repair.fetched), repair.beyond) == ([second], ())  # the smaller one of two
+
+
 def repeating(recording: Trace, targets: int) -> Trace:
     """The trace with its calls asking for so few things that they repeat."""
     steps = []

@@ -180,7 +180,7 @@ def calls_of(evidence: RunEvidence) -> list[Call]:
                 prompt_tokens=prompt.tokens,
                 read=read,
                 written=prompt.tokens - _at_end(run) - (read or 0) if writes else 0,
-                answer_tokens=answers.get(prompt.step, 0),
+                answer_tokens=answers[prompt.step],
                 model=model,
                 provider=provider,
                 prices=prices,
