@@ -148,6 +148,7 @@ def test_of_a_first_prompt_as_much_is_warm_as_it_has_of_the_recorded_start() -> 
         (("user", "more"), 1050),
         (("user", "answer", "more"), 1000),  # up to the first message that is another one
         (("more", "user"), 0),
+        (("answer", "more"), 0),
     ):
         tokens = 3 + sum(SIZES[key] for key in prompted)
         assert kept_prefixes(TraceEvidence(recording), run_of((3, 0, prompted, tokens))) == [Kept(0, warm=warm)]

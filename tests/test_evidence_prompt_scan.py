@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from handmade import opened, result, run_of
+from handmade import opened, result, run_of, trace
 from measured import evidence_of
 
 from bench.evidence.prompt_scan import Standing
 from bench.metrics import example
-from bench.model import ModelTurn
+from bench.model import ModelTurn, UserTurn
 
 MASK = "mask=compactor=mask_observations:keep_last=1"
 RECORDING = opened(
@@ -27,6 +27,23 @@ def test_a_result_stands_whole_where_its_text_is_shown_and_else_lacks_what_no_me
     masked, kept = scan.standings["end"]
     assert (masked.result, masked.whole, masked.gone, len(masked.texts), masked.written) == (first, False, (), 1, ())
     assert kept == Standing(second, True)  # the last turn had said 471 itself, so that it is not gone
+
+
+def test_results_stand_in_their_order_whichever_thread_is_prompted_first() -> None:
+    recording = trace(
+        UserTurn(index=0, content="a"),
+        UserTurn(index=1, thread="critic", content="b"),
+        ModelTurn(index=2, content="so"),
+        result(index=3, data={"rows": 471}),
+        ModelTurn(index=4, thread="critic", content="so"),
+        result(index=5, thread="critic", data={"rows": 472}),
+        ModelTurn(index=6, thread="critic", content="done"),
+        ModelTurn(index=7, content="done"),
+    )
+    prompts = evidence_of(recording, run_of(recording, "keep_all")).prompts
+    for place in ("shown", "end"):
+        assert [item.result.index for item in prompts.scan.standings[place]] == [3, 5]
+        assert [item.result.index for item in prompts.leaves[place]] == [3, 5]
 
 
 def test_what_a_strategy_wrote_is_shown_where_nothing_shows_the_result() -> None:

@@ -20,6 +20,7 @@ def parts(content: str, *arguments: Any) -> tuple[list[str], list[str]]:
     [
         ("I look.", "I look.", []),
         ("", "", []),
+        ("I look.\nSo.\n", "I look.\nSo.\n", []),
         ("a ```py\nx = 1\n``` b", "a   b", ["x = 1\n"]),
         ("```\nx\n``` b", "  b", ["x\n"]),
         ("```\nx\n``````\ny\n```z", "  z", ["x\n", "y\n"]),
