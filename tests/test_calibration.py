@@ -17,9 +17,19 @@ from bench import compare, load, run_scenario
 from bench.cli import main
 from bench.comparison.pairs import require_comparable
 from bench.errors import ResultsError, ScenarioError
-from bench.evidence.calibration import CALIBRATION_VERSION, Calibration, _Sent, _Way, calibrated, count_error
+from bench.evidence.calibration import (
+    CALIBRATION_VERSION,
+    Calibration,
+    _AsAnswered,
+    _AsReported,
+    _Sent,
+    _Way,
+    _ways,
+    calibrated,
+    count_error,
+)
 from bench.evidence.of_trace import TraceEvidence
-from bench.model import Counting, Trace
+from bench.model import Counting, ModelTurn, Trace, Usage
 from bench.replayer.loop import Replayer
 from bench.scenario import Scenario, read_scenario
 from bench.strategies import parse_strategy
@@ -121,6 +131,54 @@ def test_a_way_of_counting_is_as_far_off_as_the_better_of_fitted_and_plain(plain
     way = _Way([_Sent(reported=100, tools=0, messages=2, said=90)], 0, assumed=False)
     way.plain, way.outside = plain, outside
     assert way.error == 0.1
+
+
+def sent_of(turns: int, **more: int) -> list[_Sent]:
+    """Prompts of 500 tokens and 8.25 a message, in a vocabulary with 1.1875 tokens for one of ours."""
+    sizes = [(4 * place, 16 * place * place) for place in range(1, turns + 1)]
+    return [
+        _Sent(round(500 + 8.25 * messages + 1.1875 * said), 0, messages, said)._replace(**more)
+        for messages, said in sizes
+    ]
+
+
+def test_constants_have_the_digits_that_they_need() -> None:
+    assert _Way(sent_of(12), 0, assumed=True).constants == (500, 8.25, 1.1875)
+
+
+@pytest.mark.parametrize(
+    ("turns", "flagged", "assumed", "more", "names"),
+    [
+        (5, False, True, {}, [_Way]),
+        (5, False, True, {"answered": 9}, [_Way, _AsAnswered]),
+        (4, False, False, {"answered": 9}, [_Way]),
+        (5, False, False, {"answered": 9, "reasoning": 5}, [_Way, _AsReported, _AsAnswered]),
+        (5, True, False, {"answered": 9, "reasoning": 5}, [_AsReported, _Way, _AsAnswered]),
+        (4, True, False, {"reasoning": 5}, [_AsReported, _Way]),
+        (4, True, True, {"reasoning": 5}, [_AsReported]),
+        (4, False, True, {"reasoning": 5}, [_Way]),
+    ],
+)
+def test_the_ways_to_count_that_are_tried(
+    turns: int, flagged: bool, assumed: bool, more: dict[str, int], names: list[type[_Way]]
+) -> None:
+    assert [type(way) for way in _ways(sent_of(turns, **more), 0, flagged, assumed)] == names
+
+
+@pytest.mark.parametrize(("answered", "size"), [(0, 0), (1, 0), (2, 0), (9, 7)])
+def test_what_an_answer_counts_beyond_its_text_is_reasoning_and_never_less_than_none(answered: int, size: int) -> None:
+    turn = ModelTurn(index=1, content="Yes.", usage=Usage(prompt_tokens=5, completion_tokens=answered))
+    count = TokenCounter()
+    assert count.said("Yes.", ()) == 2
+    way = _AsAnswered(sent_of(6), 0, assumed=False)
+    assert way.size(turn, count, 1.0) == size
+    assert way.size(ModelTurn(index=1, content="Yes."), count, 1.0) == 0
+
+
+@pytest.mark.parametrize("turns", [3, 12])
+def test_where_the_plain_rule_is_right_it_stays(turns: int) -> None:
+    found = calibration_of(session(turns, PLAIN))
+    assert (found.counting.calibrated, found.counting.prompt_tokens) == (False, PROMPT_TOKENS)
 
 
 def test_usage_that_follows_no_rule_is_not_fitted() -> None:
