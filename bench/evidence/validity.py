@@ -218,7 +218,7 @@ class _Thread:
         self.known: dict[str, Shape] = {}
         self.shapes: list[Shape] = []
         self.wrong: list[Sequence[Problem]] = []
-        self.problems = 1
+        self.problems = 0
         self.users = 0
         self.told: Counter[int] = Counter()
 
@@ -253,7 +253,7 @@ class _Thread:
         start = max(0, min(start, last) - 1)
         while start > 0 and shapes[start].answers is not None:
             start -= 1
-        while end < last and shapes[end].place is None:
+        while end < last and shapes[end].place is not None:
             end += 1
         end = min(end + 1, last)
         while end < last and shapes[end].answers is not None:
