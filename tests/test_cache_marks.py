@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 from generated import traces
@@ -10,7 +12,7 @@ from hypothesis import given
 from recorded_usage import session
 from reference.cost import marked_tokens
 
-from bench.evidence.cache_marks import MarkedStarts
+from bench.evidence.cache_marks import MarkedStarts, positions
 from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.pricing import Kept, calls_of, kept_prefixes
@@ -94,6 +96,48 @@ def test_what_is_masked_was_never_the_end_of_a_prompt() -> None:
 def test_a_start_that_comes_back_is_found_again() -> None:
     keys, messages = chat("s", "u", "a", "u", "a", "u")
     assert found_in(keys[:4], [keys[0], keys[5]], keys[:6], messages=messages) == [None, 1, 4]
+
+
+def message(text: str = "said", **fields: Any) -> Message:
+    return Message(**{"role": "assistant", "kind": "model", "text": text, **fields})
+
+
+def test_what_counts_as_a_position() -> None:
+    call, written = ToolCall(id="1", name="f"), ToolCall(id="2", name="f", in_text=True)
+    assert positions(message()) == positions(message("")) == positions(message(" \n")) == 1  # nothing at all is one too
+    assert positions(message("", tool_calls=(call, call))) == 1  # a run of calls
+    assert positions(message(tool_calls=(call,))) == 2
+    assert positions(message(tool_calls=(written,))) == 1  # part of its text
+    assert positions(message(reasoning_tokens=40)) == 2
+    assert positions(message(non_text=3)) == 4
+    assert positions(message("", non_text=3)) == 3
+    assert positions(message(tool_calls=(call,), reasoning_tokens=40, non_text=1)) == 4
+    told = message(kind="result", role="tool", non_text=2)
+    assert [positions(told), positions(told, message()), positions(told, told)] == [1, 1, 0]
+    by_user = message(kind="result", role="user")  # a result that speaks as a user is a text
+    assert [positions(by_user, told), positions(told, by_user)] == [1, 1]
+
+
+def test_other_tools_or_another_model_before_the_same_messages_are_another_start() -> None:
+    keys, messages = chat("u", "u", "u")
+    starts = MarkedStarts()
+
+    def read(step: int, begins: str, count: int, at: int) -> tuple[int, int] | None:
+        return starts.read(step, begins, keys[:count], at, messages, 20, lambda used: True)
+
+    assert [read(1, "a", 2, 0), read(2, "b", 2, 2), read(3, "b", 3, 2)] == [None, None, (2, 2)]
+    assert read(4, "a", 3, 3) == (2, 1)  # back to the first: what was left there
+
+
+def test_a_start_is_used_when_it_is_read_and_gone_when_it_was_not_for_long() -> None:
+    keys, messages = chat("u", "u", "u", "u")
+    starts = MarkedStarts()
+
+    def read(step: int, count: int, at: int, *gone: int) -> tuple[int, int] | None:
+        return starts.read(step, "m", keys[:count], at, messages, 20, lambda used: used not in gone)
+
+    assert [read(1, 2, 0), read(2, 3, 2), read(3, 3, 3)] == [None, (2, 1), (3, 2)]
+    assert read(4, 4, 3, 3) == (2, 2)  # what the third prompt used is gone: the shorter start was read by the second
 
 
 def test_the_same_messages_behind_other_ones_are_another_start() -> None:

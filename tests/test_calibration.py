@@ -17,11 +17,13 @@ from bench import compare, load, run_scenario
 from bench.cli import main
 from bench.comparison.pairs import require_comparable
 from bench.errors import ResultsError, ScenarioError
+from bench.evidence import calibration
 from bench.evidence.calibration import (
     CALIBRATION_VERSION,
+    FEWEST_TURNS,
     Calibration,
+    Constants,
     _AsAnswered,
-    _AsReported,
     _Sent,
     _Way,
     _ways,
@@ -29,7 +31,7 @@ from bench.evidence.calibration import (
     count_error,
 )
 from bench.evidence.of_trace import TraceEvidence
-from bench.model import Counting, ModelTurn, Trace, Usage
+from bench.model import Counting, ModelTurn, ToolCall, Trace, Usage
 from bench.replayer.loop import Replayer
 from bench.scenario import Scenario, read_scenario
 from bench.strategies import parse_strategy
@@ -133,52 +135,53 @@ def test_a_way_of_counting_is_as_far_off_as_the_better_of_fitted_and_plain(plain
     assert way.error == 0.1
 
 
-def sent_of(turns: int, **more: int) -> list[_Sent]:
-    """Prompts of 500 tokens and 8.25 a message, in a vocabulary with 1.1875 tokens for one of ours."""
-    sizes = [(4 * place, 16 * place * place) for place in range(1, turns + 1)]
-    return [
-        _Sent(round(500 + 8.25 * messages + 1.1875 * said), 0, messages, said)._replace(**more)
-        for messages, said in sizes
+def test_the_ways_that_are_tried_and_which_of_equal_ones_is_believed() -> None:
+    plain, reported, answered = (way.name for way in (calibration._Way, calibration._AsReported, _AsAnswered))
+    thought = _Sent(reported=100, tools=0, messages=2, said=90, reasoning=5, answered=10, answered_said=5)
+    silent = thought._replace(reasoning=0)
+
+    def names(one: _Sent, turns: int, *, flagged: bool = False, assumed: bool = False) -> list[str]:
+        return [way.name for way in _ways([one] * turns, 0, flagged, assumed)]
+
+    assert FEWEST_TURNS == 5
+    assert names(thought, 4) == [plain, reported]
+    assert names(thought, 4, flagged=True) == [reported, plain]
+    assert names(thought, 4, assumed=True) == [plain]
+    assert names(thought, 4, flagged=True, assumed=True) == [reported]
+    assert names(thought, 5) == names(thought, 5, assumed=True) == [plain, reported, answered]
+    assert names(silent, 4) == [plain]
+    assert names(silent, 5) == [plain, answered]
+    assert names(silent._replace(answered=0), 5) == [plain]
+
+
+def test_constants_are_kept_to_a_token_a_hundredth_and_a_ten_thousandth() -> None:
+    """9 tokens, 3.25 a message and 1.2345 for one of ours, where every product is a whole number."""
+    told = [(4 * number, 20_000 * (number * 7 % 13)) for number in range(1, 13)]
+    sent = [
+        _Sent(reported=9 + 13 * messages // 4 + 12345 * said // 10_000, tools=0, messages=messages, said=said)
+        for messages, said in told
     ]
+    assert _Way(sent, 0, assumed=True).constants == Constants(9, 3.25, 1.2345)
 
 
-def test_constants_have_the_digits_that_they_need() -> None:
-    assert _Way(sent_of(12), 0, assumed=True).constants == (500, 8.25, 1.1875)
-
-
-@pytest.mark.parametrize(
-    ("turns", "flagged", "assumed", "more", "names"),
-    [
-        (5, False, True, {}, [_Way]),
-        (5, False, True, {"answered": 9}, [_Way, _AsAnswered]),
-        (4, False, False, {"answered": 9}, [_Way]),
-        (5, False, False, {"answered": 9, "reasoning": 5}, [_Way, _AsReported, _AsAnswered]),
-        (5, True, False, {"answered": 9, "reasoning": 5}, [_AsReported, _Way, _AsAnswered]),
-        (4, True, False, {"reasoning": 5}, [_AsReported, _Way]),
-        (4, True, True, {"reasoning": 5}, [_AsReported]),
-        (4, False, True, {"reasoning": 5}, [_Way]),
-    ],
-)
-def test_the_ways_to_count_that_are_tried(
-    turns: int, flagged: bool, assumed: bool, more: dict[str, int], names: list[type[_Way]]
-) -> None:
-    assert [type(way) for way in _ways(sent_of(turns, **more), 0, flagged, assumed)] == names
-
-
-@pytest.mark.parametrize(("answered", "size"), [(0, 0), (1, 0), (2, 0), (9, 7)])
-def test_what_an_answer_counts_beyond_its_text_is_reasoning_and_never_less_than_none(answered: int, size: int) -> None:
-    turn = ModelTurn(index=1, content="Yes.", usage=Usage(prompt_tokens=5, completion_tokens=answered))
+@pytest.mark.parametrize(("completion", "size"), [(2, 0), (4, 0), (5, 1), (9, 5)])
+def test_what_an_answer_has_beyond_its_text_as_the_provider_counts_it_is_reasoning(completion: int, size: int) -> None:
     count = TokenCounter()
-    assert count.said("Yes.", ()) == 2
-    way = _AsAnswered(sent_of(6), 0, assumed=False)
-    assert way.size(turn, count, 1.0) == size
-    assert way.size(ModelTurn(index=1, content="Yes."), count, 1.0) == 0
+    text = "one two"  # two tokens of ours, four of a provider that takes two for one
+    assert count.said(text, ()) == 2
+    turn = ModelTurn(index=0, content=text, usage=Usage(prompt_tokens=9, completion_tokens=completion))
+    way = _AsAnswered([_Sent(reported=100, tools=0, messages=2, said=90)], 0, assumed=True)
+    assert way.size(turn, count, 2.0) == size
+    assert way.size(msgspec.structs.replace(turn, usage=None), count, 2.0) == 0
+    call = ToolCall(id="c", name="f", arguments={"a": 1})
+    asking = msgspec.structs.replace(turn, tool_calls=(call,))
+    assert way.size(asking, count, 1.0) == max(0, completion - count.said(text, (call,)))
 
 
-@pytest.mark.parametrize("turns", [3, 12])
-def test_where_the_plain_rule_is_right_it_stays(turns: int) -> None:
-    found = calibration_of(session(turns, PLAIN))
-    assert (found.counting.calibrated, found.counting.prompt_tokens) == (False, PROMPT_TOKENS)
+def test_constants_that_do_no_better_than_the_plain_rule_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibration, "outside_error", lambda *given: 0.0)  # as far off as the plain rule: not at all
+    found = calibration_of(session(12, PLAIN))
+    assert (found.counting, found.counting.calibrated) == (PLAIN, False)
 
 
 def test_usage_that_follows_no_rule_is_not_fitted() -> None:

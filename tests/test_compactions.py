@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from generated import traces
 from handmade import opened, result, run_of, shell, trace
@@ -9,9 +10,20 @@ from hypothesis import given, settings, strategies as st
 from measured import evidence_of, measured
 from reference import lost
 
-from bench.evidence.compactions import Survivors
+from bench.evidence.compactions import Survivors, compaction_steps, joined_before
 from bench.evidence.shown import CURVE_CALLS, compactions_shown, window_shown
-from bench.model import CompactionShown, ModelTurn, Prompt, Run, Trace
+from bench.metrics import example
+from bench.model import (
+    CompactionShown,
+    ContextReset,
+    ModelTurn,
+    Prompt,
+    Run,
+    Splice,
+    Trace,
+    UserTurn,
+    WriterCall,
+)
 
 
 def pairs(name: str, recording: Trace, run: Run) -> list[tuple[int | None, float | None, float | None]]:
@@ -130,6 +142,50 @@ def test_a_fact_is_lost_once_and_comes_back_as_often_as_it_was_told() -> None:
     assert at(8, Held("b", touched=("a",))) == (1, 3)
     assert at(10, Held("b")) == (1, 4)  # c was never held
     assert at(11, Held("b", "c", touched=("c",))) == (2, 4)
+
+
+JOINED = {1: [0], 3: [1, 2]}
+
+
+def second(*added: str, removed: int = 0, compacted: bool = True) -> Run:
+    """The example's run with another second prompt, at step 3: its first one shows the user's turn alone."""
+    run = example().run
+    splice = Splice(at=1 - removed, removed=removed, added=added)
+    prompt = msgspec.structs.replace(run.prompts[1], splices=(splice,), compacted=compacted)
+    other = msgspec.structs.replace(run.messages["result"], text="so many")
+    messages = {**run.messages, "other": other}
+    return msgspec.structs.replace(run, messages=messages, prompts=(run.prompts[0], prompt))
+
+
+@pytest.mark.parametrize(
+    ("run", "steps"),
+    [
+        (second("call", "result"), set()),  # everything that joined is there
+        (second("call"), {3}),
+        (second("result"), {3}),
+        (second("call", "other"), {3}),  # the result reads otherwise now
+        (second("call", compacted=False), set()),
+        (second("call", "result", removed=1), {3}),
+        (second("call", "result", removed=1, compacted=False), set()),
+        (second(), {3}),
+    ],
+)
+def test_a_prompt_is_a_compaction_where_something_of_its_history_went(run: Run, steps: set[int]) -> None:
+    assert compaction_steps(run, JOINED) == steps
+
+
+def test_a_prompt_for_which_a_summary_was_written_is_a_compaction() -> None:
+    run = second("call", "result", compacted=False)
+    calls = (WriterCall(step=step, consumed_tokens=9, produced_tokens=4) for step in (3, 9))  # no prompt is of step 9
+    assert compaction_steps(msgspec.structs.replace(run, writer_calls=tuple(calls)), JOINED) == {3}
+
+
+def test_what_joined_a_thread_since_its_turn_before() -> None:
+    recording = trace(
+        UserTurn(index=0, content="a"), ModelTurn(index=1), result("b", index=2), ContextReset(index=3),
+        result("c", index=4, thread="critic"), ModelTurn(index=5), ModelTurn(index=6, thread="critic"), ModelTurn(index=7),
+    )  # fmt: skip
+    assert joined_before(recording) == {1: [0], 5: [1, 2], 6: [4], 7: [5]}
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,13 @@ def test_a_number_in_code_is_not_looked_for_rounded() -> None:
 def test_ends_of_paths_and_digits() -> None:
     assert suffixes("/data/x.h5ad") == ["data/x.h5ad", "x.h5ad"]
     assert suffixes("/data/plain") == ["data/plain"]  # `plain` alone means nothing
+    assert suffixes("/data/a.b") == ["data/a.b"]  # three characters mean too much
+    assert suffixes("/data/a.bc") == ["data/a.bc", "a.bc"]
+    assert suffixes("x.h5ad") == suffixes("") == []  # a path is no end of itself
+    assert suffixes("a//b_2/") == ["a/b_2"]
+    assert [suffixes(f"/data/{end}")[1:] for end in ("run7", "run_a", "run-a")] == [["run7"], ["run_a"], ["run-a"]]
+    long = "/".join(f"part{number}" for number in range(26))
+    assert [len(suffixes(long)), suffixes(long)[0][:6]] == [24, "part2/"]  # of more all ends would be its square
     assert [significant(text) for text in ("0.0120", "1500", "1.5e-9", "0")] == [3, 4, 2, 0]
 
 

@@ -64,6 +64,16 @@ def test_a_run_ends_with_its_sentence() -> None:
     assert spans("copper beam frame steel glass wood", "copper beam. Frame steel") == [()]
 
 
+def test_a_run_is_looked_for_first_where_its_words_were_first_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that nothing has to be read in vain, whatever stands before it: words, paragraphs, other messages."""
+    monkeypatch.setattr(copied, "_SPARE", 0)
+    said = "a wall of copper beam frame one\n\nof it\n\nnext steel glass wood two\n\nin marble brick slate roofs"
+    assert spans(said, "beam frame one", "steel glass wood two and marble brick slate roofs") == [
+        ("beam frame one",),
+        ("steel glass wood two", "marble brick slate roofs"),
+    ]
+
+
 def test_a_run_is_followed_elsewhere_while_little_was_read_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     said, turn = "copper beam frame one\n\ncopper beam frame two", "copper beam frame two"
     short, whole = ("copper beam frame",), (turn,)

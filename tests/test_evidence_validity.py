@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-from handmade import trace
+import random
+from collections.abc import Sequence
 
-from bench.evidence.validity import Recorded
+import pytest
+from handmade import result, trace
+
+from bench.evidence.of_trace import TraceEvidence
+from bench.evidence.validity import Checked, Problem, Recorded, Shape, check_prompts, problems
+from bench.model import ContextReset, Message, ModelTurn, Prompt, Run, Splice, SystemTurn, ToolCall, UserTurn
 from bench.text.texts import Texts
 
 RECORDED = Recorded(trace(), Texts())
@@ -27,3 +32,150 @@ RECORDED = Recorded(trace(), Texts())
 )
 def test_a_text_stands_for_an_instruction_whose_facts_or_words_it_keeps(told: str, text: str, held: bool) -> None:
     assert RECORDED.holds(told, text) is held
+
+
+# ---------------------------------------------------------------- by hand
+
+
+def calls(index: int, *ids: str) -> ModelTurn:
+    return ModelTurn(index=index, tool_calls=tuple(ToolCall(id=name, name="look") for name in ids))
+
+
+EVIDENCE = TraceEvidence(
+    trace(
+        SystemTurn(index=0, content="Use run_1."),
+        UserTurn(index=1, content="Find x_471."),
+        calls(2, "a", "b"),
+        result("one", index=3, call_id="a"),
+        result("two", index=4, call_id="b"),
+        UserTurn(index=5, content="Go on."),
+        calls(6, "c"),
+        result("three", index=7, call_id="c"),
+        ModelTurn(index=8, content="Done."),
+    )
+)
+
+
+def call(name: str) -> ToolCall:
+    return ToolCall(id=name, name="look")
+
+
+MESSAGES = {
+    "s": Message(role="system", kind="system", text="Use run_1.", step=0),
+    "u": Message(role="user", kind="user", text="Find x_471.", step=1),
+    "ab": Message(role="assistant", kind="model", text="", step=2, tool_calls=(call("a"), call("b"))),
+    "a": Message(role="tool", kind="result", text="one", step=3, call_id="a"),
+    "b": Message(role="tool", kind="result", text="two", step=4, call_id="b"),
+    "v": Message(role="user", kind="user", text="Go on.", step=5),
+    "c?": Message(role="assistant", kind="model", text="", step=6, tool_calls=(call("c"),)),
+    "c": Message(role="tool", kind="result", text="three", step=7, call_id="c"),
+    "note": Message(role="user", kind="made", text="Note x_471."),
+    "said": Message(role="assistant", kind="made", text="So far."),
+    "asks": Message(role="assistant", kind="made", text="", tool_calls=(call("z"),)),
+    "told": Message(role="tool", kind="made", text="z", call_id="z"),
+}
+
+
+def prompts_checked(*edits: Sequence[tuple[int, int, Sequence[str]]]) -> list[Checked]:
+    """The prompts of the turn at step 8 that edits make one out of the other, each as (place, how many go, what comes)."""
+    prompts = [
+        Prompt(step=8, thread="main", tokens=9,
+               splices=tuple(Splice(at=at, removed=removed, added=tuple(added)) for at, removed, added in edit))
+        for edit in edits
+    ]  # fmt: skip
+    run = Run(trace_id="t", trace_sha256="", strategy="s", spec="", encoding="o200k_base",
+              messages=MESSAGES, message_tokens={}, prompts=tuple(prompts))  # fmt: skip
+    return check_prompts(EVIDENCE, run)
+
+
+def at_once(*keys: str) -> Checked:
+    (found,) = prompts_checked([(0, 0, keys)])
+    return found
+
+
+def test_what_was_recorded_is_fine() -> None:
+    assert at_once("s", "u", "ab", "a", "b", "v", "c?", "c") == Checked(8)
+
+
+def test_only_steps_of_the_recording_are_named_as_places_and_each_once() -> None:
+    assert at_once("s", "u", "told") == Checked(8, "the tool result of a written message has no call before it")
+    assert at_once("s", "u", "asks", "note").invalid == "call z of a written message has no result before the next turn"
+    assert at_once("s", "u", "asks", "told", "note").invalid == ""
+    twice = at_once("s", "u", "ab", "told", "v")
+    assert twice.invalid == "call a of step 2 has no result before the next turn (and 2 more)"
+    assert twice.places == (2,)
+
+
+def test_a_written_message_has_no_place_in_the_order() -> None:
+    assert at_once("s", "note", "u", "said", "v").invalid == ""
+    assert at_once("s", "v", "note", "u").invalid == "step 1 stands after step 5"
+
+
+def test_a_prompt_changed_bit_by_bit_is_judged_as_if_it_came_at_once() -> None:
+    names = [*MESSAGES]
+    for seed in range(40):
+        draw = random.Random(seed)
+        now: list[str] = []
+        edits, expected = [], []
+        for _ in range(8):
+            first = draw.randint(0, len(now))
+            removed = draw.randint(0, min(3, len(now) - first))
+            edit = [(first, removed, _some(draw, names))]
+            if draw.random() < 0.5:
+                later = draw.randint(first + removed, len(now))
+                edit.append((later, draw.randint(0, min(2, len(now) - later)), _some(draw, names)))
+            for at, gone, added in reversed(edit):
+                now[at : at + gone] = added
+            edits.append(edit)
+            expected.append(at_once(*now))
+        assert prompts_checked(*edits) == expected, seed
+
+
+def _some(draw: random.Random, names: Sequence[str]) -> list[str]:
+    """A few messages that follow one another as recorded, and perhaps one that does not."""
+    start = draw.randrange(len(names))
+    return [*names[start : start + draw.randint(0, 4)], *draw.sample(names, draw.choice((0, 0, 1)))]
+
+
+def test_problems_of_a_whole_prompt_in_order() -> None:
+    asked, told = Shape(2, 2, ("a", "b")), Shape(3, 3, answers="a")
+    assert list(problems([])) == []
+    assert list(problems([asked, told, Shape(4, 4, answers="b")])) == []
+    assert list(problems([asked, told])) == [Problem("call", 2, "b")]
+    assert list(problems([asked, told, told])) == [Problem("call", 2, "b"), Problem("result", 3, "a")]
+    assert {*problems([told, asked])} == {
+        Problem("result", 3, "a"), Problem("call", 2, "a"), Problem("call", 2, "b"), Problem("order", 2, "step 3"),
+    }  # fmt: skip
+    assert list(problems([Shape(5, 5), Shape(None, None), Shape(4, 4), Shape(5, 5)])) == [Problem("order", 4, "step 5")]
+
+
+# ---------------------------------------------------------------- what a recorded reset leaves
+
+
+def test_a_summary_speaks_as_a_user_and_stands_for_the_instructions_that_it_keeps() -> None:
+    recorded = Recorded(
+        trace(
+            SystemTurn(index=0, content="Use run_1."),
+            UserTurn(index=1, content="Find x_471."),
+            ModelTurn(index=2, content="Yes."),
+            ContextReset(index=3, kept=(), summary="x_471 is to be found."),
+            ModelTurn(index=4),
+            ContextReset(index=5, kept=(4,), summary=None),
+            ModelTurn(index=6),
+            UserTurn(index=7, content="Go on."),
+            ModelTurn(index=8),
+        ),
+        Texts(),
+    )
+    assert recorded.no_user_at == {6}
+    assert recorded.untold_at == {4: frozenset(), 6: {1}, 8: {1}}  # the system turn at the start stays
+    assert recorded.instructions == {"main": {0: "Use run_1.", 1: "Find x_471."}}
+    assert (recorded.first_user, recorded.broken_at) == ({"main": 1}, {})
+
+
+def test_a_reset_without_a_summary_holds_what_it_kept() -> None:
+    steps = (UserTurn(index=0, content="Find x_471."), calls(1, "a"), result("one", index=2, call_id="a"))
+    recorded = Recorded(trace(*steps, ContextReset(index=3, kept=(0, 2)), ModelTurn(index=4)), Texts())
+    assert recorded.broken_at == {4: {Problem("result", 2, "a")}}
+    assert (recorded.no_user_at, recorded.untold_at) == (set(), {4: frozenset()})
+    assert recorded.broken == {"main": frozenset()}

@@ -148,6 +148,11 @@ def test_a_bad_thing_is_told_only_where_it_can_be_named():
     assert verdict("cost.prompt_tokens", cost__prompt_tokens=[cost]).losses == ()
 
 
+def test_of_what_nobody_needed_the_largest_loss_comes_first():
+    found = verdict(KEPT, loss__fact_recall__end=[lost(2, ["a"]), lost(4, ["b", "c", "d"])])
+    assert [item.step for item in found.losses] == [4, 2]
+
+
 def test_equal_losses_stand_in_the_order_of_their_steps():
     whole = Sample(numerator=1.0, denominator=2.0)
     found = verdict(KEPT, loss__fact_recall__end=[lost(4, ["a"]), lost(0, ["b"]), whole, lost(2, ["c"])])

@@ -69,6 +69,11 @@ def test_a_need_counts_the_prompts_from_behind_its_origin_to_its_last_use() -> N
     assert found["run_7"] == Need("main", "run_7", "result", source=1, last=5, prompts=3, dependencies=1)
 
 
+def test_a_prompt_at_the_origin_needs_nothing_yet() -> None:
+    turns = (ModelTurn(index=index, content=text) for index, text in enumerate(("I call it run_7", "so", "run_7")))
+    assert needs_of(trace(*turns)) == (Need("main", "run_7", "model", source=0, last=2, prompts=2, dependencies=1),)
+
+
 def need(fact: str, dependencies: int = 1) -> Need:
     return Need("main", fact, "result", source=1, last=5, prompts=3, dependencies=dependencies)
 

@@ -45,6 +45,12 @@ def test_a_value_among_paragraphs_is_read_as_in_a_short_text() -> None:
         assert facts(f'{{"a": "{padding}",\n\n"n": [1,250]}}') == ("250",)
 
 
+def test_an_escape_is_no_part_of_a_word_in_a_long_text_either() -> None:
+    for padding in ("see", "see " * 300):
+        facts = FactsHeld(["nrun_7", "run_7"], Texts())
+        assert facts(f'{padding} {{"a": 1,\n\n"b": "x\\nrun_7"}}') == ("run_7",)
+
+
 def test_what_is_shown_of_a_result_says_nothing_with_half_a_word() -> None:
     texts = MessageTexts([result("files: /data/part_12.csv and more", index=2)])
     cut = Message(role="tool", text="files: /data/part_1", kind="result", step=2)

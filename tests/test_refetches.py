@@ -105,6 +105,20 @@ def test_what_is_gone_is_fetched_from_the_smallest_result_of_its_thread_before_t
     assert {turn: (list(item.fetched), item.beyond) for turn, item in repair.items()} == {5: ([3], ())}
 
 
+def test_one_result_serves_every_fact_that_it_holds() -> None:
+    recording = opened(
+        [
+            result("level_471 " + "and more " * 20, index=2, call_id="a"),
+            result("level_471, level_472 " + "or less " * 30, index=3, call_id="b"),
+            ModelTurn(index=4, content="ok"),
+            ModelTurn(index=5, content="level_472 above level_471, and level_999"),
+        ]
+    )
+    (repair,) = evidence_of(recording, run_of(recording, "drop_all")).refetches.values()
+    assert (repair.turn, list(repair.fetched), repair.beyond) == (5, [3], ())
+    assert repair.new_tokens == repair.answer_tokens + repair.fetched[3]
+
+
 def repeating(recording: Trace, targets: int) -> Trace:
     """The trace with its calls asking for so few things that they repeat."""
     steps = []

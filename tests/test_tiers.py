@@ -7,13 +7,15 @@ import json
 import msgspec
 import pytest
 from generated import traces
-from handmade import opened, result, run_of
+from handmade import opened, result, run_of, trace
 from hypothesis import given, settings, strategies as st
 from measured import dependencies_of, measured, value
 from reference import lost
 
-from bench.evidence.tiers import TIERS
-from bench.model import Missed, ModelTurn, Run, Trace
+from bench.evidence.of_trace import TraceEvidence
+from bench.evidence.prompt_scan import Standing
+from bench.evidence.tiers import TIERS, Behind, Handles, Tiered
+from bench.model import Message, Missed, ModelTurn, Prompt, Resolved, Run, Splice, Trace
 
 
 def shares(recording: Trace, run: Run, place: str) -> dict[str, float | None]:
@@ -94,6 +96,38 @@ def test_a_handle_retrieves_only_where_it_is_shown_and_resolves() -> None:
         "retrievable": 0.5,
         "lost": 0.5,
     }
+
+
+def test_a_handle_stands_for_what_it_was_last_given_when_the_prompt_was_made() -> None:
+    recording = trace(
+        ModelTurn(index=0),
+        result("471, 472 and 473", index=1),
+        ModelTurn(index=2),
+        ModelTurn(index=4),
+        ModelTurn(index=6),
+    )
+    note, other, plain = (
+        Message(role="user", kind="made", text=text) for text in ("see file_1.", "see file_12", "see no file")
+    )
+    prompts = [
+        Prompt(step=step, thread="main", tokens=9, splices=(Splice(at=0, removed=removed, added=(key,)),))
+        for step, removed, key in ((0, 0, "note"), (2, 1, "note"), (4, 1, "note"), (6, 1, "other"))
+    ]
+    given = (Resolved(handle="file_1", step=4, text="a 472"), Resolved(handle="file_1", step=1, text="b 471"))
+    run = msgspec.structs.replace(
+        run_of(recording, "keep_all"), messages={"note": note, "other": other, "plain": plain}, prompts=tuple(prompts),
+        handles=given, results=(),
+    )  # fmt: skip
+    found = Handles(TraceEvidence(recording), run)
+    assert found.behind == [Behind("file_1", "b 471"), Behind("file_1", "a 472")]
+    first, second, nothing = frozenset({0}), frozenset({1}), frozenset[int]()
+    assert found.of_prompts == {0: nothing, 2: first, 4: second, 6: nothing}
+    assert found.of_results == {"shown": {1: first}, "end": {1: nothing}}
+    assert [found.holding(fact, first | second) for fact in ("471", "472", "473")] == [first, second, nothing]
+    assert [found.holding("471", shown) for shown in (first, second, nothing)] == [first, nothing, nothing]
+    standing = Standing(recording.results[0], False, ("472", "471"))
+    assert found.tiered(standing, "shown") == Tiered(standing, ("471",), ("472",))
+    assert found.tiered(standing, "end") == Tiered(standing, (), ("472", "471"))
 
 
 def test_a_part_of_a_longer_handle_is_no_handle() -> None:

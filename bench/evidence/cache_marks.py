@@ -15,7 +15,7 @@ class MarkedStarts:
     """
 
     def __init__(self) -> None:
-        self._next: dict[tuple[int, Hashable], int] = {}
+        self._next: dict[tuple[int | None, Hashable], int] = {}
         self._path: list[int] = []
         """For each number of messages the start of the prompt that has so many, numbered so that equal starts have one number."""
 
@@ -49,8 +49,8 @@ class MarkedStarts:
         return used
 
     def _follow(self, begins: Hashable, keys: Sequence[str], at: int) -> None:
-        root = self._next.setdefault((-1, begins), len(self._next))
-        if self._path[:1] != [root]:
+        root = self._next.setdefault((None, begins), len(self._next))
+        if root not in self._path:
             self._path, at = [root], 0
         del self._path[at + 1 :]
         for key in keys[at:]:

@@ -169,7 +169,6 @@ class DependencyFinder:
             if told.first.get(span, ("model",))[0] == "model":  # an agent's own turns of phrase
                 continue
             if span not in said_with:  # the words of a path or name are said with it
-                seen.add(span)
                 said_with.add(f" {span} ")
                 yield self._made(span, span, "span", "verbatim", turn, told)
 

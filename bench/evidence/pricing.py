@@ -184,7 +184,7 @@ def calls_of(evidence: RunEvidence) -> list[Call]:
                 model=model,
                 provider=provider,
                 prices=prices,
-                reread=0 if rule is None else _read(rule, Kept(prompt.tokens - _at_end(run), 0, 0.0), run),
+                reread=0 if rule is None else _read(rule, Kept(prompt.tokens - _at_end(run)), run),
                 writes=writes,
             )
         )

@@ -69,7 +69,7 @@ def _cuts(trace: Trace, texts: Texts) -> Iterator[Cut]:
         if isinstance(step, ToolResult) and step.full is not None and step.seen is not None and step.seen != step.full:
             facts = texts.facts(step.full)
             lost = [fact for fact in texts.missing(step.seen, facts) if fact not in before]
-            again, said = _later(trace.steps[position + 1 :], step.thread, lost, texts)
+            again, said = _later(trace.steps[position:], step.thread, lost, texts)
             yield Cut(
                 step.index,
                 step.function,
@@ -111,7 +111,7 @@ def _later(
     said: dict[int, tuple[str, ...]] = {}
     for step in steps:
         if not left:
-            break
+            return again, said
         if step.thread != thread:
             continue
         here = [fact for fact in texts.facts(_text(step)) if fact in left]

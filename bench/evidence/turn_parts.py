@@ -32,11 +32,11 @@ def parts_of(turn: ModelTurn) -> tuple[list[str], list[str]]:
 def _fences(text: str) -> tuple[str, list[str]]:
     """A text with a blank in place of each fenced block, the last one perhaps not closed; and what is in these."""
     outside, fenced, position = [], [], 0
-    while (start := text.find("```", position)) >= 0 and (line_end := text.find("\n", start)) >= 0:
+    while (start := text.find("```", position)) != -1 and (line_end := text.find("\n", start)) != -1:
         end = text.find("```", line_end)
         outside.append(text[position:start])
-        fenced.append(text[line_end + 1 : end if end >= 0 else len(text)])
-        position = end + 3 if end >= 0 else len(text)
+        fenced.append(text[line_end + 1 : end if end != -1 else len(text)])
+        position = end + 3 if end != -1 else len(text)
     return " ".join([*outside, text[position:]]), fenced
 
 
