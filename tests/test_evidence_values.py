@@ -25,7 +25,9 @@ def test_there_are_values_to_look_at() -> None:
     assert len(FOUND) > 15
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FOUND if kind.__name__ not in MUTABLE], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", [kind for kind in FOUND if kind.__name__ not in MUTABLE], ids=lambda kind: kind.__name__
+)
 def test_values_are_frozen(kind: type) -> None:
     parameters = kind.__dataclass_params__  # type: ignore[attr-defined]
     assert parameters.frozen
