@@ -29,6 +29,7 @@ class Called:
         """Begin with none."""
         self._here.clear()
         os.ftruncate(self._written.fileno(), 0)
+        os.lseek(self._written.fileno(), 0, os.SEEK_SET)  # a mode "a" does not move this file's end
 
     def names(self) -> list[str]:
         """All of them."""

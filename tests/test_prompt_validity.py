@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from checked_prompts import Compact, backwards, checked, compacting, last_five, session, turn, without
 from generated import traces
 from handmade import SMALL, opened, result, shell, trace
 from hypothesis import given, settings, strategies as st
@@ -18,63 +19,14 @@ from bench import load
 from bench.evidence.of_run import PromptEvidence, RunEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.shown import window_shown
-from bench.evidence.validity import Checked, problems
+from bench.evidence.validity import problems
 from bench.metrics import metric_of
-from bench.model import ContextReset, Message, ModelTurn, SystemTurn, Told, ToolCall, Trace, UserTurn
-from bench.plugins.registry import Entry, Plugin
-from bench.plugins.spec import Spec
+from bench.model import ContextReset, Message, SystemTurn, Told, Trace, UserTurn
 from bench.replayer.loop import Replayer
 from bench.reports.prompts_shown import happened
-from bench.strategies import Strategy, Window, parse_strategy
+from bench.strategies import Strategy, Window
 
 ROOT = Path(__file__).parents[1]
-
-Compact = Callable[[Window], Any]
-
-
-def compacting(compact: Compact) -> Strategy:
-    """A strategy of one compactor that is a function."""
-    plugin = Plugin(Spec("tests", compact.__name__), Entry("compactor", compact.__name__, compact), {})
-    return Strategy(compact.__name__, {"compactor": (plugin,)})
-
-
-def checked(recording: Trace, strategy: Strategy | str) -> list[Checked]:
-    """Every prompt of a strategy, checked."""
-    evidence = TraceEvidence(recording)
-    run = Replayer(evidence).run(parse_strategy(strategy) if isinstance(strategy, str) else strategy)
-    assert run.failure is None, run.failure
-    return PromptEvidence(evidence, run).checked
-
-
-def last_five(window: Window) -> list[Message]:
-    return list(window.messages)[-5:]
-
-
-def backwards(window: Window) -> list[Message]:
-    return list(window.messages)[::-1]
-
-
-def without(*steps: int) -> Compact:
-    def leave_out(window: Window) -> list[Message]:
-        return [message for message in window.messages if message.step not in steps]
-
-    return leave_out
-
-
-def turn(index: int, *calls: str, **fields: Any) -> ModelTurn:
-    return ModelTurn(index=index, tool_calls=tuple(ToolCall(id=call, name="look") for call in calls), **fields)
-
-
-def session(turns: int) -> Trace:
-    """System, task, then that many calls with a result each, and an answer: the steps of turn n are 2 + 2n and 3 + 2n."""
-    steps: list[Any] = [
-        SystemTurn(index=0, content="Use tools."),
-        UserTurn(index=1, content="Find the 471 rows of a/b.csv."),
-    ]
-    for number in range(turns):
-        at = 2 + 2 * number
-        steps += [turn(at, f"c{number}"), result(f"row {number}", index=at + 1, call_id=f"c{number}")]
-    return trace(*steps, ModelTurn(index=2 + 2 * turns, content="Done."))
 
 
 # ---------------------------------------------------------------- what is wrong
@@ -232,6 +184,33 @@ def test_a_system_prompt_that_the_recorded_harness_dropped_is_held_against_nobod
     )
     everyone = [item for strategy in ("keep_all", "recorded") for item in checked(recording, strategy)]
     assert not any(item.system_missing or item.task_missing for item in everyone)
+
+
+def test_a_user_that_the_recorded_harness_kept_must_stay() -> None:
+    steps = [*session(4).steps[:6], ContextReset(index=6, kept=(1, 4, 5)), turn(7, content="Done.")]
+    for found in (checked(trace(*steps), compacting(without(1)))[-1], checked(session(1), compacting(without(1)))[-1]):
+        assert (found.invalid, found.task_missing) == ("no message speaks as a user", True)
+
+
+@pytest.mark.parametrize(("summary", "gone"), [("pour", True), ("pour some milk", False), ("some milk in a cup", True)])
+def test_words_of_four_characters_count(summary: str, gone: bool) -> None:
+    """Of pour, some and milk two are too few; `in`, `a` and `cup` are too short to tell anything."""
+    recording = trace(UserTurn(index=0, content="pour some milk in a cup"), turn(1))
+
+    def summarized(window: Window) -> list[Message]:
+        return [Message(role="user", kind="made", text=summary)]
+
+    assert [item.task_missing for item in checked(recording, compacting(summarized))] == [gone]
+
+
+def test_a_written_message_that_would_be_refused_has_no_step_to_name() -> None:
+    def answered(window: Window) -> list[Message]:
+        if any(message.kind == "made" for message in window.messages):
+            return list(window.messages)
+        return [*window.messages, Message(role="tool", kind="made", text="471", call_id="nobody")]
+
+    found = checked(session(1), compacting(answered))[0]
+    assert (found.invalid, found.places) == ("the tool result of a written message has no call before it", ())
 
 
 def test_before_the_task_was_given_nothing_is_missing() -> None:
