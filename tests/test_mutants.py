@@ -133,14 +133,15 @@ def test_what_is_explained_is_still_a_mutant_and_has_a_reason(mutations):
 def test_what_a_test_called_is_noted_anew_for_each_and_from_other_processes_too(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     called = importlib.import_module("watched").Called()
-    called.add("a.py first")
-    assert called.names() == ["a.py first"]
-    called.clear()
-    assert called.names() == []
-    child = os.fork()
-    if child == 0:
-        called.add("a.py forked")
-        os._exit(0)
-    os.waitpid(child, 0)
-    called.add("a.py second")
-    assert called.names() == ["a.py forked", "a.py second"]
+    with called._written:
+        called.add("a.py first")
+        assert called.names() == ["a.py first"]
+        called.clear()
+        assert called.names() == []
+        child = os.fork()
+        if child == 0:
+            called.add("a.py forked")
+            os._exit(0)
+        os.waitpid(child, 0)
+        called.add("a.py second")
+        assert called.names() == ["a.py forked", "a.py second"]
