@@ -39,7 +39,7 @@ from .model import (
     Trace,
     Verdict,
 )
-from .plugins.trial import Limits
+from .plugins.apart import Limits
 from .replayer.loop import Replayer
 from .reports import render as write_report
 from .scenario import Scenario, read_scenario, share_of

@@ -7,35 +7,24 @@ be written down to get there.
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import mmap
-import multiprocessing
-import os
-import signal
 import struct
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from typing import Any
 
 from .case import Measuring, Replayed, measure, replayed, unmeasured
 from .errors import BenchError, debugged, defect
 from .model import Case, Trace
-from .plugins.trial import Limits, how_ended, limit_memory, say_plainly
+from .plugins.apart import GLANCE_S, Apart, Limits, Lost, Stopped, can_fork, limit_memory, ready
 from .replayer.guard import Guard
 from .times import Times
 
 TRIES = 2
 """How often a case in which nobody's own code runs is tried before it counts as one that cannot be measured."""
-
-PATIENCE_S = 2.0
-"""How long a worker that is told to stop has to end what its strategies started."""
-
-GLANCE_S = 0.5
-"""How often the clocks of the workers are looked at."""
 
 Timed = Callable[[str, float], None]
 """Is told how many seconds a strategy took on a case."""
@@ -87,14 +76,10 @@ class _Board:
         return int(strategy) if 0.0 < deadline < time.monotonic() else None
 
 
-class _Stopped(BaseException):
-    """A worker is to stop: no strategy's failure."""
-
-
 class _Watched(Guard):
     """A replay in a worker: each step of somebody's own strategy has a deadline on the board. Ctrl-C goes to the parent, so none is meant for it."""
 
-    passing = (_Stopped,)
+    passing = (Stopped,)
 
     def __init__(self, board: _Board, own: Mapping[str, int], limits: Limits) -> None:
         super().__init__()
@@ -114,10 +99,9 @@ class _Watched(Guard):
 
 @dataclass
 class _Worker:
-    """One process, the pipe to it, its board, and the task it works on. `fresh`: it has had none yet."""
+    """One process, its board, and the task it works on. `fresh`: it has had none yet."""
 
-    process: BaseProcess
-    pipe: Connection
+    apart: Apart
     board: _Board
     task: _Task | None = None
     fresh: bool = True
@@ -135,8 +119,7 @@ def measured(
     Raises what `measure` raises.
     """
     add = _unheard if times is None else times.add
-    forks = "fork" in multiprocessing.get_all_start_methods()
-    if forks and (jobs > 1 or any(strategy.loaded for strategy in measuring.strategies)):
+    if can_fork() and (jobs > 1 or any(strategy.loaded for strategy in measuring.strategies)):
         yield from measured_in_processes(tasks, measuring, jobs, limits, add)
         return
     for trace, labels in tasks:
@@ -194,28 +177,26 @@ class _Pool:
                 if not self.assign(self.workers[-1]):
                     break
             while busy := [worker for worker in self.workers if worker.task is not None]:
-                sources = [item for worker in busy for item in (worker.pipe, worker.process.sentinel)]
-                ready = {*wait(sources, timeout=GLANCE_S if self.own else None)}
+                done = ready([worker.apart for worker in busy], GLANCE_S)
                 for worker in busy:
-                    if {worker.pipe, worker.process.sentinel} & ready:
+                    if worker.apart in done:
                         yield from self.heard(worker)
                     elif (late := worker.board.late()) is not None:
-                        yield from self.died(worker, "late", self.limits.late, self.own[late])
+                        yield from self.died(worker, self.limits.late, late=self.own[late])
         finally:
             for worker in self.workers:
-                _stop(worker)
+                worker.apart.stop()
 
     def heard(self, worker: _Worker) -> Iterator[Case]:
         """A worker answered, or died."""
-        task, answer = worker.task, _received(worker.pipe)
-        if answer is None:
-            worker.process.join(PATIENCE_S)
-            how, went_on = how_ended(worker.process.exitcode), worker.process.exitcode is None
-            what = "it left its process unable to answer" if went_on else f"it ended its process ({how})"
-            yield from self.died(worker, how, f"{what} — a strategy returns or raises")
+        task = worker.task
+        try:
+            answer: _Answer = worker.apart.hear()
+        except Lost as lost:
+            yield from self.died(worker, f"{lost} — a strategy returns or raises", str(lost))
             return
         if answer.given is None:
-            yield from self.died(worker, "out of memory", self.limits.full)
+            yield from self.died(worker, self.limits.full)
             return
         if isinstance(answer.given, BenchError):
             raise answer.given
@@ -229,8 +210,10 @@ class _Pool:
             worker = self.replaced(worker)
         self.assign(worker)
 
-    def died(self, worker: _Worker, how: str, problem: str, late: str | None = None) -> Iterator[Case]:
-        """A worker died over its task, or is ended because a strategy is late. `problem` is what is said of the strategy that did it."""
+    def died(self, worker: _Worker, problem: str, how: str = "", late: str | None = None) -> Iterator[Case]:
+        """A worker died over its task, or is ended because a strategy is `late`. `problem` is what is said of the strategy that did it, `how`
+        where nobody's own code ran.
+        """
         task = worker.task
         worker = self.replaced(worker)
         if task is None:
@@ -246,7 +229,7 @@ class _Pool:
         elif task.tries < TRIES:
             self.again.append(replace(task, tries=task.tries + 1))
         else:
-            what = f"the process that measured this case died {TRIES} times ({how})"
+            what = f"the process that measured this case died {TRIES} times: {how or problem}"
             yield unmeasured(task.trace.id, self.measuring, task.trace.sha256, what)
         self.assign(worker)
 
@@ -258,24 +241,13 @@ class _Pool:
 
     def start(self) -> _Worker:
         """A new process."""
-        context = multiprocessing.get_context("fork")
-        ours, theirs = context.Pipe()
         board = _Board()
-        # a fork has these too, and no pipe would ever end
-        not_its_own = [*(worker.pipe for worker in self.workers), ours]
         watched = _Watched(board, {name: number for number, name in enumerate(self.own)}, self.limits)
-        process = context.Process(target=_work, args=(theirs, not_its_own, self.measuring, watched), daemon=True)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the worker ignores it
-        try:
-            process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        theirs.close()
-        return _Worker(process, ours, board)
+        return _Worker(Apart(functools.partial(_answer, measuring=self.measuring, guard=watched)), board)
 
     def replaced(self, worker: _Worker) -> _Worker:
         """A new worker in the place of one, which is ended."""
-        _stop(worker)
+        worker.apart.stop()
         self.workers.remove(worker)
         self.workers.append(self.start())
         return self.workers[-1]
@@ -290,60 +262,8 @@ class _Pool:
             return False
         worker.fresh = False
         worker.board.write(0.0, 0)
-        with contextlib.suppress(OSError):  # it died while it waited: its pipe says so when it is read
-            worker.pipe.send(task)
+        worker.apart.send(task)
         return True
-
-
-def _received(pipe: Connection) -> _Answer | None:
-    """What a worker answered; None for one that died, or that wrote something else into its pipe."""
-    try:
-        answer = pipe.recv() if pipe.poll() else None
-    except Exception:
-        return None
-    return answer if isinstance(answer, _Answer) else None
-
-
-def _stop(worker: _Worker) -> None:
-    """End a worker and what its strategies started: asked first, since only it can end what has left its group."""
-    worker.pipe.close()
-    ended = [worker.process.sentinel]
-    if not wait(ended, timeout=0.05):
-        worker.process.terminate()
-        wait(ended, timeout=PATIENCE_S)
-    if worker.process.pid is not None:
-        try:
-            os.killpg(worker.process.pid, signal.SIGKILL)  # not yet waited for, so that nobody else has its number
-        except (ProcessLookupError, PermissionError):  # nothing is left of its group, or it never had one
-            worker.process.kill()
-    worker.process.join()
-
-
-def _on_terminate(number: int, frame: Any) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise _Stopped
-
-
-def _work(pipe: Connection, not_its_own: Iterable[Connection], measuring: Measuring, guard: _Watched) -> None:
-    """What a worker does: measure what it is sent until the pipe closes. It leads a group of its own, with all that its strategies start.
-
-    Ctrl-C is for the parent, which ends its workers itself.
-    """
-    say_plainly()
-    os.setpgid(0, 0)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    signal.signal(signal.SIGTERM, _on_terminate)
-    for other in not_its_own:
-        other.close()
-    os.dup2(2, 1)  # what a strategy prints is no part of a report
-    try:
-        with contextlib.suppress(EOFError, OSError):
-            while True:
-                pipe.send(_answer(pipe.recv(), measuring, guard))
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    except _Stopped:  # once at most, wherever it finds this process
-        return
 
 
 def _answer(task: _Task, measuring: Measuring, guard: _Watched) -> _Answer:
@@ -364,7 +284,7 @@ def _answer(task: _Task, measuring: Measuring, guard: _Watched) -> _Answer:
         return _Answer(replayed(task.trace, measuring, task.labels, strategy, guard), guard.seconds)
     except MemoryError:
         return _Answer(None)
-    except _Stopped:
+    except Stopped:
         raise
     except BaseException as error:
         debugged(error)

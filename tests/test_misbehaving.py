@@ -13,7 +13,8 @@ from handmade import opened, result
 
 import bench
 from bench.model import ModelTurn
-from bench.plugins.trial import Limits, tried
+from bench.plugins.apart import Limits
+from bench.plugins.trial import tried
 from bench.traces.native import encode_trace
 
 ROOT = Path(__file__).parents[1]

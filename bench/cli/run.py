@@ -102,7 +102,7 @@ def run(
     """
     from .. import run_scenario
     from ..comparison.sweeps import sweeps
-    from ..plugins.trial import Limits
+    from ..plugins.apart import Limits
     from ..recording.models import Hosts
     from ..reports import TERMINAL_PANELS, require_renderer
     from ..strategies.own_calls import recording_from

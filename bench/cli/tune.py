@@ -56,7 +56,7 @@ def tune(
     """
     from .. import run_scenario
     from ..files.writing import write_together
-    from ..plugins.trial import Limits
+    from ..plugins.apart import Limits
     from ..reports import report_bytes, require_renderer
     from ..reports.decision_sentence import decision_notes, tuned_sentence
     from ..times import Times

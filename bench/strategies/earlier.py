@@ -11,9 +11,10 @@ from tempfile import TemporaryDirectory
 
 from ..errors import ScenarioError, SpecError
 from ..files.git import file_at, resolve
+from ..plugins.apart import Limits
 from ..plugins.registry import Plugin, build
 from ..plugins.spec import Spec
-from ..plugins.trial import Limits, tried
+from ..plugins.trial import tried
 from . import Strategy
 
 

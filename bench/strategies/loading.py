@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..plugins.trial import Limits, tried
+from ..plugins.apart import Limits
+from ..plugins.trial import tried
 from . import Strategy, strategy_of
 
 _LOADS = re.compile(r"\.py\b|:\s*[A-Za-z_]\w*\s*(?![\w\s]*=)")
