@@ -70,10 +70,13 @@ Labelled = Iterable[tuple[Trace, Mapping[str, Any]]]
 # ---------------------------------------------------------------- the verbs
 
 
-def load(paths: str | Path | Sequence[str | Path], base: Path | None = None) -> Loaded:
-    """The traces of a path or several (`format:path`, or a path whose format is detected) and what was skipped. Errors: TraceError."""
+def load(paths: str | Path | Sequence[str | Path], base: Path | None = None, *, limits: Limits | None = None) -> Loaded:
+    """The traces of a path or several (`format:path`, or a path whose format is detected) and what was skipped.
+
+    A reader of somebody's own may take what `limits` say. Errors: TraceError.
+    """
     several = [paths] if isinstance(paths, str | Path) else paths
-    return read_traces([str(path) for path in several], base or Path())
+    return read_traces([str(path) for path in several], base or Path(), limits=limits)
 
 
 def replay(trace: Trace, strategy: Any) -> Run:
@@ -131,7 +134,7 @@ def compare(
     made = declared(strategies.items() if isinstance(strategies, Mapping) else unnamed, base=base, limits=limits)
     if not made.strategies:
         raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
-    found, skipped = traces_given(traces, base)
+    found, skipped = traces_given(traces, base, limits)
     rules = tuple(parse_rule(table, f"gates[{number}]", number) for number, table in enumerate(gates, 1))
     require_known(rules, [*made.names, *REFERENCES], "gates")
     plan = _Plan(
@@ -203,7 +206,7 @@ def _run(
     given = declared(map(_named, plan.strategies, plan.strategies.values()), plan.budgets, plan.base, limits)
     rules = tuple(parse_rule(table, f"{where}: gates[{number}]", number) for number, table in enumerate(plan.gates, 1))
     require_known(rules, [*given.names, *REFERENCES], where)
-    asked = Asked(plan, where)
+    asked = Asked(plan, where, limits)
     made = _Plan(
         title=plan.title,
         declared=given.strategies,

@@ -6,7 +6,9 @@ import contextlib
 import multiprocessing
 import multiprocessing.util
 import os
+import pickle
 import signal
+import struct
 import sys
 import time
 import weakref
@@ -63,12 +65,7 @@ class Lost(Exception):
         self.late = late
 
 
-@dataclass(frozen=True)
-class _Sent:
-    """What came through a pipe, and is no stray bytes."""
-
-    value: Any
-
+_LENGTH = struct.Struct("=Q")
 
 _RUNNING: weakref.WeakSet[Apart] = weakref.WeakSet()
 
@@ -83,9 +80,10 @@ class Apart:
     def __init__(self, work: Callable[[Any], Any], *, quiet: bool = False) -> None:
         context = multiprocessing.get_context("fork")
         self.pipe, theirs = context.Pipe()
+        self._mark, self._heard, self._over = os.urandom(8), bytearray(), False
         # a fork has the pipes to the others too, and no pipe would ever end
         not_its_own = [self.pipe, *(other.pipe for other in _RUNNING if not other.pipe.closed)]
-        self.process: BaseProcess = context.Process(target=_serve, args=(theirs, not_its_own, work, quiet))
+        self.process: BaseProcess = context.Process(target=_serve, args=(theirs, not_its_own, self._mark, work, quiet))
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the process ignores it
         try:
             self.process.start()
@@ -101,14 +99,31 @@ class Apart:
         with contextlib.suppress(OSError):
             self.pipe.send(request)
 
+    def answered(self) -> bool:
+        """Whether there is a whole answer, or will be none: it ended, or wrote something else into its pipe. Never waits."""
+        while not self._over and self.pipe.poll():
+            try:
+                piece = os.read(self.pipe.fileno(), 1 << 20)
+            except OSError:
+                piece = b""
+            self._heard += piece
+            self._over = not piece or not self._mark.startswith(self._heard[:8])
+        return self._over or self._answer() is not None or self.process.exitcode is not None
+
+    def _answer(self) -> memoryview | None:
+        """What is heard of an answer, where it is whole: a mark, how long it is, and as much."""
+        start = len(self._mark) + _LENGTH.size
+        if len(self._heard) < start:
+            return None
+        (length,) = _LENGTH.unpack_from(self._heard, len(self._mark))
+        return memoryview(self._heard)[start:] if len(self._heard) >= start + length else None
+
     def hear(self) -> Any:
-        """The answer that is ready. Raises Lost where the process ended, or wrote something else into its pipe."""
-        try:
-            sent = self.pipe.recv() if self.pipe.poll() else None
-        except Exception:
-            sent = None
-        if isinstance(sent, _Sent):
-            return sent.value
+        """The answer that is there. Raises Lost where there will be none."""
+        answer = None if self._over else self._answer()
+        if answer is not None:
+            self._heard = bytearray()
+            return pickle.loads(answer)
         self.process.join(PATIENCE_S)
         if self.process.exitcode is None:  # it goes on, but no longer as it was made
             raise Lost("it left its process unable to answer")
@@ -124,12 +139,12 @@ class Apart:
         return self.hear()
 
 
-def ready(several: list[Apart], timeout: float | None) -> list[Apart]:
-    """Those of some processes that answered or ended, once any did or the time is over. One that ended while a process that it started holds its
-    pipes open is seen at the next call.
+def ready(several: list[Apart], timeout: float) -> list[Apart]:
+    """Those of some processes that answered or ended, once something came of any or the time is over. One that ended while a process that it
+    started holds its pipes open is seen at the next call.
     """
-    found = {*wait([item for one in several for item in (one.pipe, one.process.sentinel)], timeout)}
-    return [one for one in several if {one.pipe, one.process.sentinel} & found or one.process.exitcode is not None]
+    wait([item for one in several for item in (one.pipe, one.process.sentinel)], timeout)
+    return [one for one in several if one.answered()]
 
 
 def can_fork() -> bool:
@@ -195,7 +210,9 @@ def _on_terminate(number: int, frame: Any) -> None:
     raise Stopped
 
 
-def _serve(pipe: Connection, not_its_own: list[Connection], work: Callable[[Any], Any], quiet: bool) -> None:
+def _serve(
+    pipe: Connection, not_its_own: list[Connection], mark: bytes, work: Callable[[Any], Any], quiet: bool
+) -> None:
     """Answer until the pipe closes."""
     # from here on what this process prints speaks to no terminal and to no CI system, and is no part of a report
     sys.stdout, sys.stderr = cast(TextIO, _Told(sys.stdout)), cast(TextIO, _Told(sys.stderr))
@@ -211,7 +228,15 @@ def _serve(pipe: Connection, not_its_own: list[Connection], work: Callable[[Any]
     try:
         with contextlib.suppress(EOFError, OSError):
             while True:
-                pipe.send(_Sent(work(pipe.recv())))
+                answer = work(pipe.recv())
+                limit_memory(None)
+                _write(pipe.fileno(), mark, pickle.dumps(answer))
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     except Stopped:  # once at most, wherever it finds this process
         return
+
+
+def _write(pipe: int, mark: bytes, answer: bytes) -> None:
+    rest = memoryview(mark + _LENGTH.pack(len(answer)) + answer)
+    while rest:
+        rest = rest[os.write(pipe, rest) :]
