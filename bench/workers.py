@@ -18,9 +18,12 @@ from typing import Any
 
 from .case import Measuring, Replayed, measure, replayed, unmeasured
 from .errors import BenchError, debugged, defect
-from .model import Case, Trace
+from .evidence.of_trace import TraceEvidence
+from .model import Case, Run, Trace
 from .plugins.apart import GLANCE_S, Apart, Limits, Lost, Stopped, can_fork, limit_memory, ready
 from .replayer.guard import Guard
+from .replayer.loop import Replayer
+from .strategies import Strategy
 from .times import Times
 
 TRIES = 2
@@ -127,6 +130,45 @@ def measured(
         yield measure(trace, measuring, labels, guard=guard)
         for name, seconds in _declared(guard.seconds, measuring).items():
             add(name, seconds)
+
+
+def replayed_apart(trace: Trace, strategy: Strategy, limits: Limits | None = None) -> Run:
+    """One trace through a strategy of somebody's own, in a process: what it does to that process is its run's `failure`."""
+    limits = limits or Limits()
+    board = _Board()
+    guard = _Watched(board, {strategy.name: 0}, limits)
+    apart = Apart(lambda given: _run(trace, strategy, guard))
+    try:
+        apart.send(None)
+        while not (late := board.late() is not None) and not ready([apart], GLANCE_S):
+            continue
+        found: Run | BenchError | None = None if late else apart.hear()
+        problem = limits.late if late else limits.full
+    except Lost as lost:
+        found, problem = None, f"{lost} — a strategy returns or raises"
+    finally:
+        apart.stop()
+    if isinstance(found, BenchError):
+        raise found
+    return found or Replayer(TraceEvidence(trace)).run(replace(strategy, broken=problem))
+
+
+def _run(trace: Trace, strategy: Strategy, guard: _Watched) -> Run | BenchError | None:
+    """The run, or what was raised, as it can be sent; None where it took too much memory."""
+    try:
+        limit_memory(guard.limits.memory_mib)
+        return Replayer(TraceEvidence(trace), guard=guard).run(strategy)
+    except MemoryError:
+        return None
+    except Stopped:
+        raise
+    except BaseException as error:
+        return _as_sent(error)
+
+
+def _as_sent(error: BaseException) -> BenchError:
+    debugged(error)
+    return error if isinstance(error, BenchError) else BenchError(defect(error))
 
 
 def measured_in_processes(
@@ -287,5 +329,4 @@ def _answer(task: _Task, measuring: Measuring, guard: _Watched) -> _Answer:
     except Stopped:
         raise
     except BaseException as error:
-        debugged(error)
-        return _Answer(error if isinstance(error, BenchError) else BenchError(defect(error)))
+        return _Answer(_as_sent(error))

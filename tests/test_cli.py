@@ -184,7 +184,7 @@ def test_a_defect_is_one_line_too(capsys, monkeypatch):
 
 
 def test_an_interrupt_is_no_traceback(capsys, monkeypatch):
-    def interrupted(*given):
+    def interrupted(*given, **limits):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("bench.load", interrupted)
