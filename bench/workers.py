@@ -20,7 +20,8 @@ from .case import Measuring, Replayed, measure, replayed, unmeasured
 from .errors import BenchError, debugged, defect
 from .evidence.of_trace import TraceEvidence
 from .model import Case, Run, Trace
-from .plugins.apart import GLANCE_S, Apart, Limits, Lost, Stopped, can_fork, limit_memory, ready
+from .plugins.apart import GLANCE_S, Apart, Limits, Lost, can_fork, limit_memory, ready
+from .plugins.keeper import Stopped
 from .replayer.guard import Guard
 from .replayer.loop import Replayer
 from .strategies import Strategy

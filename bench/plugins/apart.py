@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import multiprocessing.util
 import os
 import pickle
 import signal
@@ -14,11 +12,12 @@ import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from multiprocessing import Pipe, get_all_start_methods
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from typing import Any, TextIO, cast
+from typing import Any
 
-from ..errors import SpecError, sayable
+from ..errors import SpecError
+from .keeper import Stopped, keep
 
 MIB = 1024 * 1024
 
@@ -26,7 +25,7 @@ PATIENCE_S = 2.0
 """How long a process that is told to stop has to end what it started."""
 
 GLANCE_S = 0.5
-"""How often clocks, and processes whose pipes others hold open, are looked at."""
+"""How often clocks are looked at."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +52,6 @@ class Limits:
         return f"it needs more than {self.memory_mib} MiB of memory — keep less, or raise --memory"
 
 
-class Stopped(BaseException):
-    """A process is to stop: nobody's failure."""
-
-
 class Lost(Exception):
     """A process that gave no answer, and why; `late`: it took too long."""
 
@@ -66,33 +61,75 @@ class Lost(Exception):
 
 
 _LENGTH = struct.Struct("=Q")
-
 _RUNNING: weakref.WeakSet[Apart] = weakref.WeakSet()
+
+
+class _Child:
+    """A forked process and the pipe to it. Only the process that forked it can end it."""
+
+    def __init__(self, number: int, pipe: Connection) -> None:
+        self.number, self.pipe, self.owner = number, pipe, os.getpid()
+        self.code: int | None = None
+
+    def ended(self, within: float = 0.0) -> bool:
+        """Whether it has ended, or does so within some seconds."""
+        until = time.monotonic() + within
+        while self.code is None:
+            try:
+                found, status = os.waitpid(self.number, os.WNOHANG)
+            except ChildProcessError:  # somebody else waited for it
+                found, status = self.number, 0
+            if found:
+                self.code = os.waitstatus_to_exitcode(status)
+            elif time.monotonic() >= until:
+                return False
+            else:
+                time.sleep(0.001)
+        return True
+
+    def stop(self) -> None:
+        """End it, and what it started: asked first, by its pipe and by a signal, since its keeper alone knows all that is to end."""
+        if os.getpid() != self.owner:
+            return
+        self.pipe.close()
+        if not self.ended(0.05):
+            for number, patience in ((signal.SIGTERM, PATIENCE_S + 1.0), (signal.SIGKILL, PATIENCE_S)):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(self.number, number)
+                if self.ended(patience):
+                    return
 
 
 class Apart:
     """A process that answers requests with what `work` gives for each, until it is stopped; several of them know nothing of each other.
 
-    It leads a group of its own, with all that it starts. What it prints goes to standard error, made sayable; nowhere if `quiet`. Ctrl-C is for
-    the parent, which ends its processes itself. It lives no longer than its parent.
+    What it prints goes to standard error, made sayable. Ctrl-C is for the parent, which ends its processes itself. It lives no
+    longer than its parent, and what it starts no longer than it does.
     """
 
-    def __init__(self, work: Callable[[Any], Any], *, quiet: bool = False) -> None:
-        context = multiprocessing.get_context("fork")
-        self.pipe, theirs = context.Pipe()
+    def __init__(self, work: Callable[[Any], Any]) -> None:
+        self.pipe, theirs = Pipe()
         self._mark, self._heard, self._over = os.urandom(8), bytearray(), False
         # a fork has the pipes to the others too, and no pipe would ever end
         not_its_own = [self.pipe, *(other.pipe for other in _RUNNING if not other.pipe.closed)]
-        self.process: BaseProcess = context.Process(target=_serve, args=(theirs, not_its_own, self._mark, work, quiet))
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the process ignores it
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})  # until it has handlers
         try:
-            self.process.start()
+            number = os.fork()
+            if number == 0:
+                try:
+                    keep(not_its_own, theirs, lambda: _serve(theirs, self._mark, work), PATIENCE_S)
+                finally:
+                    os._exit(1)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
-        _RUNNING.add(self)
-        self.stop = multiprocessing.util.Finalize(self, _stop, (self.process, self.pipe), exitpriority=1)
+        self._child = _Child(number, self.pipe)
+        self.stop = weakref.finalize(self, self._child.stop)
         """End it and what it started; it may have ended already."""
+        _RUNNING.add(self)
 
     def send(self, request: Any) -> None:
         """Ask for something; a process that died while it waited says so when it is heard."""
@@ -108,7 +145,7 @@ class Apart:
                 piece = b""
             self._heard += piece
             self._over = not piece or not self._mark.startswith(self._heard[:8])
-        return self._over or self._answer() is not None or self.process.exitcode is not None
+        return self._over or self._answer() is not None or self._child.ended()
 
     def _answer(self) -> memoryview | None:
         """What is heard of an answer, where it is whole: a mark, how long it is, and as much."""
@@ -120,14 +157,14 @@ class Apart:
 
     def hear(self) -> Any:
         """The answer that is there. Raises Lost where there will be none."""
-        answer = None if self._over else self._answer()
+        answer = self._answer()
         if answer is not None:
             self._heard = bytearray()
             return pickle.loads(answer)
-        self.process.join(PATIENCE_S)
-        if self.process.exitcode is None:  # it goes on, but no longer as it was made
+        self._child.ended(PATIENCE_S)
+        if self._child.code is None:  # it goes on, but no longer as it was made
             raise Lost("it left its process unable to answer")
-        raise Lost(f"it ended its process ({how_ended(self.process.exitcode)})")
+        raise Lost(f"it ended its process ({how_ended(self._child.code)})")
 
     def ask(self, request: Any, limits: Limits) -> Any:
         """The answer to a request. Raises Lost, also where it takes too long."""
@@ -140,16 +177,14 @@ class Apart:
 
 
 def ready(several: list[Apart], timeout: float) -> list[Apart]:
-    """Those of some processes that answered or ended, once something came of any or the time is over. One that ended while a process that it
-    started holds its pipes open is seen at the next call.
-    """
-    wait([item for one in several for item in (one.pipe, one.process.sentinel)], timeout)
+    """Those of some processes that answered or ended, once something came of any or the time is over."""
+    wait([one.pipe for one in several], timeout)
     return [one for one in several if one.answered()]
 
 
 def can_fork() -> bool:
     """Whether this system has processes of this kind."""
-    return "fork" in multiprocessing.get_all_start_methods()
+    return "fork" in get_all_start_methods()
 
 
 def how_ended(code: int) -> str:
@@ -173,70 +208,13 @@ def limit_memory(mib: int | None) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
 
 
-def _stop(process: BaseProcess, pipe: Connection) -> None:
-    """End a process and what it started: asked first, since only it can end what has left its group."""
-    pipe.close()
-    if not wait([process.sentinel], timeout=0.05):
-        process.terminate()
-        wait([process.sentinel], timeout=PATIENCE_S)
-    if process.pid is not None:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)  # not yet waited for, so that nobody else has its number
-        except (ProcessLookupError, PermissionError):  # nothing is left of its group, or it never had one
-            process.kill()
-    process.join()
-
-
-# ---------------------------------------------------------------- in the process
-
-
-class _Told:
-    """A stream for what somebody's own code prints, which may be text of a trace."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        """Write a text, made sayable."""
-        self._stream.write(sayable(text))
-        return len(text)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
-def _on_terminate(number: int, frame: Any) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise Stopped
-
-
-def _serve(
-    pipe: Connection, not_its_own: list[Connection], mark: bytes, work: Callable[[Any], Any], quiet: bool
-) -> None:
-    """Answer until the pipe closes."""
-    # from here on what this process prints speaks to no terminal and to no CI system, and is no part of a report
-    sys.stdout, sys.stderr = cast(TextIO, _Told(sys.stdout)), cast(TextIO, _Told(sys.stderr))
-    os.setpgid(0, 0)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    signal.signal(signal.SIGTERM, _on_terminate)
-    for other in not_its_own:
-        other.close()
-    if quiet:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    os.dup2(2, 1)
-    try:
-        with contextlib.suppress(EOFError, OSError):
-            while True:
-                answer = work(pipe.recv())
-                limit_memory(None)
-                _write(pipe.fileno(), mark, pickle.dumps(answer))
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    except Stopped:  # once at most, wherever it finds this process
-        return
-
-
-def _write(pipe: int, mark: bytes, answer: bytes) -> None:
-    rest = memoryview(mark + _LENGTH.pack(len(answer)) + answer)
-    while rest:
-        rest = rest[os.write(pipe, rest) :]
+def _serve(pipe: Connection, mark: bytes, work: Callable[[Any], Any]) -> None:
+    """In the process: answer until the pipe closes."""
+    with contextlib.suppress(EOFError, OSError, Stopped):
+        while True:
+            answer = work(pipe.recv())
+            limit_memory(None)
+            said = pickle.dumps(answer)
+            rest = memoryview(mark + _LENGTH.pack(len(said)) + said)
+            while rest:
+                rest = rest[os.write(pipe.fileno(), rest) :]

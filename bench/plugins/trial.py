@@ -6,20 +6,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import EndedError, one_line
-from .apart import Apart, Limits, Lost, Stopped, can_fork, limit_memory
+from .apart import Apart, Limits, Lost, can_fork, limit_memory
+from .keeper import Stopped
 
 
 def tried(calls: Sequence[Callable[[], Any]], limits: Limits) -> dict[int, str]:
     """Make some calls in a process of their own, which is forked: the numbers of those that ended it, hung, or took all memory, with what they did.
 
-    A call that merely raises is none of them: it will raise the same again. Where processes cannot be forked, nothing is tried. What the calls
-    print is printed when they are made in earnest.
+    A call that merely raises is none of them: it will raise the same again. Where processes cannot be forked, nothing is tried. What is made in
+    earnest afterwards is made `quietly`.
     """
     found: dict[int, str] = {}
     apart: Apart | None = None
     try:
         for number in range(len(calls) if can_fork() else 0):
-            apart = apart or Apart(lambda number: _problem(calls[number], limits), quiet=True)
+            apart = apart or Apart(lambda number: _problem(calls[number], limits))
             try:
                 problem = apart.ask(number, limits)
             except Lost as lost:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from ..plugins.apart import Limits
+from ..plugins.apart import Limits, can_fork
+from ..plugins.as_before import quietly
 from ..plugins.trial import tried
 from . import Strategy, strategy_of
 
@@ -23,12 +25,14 @@ def put_together(given: Sequence[tuple[str | None, Any]], base: Path | None, lim
     loading = [number for number, (_, item) in enumerate(given) if _LOADS.search(_written(item))]
     make = [functools.partial(strategy_of, given[number][1], given[number][0], base) for number in loading]
     problems = {loading[number]: problem for number, problem in tried(make, limits).items()}
-    return [
-        _broken(name, item, f"it cannot be loaded: {problems[number]}")
-        if number in problems
-        else strategy_of(item, name, base)
-        for number, (name, item) in enumerate(given)
-    ]
+    found = []
+    for number, (name, item) in enumerate(given):
+        if number in problems:
+            found.append(_broken(name, item, f"it cannot be loaded: {problems[number]}"))
+            continue
+        with quietly() if number in loading and can_fork() else nullcontext():
+            found.append(strategy_of(item, name, base))
+    return found
 
 
 def _written(item: Any) -> str:

@@ -13,7 +13,8 @@ from ..errors import BenchError, TraceError, debugged, one_line, raised_at
 from ..files.documents import Document
 from ..model import Trace
 from ..model.trace import AnyStep
-from ..plugins.apart import Apart, Limits, Lost, Stopped, limit_memory
+from ..plugins.apart import Apart, Limits, Lost, limit_memory
+from ..plugins.keeper import Stopped
 from ..plugins.registry import build
 from .lines import decode_trace, encode_trace
 from .reader import Confidence, Near, PartOf
