@@ -17,10 +17,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .case import Measuring, Replayed, measure, replayed, unmeasured
-from .errors import BenchError, debugged, defect
+from .errors import BenchError, debugged, defect, one_line
 from .evidence.of_trace import TraceEvidence
 from .model import Case, Run, Trace
 from .plugins.apart import GLANCE_S, Apart, Limits, Lost, can_fork, limit_memory, ready
+from .plugins.as_before import AsBefore
 from .plugins.keeper import Stopped
 from .replayer.guard import Guard
 from .replayer.loop import Replayer
@@ -36,10 +37,14 @@ Timed = Callable[[str, float], None]
 
 @dataclass(frozen=True)
 class _Answer:
-    """What a worker gives back: a case, one strategy's runs, or an error (None: it needed too much memory); and what each strategy took."""
+    """What a worker gives back: a case, one strategy's runs, or an error (None: it needed too much memory); and what each strategy took.
+
+    `unforeseen` is what was raised that nobody foresaw: somebody's own code may have led to it, wherever it was raised.
+    """
 
     given: Case | Replayed | BenchError | None
     seconds: Mapping[str, float] = field(default_factory=dict)
+    unforeseen: str = ""
 
 
 @dataclass
@@ -88,6 +93,12 @@ class _Watched(Guard):
     def __init__(self, board: _Board, own: Mapping[str, int], limits: Limits) -> None:
         super().__init__()
         self._board, self.own, self.limits = board, own, limits
+        self._before = AsBefore()
+
+    def starts(self) -> None:
+        """How the process is set is kept."""
+        self._before = AsBefore()
+        super().starts()
 
     def step(self, strategy: str, extra_s: float) -> None:
         """The clock starts anew."""
@@ -96,7 +107,15 @@ class _Watched(Guard):
             self._board.write(time.monotonic() + self.limits.call_s + extra_s, self.own[strategy])
 
     def ends(self, strategy: str) -> None:
-        """No clock runs."""
+        """The process is set as it was, though an alarm that the strategy left may go off meanwhile; then no clock runs."""
+        while True:
+            try:
+                self._before.put_back()
+                break
+            except self.passing:
+                raise
+            except BaseException as error:
+                debugged(error)
         self._board.write(0.0, 0)
         super().ends(strategy)
 
@@ -241,6 +260,9 @@ class _Pool:
         if answer.given is None:
             yield from self.died(worker, self.limits.full)
             return
+        if answer.unforeseen and self.own and task is not None and (task.tried is None or task.alone is not None):
+            yield from self.died(worker, answer.unforeseen)
+            return
         if isinstance(answer.given, BenchError):
             raise answer.given
         for name, seconds in _declared(answer.seconds, self.measuring).items():
@@ -330,4 +352,5 @@ def _answer(task: _Task, measuring: Measuring, guard: _Watched) -> _Answer:
     except Stopped:
         raise
     except BaseException as error:
-        return _Answer(_as_sent(error))
+        unforeseen = "" if isinstance(error, BenchError) else f"{type(error).__name__}: {one_line(error)}"
+        return _Answer(_as_sent(error), unforeseen=unforeseen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import signal
@@ -10,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
+from typing import Any
 
 _HANDLED = [
     getattr(signal, name)
@@ -17,6 +19,9 @@ _HANDLED = [
     if hasattr(signal, name)
 ]
 _TIMERS = [getattr(signal, name) for name in ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF") if hasattr(signal, name)]
+
+LOADED_HERE = threading.Event()
+"""Whether somebody's own code was loaded in this process, and may want something of its end."""
 
 
 class AsBefore:
@@ -76,26 +81,44 @@ def _limit(which: int, soft: int, hard: int) -> None:
 def quietly() -> Iterator[None]:
     """Inside the block somebody's code is loaded that was loaded in a process of its own before, where what it printed was printed.
 
-    Here it prints nowhere and reads from nowhere, and leaves modules, paths and hooks of this process as they were; what it adds stays.
+    Here it prints nowhere and reads from nowhere, registers nothing for the end of this process, and leaves the modules, paths, hooks and settings
+    of the bench as they were; what it adds stays, behind what was there.
     """
+    LOADED_HERE.set()
     streams = sys.stdin, sys.stdout, sys.stderr
     hooks = sys.excepthook, sys.unraisablehook, threading.excepthook
-    paths, modules, before = [*sys.path], _of_the_bench(), AsBefore()
+    paths, finders, modules, before = [*sys.path], [*sys.meta_path], _of_the_bench(), AsBefore()
+    settings, at_exit = _settings(), atexit.register
     kept = [_copied(number) for number in range(3)]
     with open(os.devnull, "r+", encoding="utf-8") as nowhere:
         for number in range(3):
             os.dup2(nowhere.fileno(), number)
         sys.stdin = sys.stdout = sys.stderr = nowhere
+        atexit.register = _never  # type: ignore[assignment]
         try:
             yield
         finally:
             sys.stdin, sys.stdout, sys.stderr = streams
             sys.excepthook, sys.unraisablehook, threading.excepthook = hooks
+            atexit.register = at_exit
             sys.path.extend(path for path in paths if path not in sys.path)
+            sys.meta_path[:] = [*finders, *(finder for finder in sys.meta_path if finder not in finders)]
             sys.modules.update(modules)
+            for name in _settings().keys() - settings.keys():
+                del os.environ[name]
+            os.environ.update(settings)
             before.put_back()
             for number, copy in enumerate(kept):
                 _put_back(number, copy)
+
+
+def _never(function: Any, *given: Any, **named: Any) -> Any:
+    return function
+
+
+def _settings() -> dict[str, str]:
+    """What the environment tells the bench."""
+    return {name: value for name, value in os.environ.items() if name.startswith("BENCH_")}
 
 
 def _of_the_bench() -> dict[str, ModuleType]:

@@ -178,9 +178,12 @@ def _checked(traces: Any, document: Document, spec: str) -> Iterable[bytes]:
         if not isinstance(trace.steps, tuple) or not all(isinstance(step, _STEPS) for step in trace.steps):
             raise _no_trace(document, spec, "the steps of a trace are a tuple of steps")
         try:
-            yield encode_trace(trace)
+            lines = encode_trace(trace)
+            for line in lines.splitlines():
+                Document(document.path, "").decode(line)  # its limits
         except TraceError as error:
-            raise _no_trace(document, spec, str(error)) from None
+            raise _no_trace(document, spec, str(error).removeprefix(":").strip()) from None
+        yield lines
         for one, other in zip(trace.steps, trace.steps[1:], strict=False):
             if other.index <= one.index:
                 what = f"step {other.index} follows step {one.index} — steps are in order, each index once"
