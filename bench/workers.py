@@ -23,6 +23,7 @@ from .model import Case, Run, Trace
 from .plugins.apart import GLANCE_S, Apart, Limits, Lost, can_fork, limit_memory, ready
 from .plugins.as_before import AsBefore
 from .plugins.keeper import Stopped
+from .plugins.replaced import Replaced
 from .replayer.guard import Guard
 from .replayer.loop import Replayer
 from .strategies import Strategy
@@ -85,6 +86,10 @@ class _Board:
         return int(strategy) if 0.0 < deadline < time.monotonic() else None
 
 
+class _Altered(Exception):
+    """A strategy replaced something of the bench."""
+
+
 class _Watched(Guard):
     """A replay in a worker: each step of somebody's own strategy has a deadline on the board. Ctrl-C goes to the parent, so none is meant for it."""
 
@@ -94,10 +99,12 @@ class _Watched(Guard):
         super().__init__()
         self._board, self.own, self.limits = board, own, limits
         self._before = AsBefore()
+        self._bench: Replaced | None = None
 
     def starts(self) -> None:
-        """How the process is set is kept."""
+        """How the process is set is kept, and once, before anybody's code has run in it, what the bench is made of."""
         self._before = AsBefore()
+        self._bench = self._bench or Replaced(of_the_bench=True)
         super().starts()
 
     def step(self, strategy: str, extra_s: float) -> None:
@@ -118,6 +125,9 @@ class _Watched(Guard):
                 debugged(error)
         self._board.write(0.0, 0)
         super().ends(strategy)
+        undone = self._bench.put_back() if strategy in self.own and self._bench is not None else []
+        if undone:  # and what it led to others may have seen
+            raise _Altered(f"it replaced {undone[0]} — leave the bench as it is")
 
 
 @dataclass
@@ -352,5 +362,6 @@ def _answer(task: _Task, measuring: Measuring, guard: _Watched) -> _Answer:
     except Stopped:
         raise
     except BaseException as error:
-        unforeseen = "" if isinstance(error, BenchError) else f"{type(error).__name__}: {one_line(error)}"
+        said = one_line(error) if isinstance(error, _Altered) else f"{type(error).__name__}: {one_line(error)}"
+        unforeseen = "" if isinstance(error, BenchError) else said
         return _Answer(_as_sent(error), unforeseen=unforeseen)

@@ -49,6 +49,8 @@ class AsBefore:
         if sys.getrecursionlimit() < self._depth:
             sys.setrecursionlimit(self._depth)
         os.umask(self._mode)
+        if "faulthandler" in sys.modules:
+            sys.modules["faulthandler"].cancel_dump_traceback_later()  # which may end the process
         for timer in _TIMERS:
             signal.setitimer(timer, 0.0)  # it meant to limit its own time, and not that of everybody else
         if threading.current_thread() is threading.main_thread():

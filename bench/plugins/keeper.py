@@ -124,12 +124,14 @@ def _reaped(worker: int) -> int | None:
 
 
 def _say(heard: bytearray, piece: bytes) -> None:
-    """Print what was heard in whole lines; all of it at its end (no piece), or where a line is very long."""
+    """Print what was heard in whole lines; the last one, whole or not, at its end (no piece), and one that is very long."""
     heard += piece
     ends = heard.rfind(b"\n") + 1
     if not piece or (not ends and len(heard) >= _LONGEST):
         ends = len(heard)
     text = sayable(heard[:ends].decode("utf-8", "replace"))
+    if text and not piece:
+        text = f"{text}\n"
     del heard[:ends]
     rest = memoryview(text.encode("utf-8", "replace"))
     with contextlib.suppress(OSError):  # nobody reads it

@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import EndedError, one_line
 from .apart import Apart, Limits, Lost, can_fork, limit_memory
 from .keeper import Stopped
+from .replaced import Replaced
 
 
 def tried(calls: Sequence[Callable[[], Any]], limits: Limits) -> dict[int, str]:
@@ -38,6 +39,7 @@ def tried(calls: Sequence[Callable[[], Any]], limits: Limits) -> dict[int, str]:
 def _problem(call: Callable[[], Any], limits: Limits) -> str:
     """Make a call: what it did to its process; `""` for nothing."""
     limit_memory(limits.memory_mib)
+    before = Replaced(of_the_bench=True)
     try:
         call()
     except MemoryError:
@@ -50,4 +52,5 @@ def _problem(call: Callable[[], Any], limits: Limits) -> str:
         return ""  # it is raised again where it can be told
     except BaseException as error:
         return f"{type(error).__name__}: {one_line(error)}"
-    return ""
+    undone = before.put_back()
+    return f"it replaces {undone[0]} — leave the bench as it is" if undone else ""

@@ -155,8 +155,9 @@ def _done(act: str, document: Document, spec: str, base: Path) -> _Answer:
             return _Answer()
         if act == "sniff":
             return _Answer(sniffed=_confidence(reader.sniff(document), document, spec))
-        traces = tuple(_checked(reader.read(document), document, spec))
-    return _Answer(traces=traces, repeated=sum(document.repeated_keys.values()))
+        given = reader.read(document)
+        traces = list(given) if isinstance(given, Iterable) else given
+    return _Answer(traces=tuple(_checked(traces, document, spec)), repeated=sum(document.repeated_keys.values()))
 
 
 def _confidence(sniffed: Any, document: Document, spec: str) -> Confidence | Near:
