@@ -248,6 +248,7 @@ LEFT_BEHIND = {
     "resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))\n"
     "os.environ['BENCH_LIMITS'] = 'size=1'\nfor n in [n for n in sys.modules if n.startswith('bench')]: del sys.modules[n]\n"
     "def f(given): return 'x'\n",
+    "a timer that ends Python": "import faulthandler\nfaulthandler.dump_traceback_later(0.2, exit=True)\ndef f(given): return 'x'\n",
     "a process of multiprocessing": "import multiprocessing\ndef f(given):\n    with multiprocessing.Pool(1) as pool:\n"
     "        return str(pool.map(abs, [-1]))\n",
     "what it prints past Python": "import os\nos.write(1, b'::debug::a\\n')\ndef f(given):\n    os.write(2, b'::debug::a\\n')\n"
@@ -281,6 +282,20 @@ def processes_in(folder):
         except OSError:
             continue
     return found
+
+
+REPLACES = {
+    "it cannot be loaded: it replaces bench.errors.one_line": "import bench.errors\nbench.errors.one_line = len\ndef f(given): return 'x'\n",
+    "it replaced bench.tokens.counting.TokenCounter.text": "import bench.tokens.counting as c\ndef f(given):\n"
+    "    c.TokenCounter.text = lambda self, text: 1\n    return 'x'\n",
+    "it cannot be loaded: it replaces bench.model.trace.ToolResult.text": "from bench.model import ToolResult\n"
+    "ToolResult.text = property(lambda self: 'x')\ndef f(given): return 'x'\n",
+}
+
+
+def test_what_replaces_a_function_of_the_bench_fails_and_nobody_else_sees_it(folder):
+    bad = [(f"bad_{number}", "summarizer", code) for number, code in enumerate(REPLACES.values())]
+    check(folder, bad, {f"bad_{number}": says for number, says in enumerate(REPLACES)}, "1")
 
 
 ENDS = {

@@ -59,7 +59,8 @@ class AsBefore:
                     signal.signal(number, handler)
         for which, (soft, hard) in _limits().items():
             if soft != self._limits[which][0]:
-                _limit(which, self._limits[which][0], hard)
+                for most in (self._limits[which][1], hard):  # not everybody may raise what was given up
+                    _limit(which, self._limits[which][0], most)
 
 
 def _limits() -> dict[int, tuple[int, int]]:
@@ -75,7 +76,7 @@ def _limits() -> dict[int, tuple[int, int]]:
 def _limit(which: int, soft: int, hard: int) -> None:
     import resource
 
-    with contextlib.suppress(ValueError, OSError):  # what it gave up for good
+    with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(which, (soft, hard))
 
 

@@ -154,7 +154,7 @@ def _work(keeper: int, saying: int, serve: Callable[[], None]) -> NoReturn:
         os.close(saying)
         sys.stdin, sys.stdout, sys.stderr = os.fdopen(0, closefd=False), _printing(1), _printing(2)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.signal(signal.SIGTERM, _on_terminate)
+        signal.signal(signal.SIGTERM, _stops(os.getpid()))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
         serve()
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -174,9 +174,17 @@ def _printing(number: int) -> TextIO:
     return os.fdopen(number, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
-def _on_terminate(number: int, frame: Any) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise Stopped
+def _stops(process: int) -> Callable[[int, Any], None]:
+    """What stops a process; those that it forks end at once."""
+
+    def on_terminate(number: int, frame: Any) -> None:
+        here = os.getpid() == process
+        signal.signal(signal.SIGTERM, signal.SIG_IGN if here else signal.SIG_DFL)
+        if here:
+            raise Stopped
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    return on_terminate
 
 
 def _end_as(code: int) -> NoReturn:

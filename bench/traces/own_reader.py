@@ -132,10 +132,10 @@ def _answer(request: _Request, spec: str, base: Path, limits: Limits) -> _Answer
         raise
     except MemoryError:
         return _Answer(full=True)
-    except PartOf as error:
-        return _Answer(error=one_line(error), is_part=True)
     except BenchError as error:
-        return _Answer(error=one_line(error))
+        said = one_line(error)
+        said = said if request.act == "open" or request.name in said else f"{request.name}: {said}"
+        return _Answer(error=said, is_part=isinstance(error, PartOf))
     except BaseException as error:
         debugged(error)
         place = raised_at(error)
