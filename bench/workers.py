@@ -270,8 +270,9 @@ class _Pool:
         if answer.given is None:
             yield from self.died(worker, self.limits.full)
             return
-        if answer.unforeseen and self.own and task is not None and (task.tried is None or task.alone is not None):
-            yield from self.died(worker, answer.unforeseen)
+        wrong = answer.unforeseen or self.lacking(answer.given)
+        if wrong and self.own and task is not None and (task.tried is None or task.alone is not None):
+            yield from self.died(worker, wrong)
             return
         if isinstance(answer.given, BenchError):
             raise answer.given
@@ -284,6 +285,12 @@ class _Pool:
             self.settled(task, task.tried, task.alone)
             worker = self.replaced(worker)
         self.assign(worker)
+
+    def lacking(self, given: Any) -> str:
+        """What is said of a case that has not a row for every strategy and metric: somebody's own code has taken it apart; `""` for a whole one."""
+        rows = len(self.measuring.strategies) * len(self.measuring.metrics)
+        whole = not isinstance(given, Case) or len(given.rows) == rows
+        return "" if whole else "it changed what the bench works on — leave alone what it was not handed"
 
     def died(self, worker: _Worker, problem: str, how: str = "", late: str | None = None) -> Iterator[Case]:
         """A worker died over its task, or is ended because a strategy is `late`. `problem` is what is said of the strategy that did it, `how`

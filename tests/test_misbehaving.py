@@ -298,6 +298,22 @@ def test_what_replaces_a_function_of_the_bench_fails_and_nobody_else_sees_it(fol
     check(folder, bad, {f"bad_{number}": says for number, says in enumerate(REPLACES)}, "1")
 
 
+SECOND = "import os, pathlib, sys, time\nthere = pathlib.Path(__file__ + '.tried')\nif there.exists(): {}\nthere.touch()\ndef f(given): return 'x'\n"
+
+
+def test_what_behaves_only_where_it_is_tried_costs_its_own_row(folder):
+    """A lock that is there the second time, say."""
+    ways = {"os._exit(0)": "it exits with 0 here, and did not where it was tried", "sys.exit(0)": "SystemExit: 0",
+            "time.sleep(600)": "it took more than 4 s here, and did not where it was tried"}  # fmt: skip
+    bad = [(f"bad_{number}", "summarizer", SECOND.format(way)) for number, way in enumerate(ways)]
+    _, whole = run(folder, [], ["mine"])
+    done, found = run(folder, bad, ["*"])
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert others(found) == others(whole)
+    for (name, _, _), says in zip(bad, ways.values(), strict=True):
+        assert all(says in row["reason"] for row in found["rows"] if row["strategy"] == name)
+
+
 ENDS = {
     "atexit": "import atexit, os\natexit.register(os._exit, 0)\n",
     "__del__": "import os\nclass D:\n    def __del__(self): __import__('os')._exit(0)\nkept = D()\n",
@@ -322,6 +338,16 @@ def test_a_strategy_that_only_breaks_what_comes_after_it_is_found(folder):
     assert done.returncode == 0, done.stdout + done.stderr
     assert others(found) == others(whole)
     assert {row["value"] for row in found["rows"] if row["strategy"] == "bad"} == {None}
+
+
+def test_a_case_that_somebody_took_apart_is_measured_again(folder):
+    """By way of the frames that call it a strategy reaches what the bench collects."""
+    code = "import sys\ndef f(given):\n    frame = sys._getframe(1)\n    while frame:\n        for name in ('samples', 'evidence', 'seconds'):\n"
+    code += "            if isinstance(frame.f_locals.get(name), dict): frame.f_locals[name].clear()\n        frame = frame.f_back\n    return 'x'\n"
+    _, whole = run(folder, [], ["mine"])
+    done, found = run(folder, [("bad", "summarizer", code)], ["mine"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert others(found) == others(whole)
 
 
 def test_replay_and_the_fixture_keep_a_loaded_strategy_apart(folder):

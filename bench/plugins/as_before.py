@@ -11,7 +11,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
+
+from ..errors import EndedError
 
 _HANDLED = [
     getattr(signal, name)
@@ -81,29 +83,34 @@ def _limit(which: int, soft: int, hard: int) -> None:
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
+def quietly(seconds: float) -> Iterator[None]:
     """Inside the block somebody's code is loaded that was loaded in a process of its own before, where what it printed was printed.
 
     Here it prints nowhere and reads from nowhere, registers nothing for the end of this process, and leaves the modules, paths, hooks and settings
-    of the bench as they were; what it adds stays, behind what was there.
+    of the bench as they were; what it adds stays, behind what was there. It may be other code now than it was then: where it would end this process,
+    or takes more than so many seconds, it raises.
     """
     LOADED_HERE.set()
     streams = sys.stdin, sys.stdout, sys.stderr
     hooks = sys.excepthook, sys.unraisablehook, threading.excepthook
     paths, finders, modules, before = [*sys.path], [*sys.meta_path], _of_the_bench(), AsBefore()
-    settings, at_exit = _settings(), atexit.register
+    settings, at_exit, exits, process = _settings(), atexit.register, os._exit, os.getpid()
     kept = [_copied(number) for number in range(3)]
     with open(os.devnull, "r+", encoding="utf-8") as nowhere:
         for number in range(3):
             os.dup2(nowhere.fileno(), number)
         sys.stdin = sys.stdout = sys.stderr = nowhere
         atexit.register = _never  # type: ignore[assignment]
+        os._exit = lambda status: exits(status) if os.getpid() != process else _ends(f"it exits with {status} here")
+        if _TIMERS and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGALRM, lambda number, frame: _ends(f"it took more than {seconds:g} s here"))
+            signal.setitimer(signal.ITIMER_REAL, seconds)
         try:
             yield
         finally:
             sys.stdin, sys.stdout, sys.stderr = streams
             sys.excepthook, sys.unraisablehook, threading.excepthook = hooks
-            atexit.register = at_exit
+            atexit.register, os._exit = at_exit, exits
             sys.path.extend(path for path in paths if path not in sys.path)
             sys.meta_path[:] = [*finders, *(finder for finder in sys.meta_path if finder not in finders)]
             sys.modules.update(modules)
@@ -117,6 +124,10 @@ def quietly() -> Iterator[None]:
 
 def _never(function: Any, *given: Any, **named: Any) -> Any:
     return function
+
+
+def _ends(what: str) -> NoReturn:
+    raise EndedError(f"{what}, and did not where it was tried")
 
 
 def _settings() -> dict[str, str]:

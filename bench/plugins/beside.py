@@ -108,7 +108,8 @@ def load_file(path: str, shown: str) -> tuple[Any, str, Beside]:
     except BaseException as error:
         if isinstance(error, MemoryError | KeyboardInterrupt):
             raise
-        kind = SpecError if isinstance(error, Exception) else EndedError
+        ended = isinstance(error, EndedError) or not isinstance(error, Exception)
+        kind = EndedError if ended else SpecError
         raise kind(_not_imported(error, path, shown)) from error
     return module, hashlib.sha256(data).hexdigest(), beside
 

@@ -21,6 +21,7 @@ from typing import Any, NoReturn, TextIO
 from ..errors import debugged, sayable
 
 _DEATH_SIGNAL, _SUBREAPER = 1, 36
+_ENDING_S = 2.0
 _LONGEST = 1 << 16
 """How much of a line is waited for."""
 
@@ -35,15 +36,14 @@ def adopt() -> None:
 
 
 def end_below() -> None:
-    """End every child of this process, and what was theirs."""
-    for _ in range(2000):
-        for number in _children():
+    """End every child of this process, and what was theirs, where the system tells which these are."""
+    until = time.monotonic() + _ENDING_S
+    while (children := _children()) and time.monotonic() < until:
+        for number in children:
             _send(number, signal.SIGKILL)
-        try:
+        with contextlib.suppress(ChildProcessError):
             if os.waitpid(-1, os.WNOHANG)[0] == 0:
                 time.sleep(0.001)
-        except ChildProcessError:
-            return
 
 
 def keep(not_its_own: list[Connection], pipe: Connection, serve: Callable[[], None], patience_s: float) -> NoReturn:
@@ -213,5 +213,5 @@ def _children() -> list[int]:
 
 
 def _prctl(option: int, value: int) -> None:
-    with contextlib.suppress(AttributeError, OSError):
+    with contextlib.suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

@@ -53,7 +53,7 @@ def strategies_at(
                 missing.append((f"{strategy.name}@{sha[:9]}", f"it cannot be loaded: {problems[number]}"))
                 continue
             try:
-                with quietly() if can_fork() else nullcontext():
+                with quietly((limits or Limits()).call_s) if can_fork() else nullcontext():
                     found[strategy.name] = _at(strategy, sha, base, Path(folder))
             except SpecError as error:
                 missing.append((f"{strategy.name}@{sha[:9]}", str(error)))

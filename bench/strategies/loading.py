@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from ..errors import EndedError
 from ..plugins.apart import Limits, can_fork
 from ..plugins.as_before import quietly
 from ..plugins.trial import tried
@@ -30,8 +31,11 @@ def put_together(given: Sequence[tuple[str | None, Any]], base: Path | None, lim
         if number in problems:
             found.append(_broken(name, item, f"it cannot be loaded: {problems[number]}"))
             continue
-        with quietly() if number in loading and can_fork() else nullcontext():
-            found.append(strategy_of(item, name, base))
+        try:
+            with quietly(limits.call_s) if number in loading and can_fork() else nullcontext():
+                found.append(strategy_of(item, name, base))
+        except EndedError as error:  # it did not when it was tried
+            found.append(_broken(name, item, f"it cannot be loaded: {error}"))
     return found
 
 
