@@ -10,12 +10,13 @@ from typing import Any
 from .errors import BenchError, ScenarioError, nearest
 from .evidence.probes import LABEL, Questions
 from .model import Trace
+from .plugins.apart import Limits
 from .scenario import Scenario
 from .traces import Loaded, load as read_traces
 from .traces.paths import require_inside
 
 
-def traces_given(traces: Any, base: Path | None) -> tuple[Iterable[Trace], Sequence[tuple[str, str]]]:
+def traces_given(traces: Any, base: Path | None, limits: Limits) -> tuple[Iterable[Trace], Sequence[tuple[str, str]]]:
     """The traces that somebody passed, and what was skipped on the way."""
     if isinstance(traces, str | Path):
         traces = [traces]
@@ -28,7 +29,7 @@ def traces_given(traces: Any, base: Path | None) -> tuple[Iterable[Trace], Seque
         raise BenchError(f"{what} — write bench.compare('runs/', …)")
     items = list(traces) if isinstance(traces, list | tuple) else traces
     if isinstance(items, list) and all(isinstance(item, str | Path) for item in items):
-        found = read_traces([str(item) for item in items], base or Path())
+        found = read_traces([str(item) for item in items], base or Path(), limits=limits)
         return found.traces, found.skipped
     return _only_traces(items), ()
 
@@ -46,13 +47,14 @@ class Asked:
 
     plan: Scenario
     where: str
+    limits: Limits
     skipped: list[tuple[str, str]] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
         questions = Questions(self.plan.probes, self.where)
         if self.plan.path is not None and not self.plan.outside:
             require_inside(self.plan.traces, self.plan.base)
-        loaded = read_traces(self.plan.traces, self.plan.base)
+        loaded = read_traces(self.plan.traces, self.plan.base, limits=self.limits)
         self.skipped.extend(loaded.skipped)
         known = set()
         for trace in loaded.traces:

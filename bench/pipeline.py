@@ -39,19 +39,20 @@ from .model import (
     Trace,
     Verdict,
 )
-from .plugins.trial import Limits
+from .plugins.apart import Limits, can_fork
 from .replayer.loop import Replayer
 from .reports import render as write_report
 from .scenario import Scenario, read_scenario, share_of
 from .strategies import Strategy, strategy_of
 from .strategies.earlier import Earlier, strategies_at
+from .strategies.loading import put_together
 from .strategies.sweeps import declared
 from .text.facts import FACTS_VERSION
 from .times import Times
 from .tokens.prices import prices_date
 from .traces import Loaded, load as read_traces
 from .version import VERSION
-from .workers import measured
+from .workers import measured, replayed_apart
 
 REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
 """The reference strategies that every comparison holds beside the declared ones, as brackets."""
@@ -70,15 +71,21 @@ Labelled = Iterable[tuple[Trace, Mapping[str, Any]]]
 # ---------------------------------------------------------------- the verbs
 
 
-def load(paths: str | Path | Sequence[str | Path], base: Path | None = None) -> Loaded:
+def load(paths: str | Path | Sequence[str | Path], base: Path | None = None, *, limits: Limits | None = None) -> Loaded:
     """The traces of a path or several (`format:path`, or a path whose format is detected) and what was skipped. Errors: TraceError."""
     several = [paths] if isinstance(paths, str | Path) else paths
-    return read_traces([str(path) for path in several], base or Path())
+    return read_traces([str(path) for path in several], base or Path(), limits=limits)
 
 
-def replay(trace: Trace, strategy: Any) -> Run:
-    """One trace through one strategy (a Strategy, its spec string, or a function). A strategy that raises gives a Run with a `failure`."""
-    return Replayer(TraceEvidence(trace)).run(strategy_of(strategy))
+def replay(trace: Trace, strategy: Any, *, limits: Limits | None = None) -> Run:
+    """One trace through one strategy (a Strategy, its spec string, or a function). A strategy that raises gives a Run with a `failure`.
+
+    One that a spec loads runs in a process of its own and may take what `limits` say; a function runs here.
+    """
+    (made,) = put_together([(None, strategy)], None, limits or Limits())
+    return (
+        replayed_apart(trace, made, limits) if made.loaded and can_fork() else Replayer(TraceEvidence(trace)).run(made)
+    )
 
 
 def score(trace: Trace, run: Run) -> dict[str, tuple[Sample, ...]]:
@@ -131,7 +138,7 @@ def compare(
     made = declared(strategies.items() if isinstance(strategies, Mapping) else unnamed, base=base, limits=limits)
     if not made.strategies:
         raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
-    found, skipped = traces_given(traces, base)
+    found, skipped = traces_given(traces, base, limits)
     rules = tuple(parse_rule(table, f"gates[{number}]", number) for number, table in enumerate(gates, 1))
     require_known(rules, [*made.names, *REFERENCES], "gates")
     plan = _Plan(
@@ -159,8 +166,7 @@ def check(comparison: Comparison) -> tuple[Verdict, ...]:
 
 def render(comparisons: Comparison | Sequence[Comparison], path: Path | str) -> Path:
     """Write the report of one or more comparisons; the file's ending decides the format. Gives the path written."""
-    several = [comparisons] if isinstance(comparisons, Comparison) else list(comparisons)
-    return write_report(several, Path(path))
+    return write_report([comparisons] if isinstance(comparisons, Comparison) else list(comparisons), Path(path))
 
 
 def run_scenario(
@@ -203,7 +209,7 @@ def _run(
     given = declared(map(_named, plan.strategies, plan.strategies.values()), plan.budgets, plan.base, limits)
     rules = tuple(parse_rule(table, f"{where}: gates[{number}]", number) for number, table in enumerate(plan.gates, 1))
     require_known(rules, [*given.names, *REFERENCES], where)
-    asked = Asked(plan, where)
+    asked = Asked(plan, where, limits)
     made = _Plan(
         title=plan.title,
         declared=given.strategies,
@@ -220,11 +226,10 @@ def _run(
         allow_inconclusive=allow_inconclusive,
         require_baseline=require_baseline,
         limits=limits,
-        times=times or Times(),
+        times=times,
         baseline=None if against is not None else _baseline(plan, accepting),
     )
-    earlier = nullcontext(None) if against is None else strategies_at(against, made.declared, plan.base, limits)
-    with earlier as then:
+    with nullcontext(None) if against is None else strategies_at(against, made.declared, plan.base, limits) as then:
         return _compared(asked, made if then is None else replace(made, earlier=then))
 
 

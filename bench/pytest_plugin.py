@@ -325,8 +325,11 @@ class Bench:
         return Measured.of(1.0 - kept, kept.said)
 
     def benchmark(self, strategy: Strategy | str | Callable[..., Any], trace: Trace | str | Path) -> Run:
-        """Time the replay of a trace under a strategy with pytest-benchmark; gives the run. Raises BenchError where that is not installed."""
-        from . import replay
+        """Time the replay of a trace under a strategy with pytest-benchmark; gives the run. It runs in this process.
+
+        Raises BenchError where that is not installed.
+        """
+        from .replayer.loop import replay
 
         run: Run = self._timer()(replay, self._only(trace), self._strategy(strategy))
         return run
@@ -359,9 +362,10 @@ class Bench:
         return found[0]
 
     def _strategy(self, strategy: Strategy | str | Callable[..., Any]) -> Strategy:
-        from .strategies import strategy_of
+        from .plugins.apart import Limits
+        from .strategies.loading import put_together
 
-        return strategy_of(strategy, base=self._base)
+        return put_together([(None, strategy)], self._base, Limits())[0]
 
 
 @pytest.fixture

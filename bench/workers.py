@@ -7,35 +7,30 @@ be written down to get there.
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import mmap
-import multiprocessing
-import os
-import signal
 import struct
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from typing import Any
 
 from .case import Measuring, Replayed, measure, replayed, unmeasured
-from .errors import BenchError, debugged, defect
-from .model import Case, Trace
-from .plugins.trial import Limits, how_ended, limit_memory, say_plainly
+from .errors import BenchError, debugged, defect, one_line
+from .evidence.of_trace import TraceEvidence
+from .model import Case, Run, Trace
+from .plugins.apart import GLANCE_S, Apart, Limits, Lost, can_fork, limit_memory, ready
+from .plugins.as_before import AsBefore
+from .plugins.keeper import Stopped
+from .plugins.replaced import Replaced
 from .replayer.guard import Guard
+from .replayer.loop import Replayer
+from .strategies import Strategy
 from .times import Times
 
 TRIES = 2
 """How often a case in which nobody's own code runs is tried before it counts as one that cannot be measured."""
-
-PATIENCE_S = 2.0
-"""How long a worker that is told to stop has to end what its strategies started."""
-
-GLANCE_S = 0.5
-"""How often the clocks of the workers are looked at."""
 
 Timed = Callable[[str, float], None]
 """Is told how many seconds a strategy took on a case."""
@@ -43,10 +38,14 @@ Timed = Callable[[str, float], None]
 
 @dataclass(frozen=True)
 class _Answer:
-    """What a worker gives back: a case, one strategy's runs, or an error (None: it needed too much memory); and what each strategy took."""
+    """What a worker gives back: a case, one strategy's runs, or an error (None: it needed too much memory); and what each strategy took.
+
+    `unforeseen` is what was raised that nobody foresaw: somebody's own code may have led to it, wherever it was raised.
+    """
 
     given: Case | Replayed | BenchError | None
     seconds: Mapping[str, float] = field(default_factory=dict)
+    unforeseen: str = ""
 
 
 @dataclass
@@ -87,18 +86,26 @@ class _Board:
         return int(strategy) if 0.0 < deadline < time.monotonic() else None
 
 
-class _Stopped(BaseException):
-    """A worker is to stop: no strategy's failure."""
+class _Altered(Exception):
+    """A strategy replaced something of the bench."""
 
 
 class _Watched(Guard):
     """A replay in a worker: each step of somebody's own strategy has a deadline on the board. Ctrl-C goes to the parent, so none is meant for it."""
 
-    passing = (_Stopped,)
+    passing = (Stopped,)
 
     def __init__(self, board: _Board, own: Mapping[str, int], limits: Limits) -> None:
         super().__init__()
         self._board, self.own, self.limits = board, own, limits
+        self._before = AsBefore()
+        self._bench: Replaced | None = None
+
+    def starts(self) -> None:
+        """How the process is set is kept, and once, before anybody's code has run in it, what the bench is made of."""
+        self._before = AsBefore()
+        self._bench = self._bench or Replaced(of_the_bench=True)
+        super().starts()
 
     def step(self, strategy: str, extra_s: float) -> None:
         """The clock starts anew."""
@@ -107,17 +114,27 @@ class _Watched(Guard):
             self._board.write(time.monotonic() + self.limits.call_s + extra_s, self.own[strategy])
 
     def ends(self, strategy: str) -> None:
-        """No clock runs."""
+        """The process is set as it was, though an alarm that the strategy left may go off meanwhile; then no clock runs."""
+        while True:
+            try:
+                self._before.put_back()
+                break
+            except self.passing:
+                raise
+            except BaseException as error:
+                debugged(error)
         self._board.write(0.0, 0)
         super().ends(strategy)
+        undone = self._bench.put_back() if strategy in self.own and self._bench is not None else []
+        if undone:  # and what it led to others may have seen
+            raise _Altered(f"it replaced {undone[0]} — leave the bench as it is")
 
 
 @dataclass
 class _Worker:
-    """One process, the pipe to it, its board, and the task it works on. `fresh`: it has had none yet."""
+    """One process, its board, and the task it works on. `fresh`: it has had none yet."""
 
-    process: BaseProcess
-    pipe: Connection
+    apart: Apart
     board: _Board
     task: _Task | None = None
     fresh: bool = True
@@ -135,8 +152,7 @@ def measured(
     Raises what `measure` raises.
     """
     add = _unheard if times is None else times.add
-    forks = "fork" in multiprocessing.get_all_start_methods()
-    if forks and (jobs > 1 or any(strategy.loaded for strategy in measuring.strategies)):
+    if can_fork() and (jobs > 1 or any(strategy.loaded for strategy in measuring.strategies)):
         yield from measured_in_processes(tasks, measuring, jobs, limits, add)
         return
     for trace, labels in tasks:
@@ -144,6 +160,45 @@ def measured(
         yield measure(trace, measuring, labels, guard=guard)
         for name, seconds in _declared(guard.seconds, measuring).items():
             add(name, seconds)
+
+
+def replayed_apart(trace: Trace, strategy: Strategy, limits: Limits | None = None) -> Run:
+    """One trace through a strategy of somebody's own, in a process: what it does to that process is its run's `failure`."""
+    limits = limits or Limits()
+    board = _Board()
+    guard = _Watched(board, {strategy.name: 0}, limits)
+    apart = Apart(lambda given: _run(trace, strategy, guard))
+    try:
+        apart.send(None)
+        while not (late := board.late() is not None) and not ready([apart], GLANCE_S):
+            continue
+        found: Run | BenchError | None = None if late else apart.hear()
+        problem = limits.late if late else limits.full
+    except Lost as lost:
+        found, problem = None, f"{lost} — a strategy returns or raises"
+    finally:
+        apart.stop()
+    if isinstance(found, BenchError):
+        raise found
+    return found or Replayer(TraceEvidence(trace)).run(replace(strategy, broken=problem))
+
+
+def _run(trace: Trace, strategy: Strategy, guard: _Watched) -> Run | BenchError | None:
+    """The run, or what was raised, as it can be sent; None where it took too much memory."""
+    try:
+        limit_memory(guard.limits.memory_mib)
+        return Replayer(TraceEvidence(trace), guard=guard).run(strategy)
+    except MemoryError:
+        return None
+    except Stopped:
+        raise
+    except BaseException as error:
+        return _as_sent(error)
+
+
+def _as_sent(error: BaseException) -> BenchError:
+    debugged(error)
+    return error if isinstance(error, BenchError) else BenchError(defect(error))
 
 
 def measured_in_processes(
@@ -194,28 +249,30 @@ class _Pool:
                 if not self.assign(self.workers[-1]):
                     break
             while busy := [worker for worker in self.workers if worker.task is not None]:
-                sources = [item for worker in busy for item in (worker.pipe, worker.process.sentinel)]
-                ready = {*wait(sources, timeout=GLANCE_S if self.own else None)}
+                done = ready([worker.apart for worker in busy], GLANCE_S)
                 for worker in busy:
-                    if {worker.pipe, worker.process.sentinel} & ready:
+                    if worker.apart in done:
                         yield from self.heard(worker)
                     elif (late := worker.board.late()) is not None:
-                        yield from self.died(worker, "late", self.limits.late, self.own[late])
+                        yield from self.died(worker, self.limits.late, late=self.own[late])
         finally:
             for worker in self.workers:
-                _stop(worker)
+                worker.apart.stop()
 
     def heard(self, worker: _Worker) -> Iterator[Case]:
         """A worker answered, or died."""
-        task, answer = worker.task, _received(worker.pipe)
-        if answer is None:
-            worker.process.join(PATIENCE_S)
-            how, went_on = how_ended(worker.process.exitcode), worker.process.exitcode is None
-            what = "it left its process unable to answer" if went_on else f"it ended its process ({how})"
-            yield from self.died(worker, how, f"{what} — a strategy returns or raises")
+        task = worker.task
+        try:
+            answer: _Answer = worker.apart.hear()
+        except Lost as lost:
+            yield from self.died(worker, f"{lost} — a strategy returns or raises", str(lost))
             return
         if answer.given is None:
-            yield from self.died(worker, "out of memory", self.limits.full)
+            yield from self.died(worker, self.limits.full)
+            return
+        wrong = answer.unforeseen or self.lacking(answer.given)
+        if wrong and self.own and task is not None and (task.tried is None or task.alone is not None):
+            yield from self.died(worker, wrong)
             return
         if isinstance(answer.given, BenchError):
             raise answer.given
@@ -229,8 +286,16 @@ class _Pool:
             worker = self.replaced(worker)
         self.assign(worker)
 
-    def died(self, worker: _Worker, how: str, problem: str, late: str | None = None) -> Iterator[Case]:
-        """A worker died over its task, or is ended because a strategy is late. `problem` is what is said of the strategy that did it."""
+    def lacking(self, given: Any) -> str:
+        """What is said of a case that has not a row for every strategy and metric: somebody's own code has taken it apart; `""` for a whole one."""
+        rows = len(self.measuring.strategies) * len(self.measuring.metrics)
+        whole = not isinstance(given, Case) or len(given.rows) == rows
+        return "" if whole else "it changed what the bench works on — leave alone what it was not handed"
+
+    def died(self, worker: _Worker, problem: str, how: str = "", late: str | None = None) -> Iterator[Case]:
+        """A worker died over its task, or is ended because a strategy is `late`. `problem` is what is said of the strategy that did it, `how`
+        where nobody's own code ran.
+        """
         task = worker.task
         worker = self.replaced(worker)
         if task is None:
@@ -246,7 +311,7 @@ class _Pool:
         elif task.tries < TRIES:
             self.again.append(replace(task, tries=task.tries + 1))
         else:
-            what = f"the process that measured this case died {TRIES} times ({how})"
+            what = f"the process that measured this case died {TRIES} times: {how or problem}"
             yield unmeasured(task.trace.id, self.measuring, task.trace.sha256, what)
         self.assign(worker)
 
@@ -258,24 +323,13 @@ class _Pool:
 
     def start(self) -> _Worker:
         """A new process."""
-        context = multiprocessing.get_context("fork")
-        ours, theirs = context.Pipe()
         board = _Board()
-        # a fork has these too, and no pipe would ever end
-        not_its_own = [*(worker.pipe for worker in self.workers), ours]
         watched = _Watched(board, {name: number for number, name in enumerate(self.own)}, self.limits)
-        process = context.Process(target=_work, args=(theirs, not_its_own, self.measuring, watched), daemon=True)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the worker ignores it
-        try:
-            process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        theirs.close()
-        return _Worker(process, ours, board)
+        return _Worker(Apart(functools.partial(_answer, measuring=self.measuring, guard=watched)), board)
 
     def replaced(self, worker: _Worker) -> _Worker:
         """A new worker in the place of one, which is ended."""
-        _stop(worker)
+        worker.apart.stop()
         self.workers.remove(worker)
         self.workers.append(self.start())
         return self.workers[-1]
@@ -290,60 +344,8 @@ class _Pool:
             return False
         worker.fresh = False
         worker.board.write(0.0, 0)
-        with contextlib.suppress(OSError):  # it died while it waited: its pipe says so when it is read
-            worker.pipe.send(task)
+        worker.apart.send(task)
         return True
-
-
-def _received(pipe: Connection) -> _Answer | None:
-    """What a worker answered; None for one that died, or that wrote something else into its pipe."""
-    try:
-        answer = pipe.recv() if pipe.poll() else None
-    except Exception:
-        return None
-    return answer if isinstance(answer, _Answer) else None
-
-
-def _stop(worker: _Worker) -> None:
-    """End a worker and what its strategies started: asked first, since only it can end what has left its group."""
-    worker.pipe.close()
-    ended = [worker.process.sentinel]
-    if not wait(ended, timeout=0.05):
-        worker.process.terminate()
-        wait(ended, timeout=PATIENCE_S)
-    if worker.process.pid is not None:
-        try:
-            os.killpg(worker.process.pid, signal.SIGKILL)  # not yet waited for, so that nobody else has its number
-        except (ProcessLookupError, PermissionError):  # nothing is left of its group, or it never had one
-            worker.process.kill()
-    worker.process.join()
-
-
-def _on_terminate(number: int, frame: Any) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise _Stopped
-
-
-def _work(pipe: Connection, not_its_own: Iterable[Connection], measuring: Measuring, guard: _Watched) -> None:
-    """What a worker does: measure what it is sent until the pipe closes. It leads a group of its own, with all that its strategies start.
-
-    Ctrl-C is for the parent, which ends its workers itself.
-    """
-    say_plainly()
-    os.setpgid(0, 0)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    signal.signal(signal.SIGTERM, _on_terminate)
-    for other in not_its_own:
-        other.close()
-    os.dup2(2, 1)  # what a strategy prints is no part of a report
-    try:
-        with contextlib.suppress(EOFError, OSError):
-            while True:
-                pipe.send(_answer(pipe.recv(), measuring, guard))
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    except _Stopped:  # once at most, wherever it finds this process
-        return
 
 
 def _answer(task: _Task, measuring: Measuring, guard: _Watched) -> _Answer:
@@ -364,8 +366,9 @@ def _answer(task: _Task, measuring: Measuring, guard: _Watched) -> _Answer:
         return _Answer(replayed(task.trace, measuring, task.labels, strategy, guard), guard.seconds)
     except MemoryError:
         return _Answer(None)
-    except _Stopped:
+    except Stopped:
         raise
     except BaseException as error:
-        debugged(error)
-        return _Answer(error if isinstance(error, BenchError) else BenchError(defect(error)))
+        said = one_line(error) if isinstance(error, _Altered) else f"{type(error).__name__}: {one_line(error)}"
+        unforeseen = "" if isinstance(error, BenchError) else said
+        return _Answer(_as_sent(error), unforeseen=unforeseen)

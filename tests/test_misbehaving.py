@@ -13,7 +13,9 @@ from handmade import opened, result
 
 import bench
 from bench.model import ModelTurn
-from bench.plugins.trial import Limits, tried
+from bench.plugins.apart import Limits
+from bench.plugins.beside import load_file
+from bench.plugins.trial import tried
 from bench.traces.native import encode_trace
 
 ROOT = Path(__file__).parents[1]
@@ -235,6 +237,22 @@ LEFT_BEHIND = {
     "another clock": "import time\ntime.time = time.perf_counter = lambda: 1 / 0\ndef f(given): return 'x'\n",
     "what raises at the end": "import atexit\natexit.register(lambda: 1 / 0)\nclass D:\n    def __del__(self): 1 / 0\n"
     "kept = D()\ndef f(given): return 'x'\n",
+    "a process that leaves": "import os, subprocess\nsubprocess.Popen(['sleep', '600'], start_new_session=True)\ndef f(given):\n"
+    "    if os.fork() == 0:\n        os.setsid()\n        subprocess.run(['sleep', '600'])\n    return 'x'\n",
+    "an alarm that raises, again and again": "import signal\ndef h(*a): raise ValueError('alarm')\ndef f(given):\n"
+    "    signal.signal(signal.SIGALRM, h)\n    signal.setitimer(signal.ITIMER_REAL, 0.5, 0.01)\n    return 'x'\n",
+    "how its process is set": "import os, signal, sys\ndef f(given):\n    sys.setrecursionlimit(200)\n    os.umask(0o777)\n"
+    "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    return 'x'\n",
+    "how ours is set": "import os, resource, signal, sys\nsys.setrecursionlimit(200)\nos.umask(0o777)\nsys.path.clear()\nsys.stdout.close()\n"
+    "os.close(1)\nsys.stderr = sys.excepthook = None\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\nsignal.setitimer(signal.ITIMER_PROF, 0.2)\n"
+    "resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))\n"
+    "os.environ['BENCH_LIMITS'] = 'size=1'\nfor n in [n for n in sys.modules if n.startswith('bench')]: del sys.modules[n]\n"
+    "def f(given): return 'x'\n",
+    "a timer that ends Python": "import faulthandler\nfaulthandler.dump_traceback_later(0.2, exit=True)\ndef f(given): return 'x'\n",
+    "a process of multiprocessing": "import multiprocessing\ndef f(given):\n    with multiprocessing.Pool(1) as pool:\n"
+    "        return str(pool.map(abs, [-1]))\n",
+    "what it prints past Python": "import os\nos.write(1, b'::debug::a\\n')\ndef f(given):\n    os.write(2, b'::debug::a\\n')\n"
+    "    os.system('echo ::debug::a')\n    return 'x'\n",
     "what it prints": "def f(given):\n    print('::set-output name=a::b\\n\\x1b[31m')\n    return 'x'\n",
 }  # fmt: skip
 
@@ -248,4 +266,98 @@ def test_what_code_leaves_behind_costs_nobody(folder):
     assert {item["outcome"] for item in found["verdicts"]} == {"pass"}
     assert "\n::" not in f"\n{done.stdout}"
     assert "\x1b" not in done.stdout + done.stderr
+    assert "\n::" not in f"\n{done.stderr}"
     assert "Traceback" not in done.stdout + done.stderr
+    assert (folder / "x.json").stat().st_mode & 0o400
+    assert not processes_in(folder)
+
+
+def processes_in(folder):
+    """The processes that work in a folder, where the system tells."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            theirs = place.resolve() == folder and place.parent.name != str(os.getpid())
+            found += [place] if theirs else []
+        except OSError:
+            continue
+    return found
+
+
+REPLACES = {
+    "it cannot be loaded: it replaces bench.errors.one_line": "import bench.errors\nbench.errors.one_line = len\ndef f(given): return 'x'\n",
+    "it replaced bench.tokens.counting.TokenCounter.text": "import bench.tokens.counting as c\ndef f(given):\n"
+    "    c.TokenCounter.text = lambda self, text: 1\n    return 'x'\n",
+    "it cannot be loaded: it replaces bench.model.trace.ToolResult.text": "from bench.model import ToolResult\n"
+    "ToolResult.text = property(lambda self: 'x')\ndef f(given): return 'x'\n",
+}
+
+
+def test_what_replaces_a_function_of_the_bench_fails_and_nobody_else_sees_it(folder):
+    bad = [(f"bad_{number}", "summarizer", code) for number, code in enumerate(REPLACES.values())]
+    check(folder, bad, {f"bad_{number}": says for number, says in enumerate(REPLACES)}, "1")
+
+
+SECOND = "import os, pathlib, sys, time\nthere = pathlib.Path(__file__ + '.tried')\nif there.exists(): {}\nthere.touch()\ndef f(given): return 'x'\n"
+
+
+def test_what_behaves_only_where_it_is_tried_costs_its_own_row(folder):
+    """A lock that is there the second time, say."""
+    ways = {"os._exit(0)": "it exits with 0 here, and did not where it was tried", "sys.exit(0)": "SystemExit: 0",
+            "time.sleep(600)": "it took more than 4 s here, and did not where it was tried"}  # fmt: skip
+    bad = [(f"bad_{number}", "summarizer", SECOND.format(way)) for number, way in enumerate(ways)]
+    _, whole = run(folder, [], ["mine"])
+    done, found = run(folder, bad, ["*"])
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert others(found) == others(whole)
+    for (name, _, _), says in zip(bad, ways.values(), strict=True):
+        assert all(says in row["reason"] for row in found["rows"] if row["strategy"] == name)
+
+
+ENDS = {
+    "atexit": "import atexit, os\natexit.register(os._exit, 0)\n",
+    "__del__": "import os\nclass D:\n    def __del__(self): __import__('os')._exit(0)\nkept = D()\n",
+    "finalize": "import os, weakref\nclass D: pass\nkept = D()\nweakref.finalize(kept, os._exit, 0)\n",
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_what_code_does_when_python_ends_is_not_the_exit_code(folder, how):
+    done, found = run(folder, [("bad", "summarizer", ENDS[how] + "def f(given): raise ValueError\n")], ["*"])
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert {item["outcome"] for item in found["verdicts"] if item["strategy"] == "bad"} == {"fail"}
+
+
+def test_a_strategy_that_only_breaks_what_comes_after_it_is_found(folder):
+    """It returns, and then the bench cannot go on in that process: tried alone, it is the one that fails."""
+    code = "import threading, ctypes, time\nmain = threading.main_thread().ident\ndef f(given):\n    def raises():\n        time.sleep(0.05)\n"
+    code += "        while True:\n            time.sleep(0.001)\n            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(main), "
+    code += "ctypes.py_object(ValueError))\n    threading.Thread(target=raises, daemon=True).start()\n    time.sleep(0.04)\n    return 'x'\n"
+    _, whole = run(folder, [], ["mine"])
+    done, found = run(folder, [("bad", "summarizer", code)], ["mine"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert others(found) == others(whole)
+    assert {row["value"] for row in found["rows"] if row["strategy"] == "bad"} == {None}
+
+
+def test_a_case_that_somebody_took_apart_is_measured_again(folder):
+    """By way of the frames that call it a strategy reaches what the bench collects."""
+    code = "import sys\ndef f(given):\n    frame = sys._getframe(1)\n    while frame:\n        for name in ('samples', 'evidence', 'seconds'):\n"
+    code += "            if isinstance(frame.f_locals.get(name), dict): frame.f_locals[name].clear()\n        frame = frame.f_back\n    return 'x'\n"
+    _, whole = run(folder, [], ["mine"])
+    done, found = run(folder, [("bad", "summarizer", code)], ["mine"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert others(found) == others(whole)
+
+
+def test_replay_and_the_fixture_keep_a_loaded_strategy_apart(folder):
+    """In Python too: what is found by its spec runs in a process, and what it does there is the run's failure."""
+    trace = bench.load("runs/one.jsonl").traces[0]
+    for says, code in (("exit code 0", "import os\ndef f(given): os._exit(0)\n"), ("exit code 0", "import os\nos._exit(0)\n"),
+                       ("more than 2 s", "def f(given):\n    while True: pass\n")):  # fmt: skip
+        (folder / "bad.py").write_text(code)
+        run = bench.replay(trace, "bad=summarizer=bad.py:f", limits=Limits(2.0))
+        assert run.failure is not None
+        assert says in run.failure.error
+        load_file.cache_clear()
+    assert bench.replay(trace, "mine=summarizer=mine.py:cut").failure is None

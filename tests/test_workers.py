@@ -327,7 +327,7 @@ def test_a_worker_does_not_wait_for_a_parent_that_is_gone(folder):
     everyone = below(started.pid)
     started.kill()
     started.wait()
-    assert len(everyone) == 2
+    assert len(everyone) == 4, "two workers, each with its keeper"
     assert until(lambda: not any(map(alive, everyone))), "they end when their case is done"
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import BenchError
+from .limiting import limited
 from .saying import say
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
     help="Write no text: stand-ins for words and numbers, so that a trace can be shared and measures nearly the same.",
 )
 @click.option("--strict", is_flag=True, help="A damaged file in a folder is an error, not left out.")
+@limited
 def import_(
     sources: tuple[str, ...],
     output: Path,
@@ -45,9 +47,12 @@ def import_(
     redact_homes: bool,
     shape_only: bool,
     strict: bool,
+    call_s: float,
+    memory_mib: int,
 ) -> None:
     """Convert the runs of files, folders or patterns into native traces, and say what was found in each and what was left out."""
     from ..importing.found import Found
+    from ..plugins.apart import Limits
     from ..text.wording import counted, visible
     from ..traces import iter_traces
     from ..traces.native import write_traces
@@ -63,7 +68,7 @@ def import_(
         raise BenchError(
             "--no-redact keeps everything, --redact-emails and --redact-homes remove more — give one of them"
         )
-    source, totals = iter_traces(sources, strict=strict), list[Found]()
+    source, totals = iter_traces(sources, strict=strict, limits=Limits(call_s, memory_mib)), list[Found]()
     clean = _cleaning(no_redact, redact_emails, redact_homes)
     made = map(_shapes() if shape_only else clean, source)
     if one_file:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ScenarioError, SpecError
+from .limiting import limited
 from .outcome import finish, progress_bar
 from .outputs import inputs_of, require_apart
 from .saying import say
@@ -69,10 +70,7 @@ SHARE = _Share(0, 1)
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."
 )
-@click.option("--call-timeout", "call_s", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
-              metavar="SECONDS", help="How long a strategy of your own may take for its calls at one step.")  # fmt: skip
-@click.option("--memory", "memory_mib", type=click.IntRange(min=1), default=4096, show_default=True, metavar="MIB",
-              help="How much memory a process may take in which a strategy of your own runs.")  # fmt: skip
+@limited
 @click.option("--outside", is_flag=True, help="Let scenarios name traces outside their repository.")
 def run(
     scenarios: tuple[Path, ...],
@@ -102,7 +100,7 @@ def run(
     """
     from .. import run_scenario
     from ..comparison.sweeps import sweeps
-    from ..plugins.trial import Limits
+    from ..plugins.apart import Limits
     from ..recording.models import Hosts
     from ..reports import TERMINAL_PANELS, require_renderer
     from ..strategies.own_calls import recording_from

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import TraceError, nearest
+from .limiting import limited
 from .saying import say
 
 if TYPE_CHECKING:
@@ -18,12 +19,16 @@ if TYPE_CHECKING:
 @click.argument("trace", metavar="[FORMAT:]PATH")
 @click.option("--step", "index", type=int, metavar="N", help="Print one step whole: its index in the trace.")
 @click.option("--case", "case", metavar="ID", help="Of a file or folder with several traces, only this one.")
-def show(trace: str, index: int | None, case: str | None) -> None:
+@limited
+def show(trace: str, index: int | None, case: str | None, call_s: float, memory_mib: int) -> None:
     """Print the steps of a trace (or of every trace of a folder) with their tokens, or one step whole."""
     from .. import load
+    from ..plugins.apart import Limits
     from ..reports.steps import step_lines
+    from ..text.wording import visible
 
-    found = load([trace]).traces
+    loaded = load([trace], limits=Limits(call_s, memory_mib))
+    found = loaded.traces
     if case is not None:
         ids = [item.id for item in found]
         if case not in ids:
@@ -34,6 +39,8 @@ def show(trace: str, index: int | None, case: str | None) -> None:
     for item in found:
         for line in step_lines(item) if index is None else whole_step(item, index):
             say(line)
+    for file, reason in loaded.skipped:
+        say(f"left out {visible(file)}: {visible(reason)}", err=True)
 
 
 def whole_step(trace: Trace, index: int) -> Iterator[str]:

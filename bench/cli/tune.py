@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from .limiting import limited
 from .outcome import Concluded, progress_bar, undrawn
 from .outputs import inputs_of, require_apart
 from .run import SHARE, plans_of
@@ -30,10 +31,7 @@ from .saying import say
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."
 )
-@click.option("--call-timeout", "call_s", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
-              metavar="SECONDS", help="How long a strategy of your own may take for its calls at one step.")  # fmt: skip
-@click.option("--memory", "memory_mib", type=click.IntRange(min=1), default=4096, show_default=True, metavar="MIB",
-              help="How much memory a process may take in which a strategy of your own runs.")  # fmt: skip
+@limited
 @click.option("--outside", is_flag=True, help="Let scenarios name traces outside their repository.")
 def tune(
     scenarios: tuple[Path, ...],
@@ -56,7 +54,7 @@ def tune(
     """
     from .. import run_scenario
     from ..files.writing import write_together
-    from ..plugins.trial import Limits
+    from ..plugins.apart import Limits
     from ..reports import report_bytes, require_renderer
     from ..reports.decision_sentence import decision_notes, tuned_sentence
     from ..times import Times

@@ -7,7 +7,6 @@ import functools
 import hashlib
 import importlib.util
 import os
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import EndedError, SpecError, one_line, raised_at
+from .as_before import AsBefore
 from .replaced import Replaced
 
 
@@ -24,30 +24,29 @@ class Beside:
     It is that of the file, or where the file is loaded as part of a package the folder that holds the package.
     What was imported from the folder is kept here and taken out of `sys.modules` at the end, so that another folder's `rules.py` is another module.
     A process that was forked in the block ends with it, lest there be two of what the bench does. The working folder is again what it was, and so
-    is what was replaced in Python's own modules.
+    is what was replaced in Python's own modules, and how the process is set.
     """
 
     def __init__(self, file: Path, folder: Path | None = None) -> None:
         self.file, self.folder = file, folder or file.parent
         self.modules: dict[str, ModuleType] = {}
-        self._outer: list[tuple[int, str, Replaced, set[str], dict[str, ModuleType]]] = []
+        self._outer: list[tuple[int, str, Replaced, AsBefore, set[str], dict[str, ModuleType]]] = []
 
     def __enter__(self) -> Beside:
         hidden = {name: sys.modules[name] for name in self.modules if name in sys.modules}
-        self._outer.append((os.getpid(), _here(), Replaced(), set(sys.modules) - set(hidden), hidden))
+        self._outer.append((os.getpid(), _here(), Replaced(), AsBefore(), set(sys.modules) - set(hidden), hidden))
         sys.modules.update(self.modules)
         sys.path.insert(0, str(self.folder))
         return self
 
     def __exit__(self, *error: object) -> None:
-        process, here, own, known, hidden = self._outer.pop()
+        process, here, own, before, known, hidden = self._outer.pop()
         own.put_back()
         if os.getpid() != process:
             os._exit(0)
         if here and _here() != here:
             os.chdir(here)
-        if hasattr(signal, "alarm"):
-            signal.alarm(0)  # it meant to limit its own time, and not that of everybody else
+        before.put_back()
         if str(self.folder) in sys.path:
             sys.path.remove(str(self.folder))
         for name in [name for name in sys.modules if name not in known]:
@@ -109,7 +108,8 @@ def load_file(path: str, shown: str) -> tuple[Any, str, Beside]:
     except BaseException as error:
         if isinstance(error, MemoryError | KeyboardInterrupt):
             raise
-        kind = SpecError if isinstance(error, Exception) else EndedError
+        ended = isinstance(error, EndedError) or not isinstance(error, Exception)
+        kind = EndedError if ended else SpecError
         raise kind(_not_imported(error, path, shown)) from error
     return module, hashlib.sha256(data).hexdigest(), beside
 

@@ -13,11 +13,11 @@ OWNERS = (
 """Modules and classes of which the bench calls something itself."""
 
 
-_vars, _callable, _put = vars, callable, setattr  # which may be what was replaced
+_vars, _put = vars, setattr  # which may be what was replaced
 
 
 class Replaced:
-    """What the modules and classes of `OWNERS` can be called with, as it is now.
+    """What the modules and classes of `OWNERS` can be called with, as it is now; or those of the bench and of what it counts tokens with.
 
     >>> import json
     >>> before, json.dumps = Replaced(), len
@@ -25,19 +25,35 @@ class Replaced:
     (['json.dumps'], '[1]')
     """
 
-    def __init__(self) -> None:
-        self._before = [(name, owner, dict(vars(owner))) for name in OWNERS if (owner := _owner(name)) is not None]
+    def __init__(self, of_the_bench: bool = False) -> None:
+        owners = _of_the_bench() if of_the_bench else [(name, _owner(name)) for name in OWNERS]
+        self._before = [(name, owner, _called(owner)) for name, owner in owners if owner is not None]
 
     def put_back(self) -> list[str]:
         """Undo what was replaced since, and tell its names; what was added stays."""
         undone = []
         for name, owner, before in self._before:
             now = _vars(owner)
-            changed = [key for key, value in before.items() if now.get(key, self) is not value and _callable(value)]
+            changed = [key for key, value in before.items() if now.get(key, self) is not value]
             for key in changed:
                 _put(owner, key, before[key])
             undone += [f"{name}.{key}" for key in changed]
         return undone
+
+
+def _called(owner: Any) -> dict[str, Any]:
+    """The functions, classes, methods and properties of a module or class."""
+    return {key: value for key, value in vars(owner).items() if callable(value) or hasattr(type(value), "__get__")}
+
+
+def _of_the_bench() -> list[tuple[str, Any]]:
+    packages = (__name__.partition(".")[0], "tiktoken")
+    found: list[tuple[str, Any]] = []
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in packages:
+            classes = [item for item in vars(module).values() if isinstance(item, type) and item.__module__ == name]
+            found += [(name, module), *((f"{name}.{item.__qualname__}", item) for item in classes)]
+    return found
 
 
 def _owner(name: str) -> Any:

@@ -93,8 +93,8 @@ class Replayer:
             told = error if isinstance(error, Broken) else Broken("strategy", error)
             failure = Failure(step=-1 if step is None else step.index, slot=told.slot, error=told.text)
         finally:
-            state.close()
             self.guard.ends(strategy.name)
+            state.close()
         return state.run(failure)
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from ..errors import ScenarioError, SpecError
 from ..files.git import file_at, resolve
+from ..plugins.apart import Limits, can_fork
+from ..plugins.as_before import quietly
 from ..plugins.registry import Plugin, build
 from ..plugins.spec import Spec
-from ..plugins.trial import Limits, tried
+from ..plugins.trial import tried
 from . import Strategy
 
 
@@ -51,7 +53,8 @@ def strategies_at(
                 missing.append((f"{strategy.name}@{sha[:9]}", f"it cannot be loaded: {problems[number]}"))
                 continue
             try:
-                found[strategy.name] = _at(strategy, sha, base, Path(folder))
+                with quietly((limits or Limits()).call_s) if can_fork() else nullcontext():
+                    found[strategy.name] = _at(strategy, sha, base, Path(folder))
             except SpecError as error:
                 missing.append((f"{strategy.name}@{sha[:9]}", str(error)))
         yield Earlier(f"{revision} ({sha[:9]})" if revision != sha else sha[:9], found, tuple(missing))

@@ -5,10 +5,14 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from ..plugins.trial import Limits, tried
+from ..errors import EndedError
+from ..plugins.apart import Limits, can_fork
+from ..plugins.as_before import quietly
+from ..plugins.trial import tried
 from . import Strategy, strategy_of
 
 _LOADS = re.compile(r"\.py\b|:\s*[A-Za-z_]\w*\s*(?![\w\s]*=)")
@@ -22,12 +26,17 @@ def put_together(given: Sequence[tuple[str | None, Any]], base: Path | None, lim
     loading = [number for number, (_, item) in enumerate(given) if _LOADS.search(_written(item))]
     make = [functools.partial(strategy_of, given[number][1], given[number][0], base) for number in loading]
     problems = {loading[number]: problem for number, problem in tried(make, limits).items()}
-    return [
-        _broken(name, item, f"it cannot be loaded: {problems[number]}")
-        if number in problems
-        else strategy_of(item, name, base)
-        for number, (name, item) in enumerate(given)
-    ]
+    found = []
+    for number, (name, item) in enumerate(given):
+        if number in problems:
+            found.append(_broken(name, item, f"it cannot be loaded: {problems[number]}"))
+            continue
+        try:
+            with quietly(limits.call_s) if number in loading and can_fork() else nullcontext():
+                found.append(strategy_of(item, name, base))
+        except EndedError as error:  # it did not when it was tried
+            found.append(_broken(name, item, f"it cannot be loaded: {error}"))
+    return found
 
 
 def _written(item: Any) -> str:

@@ -9,8 +9,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from ..plugins.apart import Limits
 from ..plugins.sweeps import require_few, swept
-from ..plugins.trial import Limits
 from . import Strategy
 from .budgets import at_budgets
 from .loading import put_together

@@ -7,113 +7,32 @@ is from the content, and `read` gives the traces or raises TraceError naming fil
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Literal, Protocol
 
 import msgspec
 
 from ..errors import BenchError, SpecError, TraceError, debugged, defect
 from ..files.documents import Document
 from ..model import Source, Trace, encodable
+from ..plugins.apart import Limits, can_fork
 from ..plugins.registry import build, entries
+from .own_reader import NotOpened, OwnReader
 from .paths import File, Given, given_files
+from .reader import (
+    Confidence as Confidence,
+    Keeps as Keeps,
+    Kept as Kept,
+    Near as Near,
+    PartOf as PartOf,
+    Reader as Reader,
+    by_marks as by_marks,
+    confidence_of as confidence_of,
+)
 
 _ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yaml", ".yml", ".md", ".csv")
-
-
-class Confidence(enum.IntEnum):
-    """How sure a reader is that a file is of its format, by the content alone."""
-
-    NO = 0
-    POSSIBLE = 1
-    CERTAIN = 2
-
-
-@dataclass(frozen=True)
-class Near:
-    """NO, but the file has something of the format: what it has of it and what it lacks, each in a few words."""
-
-    has: tuple[str, ...]
-    lacks: tuple[str, ...]
-
-    @property
-    def share(self) -> float:
-        """How much of the format was found, 0–1."""
-        return len(self.has) / (len(self.has) + len(self.lacks))
-
-
-def by_marks(marks: Mapping[str, bool], sure: Confidence = Confidence.CERTAIN) -> Confidence | Near:
-    """How sure a reader is by the marks of its format, each with whether the file has it: `sure` with all, Near with some, NO without any.
-
-    >>> by_marks({"a key 'history'": True, "labels": True})
-    <Confidence.CERTAIN: 2>
-    >>> by_marks({"a key 'history'": True, "labels": False})
-    Near(has=("a key 'history'",), lacks=('labels',))
-    >>> by_marks({"a key 'history'": False})
-    <Confidence.NO: 0>
-    """
-    has = tuple(mark for mark, found in marks.items() if found)
-    if len(has) == len(marks):
-        return sure
-    return Near(has, tuple(mark for mark, found in marks.items() if not found)) if has else Confidence.NO
-
-
-def confidence_of(sniffed: Confidence | Near) -> Confidence:
-    """How sure a reader is, whatever it says of why not."""
-    return Confidence.NO if isinstance(sniffed, Near) else sniffed
-
-
-Kept = Literal[
-    "cuts",
-    "usage",
-    "times",
-    "errors",
-    "outcome",
-    "labels",
-    "routes",
-    "reasoning",
-    "threads",
-    "resets",
-    "tools",
-    "approvals",
-    "model",
-]
-"""What a reader may keep beside messages and results: that a result was cut at the source, recorded token counts, times or durations, failed
-results, how the run ended, what people said of it, route decisions, reasoning as text, agents of their own, where the history was cut, tool
-definitions, a person's yes or no, the name of the model."""
-
-
-@dataclass(frozen=True)
-class Keeps:
-    """What a reader keeps of its format, declared as its attribute `keeps`: a row of docs/formats.md, which a test holds against its samples.
-
-    `results`: `untruncated` (the whole, where the model saw less), `as shown` (what is recorded is what the model saw) or `none`. `never` is
-    what it cannot keep, and why; `tested` the versions of the format it was tested on, and how those files came to be.
-    """
-
-    results: Literal["untruncated", "as shown", "none"]
-    also: tuple[Kept, ...]
-    never: str
-    tested: str
-
-
-class PartOf(TraceError):
-    """A file that is read together with another: left out of a folder, and said; an error where it is named itself."""
-
-
-class Reader(Protocol):
-    """One trace format. `read` leaves a trace's id empty where the source has none; loading fills it from the path.
-
-    `sniff` judges by content alone and never raises; a reader that says why a file is not its own returns Near in place of NO.
-    """
-
-    def sniff(self, document: Document) -> Confidence | Near: ...
-
-    def read(self, document: Document) -> Iterable[Trace]: ...
 
 
 @dataclass(frozen=True)
@@ -133,24 +52,37 @@ class TraceSource:
     each iteration starts anew. Errors: those of `load`, raised when met; a missing file or an unknown format before anything is read.
     """
 
-    def __init__(self, paths: Sequence[str], base: Path | None = None, *, strict: bool = False) -> None:
+    def __init__(
+        self, paths: Sequence[str], base: Path | None = None, *, strict: bool = False, limits: Limits | None = None
+    ) -> None:
         self.paths, self.base, self.strict = tuple(paths), base or Path(), strict
+        self.limits = limits or Limits()
         self.skipped: list[tuple[str, str]] = []
         self.sha256s: dict[str, str] = {}
 
     def __iter__(self) -> Iterator[Trace]:
         self.skipped, self.sha256s = [], {}
+        readers = _Readers(self.base, self.limits)
+        try:
+            yield from self._iterated(readers)
+        finally:
+            readers.close()
+
+    def _iterated(self, readers: _Readers) -> Iterator[Trace]:
         file_of: dict[str, File] = {}
         sessions: dict[tuple[str, str], File] = {}
         copies: dict[str, File] = {}
-        for given in [given_files(text, self.base) for text in self.paths]:
+        everything = [given_files(text, self.base) for text in self.paths]
+        for name in dict.fromkeys(given.format for given in everything if given.format is not None):
+            readers.open(name)
+        for given in everything:
             before, found = len(self.skipped), 0
             folders: dict[Path, list[Path]] = {}
             for file in given.files:
                 folders.setdefault(file.path.parent, []).append(file.path)
             for file in given.files:
                 document = Document(*file, () if given.named else folders[file.path.parent])
-                for trace in self._traces(document, given):
+                for trace in self._traces(document, given, readers):
                     if self._is_known(trace, file, given, sessions):
                         continue
                     if self._is_copy(document.sha256, file, given, copies):
@@ -191,17 +123,17 @@ class TraceSource:
         self.skipped.append((file.name, reason))
         return True
 
-    def _traces(self, document: Document, given: Given) -> Sequence[Trace]:
+    def _traces(self, document: Document, given: Given, readers: _Readers) -> Sequence[Trace]:
         """A file's traces; none, and a line in `skipped`, where it is to be left out. All or nothing: a damaged file gives no trace."""
         try:
-            reader, why_not = _reader_for(document, given, self.base)
+            reader, why_not = _reader_for(document, given, readers)
             if reader is not None:
                 return list(_read(reader, document, given.named))
         except PartOf as error:
             if given.named:
                 raise
             why_not = str(error)
-        except _Ambiguous:
+        except (_Ambiguous, NotOpened):
             raise
         except TraceError as error:
             if given.named or self.strict:
@@ -211,32 +143,56 @@ class TraceSource:
         return ()
 
 
-def iter_traces(paths: Sequence[str], base: Path | None = None, *, strict: bool = False) -> TraceSource:
+def iter_traces(
+    paths: Sequence[str], base: Path | None = None, *, strict: bool = False, limits: Limits | None = None
+) -> TraceSource:
     """The traces of some paths as an iterable that reads each file when its turn comes. Paths, order and errors are those of `load`."""
-    return TraceSource(paths, base, strict=strict)
+    return TraceSource(paths, base, strict=strict, limits=limits)
 
 
-def load(paths: Sequence[str], base: Path | None = None, *, strict: bool = False) -> Loaded:
+def load(
+    paths: Sequence[str], base: Path | None = None, *, strict: bool = False, limits: Limits | None = None
+) -> Loaded:
     """Every trace of some paths, in the order given; a folder's or pattern's in the order of their names.
 
     A path is a file, a folder (read recursively, hidden entries left out) or a glob pattern, with or without its format before a colon
     (`openai:runs/a.jsonl`); relative paths start at `base`. A named file must be recognised and whole. In a folder, what no reader recognises
     and what is damaged is left out and listed with the reason (`strict`: damaged files are errors); a folder without a trace is an error, and
-    so is a file that two readers are equally sure of. No paths give no traces.
+    so is a file that two readers are equally sure of. No paths give no traces. A reader of somebody's own (`mine.py:Reader:runs/`) runs in a
+    process of its own and may take what `limits` say for each file; whatever it does there is an error of that file.
     Raises TraceError, one line with the place and what to do.
     """
-    source = TraceSource(paths, base, strict=strict)
+    source = TraceSource(paths, base, strict=strict, limits=limits)
     traces = tuple(source)
     return Loaded(traces, tuple(source.skipped), source.sha256s)
 
 
-def _open_reader(name: str, base: Path) -> Reader:
-    try:
-        plugin = build("reader", name, base)
-    except SpecError as error:
-        raise TraceError(str(error)) from None
-    reader: Reader = plugin.start()[0]
-    return reader
+class _Readers:
+    """The readers of one reading. Those of somebody's own are opened once, in processes that end with it."""
+
+    def __init__(self, base: Path, limits: Limits) -> None:
+        self._base, self._limits = base, limits
+        self._own: dict[str, OwnReader] = {}
+
+    def open(self, name: str) -> Reader:
+        """The reader of a format, or that a spec names. Raises TraceError where there is none."""
+        if name in self._own:
+            return self._own[name]
+        known = entries("reader").get(name)
+        if can_fork() and (known is None or not known.target.__module__.startswith("bench.")):
+            self._own[name] = OwnReader(name, self._base, self._limits)
+            return self._own[name]
+        try:
+            plugin = build("reader", name, self._base)
+        except SpecError as error:
+            raise NotOpened(str(error)) from None
+        reader: Reader = plugin.start()[0]
+        return reader
+
+    def close(self) -> None:
+        """End what runs."""
+        for reader in self._own.values():
+            reader.close()
 
 
 class _Ambiguous(TraceError):
@@ -246,10 +202,10 @@ class _Ambiguous(TraceError):
 _Chosen = tuple[str, Reader]
 
 
-def _reader_for(document: Document, given: Given, base: Path) -> tuple[_Chosen | None, str]:
+def _reader_for(document: Document, given: Given, readers: _Readers) -> tuple[_Chosen | None, str]:
     """The reader to read a document with; None and why not where it is to be left out."""
     if given.format is not None:
-        reader = _open_reader(given.format, base)
+        reader = readers.open(given.format)
         if given.named:
             return (given.format, reader), ""
         sniffed = _sniffed(given.format, reader, document)
@@ -258,14 +214,14 @@ def _reader_for(document: Document, given: Given, base: Path) -> tuple[_Chosen |
         answers = {given.format: sniffed}
         why_not = f"not {given.format}"
     else:
-        answers = {name: _sniffed(name, _open_reader(name, base), document) for name in entries("reader")}
+        answers = {name: _sniffed(name, readers.open(name), document) for name in entries("reader")}
         best = max(map(confidence_of, answers.values()), default=Confidence.NO)
         candidates = [name for name, answer in answers.items() if confidence_of(answer) is best]
         if best is not Confidence.NO:
             if len(candidates) > 1:
                 first = f"{candidates[0]}:{document.name}"
                 raise _Ambiguous(f"{document.name}: could be {' or '.join(candidates)} — name the format: {first}")
-            return (candidates[0], _open_reader(candidates[0], base)), ""
+            return (candidates[0], readers.open(candidates[0])), ""
         why_not = f"not recognised as {', '.join(answers)}"
     problem = document.problem
     if problem is not None and (given.named or document.is_broken_json):

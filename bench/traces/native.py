@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -16,30 +15,12 @@ import msgspec
 from ..errors import TraceError, one_line
 from ..files.documents import Document, optional_zstandard
 from ..files.writing import write_atomically
-from ..model import SCHEMA_VERSION, AnyStep, Outcome, Source, Trace, Value, plain
+from ..model import SCHEMA_VERSION, AnyStep, Trace
 from ..plugins.registry import register
 from . import Confidence, Keeps, Near, by_marks
+from .lines import HEADER, KEY, STEP, Header, encode_trace as encode_trace, made
 
-_KEY = "bench_trace"
 _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
-
-
-class Header(Value, frozen=True, kw_only=True):
-    """The first line: the schema version and everything of a trace but its steps."""
-
-    bench_trace: int
-    id: str
-    source: Source
-    labels: dict[str, Any] = {}
-    meta: dict[str, Any] = {}
-    outcome: Outcome | None = None
-    left_out: dict[str, int] = {}
-
-
-_STEP: msgspec.json.Decoder[Any] = msgspec.json.Decoder(AnyStep)
-_HEADER = msgspec.json.Decoder(Header)
-_SAID = tuple(field for field in Header.__struct_fields__ if field != _KEY)
-"""What a header says of a trace."""
 
 
 @register("reader", "native")
@@ -76,10 +57,10 @@ class Native:
         """CERTAIN for a header line; a step without one is near."""
         head = document.head
         keys = head.keys() if isinstance(head, dict) else set()
-        if _KEY in keys:
+        if KEY in keys:
             return Confidence.CERTAIN
         step = {"kind", "index"} <= keys or {"id", "source"} <= keys
-        return by_marks({"a step or a header's other keys": step, f"a first line with {_KEY!r}": False})
+        return by_marks({"a step or a header's other keys": step, f"a first line with {KEY!r}": False})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's traces in their order, each with its recorded `source`."""
@@ -88,40 +69,36 @@ class Native:
         steps: list[AnyStep] = []
         for number, line in lines:
             if _begins_a_trace(document, number, line):
-                yield _trace(header, steps)
+                yield made(header, steps)
                 header, steps = _header(document, number, line), []
                 continue
-            step = _typed(document, number, line, _STEP)
+            step = _typed(document, number, line, STEP)
             if steps and step.index <= steps[-1].index:
                 what = f"expected more than {steps[-1].index}, got {step.index} — steps are in order, each index once"
                 raise document.fail(what, line=number, path="$.index")
             steps.append(step)
-        yield _trace(header, steps)
-
-
-def _trace(header: Header, steps: list[AnyStep]) -> Trace:
-    return Trace(steps=tuple(steps), **{field: getattr(header, field) for field in _SAID})
+        yield made(header, steps)
 
 
 def _begins_a_trace(document: Document, number: int, line: bytes) -> bool:
     """Whether a line is another header; a step may well speak of one in its text."""
-    if _KEY.encode() not in line:
+    if KEY.encode() not in line:
         return False
     raw = document.decode(line, number)
-    return isinstance(raw, dict) and _KEY in raw
+    return isinstance(raw, dict) and KEY in raw
 
 
 def _header(document: Document, number: int, line: bytes) -> Header:
     raw = document.decode(line, number)
-    version = raw.get(_KEY) if isinstance(raw, dict) else None
+    version = raw.get(KEY) if isinstance(raw, dict) else None
     if version is None:
         raise document.fail(
-            f'expected a header {{"{_KEY}": {SCHEMA_VERSION}, "id": …, "source": …}} — not a native trace', line=number
+            f'expected a header {{"{KEY}": {SCHEMA_VERSION}, "id": …, "source": …}} — not a native trace', line=number
         )
     if version != SCHEMA_VERSION or isinstance(version, bool):
         what = f"schema {one_line(version)[:40]} is not {SCHEMA_VERSION}"
-        raise document.fail(f"{what} — write the trace again with this version of bench", line=number, path=f"$.{_KEY}")
-    header: Header = _typed(document, number, line, _HEADER)
+        raise document.fail(f"{what} — write the trace again with this version of bench", line=number, path=f"$.{KEY}")
+    header: Header = _typed(document, number, line, HEADER)
     if not header.id:
         raise document.fail("expected a name, got an empty one", line=number, path="$.id")
     return header
@@ -151,42 +128,6 @@ def _misfit(document: Document, number: int, error: msgspec.ValidationError) -> 
     what = text[: place.start()] if place else text
     what = (what[:1].lower() + what[1:]).replace("`", "")
     return document.fail(what, line=number, path=place.group(1) if place else "$")
-
-
-def encode_trace(trace: Trace) -> bytes:
-    """A trace as uncompressed native bytes; the same trace gives the same bytes.
-
-    Raises TraceError for a value that JSON would change (NaN, a tuple, a key that is no string), naming the step.
-
-    >>> encode_trace(Trace(id="a", source=Source(format="native"), steps=()))
-    b'{"bench_trace":1,"id":"a","source":{"format":"native"}}\\n'
-    """
-    header = Header(bench_trace=SCHEMA_VERSION, **{field: getattr(trace, field) for field in _SAID})
-    lines = [_line(trace, "header", header, _HEADER)]
-    lines += [_line(trace, f"step {step.index}", step, _STEP) for step in trace.steps]
-    return b"".join(line + b"\n" for line in lines)
-
-
-def _line(trace: Trace, what: str, value: Header | AnyStep, decoder: msgspec.json.Decoder[Any]) -> bytes:
-    try:
-        try:
-            read_back = decoder.decode(msgspec.json.encode(value))
-            line = msgspec.json.encode(
-                plain(read_back)
-            )  # a whole number given for a float is written as what it is read as
-        except UnicodeEncodeError:  # a lone surrogate: legal as a JSON escape, not in UTF-8
-            read_back = msgspec.convert(
-                json.loads(json.dumps(msgspec.to_builtins(value), allow_nan=False)), decoder.type
-            )
-            line = json.dumps(plain(read_back), separators=(",", ":")).encode()
-    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
-        raise TraceError(f"trace {trace.id!r}, {what}: cannot be written: {one_line(error)}") from None
-    if read_back != value:
-        raise TraceError(
-            f"trace {trace.id!r}, {what}: holds a value that JSON would change (NaN, infinity, a tuple, a key that is "
-            "no string) — write null, a list or a string"
-        )
-    return line
 
 
 def write_trace(trace: Trace, path: str | Path) -> None:

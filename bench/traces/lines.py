@@ -1,0 +1,89 @@
+"""A trace as lines of JSON: a header, then one line a step. What the native format writes, and what comes from a reader's own process."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from ..errors import TraceError, one_line
+from ..model import SCHEMA_VERSION, AnyStep, Outcome, Source, Trace, Value, plain
+
+KEY = "bench_trace"
+
+
+class Header(Value, frozen=True, kw_only=True):
+    """The first line: the schema version and everything of a trace but its steps."""
+
+    bench_trace: int
+    id: str
+    source: Source
+    labels: dict[str, Any] = {}
+    meta: dict[str, Any] = {}
+    outcome: Outcome | None = None
+    left_out: dict[str, int] = {}
+
+
+STEP: msgspec.json.Decoder[Any] = msgspec.json.Decoder(AnyStep)
+HEADER = msgspec.json.Decoder(Header)
+SAID = tuple(field for field in Header.__struct_fields__ if field != KEY)
+"""What a header says of a trace."""
+
+
+def encode_trace(trace: Trace) -> bytes:
+    """A trace as uncompressed native bytes; the same trace gives the same bytes.
+
+    Raises TraceError for a value that JSON would change (NaN, a tuple, a key that is no string), naming the step.
+
+    >>> encode_trace(Trace(id="a", source=Source(format="native"), steps=()))
+    b'{"bench_trace":1,"id":"a","source":{"format":"native"}}\\n'
+    """
+    header = Header(bench_trace=SCHEMA_VERSION, **{field: getattr(trace, field) for field in SAID})
+    lines = [_line(trace, "header", header, HEADER)]
+    lines += [_line(trace, f"step {step.index}", step, STEP) for step in trace.steps]
+    return b"".join(line + b"\n" for line in lines)
+
+
+def _line(trace: Trace, what: str, value: Header | AnyStep, decoder: msgspec.json.Decoder[Any]) -> bytes:
+    try:
+        try:
+            read_back = decoder.decode(msgspec.json.encode(value))
+            line = msgspec.json.encode(
+                plain(read_back)
+            )  # a whole number given for a float is written as what it is read as
+        except UnicodeEncodeError:  # a lone surrogate: legal as a JSON escape, not in UTF-8
+            read_back = msgspec.convert(
+                json.loads(json.dumps(msgspec.to_builtins(value), allow_nan=False)), decoder.type
+            )
+            line = json.dumps(plain(read_back), separators=(",", ":")).encode()
+    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
+        raise TraceError(f"trace {trace.id!r}, {what}: cannot be written: {one_line(error)}") from None
+    if read_back != value:
+        raise TraceError(
+            f"trace {trace.id!r}, {what}: holds a value that JSON would change (NaN, infinity, a tuple, a key that is "
+            "no string) — write null, a list or a string"
+        )
+    return line
+
+
+def decode_trace(data: bytes) -> Trace:
+    """The trace that `encode_trace` wrote.
+
+    >>> decode_trace(encode_trace(Trace(id="a", source=Source(format="native"), steps=()))).id
+    'a'
+    """
+    header, *steps = (_decoded(line, STEP if number else HEADER) for number, line in enumerate(data.splitlines()))
+    return made(header, steps)
+
+
+def _decoded(line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+    try:
+        return decoder.decode(line)
+    except msgspec.DecodeError:  # a lone surrogate
+        return msgspec.convert(json.loads(line), decoder.type)
+
+
+def made(header: Header, steps: list[AnyStep]) -> Trace:
+    """The trace of a header and its steps."""
+    return Trace(steps=tuple(steps), **{field: getattr(header, field) for field in SAID})
