@@ -112,7 +112,8 @@ def progress_bar() -> Iterator[Callable[[int, int | None], None] | None]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
                TimeElapsedColumn(), TimeRemainingColumn())  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    size = shutil.get_terminal_size()  # rich reads COLUMNS itself, and fails at a number that is none
+    with Progress(*columns, console=Console(stderr=True, width=size.columns, height=size.lines), transient=True) as bar:
         task = bar.add_task("cases", total=None, rate="")
 
         def show(done: int, total: int | None) -> None:

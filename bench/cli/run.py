@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ScenarioError, SpecError
+from ..files.writing import require_place
+from .github import summary_files
 from .outcome import finish, progress_bar
 from .outputs import inputs_of, require_apart
 from .saying import say
@@ -23,18 +25,19 @@ if TYPE_CHECKING:
     from ..scenario import Scenario
 
 
-class _Share(click.FloatRange):
-    """A number from 0 to 1; `nan`, which is in every range, is none."""
+class _Within(click.FloatRange):
+    """A number of a range; `nan`, which is in every range, is none."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number that a text says."""
         number = float(super().convert(value, param, ctx))
         if math.isnan(number):
-            self.fail("nan is no number from 0 to 1", param, ctx)
+            self.fail("nan is no number", param, ctx)
         return number
 
 
-SHARE = _Share(0, 1)
+SHARE = _Within(0, 1)
+SECONDS = _Within(0, 31_536_000, min_open=True)
 
 
 @click.command()
@@ -69,7 +72,7 @@ SHARE = _Share(0, 1)
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."
 )
-@click.option("--call-timeout", "call_s", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
+@click.option("--call-timeout", "call_s", type=SECONDS, default=60.0, show_default=True,
               metavar="SECONDS", help="How long a strategy of your own may take for its calls at one step.")  # fmt: skip
 @click.option("--memory", "memory_mib", type=click.IntRange(min=1), default=4096, show_default=True, metavar="MIB",
               help="How much memory a process may take in which a strategy of your own runs.")  # fmt: skip
@@ -123,10 +126,12 @@ def run(
     accepting = "--accept-new" if accept_new else "--update-baseline" if update_baseline else None
     plans = [replace(plan, outside=outside) for plan in plans]
     _require_scenarios(bool(scenarios), accepting, require_baseline, against)
-    to_write = [*outputs, *([kept] if kept is not None else [])]
-    require_apart(to_write, inputs_of(plans, to_write))
+    growing = {**({} if kept is None else {kept: "the history of this run"}), **summary_files()}
+    require_apart(outputs, inputs_of(plans, (*outputs, *growing)), growing)
+    require_apart(outputs, growing.items())
+    if accepting is not None:
+        require_place(filter(None, (plan.baseline_path for plan in plans)))
     if kept is not None:
-        require_apart(outputs, [(kept, "the history of this run")])
         _require_titles(plans)
     limits, times = Limits(call_s, memory_mib), Times()
     with progress_bar() as progress, recording_from(Hosts(hosts) if hosts else None):

@@ -10,7 +10,7 @@ import click
 
 from .outcome import Concluded, progress_bar, undrawn
 from .outputs import inputs_of, require_apart
-from .run import SHARE, plans_of
+from .run import SECONDS, SHARE, plans_of
 from .saying import say
 
 
@@ -30,7 +30,7 @@ from .saying import say
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."
 )
-@click.option("--call-timeout", "call_s", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
+@click.option("--call-timeout", "call_s", type=SECONDS, default=60.0, show_default=True,
               metavar="SECONDS", help="How long a strategy of your own may take for its calls at one step.")  # fmt: skip
 @click.option("--memory", "memory_mib", type=click.IntRange(min=1), default=4096, show_default=True, metavar="MIB",
               help="How much memory a process may take in which a strategy of your own runs.")  # fmt: skip
