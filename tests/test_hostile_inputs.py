@@ -226,7 +226,7 @@ def test_numbers_of_the_command_line_that_are_none(folder: Path) -> None:
         assert "defect" not in done.stderr
 
 
-@pytest.mark.parametrize("number", ["9" * 400, "-" + "9" * 400, DIGITS])
+@pytest.mark.parametrize("number", ["9" * 400, "1" + "0" * 299, "-" + "9" * 400, DIGITS])
 def test_a_number_in_json_that_no_float_holds_is_refused_where_it_stands(tmp_path: Path, number: str) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(f'{{"a": "{number}"}}\n{{"a": {number}}}\n')
@@ -234,8 +234,8 @@ def test_a_number_in_json_that_no_float_holds_is_refused_where_it_stands(tmp_pat
     assert next(document.json_lines()) == (1, {"a": number}), "as text it is one"
     with pytest.raises(TraceError, match=r"a\.jsonl:2: "):
         list(document.json_lines())
-    path.write_text('{"a": ' + "9" * 300 + "}")
-    assert Document(path).json == {"a": int("9" * 300)}
+    path.write_text('{"a": ' + "9" * 299 + "}")
+    assert Document(path).json == {"a": int("9" * 299)}
 
 
 @pytest.mark.parametrize("told", ["---58", DIGITS, "²", "٣", "1_0", ""])

@@ -61,9 +61,8 @@ def keeping(
 
     Raises ResultsError as `keep` does.
     """
-    place = Path(
-        os.path.realpath(path)
-    )  # SQLite follows links, and what is removed again is the file, not the link to it
+    # SQLite follows links, and what is removed again is the file, not the link to it
+    place = Path(os.path.realpath(path))
     is_new = not os.path.lexists(place)
     try:
         with _open(path, writing=True) as connection, connection:
