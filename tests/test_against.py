@@ -9,7 +9,7 @@ import pytest
 from repository import BASELINE, BETTER, SCENARIO, SUMMARIZERS, WORSE, bench, commit, git
 
 from bench.errors import BenchError
-from bench.files.git import commit_of, resolve
+from bench.files.git import commit_of, file_at, resolve
 
 
 @pytest.fixture(autouse=True)
@@ -136,3 +136,89 @@ def test_a_commit_says_whether_files_differ_from_it():
     assert (found.sha, found.subject, found.dirty) == (git("rev-parse", "HEAD"), "start", False)
     SUMMARIZERS.write_text(WORSE)
     assert commit_of(Path()).dirty
+
+
+# ---------------------------------------------------------------- repositories of strangers
+
+
+@pytest.fixture
+def started(tmp_path):
+    """A program that leaves a file where it was started, and whether it was."""
+    program = tmp_path / "evil.sh"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path / 'started'}\ncat\n")
+    program.chmod(0o755)
+    return program, tmp_path / "started"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"core.fsmonitor": "{}"},
+        {"filter.evil.clean": "{}", "filter.evil.required": "true"},
+        {"filter.Evil.process": "{}"},
+        {"log.showSignature": "true", "gpg.program": "{}"},
+        {"diff.external": "{}", "core.pager": "{}", "pager.log": "{}"},
+    ],
+)
+def test_what_a_repository_wants_started_is_not(settings, started):
+    program, mark = started
+    Path(".gitattributes").write_text("*.py filter=evil\n*.toml filter=Evil\n")
+    start = commit("filtered")
+    for name, value in settings.items():
+        git("config", name, value.format(program))
+    for path in (SUMMARIZERS, SCENARIO):
+        path.write_text(path.read_text() + "\n")
+    assert commit_of(Path()).dirty
+    assert resolve(Path("scenarios"), "HEAD") == start
+    assert file_at(start, SUMMARIZERS)[1].decode() == SUMMARIZERS.read_text().removesuffix("\n")
+    assert not mark.exists()
+
+
+def test_nothing_is_fetched_and_what_this_clone_lacks_is_said(started, tmp_path_factory, monkeypatch):
+    program, mark = started
+    start = git("rev-parse", "HEAD")
+    SUMMARIZERS.write_text(BETTER)
+    commit("better")
+    for name in ("uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"):
+        git("config", name, "true")
+    part = tmp_path_factory.mktemp("clones") / "part"
+    git("clone", "--quiet", "--no-local", "--filter=blob:none", f"file://{Path.cwd()}", str(part))
+    monkeypatch.chdir(part)
+    git("config", "remote.origin.uploadpack", str(program))
+    assert file_at(start, Path("scenarios/gone.py")) == ("scenarios/gone.py", None)
+    with pytest.raises(BenchError, match=r"summarizers\.py: this clone does not hold what it was at .* — fetch it"):
+        file_at(start, SUMMARIZERS)
+    assert not mark.exists()
+
+
+def test_the_repository_is_the_one_that_the_folder_is_in(tmp_path_factory, monkeypatch):
+    other = tmp_path_factory.mktemp("other")
+    git("init", "--quiet", str(other))
+    git("-C", str(other), "commit", "--quiet", "--allow-empty", "--message", "of another")
+    start = git("rev-parse", "HEAD")
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    assert commit_of(Path()).subject == "start"
+    assert resolve(Path(), "HEAD") == start
+
+
+def test_a_file_that_leads_out_of_the_repository_has_no_history(tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside") / "summarizers.py"
+    SUMMARIZERS.rename(outside)
+    SUMMARIZERS.symlink_to(outside)
+    with pytest.raises(BenchError, match=r"summarizers\.py: leads out of the repository"):
+        file_at(git("rev-parse", "HEAD"), SUMMARIZERS)
+
+
+@pytest.mark.parametrize("says", ["a\\000b", "\\377\\n", "", "sleep"])
+def test_a_git_that_answers_anything_is_no_git(says, tmp_path, monkeypatch):
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{'exec /bin/sleep 60' if says == 'sleep' else f'printf {says!r}'}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    monkeypatch.setattr("bench.files.git._ANSWERS_S", 0.3)
+    assert commit_of(Path()) is None
+    with pytest.raises(BenchError, match=r"in no git repository|no such revision"):
+        resolve(Path(), "HEAD")
+    with pytest.raises(BenchError, match=r"in no git repository|leads out"):
+        file_at("0" * 40, SUMMARIZERS)

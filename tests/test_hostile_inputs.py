@@ -26,6 +26,8 @@ from bench.files.writing import write_atomically
 from bench.model import ModelTurn
 from bench.plugins import registry
 from bench.plugins.registry import entries, register
+from bench.reports.blocks import Chart, Point
+from bench.reports.page.charts import svg
 from bench.scenario import read_scenario
 from bench.text.decode import NothingParsed
 from bench.text.lossless import read_tables
@@ -76,6 +78,39 @@ def test_closed_and_full_streams_end_in_the_exit_code_that_was_due(folder: Path,
     done = shell(folder, line)
     assert done.returncode == code, done.stderr
     assert not {"Traceback", "defect", "ignored", "wanted to exit"} & set(done.stderr.split())
+
+
+@pytest.mark.parametrize("columns", ["9" * 5000, "²", "-1", "0", "", "1e9"])
+def test_the_width_of_a_terminal_may_be_any_text(folder: Path, columns: str) -> None:
+    done = shell(folder, f"COLUMNS='{columns}' bench run --traces a.jsonl")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("_BENCH_COMPLETE=evil bench", ""),
+        (
+            "_BENCH_COMPLETE=bash_complete COMP_WORDS='bench ru' COMP_CWORD=x bench",
+            "error: _BENCH_COMPLETE: invalid literal",
+        ),
+    ],
+)
+def test_a_shell_that_asks_for_what_is_no_completion_is_told_no_verdict(folder: Path, line: str, said: str) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{line.rpartition(' ')[0]} {sys.executable} -P -m bench"],
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}, cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith(said)
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "1e300", "0", "-1"])
+@pytest.mark.parametrize("command", ["run", "tune"])
+def test_a_time_limit_is_a_time(folder: Path, command: str, seconds: str) -> None:
+    done = shell(folder, f"bench {command} --traces a.jsonl --call-timeout={seconds}")
+    assert done.returncode == 2
+    assert "--call-timeout" in done.stderr
 
 
 def test_what_is_written_never_takes_the_place_of_a_closed_stream(folder: Path) -> None:
@@ -191,7 +226,7 @@ def test_numbers_of_the_command_line_that_are_none(folder: Path) -> None:
         assert "defect" not in done.stderr
 
 
-@pytest.mark.parametrize("number", ["9" * 400, "-" + "9" * 400, DIGITS])
+@pytest.mark.parametrize("number", ["9" * 400, "1" + "0" * 299, "-" + "9" * 400, DIGITS])
 def test_a_number_in_json_that_no_float_holds_is_refused_where_it_stands(tmp_path: Path, number: str) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(f'{{"a": "{number}"}}\n{{"a": {number}}}\n')
@@ -199,8 +234,8 @@ def test_a_number_in_json_that_no_float_holds_is_refused_where_it_stands(tmp_pat
     assert next(document.json_lines()) == (1, {"a": number}), "as text it is one"
     with pytest.raises(TraceError, match=r"a\.jsonl:2: "):
         list(document.json_lines())
-    path.write_text('{"a": ' + "9" * 300 + "}")
-    assert Document(path).json == {"a": int("9" * 300)}
+    path.write_text('{"a": ' + "9" * 299 + "}")
+    assert Document(path).json == {"a": int("9" * 299)}
 
 
 @pytest.mark.parametrize("told", ["---58", DIGITS, "²", "٣", "1_0", ""])
@@ -346,3 +381,25 @@ def test_the_ends_of_a_path_of_many_parts_are_few() -> None:
 def test_a_path_of_many_parts_has_as_many_ends_as_are_looked_at() -> None:
     parts = [f"part_{number}" for number in range(60)]
     assert suffixes("/" + "/".join(parts)) == ["/".join(parts[start:]) for start in range(36, 60)]
+
+
+@pytest.mark.parametrize("body", ["caf\u00e9", "a\ud800b", "=", "a"])
+def test_a_picture_that_is_no_base64_is_counted_as_it_stands(tmp_path: Path, body: str) -> None:
+    picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{body}"}}
+    (tmp_path / "run.json").write_text(json.dumps({"messages": [{"role": "user", "content": [picture]}, *CHAT]}))
+    (trace,) = load([f"openai:{tmp_path / 'run.json'}"]).traces
+    (part,) = trace.steps[0].content
+    assert part.size_bytes == len(body.encode("utf-8", "replace"))
+
+
+def test_what_stands_for_bytes_in_yaml_and_is_none_is_an_error_of_the_file(tmp_path: Path) -> None:
+    whole = (ROOT / "tests/data/formats/http_cassette.yaml").read_text()
+    (tmp_path / "run.yaml").write_text(whole.replace('string: \'{"version": "1"}\'', "string: !!binary caf\u00e9"))
+    with pytest.raises(TraceError, match=r"run\.yaml.*is no base64"):
+        load([f"http_cassette:{tmp_path / 'run.yaml'}"])
+
+
+def test_numbers_of_hundreds_of_digits_are_drawn() -> None:
+    points = tuple(Point(f"s{at}", 10**300 * at, 10**300) for at in (1, 2))
+    chart = Chart("scatter", "t", "prompt tokens", "tokens", "tokens", "tokens", points, "both are large")
+    assert svg(chart, {}, "c").startswith("<svg")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,8 +15,10 @@ from compared import comparison
 
 from bench.cli import main
 from bench.reports import rendered
+from bench.reports.page import page_data
 
 SPEC = importlib.util.find_spec
+BUNDLED = hashlib.sha256(b"bundled").hexdigest()
 
 
 @pytest.fixture
@@ -52,3 +57,32 @@ def test_the_command_line_says_it_too(
     said = [line for line in capsys.readouterr().out.splitlines() if line.startswith("wrote")]
     assert "its charts as tables" in said[0]
     assert "charts" not in said[1].replace(str(tmp_path), "")
+
+
+def test_where_addresses_are_few_charts_are_tables_and_the_run_ends_well(tmp_path: Path) -> None:
+    line = f"ulimit -v 8000000; {sys.executable} -m bench run --traces traces/analysis/aborted.jsonl -o {tmp_path / 'x.html'}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "its charts as tables — raise `ulimit -v` above 80 GB" in done.stdout
+    assert "Not drawn: raise `ulimit -v` above 80 GB" in (tmp_path / "x.html").read_text()
+
+
+@pytest.mark.parametrize("odd", ["a pipe", "a device", "a folder"])
+def test_what_is_no_file_in_the_cache_of_charts_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda *given: "bundled")
+    monkeypatch.setattr(page_data, "CHART_LIBRARIES", dict.fromkeys(page_data.CHART_LIBRARIES, BUNDLED))
+    page_data.chart_library.cache_clear()
+    try:
+        assert page_data.chart_library() == "bundled"
+        (kept,) = (tmp_path / "agent-memory-bench" / "charts").iterdir()
+        kept.unlink()
+        make = {"a pipe": os.mkfifo, "a device": lambda path: path.symlink_to("/dev/zero"), "a folder": Path.mkdir}
+        make[odd](kept)
+        page_data.chart_library.cache_clear()
+        assert page_data.chart_library() == "bundled"
+        assert [path.name for path in kept.parent.iterdir()] == [kept.name], "nothing half made stays"
+    finally:
+        page_data.chart_library.cache_clear()

@@ -15,6 +15,7 @@ from hypothesis import given, settings, strategies as st
 from bench.model import Message, ToolCall
 from bench.tokens import counting
 from bench.tokens.counting import (
+    _VOCABULARIES,
     DEFAULT_ENCODING,
     MESSAGE_TOKENS,
     TokenCounter,
@@ -279,6 +280,31 @@ def test_a_cache_folder_that_cannot_be_made_falls_back_to_the_temporary_folder(t
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert _cached_vocabulary("cl100k_base").parent == tmp_path
+
+
+@pytest.mark.parametrize("odd", ["a pipe", "a device", "a folder"])
+def test_what_is_no_file_in_the_cache_is_not_read(tmp_path, monkeypatch, odd):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    target = _cached_vocabulary("cl100k_base") / _VOCABULARIES["cl100k_base"][0]
+    target.unlink()
+    make = {"a pipe": os.mkfifo, "a device": lambda path: path.symlink_to("/dev/zero"), "a folder": Path.mkdir}
+    make[odd](target)
+    folder = _cached_vocabulary("cl100k_base")
+    assert folder.parent == tmp_path if odd == "a folder" else folder == target.parent
+    assert [path.name for path in target.parent.iterdir()] == [target.name], "nothing half made stays"
+    assert hashlib.sha256((folder / target.name).read_bytes()).hexdigest() == _VOCABULARIES["cl100k_base"][1]
+
+
+def test_no_temporary_folder_is_needed_where_there_is_a_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    _cached_vocabulary("cl100k_base")
+
+    def none():
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr("tempfile.gettempdir", none)
+    assert _cached_vocabulary("cl100k_base").is_relative_to(tmp_path)
 
 
 def test_nowhere_to_keep_the_vocabulary_is_said(tmp_path, monkeypatch):

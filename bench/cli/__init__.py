@@ -141,11 +141,11 @@ def _run(arguments: Sequence[str] | None) -> None:
         raise
     except SystemExit as error:
         if COMPLETING in os.environ:  # a shell asked what a line may go on with, and click answered
-            raise
+            raise SystemExit(2 if error.code else 0) from None
         _fail(f"code that was loaded wanted to exit with {one_line(error)} — a plug-in must not", 2)
     except BaseException as error:  # whatever it is: exit code 1 says that a gate failed, and 0 that all hold
         debugged(error)
-        _fail(defect(error), 2)
+        _fail(f"{COMPLETING}: {one_line(error)}" if COMPLETING in os.environ else defect(error), 2)
 
 
 def _fail(message: str, code: int) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import ResultsError, ScenarioError
+from .github import summary_files
 from .outcome import finish
 from .outputs import require_apart
 
@@ -49,7 +50,8 @@ def compare(
 
     for output in outputs:
         require_renderer(output)
-    require_apart(outputs, ((path, "a score file of this comparison") for path in (before, after)))
+    read = [(path, "a score file of this comparison") for path in (before, after)]
+    require_apart(outputs, read, summary_files())
     rules = (*_rules(increases, "max_increase"), *_rules(drops, "max_drop"))
     compared = _paired(
         read_scores(before), read_scores(after), _Judging(tuple(rules), allow_inconclusive), (before, after)

@@ -65,20 +65,34 @@ def workflow_commands(comparisons: Sequence[Comparison], files: Sequence[Path | 
     return lines
 
 
+def summary_files() -> dict[Path, str]:
+    """The file that the summary of the job is added to, with what it is; none outside Actions, and where there is none."""
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    return {Path(path): "the summary of this job"} if path and inside_actions() else {}
+
+
 def append_summary(comparisons: Sequence[Comparison], sentence: str, panels: Sequence[str] | None = None) -> None:
     """Add the Markdown report to the job's summary, where there is one. Raises BenchError where that file cannot be written."""
-    path = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not path:
+    file = next(iter(summary_files()), None)
+    if file is None:
         return
     from ..reports import rendered
 
     text = rendered(comparisons, "markdown", panels)
     shown = text if isinstance(text, str) else text.decode()
     try:
-        with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"{shown}\n{sentence}\n")
+        with open(file, "a", encoding="utf-8", errors="backslashreplace", opener=_without_waiting) as summary:
+            summary.write(f"{shown}\n{sentence}\n")
     except OSError as error:
         raise BenchError(f"GITHUB_STEP_SUMMARY: {error.strerror or error}") from None
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Opens a file; a pipe that nobody reads is an OSError, not a wait for somebody."""
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
+    if hasattr(os, "O_NONBLOCK"):
+        os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def _command(kind: str, file: Path | None, title: str, message: str) -> str:

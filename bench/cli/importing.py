@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import count
@@ -75,8 +76,9 @@ def import_(
         require_apart([output], _inputs(sources))
         write_traces(_told(made, totals), output)
     else:
+        taken: set[str] = set()
         for trace in _told(made, totals):
-            target = output / f"{_file_name(trace.id)}.jsonl.gz"
+            target = output / f"{_own_name(_file_name(trace.id), taken)}.jsonl.gz"
             require_apart([target], _inputs(sources))
             write_traces([trace], target)
     for file, reason in source.skipped:
@@ -129,12 +131,30 @@ def _inputs(sources: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
 
 
 def _file_name(case: str) -> str:
-    """A case id as a path below the output: folders stay, what leads out of it or that a file system refuses does not.
+    """A case id as a path below the output: folders stay, what leads out of it, hides in it or that a file system refuses does not.
 
-    >>> _file_name("runs/r2"), _file_name("../../etc/x"), _file_name("a:b#1"), _file_name("..")
-    ('runs/r2', 'etc/x', 'a_b_1', 'trace')
+    >>> _file_name("runs/r2"), _file_name("../../etc/x"), _file_name("a:b#1"), _file_name(".."), _file_name(".git/x")
+    ('runs/r2', 'etc/x', 'a_b_1', 'trace', 'git/x')
     """
     parts = [
-        "".join(char if char.isalnum() or char in "._- " else "_" for char in part)[:120] for part in case.split("/")
+        "".join(char if char.isalnum() or char in "._- " else "_" for char in part).lstrip(". ")[:120]
+        for part in case.split("/")
     ]
-    return "/".join(part for part in parts if part.strip(". ")) or "trace"
+    return "/".join(filter(None, parts)) or "trace"
+
+
+def _own_name(name: str, taken: set[str]) -> str:
+    """A name that no trace before has, with a number where one has: ids that differ may give one name, and a file system may not tell two apart
+    that do (by capitals, by how an accent is written).
+
+    >>> taken = set()
+    >>> [_own_name(name, taken) for name in ("a_b", "A_b", "a_b", "a_b-2")]
+    ['a_b', 'A_b-2', 'a_b-3', 'a_b-2-2']
+    """
+    for number in count(1):
+        free = name if number == 1 else f"{name}-{number}"
+        alike = unicodedata.normalize("NFC", free).casefold()
+        if alike not in taken:
+            break
+    taken.add(alike)
+    return free

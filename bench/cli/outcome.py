@@ -82,11 +82,10 @@ def finish(
 def undrawn(output: Path) -> str:
     """What to say of a page whose charts could not be drawn; `""` of any other file."""
     from ..reports import require_renderer
-    from ..reports.page.page_data import can_draw
+    from ..reports.page.page_data import why_undrawn
 
-    if require_renderer(output).name != "html" or can_draw():
-        return ""
-    return ", its charts as tables — pip install 'agent-memory-bench[charts]' to have them drawn"
+    why = why_undrawn() if require_renderer(output).name == "html" else ""
+    return f", its charts as tables — {why}" if why else ""
 
 
 def _in_colour() -> bool:
@@ -112,7 +111,8 @@ def progress_bar() -> Iterator[Callable[[int, int | None], None] | None]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
                TimeElapsedColumn(), TimeRemainingColumn())  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    size = shutil.get_terminal_size()  # rich reads COLUMNS itself, and fails at a number that is none
+    with Progress(*columns, console=Console(stderr=True, width=size.columns, height=size.lines), transient=True) as bar:
         task = bar.add_task("cases", total=None, rate="")
 
         def show(done: int, total: int | None) -> None:

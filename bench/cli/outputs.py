@@ -1,4 +1,4 @@
-"""What a command is about to write, held against what it reads: an output never takes the place of an input."""
+"""What a command is about to write, held against what it reads and what is there: no output takes the place of an input, or of what is no file."""
 
 from __future__ import annotations
 
@@ -8,23 +8,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import BenchError, TraceError
+from ..files.writing import require_place
 
 if TYPE_CHECKING:
     from ..scenario import Scenario
 
 
-def require_apart(outputs: Iterable[Path], inputs: Iterable[tuple[Path, str]]) -> None:
-    """Raise BenchError where a file to be written is one that is read, by whatever name (links are followed). `inputs` are paths and what each is.
+def require_apart(outputs: Sequence[Path], inputs: Iterable[tuple[Path, str]], added_to: Iterable[Path] = ()) -> None:
+    """Raise BenchError where a file to be written is one that is read, by whatever name (links are followed), or a link or pipe itself.
+
+    `inputs` are paths and what each is; `added_to` are files that grow in their place, which may be links.
 
     >>> require_apart([Path("a.json")], [(Path("./a.json"), "a trace of this run")])
     Traceback (most recent call last):
     bench.errors.BenchError: a.json: is a trace of this run, which writing it would destroy — give another file
     """
     known = {os.path.realpath(path): what for path, what in inputs}
-    for output in outputs:
+    for output in (*outputs, *added_to):
         what = known.get(os.path.realpath(output))
         if what is not None:
             raise BenchError(f"{output}: is {what}, which writing it would destroy — give another file")
+    require_place(outputs)
 
 
 def inputs_of(plans: Sequence[Scenario], outputs: Sequence[Path]) -> Iterator[tuple[Path, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -14,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ScenarioError, SpecError
-from .limiting import limited
+from ..files.writing import require_place
+from .github import summary_files
+from .limiting import Within, limited
 from .outcome import finish, progress_bar
 from .outputs import inputs_of, require_apart
 from .saying import say
@@ -24,18 +25,7 @@ if TYPE_CHECKING:
     from ..scenario import Scenario
 
 
-class _Share(click.FloatRange):
-    """A number from 0 to 1; `nan`, which is in every range, is none."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number that a text says."""
-        number = float(super().convert(value, param, ctx))
-        if math.isnan(number):
-            self.fail("nan is no number from 0 to 1", param, ctx)
-        return number
-
-
-SHARE = _Share(0, 1)
+SHARE = Within(0, 1)
 
 
 @click.command()
@@ -121,10 +111,12 @@ def run(
     accepting = "--accept-new" if accept_new else "--update-baseline" if update_baseline else None
     plans = [replace(plan, outside=outside) for plan in plans]
     _require_scenarios(bool(scenarios), accepting, require_baseline, against)
-    to_write = [*outputs, *([kept] if kept is not None else [])]
-    require_apart(to_write, inputs_of(plans, to_write))
+    growing = {**({} if kept is None else {kept: "the history of this run"}), **summary_files()}
+    require_apart(outputs, inputs_of(plans, (*outputs, *growing)), growing)
+    require_apart(outputs, growing.items())
+    if accepting is not None:
+        require_place(filter(None, (plan.baseline_path for plan in plans)))
     if kept is not None:
-        require_apart(outputs, [(kept, "the history of this run")])
         _require_titles(plans)
     limits, times = Limits(call_s, memory_mib), Times()
     with progress_bar() as progress, recording_from(Hosts(hosts) if hosts else None):

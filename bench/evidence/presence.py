@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
 from ..model import Message, Prompt, Run, ToolCall, ToolResult, Trace
 from ..text.cut import without_halves
 from ..text.decode import holds_escapes
 from ..text.facts import anchor, flat, is_number, occurs, occurs_at, runs_in, words_of
+from ..text.standing import Runs
 from ..text.texts import Texts
 from .spoken import call_text
 
@@ -33,9 +34,10 @@ class FactsHeld:
     def __init__(self, facts: Iterable[str], texts: Texts) -> None:
         self._texts = texts
         every = dict.fromkeys(facts)
+        shared = Counter(word for fact in every for word in words_of(fact))
         self._numbers = {fact for fact in every if is_number(fact)}
         self._bare: set[str] = set()
-        self._by_anchor: dict[str, list[tuple[str, frozenset[str]]]] = {}
+        self._by_anchor: dict[str, list[tuple[str, frozenset[str], int]]] = {}
         self._runs: dict[str, list[tuple[str, str]]] = {}
         for fact in every.keys() - self._numbers:
             if " " in fact:
@@ -44,7 +46,8 @@ class FactsHeld:
             elif _is_bare(fact):
                 self._bare.add(fact)
             else:
-                self._by_anchor.setdefault(anchor(fact), []).append((fact, words_of(fact)))
+                word, inside = _rarest(fact, shared)
+                self._by_anchor.setdefault(word, []).append((fact, words_of(fact), inside))
         self._order = {fact: place for place, fact in enumerate(every)}
         self._anchors, self._run_anchors = self._by_anchor.keys(), self._runs.keys()
         self._known: dict[str, tuple[str, ...]] = {}
@@ -68,8 +71,9 @@ class FactsHeld:
             found += self._anchored(texts.plain(text), words)
         if self._runs:
             whole = texts.flat(text)
+            there = Runs(whole).holds if len(whole) > _LONG_CHARS else whole.__contains__
             for word in self._run_anchors & set(whole.split()):
-                found += [fact for fact, run in self._runs[word] if run in whole]
+                found += [fact for fact, run in self._runs[word] if there(run)]
         return sorted(set(found), key=self._order.__getitem__)
 
     def _anchored(self, plain: str, words: frozenset[str]) -> Iterator[str]:
@@ -77,15 +81,26 @@ class FactsHeld:
             yield from self._anchored_at(plain)
             return
         for word in self._anchors & words:
-            for fact, own in self._by_anchor[word]:
+            for fact, own, _ in self._by_anchor[word]:
                 if own <= words and occurs(plain, fact):
                     yield fact
 
     def _anchored_at(self, plain: str) -> Iterator[str]:
         for match in runs_in(plain):
-            for fact, _ in self._by_anchor.get(match.group(), ()):
-                if occurs_at(plain, fact, match.start() - fact.find(match.group())):
+            for fact, _, inside in self._by_anchor.get(match.group(), ()):
+                if occurs_at(plain, fact, match.start() - inside):
                     yield fact
+
+
+def _rarest(fact: str, shared: Mapping[str, int]) -> tuple[str, int]:
+    """The word of a fact that fewest facts have, and where it begins in it: paths of one folder are not all tried wherever the folder is named.
+
+    >>> _rarest("/data/d7/x.csv", {"data": 9, "d7": 1, "x": 9, "csv": 9}), _rarest("%", {})
+    (('d7', 6), ('%', 0))
+    """
+    places = [(shared[match.group()], match.start(), match.group()) for match in runs_in(fact)]
+    _, start, word = min(places, default=(0, 0, fact))
+    return word, start
 
 
 def _is_bare(fact: str) -> bool:

@@ -291,12 +291,13 @@ def _finite(text: str) -> float:
 
 
 def _whole(text: str) -> int:
-    _finite(text)
+    if len(text) >= len(_HUGE):
+        raise _NotANumber(text, "is too large for a JSON number")
     return int(text)
 
 
 _DIGITS = bytes(ord("0") if chr(byte).isdigit() and byte < 128 else ord(" ") for byte in range(256))
-_HUGE = b"0" * 309  # a whole number of so many digits is no float: whoever adds to it or divides it fails
+_HUGE = b"0" * 300  # so many digits are no float, or are none once a few are added up: whoever divides them fails
 
 
 def _has_huge_number(data: bytes) -> bool:

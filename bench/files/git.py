@@ -1,12 +1,35 @@
-"""What git knows of a folder: its repository, the commit it is at, and files as they were at a revision."""
+"""What git knows of a folder: its repository, the commit it is at, and files as they were at a revision.
+
+A repository may be a stranger's. What its configuration says to start (a monitor of files, hooks, filters) is not started, nothing is fetched from
+anywhere, and what `GIT_DIR` and its kind say of another repository is not heard.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import BenchError, one_line
+
+_ANSWERS_S = 20
+"""How long git may take."""
+
+_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR",
+              "GIT_NAMESPACE", "GIT_PREFIX", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_TRACE")  # fmt: skip
+"""What a hook of git, or a person, sets for one repository: the one that is asked may be another."""
+
+_QUIET = {
+    "GIT_ALLOW_PROTOCOL": "none",  # a clone without all its files would fetch them
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+_STARTS_NOTHING = ("core.fsmonitor=false", f"core.hooksPath={os.devnull}", "log.showSignature=false")
+_FILTER = re.compile(r"(?m)^(filter\..+)\.[a-z]+$")
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 @dataclass(frozen=True)
@@ -18,41 +41,74 @@ class Commit:
     dirty: bool
 
 
-def git(folder: Path, *arguments: str) -> bytes | None:
-    """What a git command prints; None where it fails, where there is no git, or where the folder is in no repository."""
-    command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
+def git(folder: Path, *arguments: str, settings: tuple[str, ...] = ()) -> bytes | None:
+    """What a git command prints; None where it fails or takes long, where there is no git, or where the folder is in no repository."""
+    said = [part for setting in (*_STARTS_NOTHING, *settings) for part in ("-c", setting)]
+    command = ["git", "--no-optional-locks", *said, "-C", str(folder), *arguments]
+    environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE} | _QUIET
     try:
-        done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
-    except OSError:
+        done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL, env=environment,
+                              timeout=_ANSWERS_S)  # fmt: skip
+    except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
+
+
+def _without_filters(folder: Path) -> Iterator[str]:
+    """Settings that take the programs out of the filters that the repository itself defines; those of the user stay."""
+    known = git(folder, "config", "--local", "--includes", "--name-only", "--get-regexp", r"^filter\.") or b""
+    for name in sorted(set(_FILTER.findall(os.fsdecode(known)))):
+        yield from (f"{name}.clean=", f"{name}.smudge=", f"{name}.process=", f"{name}.required=false")
+
+
+def top_of(folder: Path) -> Path | None:
+    """The top folder of the repository that a folder is in; None outside of one."""
+    said = git(folder, "rev-parse", "--show-toplevel")
+    name = os.fsdecode(said or b"").removesuffix("\n")
+    return Path(name) if name and "\0" not in name else None
 
 
 def commit_of(folder: Path) -> Commit | None:
     """The commit a folder's repository is at; None outside a repository, and in one without a commit."""
     said = git(folder, "log", "-1", "--format=%H%x00%s")
-    if said is None or b"\0" not in said:
+    sha, _, subject = (said or b"").decode("utf-8", "replace").strip().partition("\0")
+    if not _HASH.fullmatch(sha):
         return None
-    sha, _, subject = said.decode("utf-8", "replace").strip().partition("\0")
-    return Commit(sha, one_line(subject), bool(git(folder, "status", "--porcelain", "--untracked-files=no")))
+    changed = git(folder, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty",
+                  settings=tuple(_without_filters(folder)))  # fmt: skip
+    return Commit(sha, one_line(subject), bool(changed))
 
 
 def resolve(folder: Path, revision: str) -> str:
     """The full hash of a revision. Raises BenchError outside a repository, and for a revision that this clone does not have."""
-    if git(folder, "rev-parse", "--show-toplevel") is None:
+    if top_of(folder) is None:
         raise BenchError(f"{revision}: {folder} is in no git repository — run where the history is, or use a baseline")
     found = git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    if found is None:
+    sha = (found or b"").decode("ascii", "replace").strip()
+    if not _HASH.fullmatch(sha):
         raise BenchError(
             f"{revision}: no such revision in this clone — fetch it (actions/checkout: `fetch-depth: 0`), or check its name"
         )
-    return found.decode().strip()
+    return sha
 
 
 def file_at(sha: str, path: Path) -> tuple[str, bytes | None]:
-    """A file's path in its repository, and its bytes at a commit (None: it was not there). Raises BenchError outside a repository."""
-    top = git(path.parent, "rev-parse", "--show-toplevel") if path.parent.is_dir() else None
+    """A file's path in its repository, and its bytes at a commit (None: it was not there).
+
+    Raises BenchError outside a repository, and where this clone does not have what the file was.
+    """
+    top = top_of(path.parent) if path.parent.is_dir() else None
     if top is None:
         raise BenchError(f"{path.name}: its folder is in no git repository — --against needs its history")
-    inside = path.resolve().relative_to(Path(top.decode().strip()).resolve()).as_posix()
-    return inside, git(path.parent, "cat-file", "blob", f"{sha}:{inside}")
+    here = path.resolve()
+    if not here.is_relative_to(top.resolve()):
+        raise BenchError(
+            f"{path.name}: leads out of the repository {top} — --against needs a file that has its history"
+        )
+    inside = here.relative_to(top.resolve()).as_posix()
+    code = git(path.parent, "cat-file", "blob", f"{sha}:{inside}")
+    if code is None and git(top, "ls-tree", "-z", "--full-tree", sha, "--", inside) != b"":
+        raise BenchError(
+            f"{inside}: this clone does not hold what it was at {sha[:9]} — fetch it with `git fetch --refetch`"
+        )
+    return inside, code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -19,6 +20,9 @@ from .git import Commit
 from .signatures import signature_from
 
 SCHEMA = 1
+_WAITS_S = 15
+"""How long a history may be written by somebody else."""
+
 _APPLICATION = 0x62656E63  # "benc": how a history is told from any other SQLite file
 _CREATE = """
 CREATE TABLE runs (
@@ -57,7 +61,9 @@ def keeping(
 
     Raises ResultsError as `keep` does.
     """
-    is_new = not path.exists()
+    # SQLite follows links, and what is removed again is the file, not the link to it
+    place = Path(os.path.realpath(path))
+    is_new = not os.path.lexists(place)
     try:
         with _open(path, writing=True) as connection, connection:
             for comparison in comparisons:
@@ -67,7 +73,7 @@ def keeping(
             ]
     except BaseException:
         if is_new:
-            path.unlink(missing_ok=True)
+            place.unlink(missing_ok=True)
         raise
 
 
@@ -182,15 +188,23 @@ def _open(path: Path, writing: bool = False) -> Iterator[sqlite3.Connection]:
         raise ResultsError(f"{path}: no such file — keep runs with `bench run --history {path.name}`")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(path.absolute(), timeout=30)) as connection:
+        with closing(sqlite3.connect(path.absolute(), timeout=_WAITS_S)) as connection:
             _require_history(path, connection, writing)
             yield connection
-    except (sqlite3.Error, UnicodeDecodeError, msgspec.ValidationError) as error:
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise ResultsError(_damaged(path, error)) from None
         raise ResultsError(
-            f"{path}: {one_line(error)} — give a file that `bench run --history` made, or a new one"
+            f"{path}: another process has written it for {_WAITS_S} s — try again when it is done"
         ) from None
+    except (sqlite3.Error, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise ResultsError(_damaged(path, error)) from None
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
+
+
+def _damaged(path: Path, error: Exception) -> str:
+    return f"{path}: {one_line(error)} — give a file that `bench run --history` made, or a new one"
 
 
 def _require_history(path: Path, connection: sqlite3.Connection, writing: bool) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from ..errors import BenchError, nearest
 
@@ -65,10 +66,17 @@ def read_regular(path: Path) -> bytes:
             raise OSError(0, "is no regular file (a pipe, a device or a socket)")
         most = limit("size")
         piece = max(mode.st_size + 1, 1_000_000)  # a file of a few bytes is not given room for all that is allowed
-        data = joined(iter(lambda: file.read(piece), b""), most) if mode.st_size <= most else None
+        data = joined(_pieces(file, piece), most) if mode.st_size <= most else None
     if data is None:
         raise OSError(0, f"has more than {most:,} bytes; {raised('size')}")
     return data
+
+
+def _pieces(file: Any, size: int) -> Iterator[bytes]:
+    while data := file.read(size):
+        yield data
+    if data is None:  # a log of the kernel calls itself a regular file, and would have us wait for more
+        raise OSError(0, "is no file with an end")
 
 
 def joined(pieces: Iterable[bytes], most: int) -> bytes | None:

@@ -1,11 +1,11 @@
-"""The one way files are written: whole or not at all, and several of them together."""
+"""The one way files are written: whole or not at all, several of them together, and never in the place of what is no plain file."""
 
 from __future__ import annotations
 
 import os
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..errors import BenchError
@@ -14,9 +14,28 @@ _SHOWN = 40
 """How much of a file's name the hidden one beside it shows: with all of it, one of the longest names would be too long."""
 
 
+def require_place(paths: Iterable[Path]) -> None:
+    """Raise BenchError for a path where a file cannot take its place without taking the place of something else: a link, which may lead
+    anywhere, a pipe, a device, a socket. Folders and what cannot be looked at are left to whoever writes.
+    """
+    for path in paths:
+        try:
+            mode = path.lstat().st_mode
+        except (OSError, ValueError):
+            continue
+        if stat.S_ISLNK(mode):
+            raise BenchError(
+                f"{path}: is a link to {os.readlink(path)}, whose place a file would take — give the name of the file itself"
+            )
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise BenchError(
+                f"{path}: is a pipe, a device or a socket, whose place a file would take — give another name"
+            )
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file so that a reader finds the old one or the whole new one. Its folder is made; its permissions are those of the old file, else
-    what the user's umask says. Raises BenchError where that is not possible.
+    what the user's umask says. Raises BenchError where that is not possible, and as `require_place` does.
     """
     write_together({path: data})
 
@@ -26,6 +45,7 @@ def write_together(files: Mapping[Path, bytes]) -> None:
 
     Else as `write_atomically`.
     """
+    require_place(files)
     staged: dict[Path, str] = {}
     path = Path()
     try:

@@ -16,7 +16,7 @@ from . import PanelBlocks, Section, brackets, contenders, renderer
 from .blocks import Beside, Block, Cases, Cell, Chart, Column, Fold, Path, Prompts, Prose, SideBySide, Table, needs
 from .loss.sentences import told
 from .page.charts import Style, specification, styles, svg
-from .page.page_data import can_draw, chart_library, inert_json, packed, source_hash
+from .page.page_data import chart_library, inert_json, packed, source_hash, why_undrawn
 from .page.page_parts import Glossary, label, path_svg, place, shown, table_html
 from .scenarios_table import scenarios_sentence, scenarios_table
 from .terms import in_words
@@ -50,7 +50,7 @@ class _Page:
         self.classes = {name: f"s{number}" for number, name in enumerate(self.looks)}
         self.glossary = Glossary()
         self.section = sections[0]
-        self.charts = can_draw()
+        self.undrawn = why_undrawn()
         self.drawn = 0
         self.sides = {True: 0, False: 0}
         self.details_bytes = self.opened = 0
@@ -85,7 +85,7 @@ class _Page:
             "kind": lambda block: KINDS[type(block)], "draw": self._draw, "spec": self._spec, "numbers": self._numbers,
             "table": self._table, "path": self._path, "strategy": self._label, "place": self._place, "cases": self._cases,
             "explained": self._explained, "links": self._links, "opens": self._opens, "inert": self._inert, "needs": needs,
-            "in_words": self._in_words, "charts": self.charts,
+            "in_words": self._in_words, "undrawn": self.undrawn,
         }  # fmt: skip
 
     def _panels(self, section: Section) -> list[tuple[PanelBlocks, Markup]]:

@@ -59,7 +59,7 @@ def drawn(blocks: Iterable[Block], width: int, *, colour: bool = False) -> list[
     from rich.console import Console
 
     written = io.StringIO()
-    console = Console(file=written, width=width, force_terminal=colour, color_system="standard" if colour else None,
+    console = Console(file=written, width=width, height=25, force_terminal=colour, color_system="standard" if colour else None,
                       no_color=not colour, highlight=False, markup=False, emoji=False, legacy_windows=False)  # fmt: skip
     for block in blocks:
         for part in _block(block, console):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import os
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from ..errors import BenchError
-from ..files.writing import write_atomically
+from ..files.writing import require_place, write_together
 
 DISTRIBUTION = "agent-memory-bench"
 SCENARIO = "scenarios/summaries.toml"
@@ -29,19 +30,20 @@ def write_starter(folder: Path, *, force: bool = False) -> tuple[Path, ...]:
 
     Raises BenchError, before anything is written, where one of them (or the baseline) is there already and `force` is not given.
     """
-    there = [name for name in (*_FILES, BASELINE) if (folder / name).exists()]
+    there = [name for name in (*_FILES, BASELINE) if os.path.lexists(folder / name)]
     if there and not force:
         raise BenchError(f"{folder / there[0]}: is there already — give another folder, or --force to overwrite")
     if folder.exists() and not folder.is_dir():
         raise BenchError(f"{folder}: is a file — give a folder")
-    written = []
+    require_place([folder / BASELINE])
+    made: dict[Path, bytes] = {}
     for name, source in _FILES.items():
         data = files(__package__).joinpath(source).read_bytes()
         if source == "workflow.yml":
             data = data.replace(b"@REQUIREMENT@", requirement().encode())
-        write_atomically(folder / name, data)
-        written.append(folder / name)
-    return tuple(written)
+        made[folder / name] = data
+    write_together(made)
+    return tuple(made)
 
 
 def requirement() -> str:

@@ -6,8 +6,11 @@ from collections.abc import Collection, Iterable
 
 from .decode import decoded, unescape
 from .facts import Found, anchor, distinct_facts, find_facts, flat, is_number, numbers_in, occurs, words_of
+from .standing import Runs, Standing
 
 _LONG_CHARS = 100_000  # from here on finding all facts of a text once is cheaper than looking for each one
+_INDEXED_CHARS = 10_000  # from here on a text is not read from its beginning for each fact
+_INDEXED = 8  # texts whose places are kept: they take more room than the text
 
 
 class Texts:
@@ -28,6 +31,7 @@ class Texts:
         self._words: dict[str, frozenset[str]] = {}
         self._numbers: dict[str, set[str]] = {}
         self._flat: dict[str, str] = {}
+        self._indexed: dict[str, tuple[Standing, Runs]] = {}
 
     def plain(self, text: str) -> str:
         """The text as facts are looked for in it: see `bench.text.decode.decoded`."""
@@ -88,8 +92,20 @@ class Texts:
         if is_number(fact):
             return fact in self.numbers(text)
         if " " in fact:
-            return flat(fact) in self.flat(text)
-        return anchor(fact) in self.words(text) and occurs(self.plain(text), fact)
+            run, whole = flat(fact), self.flat(text)
+            return self._standing(text)[1].holds(run) if len(whole) > _INDEXED_CHARS else run in whole
+        plain = self.plain(text)
+        if anchor(fact) not in self.words(text):
+            return False
+        return self._standing(text)[0].holds(fact) if len(plain) > _INDEXED_CHARS else occurs(plain, fact)
+
+    def _standing(self, text: str) -> tuple[Standing, Runs]:
+        found = self._indexed.get(text)
+        if found is None:
+            if len(self._indexed) >= _INDEXED:
+                del self._indexed[next(iter(self._indexed))]
+            found = self._indexed[text] = Standing(self.plain(text)), Runs(self.flat(text))
+        return found
 
     def missing(self, text: str, facts: Iterable[str]) -> list[str]:
         """Those of the facts that a text does not hold, in the order given."""

@@ -47,6 +47,9 @@ _VOCABULARIES = {
     ),
 }
 
+_LARGEST = 10_000_000
+"""Bytes of a file above which it is none of these."""
+
 # Both encodings end a token before the first character after a blank line (unless it is a slash or white space), so paragraphs may be
 # counted one by one. A history that is written anew for every prompt then costs its new paragraphs, not all of them again.
 _LONG_CHARS = 1000
@@ -192,24 +195,41 @@ def _encoding(name: str) -> tiktoken.Encoding:
 def _cached_vocabulary(name: str) -> Path:
     """The folder that holds tiktoken's file for an encoding; rebuilt where it is missing or damaged, atomically."""
     file_name, sha256 = _VOCABULARIES[name]
-    for folder in (_cache_folder(), Path(tempfile.gettempdir()) / f"bench-tiktoken-{os.getuid()}"):
-        target = folder / file_name
+    for place in (_cache_folder, _temporary_folder):
         try:
-            if hashlib.sha256(target.read_bytes()).hexdigest() == sha256:
-                return folder
-        except OSError:
-            pass
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as temporary:
-                temporary.write(_rebuild(name))
-            os.replace(temporary.name, target)
-            return folder
+            target = place() / file_name
+            if not _is_vocabulary(target, sha256):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                _put(_rebuild(name), target)
+            return target.parent
         except OSError:
             continue
     raise OSError(
         f"no folder to keep the vocabulary {name} in: neither {_cache_folder()} nor the temporary folder is writable"
     )
+
+
+def _is_vocabulary(path: Path, sha256: str) -> bool:
+    """Whether a file holds what it should: a pipe or a device in its place is not read."""
+    if not path.is_file() or path.stat().st_size > _LARGEST:
+        return False
+    return hashlib.sha256(path.read_bytes()).hexdigest() == sha256
+
+
+def _put(data: bytes, target: Path) -> None:
+    """Write a file whole; what cannot take its place is removed again."""
+    with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as temporary:
+        try:
+            temporary.write(data)
+            temporary.flush()
+            os.replace(temporary.name, target)
+        except OSError:
+            os.unlink(temporary.name)
+            raise
+
+
+def _temporary_folder() -> Path:
+    return Path(tempfile.gettempdir()) / f"bench-tiktoken-{os.getuid()}"
 
 
 def _cache_folder() -> Path:

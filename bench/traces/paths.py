@@ -125,7 +125,7 @@ def _matches(base: Path, pattern: str) -> Iterator[File]:
         fixed.append(part)
     root = PurePosixPath(*fixed)
     seen: set[Path] = set()
-    for match in sorted(_matching(base, pattern, root)):
+    for match in sorted(_few(_matching(base, pattern, root), pattern)):
         target, shown = base / match, match.replace(os.sep, "/")
         inside = _walk(target, shown.rstrip("/")) if target.is_dir() else [File(target, shown, "")]
         for file in inside:
@@ -133,6 +133,19 @@ def _matches(base: Path, pattern: str) -> Iterator[File]:
                 seen.add(file.path)
                 _require_few(len(seen), pattern)
                 yield file._replace(below=PurePosixPath(file.name).relative_to(root).as_posix())
+
+
+def _few(found: Iterable[str], pattern: str) -> list[str]:
+    """What a pattern matches, if that is not too much: `/**` is told so before it has seen every folder of the machine."""
+    matches = []
+    try:
+        for match in found:
+            matches.append(match)
+            _require_few(len(matches), pattern)
+    except OSError as error:
+        what = f"{error.filename or 'a folder'} cannot be listed: {error.strerror or error}"
+        raise TraceError(f"{pattern}: {what} — give a narrower pattern") from None
+    return matches
 
 
 def _matching(base: Path, pattern: str, root: PurePosixPath) -> Iterator[str]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import hashlib
 import importlib.util
 import json
 import os
-import tempfile
 import zlib
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from ...errors import BenchError
+from ...files.limits import read_regular
+from ...files.writing import write_atomically
 from .charts import VEGA_LITE
 
 
@@ -49,9 +52,25 @@ def inert_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def can_draw() -> bool:
-    """Whether charts can be drawn here: what draws them is an extra, 84 MB large. A page without it has their numbers as tables."""
-    return importlib.util.find_spec("vl_convert") is not None
+def why_undrawn() -> str:
+    """What to do so that charts can be drawn here; `""` where they can. A page without them has their numbers as tables.
+
+    What draws them is an extra, 84 MB large, and ends the process that gives it fewer addresses than it reserves.
+    """
+    if importlib.util.find_spec("vl_convert") is None:
+        return "pip install 'agent-memory-bench[charts]' to have them drawn"
+    try:
+        import resource
+    except ImportError:  # there are no such limits
+        return ""
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if most != resource.RLIM_INFINITY and most < _ADDRESSES:
+        return "raise `ulimit -v` above 80 GB, or lift it, to have them drawn: addresses are reserved, not used"
+    return ""
+
+
+_ADDRESSES = 80_000_000_000
+"""Bytes of address space that drawing takes at most; 40 GB are too few, 70 GB enough."""
 
 
 CHART_LIBRARIES = {"1.9.0.post1": "0b00f93da6d768e2692dd70db7d4273f17a1535bb0281f14f176bef0b3b6d856"}
@@ -61,7 +80,7 @@ CHART_LIBRARIES = {"1.9.0.post1": "0b00f93da6d768e2692dd70db7d4273f17a1535bb0281
 def _kept(path: Path) -> bytes:
     """What the cache holds; nothing where it cannot be read or is longer than any chart library."""
     try:
-        return zlib.decompressobj().decompress(path.read_bytes(), 50_000_000)
+        return zlib.decompressobj().decompress(read_regular(path), 50_000_000)
     except (OSError, zlib.error):
         return b""
 
@@ -85,11 +104,6 @@ def chart_library() -> str:
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", VEGA_LITE)
     if hashlib.sha256(script.encode("utf-8")).hexdigest() != known:
         return script
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as temporary:
-            temporary.write(zlib.compress(script.encode("utf-8"), 6))
-        os.replace(temporary.name, folder / name)
-    except OSError:
-        pass  # a machine without a writable cache bundles each time
+    with contextlib.suppress(BenchError):  # a machine without a writable cache bundles each time
+        write_atomically(folder / name, zlib.compress(script.encode("utf-8"), 6))
     return script

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 from typing import Any
 
@@ -78,7 +77,7 @@ def _image(url: str) -> ImagePart:
         media_type = head[5:].split(";")[0] or "image/*"
         try:
             raw = base64.b64decode(body, validate=True) if head.endswith(";base64") else body.encode()
-        except binascii.Error:
+        except ValueError:  # no base64, or letters that no bytes are
             raw = body.encode("utf-8", "replace")
         return ImagePart(media_type=media_type, size_bytes=len(raw), sha256=hashlib.sha256(raw).hexdigest())
     return ImagePart(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from typing import Any
 
@@ -116,7 +115,7 @@ class _Blocks:
             kept = self.scalar(text.removeprefix("!!binary").strip(), indent)
             try:
                 return base64.b64decode(re.sub(r"\s", "", str(kept)), validate=True)
-            except binascii.Error as error:
+            except ValueError as error:
                 raise YamlError(self.at, f"is no base64 ({error})") from None
         if text[0] in "|>":
             return self.literal(text, indent)
