@@ -42,6 +42,7 @@ def test_a_value_among_paragraphs_is_read_as_in_a_short_text() -> None:
     for padding in ("x", "x " * 600):
         facts = FactsHeld(["1250", "250"], Texts())
         assert facts(f"{padding}\n\n[1,250]") == ("1250", "250")
+        assert facts(f'{{"a": "{padding}"}}\n\n{{"n": [1,250]}}') == ("1250", "250")  # two values are a text
         assert facts(f'{{"a": "{padding}",\n\n"n": [1,250]}}') == ("250",)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 from generated import traces
-from handmade import opened, result, run_of
+from handmade import opened, result, run_of, trace
 from hypothesis import given, settings, strategies as st
 from measured import evidence_of, measured
 from reference import lost
 
-from bench.model import Lost, ModelTurn, Run, Sample, ToolCall, Trace
+from bench.model import Lost, ModelTurn, Run, Sample, ToolCall, Trace, UserTurn
 from bench.traces.reading.commands import calls_in
 
 
@@ -117,6 +117,18 @@ def test_one_result_serves_every_fact_that_it_holds() -> None:
     (repair,) = evidence_of(recording, run_of(recording, "drop_all")).refetches.values()
     assert (repair.turn, list(repair.fetched), repair.beyond) == (5, [3], ())
     assert repair.new_tokens == repair.answer_tokens + repair.fetched[3]
+
+
+def test_what_no_result_holds_is_beyond_a_fetch() -> None:
+    recording = trace(
+        UserTurn(index=0, content="Look at run_7."),
+        result("471 rows", index=1),
+        ModelTurn(index=2, content="ok"),
+        ModelTurn(index=3, content="run_7 has 471"),
+    )
+    (repair,) = evidence_of(recording, run_of(recording, "drop_all")).refetches.values()
+    assert (repair.turn, list(repair.fetched), repair.beyond) == (3, [1], ("run_7",))
+    assert evidence_of(recording, run_of(recording, "keep_all")).refetches == {}
 
 
 def test_what_a_handle_gives_serves_every_fact_that_it_holds() -> None:

@@ -200,11 +200,15 @@ def test_a_window_that_is_not_known_is_not_kept_either() -> None:
 
 
 def test_of_a_long_window_the_call_is_drawn_at_which_most_happened_else_the_first() -> None:
-    compacted = {4, 7, 8}
-    prompts = (drawn(step=number, compacted=number in compacted) for number in range(1, 481))
+    compacted = {4, 7, 8, 11, 12}
+    edits = {1: OPEN, 12: OUT}  # the twelfth prompt loses a result
+    prompts = (
+        msgspec.structs.replace(edits.get(number, drawn()), step=number, compacted=number in compacted)
+        for number in range(1, 481)
+    )
     window = window_shown(prompted(*prompts), {"needed.recall": [missing(8, "471")]})  # two calls for each one drawn
     numbers = [call.number for call in window.curve]
-    assert numbers[:5] == [1, 4, 5, 8, 9]
+    assert numbers[:6] == [1, 4, 5, 8, 9, 12]
     assert numbers[-2:] == [479, 480]
     assert len(numbers) == 241
 
