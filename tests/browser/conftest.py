@@ -12,7 +12,7 @@ import pytest
 from compared import comparison, hostile, unmeasured
 
 from bench.reports import render
-from browser.pages import long, thousand, walls
+from browser.pages import long, thousand, unbroken, walls
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -50,6 +50,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         "thousand": lambda: [thousand()],
         "long": lambda: [long()],
         "walls": lambda: [walls()],
+        "unbroken": lambda: [unbroken()],
     }
 
     def write(name: str) -> Path:

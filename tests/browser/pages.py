@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 
 from bench import compare
-from bench.model import Case, Comparison, ModelTurn, Source, SystemTurn, ToolCall, ToolResult, Trace, UserTurn
+from bench.model import AnyStep, Case, Comparison, ModelTurn, Source, SystemTurn, ToolCall, ToolResult, Trace, UserTurn
 
 STRATEGIES = (
     *(f"cut_{limit}=summarizer=truncate:limit={limit}" for limit in (20, 40, 60, 80, 120)),
@@ -76,3 +78,22 @@ def walls() -> Comparison:
         "broken=compactor=summarize_old:max_tokens=900,keep_last=3",
     )
     return compare(["traces/building_model"], strategies, title="Walls")
+
+
+def unbroken() -> Comparison:
+    """A result in rows whose columns, values and function have names of thousands of letters, none of which a line can be broken at."""
+    rows = [{f"{'W' * 4000}{column}": f"{'w' * 3000}{number}" for column in "ab"} for number in range(3)]
+    steps: list[AnyStep] = [UserTurn(index=0, content="go")]
+    for at in (1, 3):
+        call = ToolCall(id=f"c{at}", name="N" * 4000)
+        steps += [
+            ModelTurn(index=at, content=f"turn {at}", tool_calls=(call,)),
+            ToolResult(index=at + 1, call_id=call.id, function=call.name, seen=json.dumps(rows), data=rows),
+        ]
+    steps.append(ModelTurn(index=5, content=f"it is {'w' * 3000}2 of {'W' * 4000}b"))
+    trace = Trace(id="I" * 4000, source=Source(format="native"), steps=tuple(steps))
+    return compare(
+        [trace],
+        ["S" * 3000 + "=compactor=mask_observations:keep_last=1", "cut=summarizer=truncate:limit=60"],
+        title="T" * 4000,
+    )

@@ -84,6 +84,14 @@ def test_all_of_it_is_printed_on_request(visit: Visit) -> None:
     assert page.locator(".panel-curve").is_visible()
 
 
+@pytest.mark.parametrize(("width", "media"), [(1400, "screen"), (360, "screen"), (900, "print")])
+def test_names_that_no_line_breaks_at_widen_nothing(visit: Visit, width: int, media: str) -> None:
+    page = visit("unbroken", width=width)
+    page.emulate_media(media=media)
+    page.evaluate("document.querySelectorAll('details').forEach((item) => { item.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 @pytest.mark.parametrize("name", ["walls", "thousand"])
 def test_names_in_the_chart_do_not_lie_over_each_other(visit: Visit, name: str) -> None:
     page = visit(name, width=1440)

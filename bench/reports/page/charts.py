@@ -125,8 +125,13 @@ def specification(chart: Chart, looks: Mapping[str, Style], *, interactive: bool
 def _datum(number: int, point: Point, series: str, chart: Chart) -> dict[str, Any]:
     across = chart.x_names[int(point.x)] if chart.x_names else f"{rough(point.x, chart.x_unit)} {chart.x_title}"
     told = (point.series, across, f"{rough(point.y, chart.y_unit)} {chart.y_title}", point.mark, point.note)
-    return {"n": number, "s": series, "x": float(point.x), "y": float(point.y), "m": point.mark,
+    return {"n": number, "s": series, "x": _number(point.x), "y": _number(point.y), "m": point.mark,
             "t": visible(" · ".join(filter(None, told)))}  # fmt: skip
+
+
+def _number(value: float) -> float:
+    """A number as what draws can read it: it has no whole ones above 64 bits."""
+    return value if abs(value) < 2**53 else float(value)
 
 
 def _made_interactive(spec: dict[str, Any], chart: Chart) -> dict[str, Any]:
@@ -218,14 +223,14 @@ def _scatter(chart: Chart, ids: Sequence[str], shown: Sequence[Style], size: tup
         if end is not None:  # a thin line to a name that found no room beside its point
             layers.append(
                 {
-                    "data": {"values": [{"x": float(at.x), "y": float(at.y)}, {"x": end[0], "y": end[1]}]},
+                    "data": {"values": [{"x": _number(at.x), "y": _number(at.y)}, {"x": end[0], "y": end[1]}]},
                     "mark": {"type": "line", "strokeWidth": 0.8},
                     "encoding": grey,
                 }
             )
         layers.append(
             {
-                "data": {"values": [{"x": float(at.x), "y": float(at.y), "label": label}]},
+                "data": {"values": [{"x": _number(at.x), "y": _number(at.y), "label": label}]},
                 "mark": {
                     "type": "text",
                     "align": align,
