@@ -285,6 +285,12 @@ def processes_in(folder):
 
 
 REPLACES = {
+    "it cannot be loaded: it replaces tiktoken.core.Encoding.encode_ordinary": "import tiktoken\n"
+    "tiktoken.Encoding.encode_ordinary = lambda *given, **named: []\ndef f(given): return 'x'\n",
+    "it cannot be loaded: it gives up what its process may take": "import resource\n"
+    "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\ndef f(given): return 'x'\n",
+    "it cannot be loaded: its importer raises for modules of others: RuntimeError": "import sys\nclass Finder:\n"
+    "    def find_spec(self, *given): raise RuntimeError\nsys.meta_path.insert(0, Finder())\ndef f(given): return 'x'\n",
     "it cannot be loaded: it replaces bench.errors.one_line": "import bench.errors\nbench.errors.one_line = len\ndef f(given): return 'x'\n",
     "it replaced bench.tokens.counting.TokenCounter.text": "import bench.tokens.counting as c\ndef f(given):\n"
     "    c.TokenCounter.text = lambda self, text: 1\n    return 'x'\n",

@@ -44,6 +44,11 @@ class AsBefore:
         self._signals = [signal.getsignal(number) for number in _HANDLED]
         self._limits = _limits()
 
+    @property
+    def given_up(self) -> bool:
+        """Whether it may take less now, and for good."""
+        return any(hard != self._limits[which][1] for which, (_, hard) in _limits().items())
+
     def put_back(self) -> None:
         """As it was. Deeper calls stay allowed, for what asks for them at its import needs them later."""
         sys.settrace(self._tracing)

@@ -34,7 +34,11 @@ class Replaced:
         undone = []
         for name, owner, before in self._before:
             now = _vars(owner)
-            changed = [key for key, value in before.items() if now.get(key, self) is not value]
+            changed = [
+                key
+                for key, value in before.items()
+                if now.get(key, self) is not value and now.get(key) is not sys.modules.get(f"{name}.{key}", self)
+            ]  # but for a module of a package, which Python puts there when it is imported
             for key in changed:
                 _put(owner, key, before[key])
             undone += [f"{name}.{key}" for key in changed]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import EndedError, one_line
 from .apart import Apart, Limits, Lost, can_fork, limit_memory
+from .as_before import AsBefore
 from .keeper import Stopped
 from .replaced import Replaced
 
@@ -39,7 +41,7 @@ def tried(calls: Sequence[Callable[[], Any]], limits: Limits) -> dict[int, str]:
 def _problem(call: Callable[[], Any], limits: Limits) -> str:
     """Make a call: what it did to its process; `""` for nothing."""
     limit_memory(limits.memory_mib)
-    before = Replaced(of_the_bench=True)
+    before, set_before = Replaced(of_the_bench=True), AsBefore()
     try:
         call()
     except MemoryError:
@@ -53,4 +55,12 @@ def _problem(call: Callable[[], Any], limits: Limits) -> str:
     except BaseException as error:
         return f"{type(error).__name__}: {one_line(error)}"
     undone = before.put_back()
-    return f"it replaces {undone[0]} — leave the bench as it is" if undone else ""
+    if undone:
+        return f"it replaces {undone[0]} — leave the bench as it is"
+    if set_before.given_up:
+        return "it gives up what its process may take, for good — set limits in a process that it starts"
+    try:
+        importlib.util.find_spec("bench_has_no_module_of_this_name")
+    except Exception as error:
+        return f"its importer raises for modules of others: {type(error).__name__}: {one_line(error)}"
+    return ""

@@ -13,6 +13,7 @@ from ..errors import EndedError
 from ..plugins.apart import Limits, can_fork
 from ..plugins.as_before import quietly
 from ..plugins.trial import tried
+from ..tokens.counting import encoding_for
 from . import Strategy, strategy_of
 
 _LOADS = re.compile(r"\.py\b|:\s*[A-Za-z_]\w*\s*(?![\w\s]*=)")
@@ -24,6 +25,10 @@ def put_together(given: Sequence[tuple[str | None, Any]], base: Path | None, lim
     process of their own first; one that ends it, or hangs, is broken.
     """
     loading = [number for number, (_, item) in enumerate(given) if _LOADS.search(_written(item))]
+    if loading:
+        encoding_for(
+            "gpt-4o"
+        )  # what counts tokens is there before, so that it is seen where somebody's own code replaces it
     make = [functools.partial(strategy_of, given[number][1], given[number][0], base) for number in loading]
     problems = {loading[number]: problem for number, problem in tried(make, limits).items()}
     found = []
