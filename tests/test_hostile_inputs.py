@@ -26,8 +26,6 @@ from bench.files.writing import write_atomically
 from bench.model import ModelTurn
 from bench.plugins import registry
 from bench.plugins.registry import entries, register
-from bench.reports.blocks import Chart, Point
-from bench.reports.page.charts import svg
 from bench.scenario import read_scenario
 from bench.text.decode import NothingParsed
 from bench.text.lossless import read_tables
@@ -397,9 +395,3 @@ def test_what_stands_for_bytes_in_yaml_and_is_none_is_an_error_of_the_file(tmp_p
     (tmp_path / "run.yaml").write_text(whole.replace('string: \'{"version": "1"}\'', "string: !!binary caf\u00e9"))
     with pytest.raises(TraceError, match=r"run\.yaml.*is no base64"):
         load([f"http_cassette:{tmp_path / 'run.yaml'}"])
-
-
-def test_numbers_of_hundreds_of_digits_are_drawn() -> None:
-    points = tuple(Point(f"s{at}", 10**300 * at, 10**300) for at in (1, 2))
-    chart = Chart("scatter", "t", "prompt tokens", "tokens", "tokens", "tokens", points, "both are large")
-    assert svg(chart, {}, "c").startswith("<svg")

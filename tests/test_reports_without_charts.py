@@ -15,7 +15,9 @@ from compared import comparison
 
 from bench.cli import main
 from bench.reports import rendered
+from bench.reports.blocks import Chart, Point
 from bench.reports.page import page_data
+from bench.reports.page.charts import svg
 
 SPEC = importlib.util.find_spec
 BUNDLED = hashlib.sha256(b"bundled").hexdigest()
@@ -86,3 +88,9 @@ def test_what_is_no_file_in_the_cache_of_charts_is_not_read(
         assert [path.name for path in kept.parent.iterdir()] == [kept.name], "nothing half made stays"
     finally:
         page_data.chart_library.cache_clear()
+
+
+def test_numbers_of_hundreds_of_digits_are_drawn() -> None:
+    points = tuple(Point(f"s{at}", 10**300 * at, 10**300) for at in (1, 2))
+    chart = Chart("scatter", "t", "prompt tokens", "tokens", "tokens", "tokens", points, "both are large")
+    assert svg(chart, {}, "c").startswith("<svg")
