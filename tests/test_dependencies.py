@@ -270,6 +270,16 @@ def test_names_of_tools_and_parameters_are_none() -> None:
     assert [item[0] for item in in_short(recording)] == ["run_7"]
 
 
+def test_names_of_tools_that_are_declared_in_lists_are_none_either() -> None:
+    path = {"type": "object", "properties": {"file_path": {"type": "string"}}}
+    tools = ({"functions": [{"name": "read_file", "parameters": {"anyOf": [[path], {"type": "null"}]}}]},)
+    steps = (
+        UserTurn(index=1, content="use read_file with file_path and run_7"),
+        said(2, "read_file takes file_path, run_7"),
+    )
+    assert [item[0] for item in in_short(trace(ToolsChanged(index=0, tools=tools), *steps))] == ["run_7"]
+
+
 def test_names_in_code_that_the_agent_made_up_are_none() -> None:
     code = "```python\nmy_frame = load('a')\n```"
     assert in_short(trace(said(0, code), said(1, code))) == []
