@@ -164,6 +164,20 @@ def test_constants_are_kept_to_a_token_a_hundredth_and_a_ten_thousandth() -> Non
     assert _Way(sent, 0, assumed=True).constants == Constants(9, 3.25, 1.2345)
 
 
+@pytest.mark.parametrize(("error", "verdict"), [(0.25, ""), (0.2, "not resent"), (0.5, "")])
+def test_reasoning_was_not_sent_back_where_counting_it_misses_by_more_than_the_margin(
+    monkeypatch: pytest.MonkeyPatch, error: float, verdict: str
+) -> None:
+    monkeypatch.setattr(calibration, "MARGIN", 0.125)
+    sent = [_Sent(reported=100, tools=0, messages=2, said=90, reasoning=5)]
+    without, reported = _Way(sent, 0, assumed=False), calibration._AsReported(sent, 0, assumed=False)
+    without.plain = without.outside = error
+    reported.plain = reported.outside = 0.375
+    assert calibration._verdict([without, reported], without, sent, {}, "") == (verdict, (0.375, error))
+    assert calibration._verdict([without, reported], reported, sent, {}, "") == ("resent", (0.375, error))
+    assert calibration._verdict([without], without, sent, {}, "resent") == ("resent", ())
+
+
 @pytest.mark.parametrize(("assumed", "lowest"), [(False, -80), (True, -50)])
 def test_a_prompt_may_cost_less_than_its_tools_by_what_these_may_be_worth(assumed: bool, lowest: int) -> None:
     """100 tokens of definitions as we count them; of a vocabulary that is not known one of ours may be half a token."""
