@@ -162,13 +162,46 @@ def test_constants_are_kept_to_a_token_a_hundredth_and_a_ten_thousandth() -> Non
         for messages, said in told
     ]
     assert _Way(sent, 0, assumed=True).constants == Constants(9, 3.25, 1.2345)
+    assert _Way(sent[:5], 0, assumed=True).constants == Constants(9, 3.25, 1.2345)  # five turns are enough
+    fewer = _Way(sent[:4], 0, assumed=True).constants
+    assert (fewer.message_tokens, fewer.factor) == (3.0, 1.0)
 
 
-@pytest.mark.parametrize(("assumed", "lowest"), [(False, -80), (True, -50)])
-def test_a_prompt_may_cost_less_than_its_tools_by_what_these_may_be_worth(assumed: bool, lowest: int) -> None:
-    """100 tokens of definitions as we count them; of a vocabulary that is not known one of ours may be half a token."""
+@pytest.mark.parametrize(("error", "verdict"), [(0.25, ""), (0.2, "not resent"), (0.5, "")])
+def test_reasoning_was_not_sent_back_where_counting_it_misses_by_more_than_the_margin(
+    monkeypatch: pytest.MonkeyPatch, error: float, verdict: str
+) -> None:
+    monkeypatch.setattr(calibration, "MARGIN", 0.125)
+    sent = [_Sent(reported=100, tools=0, messages=2, said=90, reasoning=5)]
+    without, reported = _Way(sent, 0, assumed=False), calibration._AsReported(sent, 0, assumed=False)
+    without.plain = without.outside = error
+    reported.plain = reported.outside = 0.375
+    assert calibration._verdict([without, reported], without, sent, {}, "") == (verdict, (0.375, error))
+    assert calibration._verdict([without, reported], reported, sent, {}, "") == ("resent", (0.375, error))
+    assert calibration._verdict([without], without, sent, {}, "resent") == ("resent", ())
+
+
+@pytest.mark.parametrize(
+    ("assumed", "fewest", "lowest"), [(False, 100, -80), (False, 60, -60), (True, 100, -50), (True, 200, -80)]
+)
+def test_a_prompt_may_cost_less_than_its_tools_by_what_these_may_be_worth(
+    assumed: bool, fewest: int, lowest: int
+) -> None:
+    """No less than the smallest definitions as we count them; of a vocabulary that is not known one of ours may be half a token."""
     sent = [_Sent(reported=-80 + 3 * n + 1000 * n + 100, tools=100, messages=n, said=1000 * n) for n in (1, 2, 3)]
-    assert _Way(sent, 100, assumed=assumed).constants == Constants(lowest, 3.0, 1.0)
+    assert _Way(sent, fewest, assumed=assumed).constants == Constants(lowest, 3.0, 1.0)
+
+
+def test_a_turn_that_reports_no_prompt_says_nothing_of_our_counts() -> None:
+    turns = [ModelTurn(index=number, usage=Usage(prompt_tokens=number, completion_tokens=0)) for number in range(2)]
+    assert count_error(trace(*turns), TokenCounter(), {}) == [(1, 3 + 3, 1)]  # the framing of the prompt and of a turn
+
+
+@pytest.mark.parametrize(("size", "verdict"), [(32, ""), (33, "resent")])
+def test_a_few_tokens_a_turn_that_nothing_accounts_for_are_no_hidden_reasoning(size: int, verdict: str) -> None:
+    sent = [_Sent(reported=100, tools=0, messages=2, said=90, answered=100)]
+    without, answered = _Way(sent, 0, assumed=False), _AsAnswered(sent, 0, assumed=False)
+    assert calibration._verdict([without, answered], answered, sent, {0: size}, "")[0] == verdict
 
 
 @pytest.mark.parametrize(("completion", "size"), [(2, 0), (4, 0), (5, 1), (9, 5)])

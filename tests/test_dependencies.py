@@ -93,6 +93,7 @@ def test_nothing_to_depend_on() -> None:
         ("run/x.h5ad and x.h5ad", "open /data/run/x.h5ad", [("/data/run/x.h5ad", "run/x.h5ad", "composed")]),
         ("score 0.873214", "about 0.873", [("0.873", "0.873214", "rounded")]),
         ("0.8732 or 0.873214", "about 0.873", [("0.873", "0.873214", "rounded")]),  # the longest
+        ("score 999.7", "about 1000", []),  # as many digits: another number
         ("score 0.873214", "about 0.87", []),  # too few digits to be sure
         ("score 0.873214", "about 0.874", []),  # another number
         ("score 0.873214", "about 0.8732149", []),  # more digits than were told
@@ -268,6 +269,23 @@ def test_names_of_tools_and_parameters_are_none() -> None:
         said(2, "read_file takes file_path, run_7"),
     )
     assert [item[0] for item in in_short(recording)] == ["run_7"]
+
+
+def test_the_names_of_tools_that_are_called_are_none_without_a_declaration() -> None:
+    call = ToolCall(id="c", name="read_file", arguments={"file_path": "x"})
+    turn = said(1, "read_file takes file_path, run_7", tool_calls=(call,))
+    recording = trace(UserTurn(index=0, content="use read_file with file_path and run_7"), turn)
+    assert [item[0] for item in in_short(recording)] == ["run_7"]
+
+
+def test_names_of_tools_that_are_declared_in_lists_are_none_either() -> None:
+    path = {"type": "object", "properties": {"file_path": {"type": "string"}}}
+    tools = ({"functions": [{"name": "read_file", "parameters": {"anyOf": [[path], {"type": "null"}]}}]},)
+    steps = (
+        UserTurn(index=1, content="use read_file with file_path and run_7"),
+        said(2, "read_file takes file_path, run_7"),
+    )
+    assert [item[0] for item in in_short(trace(ToolsChanged(index=0, tools=tools), *steps))] == ["run_7"]
 
 
 def test_names_in_code_that_the_agent_made_up_are_none() -> None:

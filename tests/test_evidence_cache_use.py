@@ -54,7 +54,7 @@ USED, UNUSED = (True, 1.0), (False, 0.0)
         ((turn(0), ContextReset(index=1, thread="critic"), turn(2, 0)), UNUSED),
         ((turn(0), UserTurn(index=1, content="and"), turn(2, 0)), UNUSED),
         ((turn(0), turn(1, 960, prompt=2000)), (True, 0.5)),  # no more than the prompt has: 1,920
-        ((turn(0, prompt=1000), turn(1, 0)), USED),  # too short to be kept
+        ((turn(0, prompt=1023), turn(1, 0)), USED),  # too short to be kept
         ((turn(0, prompt=1000, answer=300), turn(1, 0)), USED),  # an answer is not kept here
         ((turn(0, prompt=1000, answer=300, model="gpt-5.2"), turn(1, 640, model="gpt-5.2")), (True, 0.5)),  # here it is: 1,280
         ((turn(0, t=100.0), turn(1, 0, t=700.0)), UNUSED),  # ten minutes it is kept

@@ -61,6 +61,15 @@ def test_where_no_rule_is_known_nothing_is_read_again_nor_written() -> None:
     assert [(call.reread, call.written, call.writes) for call in calls] == [(0, 0, False)] * 2
 
 
+@pytest.mark.parametrize(("kind", "step"), [("model", 1), ("made", 3), ("result", 3)])
+def test_only_the_answer_to_the_prompt_before_follows_it_at_once(kind: Any, step: int) -> None:
+    other = Message(role="assistant", text="Yes.", kind=kind, step=step)
+    run = run_of((3, 0, ("user",), 1003), (5, 1, ("answer", "more"), 1353))
+    run = msgspec.structs.replace(run, messages={**MESSAGES, "answer": other})
+    turns = ModelTurn(index=3), ModelTurn(index=5)
+    assert evidence("gpt-5.2", run, turns=turns).prompts.kept[1] == Kept(1000)
+
+
 @pytest.mark.parametrize(("tokens", "reread"), [(1026, 0), (1027, 1024), (1154, 1024), (1155, 1152)])
 def test_a_call_right_after_reads_the_prompt_but_for_the_start_of_the_answer(tokens: int, reread: int) -> None:
     (call,) = calls_of(evidence("gpt-4o", run_of((1, 0, ("user",), tokens))))

@@ -97,6 +97,9 @@ def test_what_saves_most_for_each_dependency_is_given_up_while_the_share_is_reac
         return "".join(sorted(fact for _, fact in given_up(needs, recall, each)))
 
     assert [gone(recall) for recall in (1.0, 0.8, 0.5, 0.4, 0.1, 0.0)] == ["", "b", "bd", "ab", "abd", "abd"]
+    pair = [Bundle((needs[2],), 30.0), Bundle((needs[1],), 50.0)]  # 30 for one, 25 for each of two
+    assert given_up(needs[1:3], 0.33, lambda _: pair) == {("main", "c")}
+    assert given_up(needs, 0.8, lambda _: [Bundle((needs[1],), 0.5)]) == {("main", "b")}  # little is something
     together = [Bundle((needs[0], needs[3]), 700.0), Bundle((needs[1],), 60.0), Bundle((), 5.0)]
     assert given_up(needs, 0.3, lambda _: together) == {("main", "a"), ("main", "d")}
     assert given_up(needs, 0.4, lambda _: together) == {("main", "b")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from generated import traces
 from handmade import opened, result, shell, trace
 from hypothesis import given, settings
@@ -41,6 +42,20 @@ def test_by_hand() -> None:
     assert cut.said == {3: ("level_13",)}
     assert cut.needed == 2
     assert resets(HAND) == ()
+
+
+@pytest.mark.parametrize(
+    ("full", "chars"),
+    [
+        ('{"output": "471 rows in all", "code": "0", "n": 471471471471471471}', 15),  # the longest string
+        ('["ab", "abcd"]', 4),
+        ('{"rows": 471}', 13),  # no string: all of it
+        ("471 rows", 8),
+    ],
+)
+def test_the_output_itself_is_counted_without_its_envelope(full: str, chars: int) -> None:
+    (cut,) = cuts(trace(result("[cut]", index=0, full=full)))
+    assert (cut.untruncated_chars, cut.seen_chars) == (chars, 5)
 
 
 def test_another_thread_shows_nothing_again() -> None:

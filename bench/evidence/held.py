@@ -91,7 +91,7 @@ class StructuredResults:
             labelled=labelled,
             rows=(read.rows_kept, rows),
             columns=(len(columns & in_rows), len(columns)),
-            paths=(_count_paths(paths, {path for path, _ in held if path}), len(paths)),
+            paths=(_count_paths(paths, {path for path, _ in held}), len(paths)),
         )
 
 
