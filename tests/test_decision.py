@@ -155,6 +155,11 @@ def test_where_calls_are_free_who_keeps_more_wins_and_no_case_costs_more():
     assert [(item.case, item.why) for item in free.disagreeing] == [("case 1", "costs_as_much")]
 
 
+def test_a_case_with_nothing_far_leaves_the_others_to_judge():
+    assert reasons(decided(a=strategy(0.5, far=[None] + [0.5] * 7)), "a") == ["keeps_too_little_far"]
+    assert reasons(decided(a=strategy([None] + [0.5] * 7, far=[0.9] * 7 + [None])), "a") == []
+
+
 def test_only_who_was_measured_competes():
     decision = decide(comparison({"recorded": TODAY, "a": strategy(0.5)}))
     assert {item.strategy for item in decision.standings} == {"recorded", "a"}

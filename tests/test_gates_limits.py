@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
+from decided import against, comparison, only
 
 from bench.errors import ScenarioError
 from bench.gates import parse_rule
+from bench.gates.regression import ROUNDING
 
 
 @pytest.mark.parametrize("end", ["min", "max"])
@@ -19,3 +21,31 @@ def test_a_limit_that_is_no_number_is_refused(end, number):
 
 def test_a_limit_of_nothing_is_a_limit():
     assert parse_rule({"metric": "needed.recall", "min": 0, "max": 0}, "gates[1]", 1)
+
+
+@pytest.mark.parametrize(("low", "high", "named"), [(-0.3, 0.5, -0.3), (-0.5, 0.3, 0.3), (-0.3, 0.3, -0.3)])
+def test_of_two_limits_the_nearer_one_is_named_for_nothing_too(low, high, named):
+    rule = {"metric": "needed.recall", "min": low, "max": high}
+    (verdict,) = comparison(only("needed.recall", s={"a": 0.0}), rule).verdicts
+    assert (verdict.outcome, verdict.limit) == ("pass", named)
+
+
+@pytest.mark.parametrize(("size", "by", "outcome"), [(1.0, 0.5, "pass"), (1.0, 1.5, "fail"), (0.1, 0.5, "pass"),
+                                                     (0.1, 1.5, "fail"), (8.0, 7.0, "pass"), (8.0, 9.0, "fail")])  # fmt: skip
+def test_what_rounding_may_do_is_no_change(size, by, outcome):
+    rule = {"metric": "cost.prompt_tokens", "max_increase": 0}
+    then = comparison(only("cost.prompt_tokens", s={"a": size}), rule)
+    now = comparison(only("cost.prompt_tokens", s={"a": size + by * ROUNDING}), rule, against=against(then))
+    assert [verdict.outcome for verdict in now.verdicts] == [outcome]
+
+
+def test_a_metric_that_the_baseline_lacks_makes_no_known_strategy_new():
+    recall, tokens = {"metric": "needed.recall", "max_drop": 0.1}, {"metric": "cost.prompt_tokens", "max_increase": 0}
+    then = comparison(only("needed.recall", s={"a": 0.9}), recall)
+    for name, said in (
+        ("s", "has no cost.prompt_tokens — accept"),
+        ("t", "has no cost.prompt_tokens: strategy t is new — accept"),
+    ):
+        now = comparison(only("cost.prompt_tokens", **{name: {"a": 5}}), tokens, against=against(then))
+        assert [verdict.outcome for verdict in now.verdicts if verdict.strategy == name] == ["inconclusive"]
+        assert any(said in verdict.sentence for verdict in now.verdicts)

@@ -52,12 +52,14 @@ class _Moved:
     slack: float
 
 
-def relative_limit(limit: str | float) -> tuple[float, bool] | None:
-    """A declared change as (amount, is it relative); None where it cannot be read or is negative.
+def relative_limit(limit: str | float | None) -> tuple[float, bool] | None:
+    """A declared change as (amount, is it relative); None where there is none, or it cannot be read or is negative.
 
     >>> relative_limit("2%"), relative_limit(0.01), relative_limit("two")
     ((0.02, True), (0.01, False), None)
     """
+    if limit is None:
+        return None
     if isinstance(limit, int | float):
         return (float(limit), False) if 0 <= limit < math.inf else None
     number = limit.strip().removesuffix("%")
@@ -101,10 +103,8 @@ def regression(
 
     Source: ISO/IEC 25040, "acceptance criteria"; regression testing against an accepted result
     """
-    written = max_increase if max_increase is not None else max_drop
-    allowed = _Allowed(
-        max_increase is not None, *(relative_limit(written if written is not None else 0) or (0.0, False))
-    )
+    rising = max_increase is not None
+    allowed = _Allowed(rising, *(relative_limit(max_increase if rising else max_drop) or (0.0, False)))
     name = f"{rule.metric} {allowed.word} ≤ {allowed.text}" + (" (worst case)" if rule.over == "worst_case" else "")
 
     def verdict(outcome: str, sentence: str, found: _Moved | None = None, **losses: Any) -> Verdict:
