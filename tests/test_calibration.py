@@ -197,11 +197,14 @@ def test_a_turn_that_reports_no_prompt_says_nothing_of_our_counts() -> None:
     assert count_error(trace(*turns), TokenCounter(), {}) == [(1, 3 + 3, 1)]  # the framing of the prompt and of a turn
 
 
-@pytest.mark.parametrize(("size", "verdict"), [(32, ""), (33, "resent")])
-def test_a_few_tokens_a_turn_that_nothing_accounts_for_are_no_hidden_reasoning(size: int, verdict: str) -> None:
-    sent = [_Sent(reported=100, tools=0, messages=2, said=90, answered=100)]
-    without, answered = _Way(sent, 0, assumed=False), _AsAnswered(sent, 0, assumed=False)
-    assert calibration._verdict([without, answered], answered, sent, {0: size}, "")[0] == verdict
+@pytest.mark.parametrize(
+    ("answered", "size", "verdict"), [(100, 32, ""), (100, 33, "resent"), (1000, 250, ""), (1000, 251, "resent")]
+)
+def test_a_few_tokens_that_nothing_accounts_for_are_no_hidden_reasoning(answered: int, size: int, verdict: str) -> None:
+    """At least 32 a turn, and a quarter of the answers in the prompt that holds most of them."""
+    sent = [_Sent(reported=100, tools=0, messages=2, said=90, answered=tokens) for tokens in (answered, 4)]
+    without, counted = _Way(sent, 0, assumed=False), _AsAnswered(sent, 0, assumed=False)
+    assert calibration._verdict([without, counted], counted, sent, {0: size}, "")[0] == verdict
 
 
 @pytest.mark.parametrize(("completion", "size"), [(2, 0), (4, 0), (5, 1), (9, 5)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from handmade import result, trace
@@ -104,6 +105,19 @@ def test_only_steps_of_the_recording_are_named_as_places_and_each_once() -> None
     twice = at_once("s", "u", "ab", "told", "v")
     assert twice.invalid == "call a of step 2 has no result before the next turn (and 2 more)"
     assert twice.places == (2,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "role", "answers"),
+    [
+        ("result", "tool", "a"), ("result", "function", "a"), ("made", "tool", "a"), ("made", "assistant", None),
+        ("result", "user", None), ("model", "assistant", None),
+    ],
+)  # fmt: skip
+def test_what_answers_a_call_is_a_result_or_speaks_as_a_tool(kind: Any, role: Any, answers: str | None) -> None:
+    message = Message(role=role, kind=kind, text="one", step=3, call_id="a")
+    shape = EVIDENCE.recorded.shape_of("main", message)
+    assert (shape.answers, shape.is_user) == (answers, role == "user")
 
 
 def test_a_written_message_has_no_place_in_the_order() -> None:

@@ -128,6 +128,7 @@ def test_what_no_result_holds_is_beyond_a_fetch() -> None:
     )
     (repair,) = evidence_of(recording, run_of(recording, "drop_all")).refetches.values()
     assert (repair.turn, list(repair.fetched), repair.beyond) == (3, [1], ("run_7",))
+    assert repair.answer_tokens == 0  # no turn of the trace ever called: how long such an answer is, nobody knows
     assert evidence_of(recording, run_of(recording, "keep_all")).refetches == {}
 
 
