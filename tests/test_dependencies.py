@@ -256,7 +256,8 @@ def test_what_an_agent_said_itself_is_no_copied_span() -> None:
 
 def test_habits_are_none() -> None:
     ledger = [said(number, "ledger_v2: nothing new") for number in range(8)]
-    assert in_short(trace(*ledger)) == []
+    assert in_short(trace(*ledger)) == in_short(trace(*ledger[:4])) == []
+    assert [item[1] for item in in_short(trace(*ledger[:3]))] == [1, 2]  # three turns tell of no habit
     told = trace(UserTurn(index=0, content="use ledger_v2"), *(said(number + 1, "ledger_v2") for number in range(3)))
     assert [item[0] for item in in_short(told)] == ["ledger_v2"] * 3  # somebody else's word
 
