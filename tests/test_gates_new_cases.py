@@ -159,6 +159,7 @@ def test_accepting_new_cases_leaves_the_others_as_they_were(tmp_path):
     found, lines = accepted(now, path, only_new=True)
     assert found.of("s", "needed.recall") == {"a": 0.9, "gone": 0.7, "b": 1.0, "": pytest.approx((9 + 7 + 20) / 40)}
     assert set(found.signature.traces) == {"a", "b", "gone"}
+    assert found.bounds == {}
     assert any("cases in: b" in line for line in lines)
     write_baseline(found, path)
     again = comparison(only("needed.recall", s={"a": (0.3, 10), "b": (1.0, 20), "gone": (0.7, 10)}), DROP,

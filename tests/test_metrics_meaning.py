@@ -167,3 +167,15 @@ def test_the_messages_of_the_example_are_those_of_its_steps():
     assert prompts == {called.index: [user], said.index: [user, call, result]}
     for prompt, keys in evidence.run.walk():
         assert prompt.tokens == 3 + sum(evidence.run.message_tokens[key] for key in keys)
+
+
+def test_what_summaries_add_is_told_where_something_was_summarised():
+    evidence = example()
+    adds = metric_of("needed.summary_adds")
+    beside = RunEvidence(evidence.of_trace, evidence.run, silent=example)
+    assert adds.samples(beside) == []
+    call = WriterCall(step=3, consumed_tokens=8, produced_tokens=2)
+    wrote = msgspec.structs.replace(evidence.run, writer_calls=(call,))
+    (sample,) = adds.samples(RunEvidence(evidence.of_trace, wrote, silent=example))
+    assert (sample.numerator, sample.step) == (0.0, 3), "with words as without them"
+    assert sample.denominator == 2.0, "471 and a/b.csv"

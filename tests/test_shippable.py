@@ -85,3 +85,10 @@ def test_what_is_known_of_a_sum_without_one_case() -> None:
     assert [totals.known("s", metric, without) for without in (None, "a", "b", "c", "no case")] == [13, 10, 3, 13, 13]
     assert [totals.value("s", metric, without) for without in (None, "a", "c")] == [None, None, 13]
     assert totals.known("nobody", metric) == 0
+
+
+def test_things_are_counted_over_the_cases_that_were_measured_but_for_the_one_left_out() -> None:
+    values = {"needed.recall": {"a": (0.5, 3), "b": (1.0, 10), "c": UNMEASURED, "d": None}}
+    totals = Totals(comparison({"s": values}))
+    counted = {case: totals.count("s", "needed.recall", case) for case in (None, "a", "b", "c", "d", "e")}
+    assert counted == {None: 13, "a": 10, "b": 3, "c": 13, "d": 13, "e": 13}

@@ -19,9 +19,10 @@ from hypothesis import given, settings
 
 import bench
 from bench.case import Measuring
-from bench.errors import BenchError
+from bench.errors import BenchError, SpecError
 from bench.metrics import metrics
 from bench.model import ModelTurn
+from bench.plugins.apart import Limits
 from bench.strategies import parse_strategy
 from bench.traces.native import encode_trace
 from bench.workers import measured_in_processes
@@ -312,12 +313,14 @@ def test_ctrl_c_leaves_no_process_behind(slow, whom):
     assert until(lambda: not any(map(alive, everyone)), 5), [pid for pid in everyone if alive(pid)]
 
 
-def test_a_worker_does_not_wait_for_a_parent_that_is_gone(folder):
-    """Killed outright, the parent cannot end anybody: its workers find their pipes closed."""
+@pytest.mark.parametrize("does", ["time.sleep(1.5)", "LOCK.acquire() and LOCK.acquire()"])
+def test_a_worker_does_not_wait_for_a_parent_that_is_gone(folder, does):
+    """Killed outright, the parent cannot end anybody: its workers find their pipes closed, and who waits for a lock is ended by its keeper."""
     if not Path("/proc/self/stat").exists():
         pytest.skip("processes are looked up in /proc")
     (folder / "mine.py").write_text(
-        "import os, pathlib, time\n\ndef cut(result):\n    pathlib.Path(f'pid-{os.getpid()}').touch()\n    time.sleep(1.5)\n    return ''\n"
+        "import os, pathlib, threading, time\n\nLOCK = threading.Lock()\n\ndef cut(result):\n"
+        f"    pathlib.Path(f'pid-{{os.getpid()}}').touch()\n    {does}\n    return ''\n"
     )
     started = subprocess.Popen(
         command("run", "one.toml", "--jobs", 2), cwd=folder, env=environment(),
@@ -328,7 +331,14 @@ def test_a_worker_does_not_wait_for_a_parent_that_is_gone(folder):
     started.kill()
     started.wait()
     assert len(everyone) == 4, "two workers, each with its keeper"
-    assert until(lambda: not any(map(alive, everyone))), "they end when their case is done"
+    assert until(lambda: not any(map(alive, everyone))), "they end, at the latest when their case is done"
+
+
+@pytest.mark.parametrize(("seconds", "mib"), [(0, 4096), (-1, 4096), (float("nan"), 4096), (60, 255), (60, 0)])
+def test_limits_that_leave_nothing_to_work_with_are_refused(seconds, mib):
+    with pytest.raises(SpecError, match="more than 0 s and at least 256 MiB"):
+        Limits(seconds, mib)
+    assert Limits(0.1, 256).memory_mib == 256
 
 
 def test_a_run_that_ends_early_ends_its_processes(folder):

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from ..plugins.apart import LEAST_MIB
+
 
 class Within(click.FloatRange):
     """A number of a range; `nan`, which is in every range, is none."""
@@ -28,6 +30,6 @@ def limited(command: Callable[..., Any]) -> Callable[..., Any]:
     timeout = click.option("--call-timeout", "call_s", type=SECONDS, default=60.0,
                            show_default=True, metavar="SECONDS",
                            help="How long a strategy of your own may take for its calls at one step, and a reader for a file.")  # fmt: skip
-    memory = click.option("--memory", "memory_mib", type=click.IntRange(min=1), default=4096, show_default=True,
+    memory = click.option("--memory", "memory_mib", type=click.IntRange(min=LEAST_MIB), default=4096, show_default=True,
                           metavar="MIB", help="How much memory a process may take in which code of your own runs.")  # fmt: skip
     return timeout(memory(command))

@@ -21,6 +21,9 @@ from .keeper import Stopped, keep
 
 MIB = 1024 * 1024
 
+LEAST_MIB = 256
+"""What the bench itself may need in such a process, with its vocabularies."""
+
 PATIENCE_S = 2.0
 """How long a process that is told to stop has to end what it started."""
 
@@ -38,8 +41,9 @@ class Limits:
     memory_mib: int = 4096
 
     def __post_init__(self) -> None:
-        if not self.call_s > 0 or self.memory_mib < 1:
-            raise SpecError(f"limits must be above 0, got {self.call_s:g} s and {self.memory_mib} MiB")
+        if not self.call_s > 0 or self.memory_mib < LEAST_MIB:
+            least = f"more than 0 s and at least {LEAST_MIB} MiB"
+            raise SpecError(f"limits are {least}, got {self.call_s:g} s and {self.memory_mib} MiB")
 
     @property
     def late(self) -> str:
@@ -116,11 +120,12 @@ class Apart:
             with contextlib.suppress(Exception):
                 stream.flush()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})  # until it has handlers
+        here = os.getpid()
         try:
             number = os.fork()
             if number == 0:
                 try:
-                    keep(not_its_own, theirs, lambda: _serve(theirs, self._mark, work), PATIENCE_S)
+                    keep(here, not_its_own, theirs, lambda: _serve(theirs, self._mark, work), PATIENCE_S)
                 finally:
                     os._exit(1)
         finally:

@@ -22,6 +22,9 @@ from ..errors import debugged, sayable
 
 _DEATH_SIGNAL, _SUBREAPER = 1, 36
 _ENDING_S = 2.0
+GLANCE_S = 0.5
+"""How often it is looked whether the bench is still there."""
+
 _LONGEST = 1 << 16
 """How much of a line is waited for."""
 
@@ -46,8 +49,10 @@ def end_below() -> None:
                 time.sleep(0.001)
 
 
-def keep(not_its_own: list[Connection], pipe: Connection, serve: Callable[[], None], patience_s: float) -> NoReturn:
-    """In a process that was just forked, with SIGINT and SIGTERM blocked: fork another that serves, and end as it ended."""
+def keep(
+    bench: int, not_its_own: list[Connection], pipe: Connection, serve: Callable[[], None], patience_s: float
+) -> NoReturn:
+    """In a process that the process `bench` just forked, with SIGINT and SIGTERM blocked: fork another that serves, and end as it ended."""
     code = 1
     try:
         for other in not_its_own:
@@ -75,14 +80,14 @@ def keep(not_its_own: list[Connection], pipe: Connection, serve: Callable[[], No
             _work(keeper, saying, serve)
         pipe.close()
         os.close(saying)
-        code = _watched(worker, wakes, said, patience_s)
+        code = _watched(bench, worker, wakes, said, patience_s)
     except BaseException as error:
         debugged(error)
     finally:
         _end_as(code)
 
 
-def _watched(worker: int, wakes: int, said: int, patience_s: float) -> int:
+def _watched(bench: int, worker: int, wakes: int, said: int, patience_s: float) -> int:
     """Wait for the process, then end what it left; its exit code."""
 
     def on_terminate(number: int, frame: Any) -> None:
@@ -94,7 +99,9 @@ def _watched(worker: int, wakes: int, said: int, patience_s: float) -> int:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     heard, code = bytearray(), None
     while code is None:
-        readable = select.select([wakes, said], [], [])[0]
+        readable = select.select([wakes, said], [], [], GLANCE_S)[0]
+        if os.getppid() != bench:  # it was killed, and what waits for a lock will never read that its pipe ended
+            _send(worker, signal.SIGKILL)
         if wakes in readable:
             os.read(wakes, 4096)
         if said in readable:
