@@ -173,7 +173,7 @@ def test_what_summaries_add_is_told_where_something_was_summarised():
     evidence = example()
     adds = metric_of("needed.summary_adds")
     beside = RunEvidence(evidence.of_trace, evidence.run, silent=example)
-    assert adds.samples(beside) == []
+    assert not adds.samples(beside)
     call = WriterCall(step=3, consumed_tokens=8, produced_tokens=2)
     wrote = msgspec.structs.replace(evidence.run, writer_calls=(call,))
     (sample,) = adds.samples(RunEvidence(evidence.of_trace, wrote, silent=example))
