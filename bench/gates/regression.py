@@ -279,10 +279,7 @@ class _Sides:
         if found.case is not None:
             return found.case, ""
         sign = 1 if self.rising else -1
-        paired = self.paired(shared)
-        if not paired:
-            return None, ""
-        row, now, before = max(paired, key=lambda item: (item[1] - item[2]) * sign)
+        row, now, before = max(self.paired(shared), key=lambda item: (item[1] - item[2]) * sign)
         return row.case, f"; most on {row.case} ({exact(before)} → {exact(now)})"
 
 
