@@ -9,7 +9,9 @@ from decided import against, comparison, only
 
 from bench.errors import ScenarioError
 from bench.gates import parse_rule
-from bench.gates.regression import ROUNDING
+from bench.gates.baselines import baseline_of
+from bench.gates.limits import limits
+from bench.gates.regression import ROUNDING, regression
 
 
 @pytest.mark.parametrize("end", ["min", "max"])
@@ -49,3 +51,17 @@ def test_a_metric_that_the_baseline_lacks_makes_no_known_strategy_new():
         now = comparison(only("cost.prompt_tokens", **{name: {"a": 5}}), tokens, against=against(then))
         assert [verdict.outcome for verdict in now.verdicts if verdict.strategy == name] == ["inconclusive"]
         assert any(said in verdict.sentence for verdict in now.verdicts)
+
+
+def test_a_registered_gate_stays_the_function_that_it_is():
+    assert (limits.__name__, regression.__name__) == ("limits", "regression")
+    built = comparison(only("needed.recall", s={"a": 0.5}))
+    rule = parse_rule({"metric": "needed.recall", "min": 0.9}, "gates[1]", 1)
+    assert limits(rule, built, "s", min=0.9).outcome == "fail"
+
+
+def test_a_gate_on_what_was_not_measured_puts_nothing_into_the_baseline():
+    rules = [{"metric": metric, "max_drop": 0.1} for metric in ("needed.recall", "probes.recall")]
+    assert baseline_of(comparison(only("needed.recall", s={"a": 0.5}), *rules)).values == {
+        "s": {"needed.recall": {"": 0.5, "a": 0.5}}
+    }
