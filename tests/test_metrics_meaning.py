@@ -179,3 +179,12 @@ def test_what_summaries_add_is_told_where_something_was_summarised():
     (sample,) = adds.samples(RunEvidence(evidence.of_trace, wrote, silent=example))
     assert (sample.numerator, sample.step) == (0.0, 3), "with words as without them"
     assert sample.denominator == 2.0, "471 and a/b.csv"
+
+
+def test_a_step_at_which_the_strategy_alone_asked_a_model_costs_its_own_call():
+    """gpt-4o: 2.50 dollars for a million tokens of a prompt, 10 for a million of an answer."""
+    evidence = example()
+    call = WriterCall(step=2, consumed_tokens=1000, produced_tokens=100, model="gpt-4o")
+    alone = msgspec.structs.replace(evidence.run, writer_calls=(call,))
+    samples = metric_of("cost.cost_usd").samples(RunEvidence(evidence.of_trace, alone))
+    assert {sample.step: sample.numerator for sample in samples}[2] == pytest.approx(0.0025 + 0.001)
