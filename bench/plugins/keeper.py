@@ -77,7 +77,7 @@ def keep(
                 os.close(end)
             signal.set_wakeup_fd(-1)
             os.close(waking)
-            _work(keeper, saying, serve)
+            _work(keeper, saying, pipe.fileno(), serve)
         pipe.close()
         os.close(saying)
         code = _watched(bench, worker, wakes, said, patience_s)
@@ -146,8 +146,10 @@ def _say(heard: bytearray, piece: bytes) -> None:
             rest = rest[os.write(2, rest) :]
 
 
-def _work(keeper: int, saying: int, serve: Callable[[], None]) -> NoReturn:
-    """Be the process of somebody's own code: it leads a group of its own, is read from nowhere, and prints for its keeper."""
+def _work(keeper: int, saying: int, pipe: int, serve: Callable[[], None]) -> NoReturn:
+    """Be the process of somebody's own code: it leads a group of its own, is read from nowhere, prints for its keeper, and has no other open
+    file of the bench than the pipe that it answers through.
+    """
     code = 1
     try:
         os.setpgid(0, 0)
@@ -157,8 +159,19 @@ def _work(keeper: int, saying: int, serve: Callable[[], None]) -> NoReturn:
         nowhere = os.open(os.devnull, os.O_RDONLY)
         for end, standard in ((nowhere, 0), (saying, 1), (saying, 2)):
             os.dup2(end, standard)
-        os.close(nowhere)
         os.close(saying)
+        for number in _open_files():
+            if number not in (
+                0,
+                1,
+                2,
+                pipe,
+                nowhere,
+            ):  # not closed: what holds the number may close it later, when it is another file's
+                with contextlib.suppress(OSError):  # the number that the list itself was read by
+                    os.fstat(number)
+                    os.dup2(nowhere, number, inheritable=False)
+        os.close(nowhere)
         sys.stdin, sys.stdout, sys.stderr = os.fdopen(0, closefd=False), _printing(1), _printing(2)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, _stops(os.getpid()))
@@ -175,6 +188,14 @@ def _work(keeper: int, saying: int, serve: Callable[[], None]) -> NoReturn:
             with contextlib.suppress(BaseException):
                 stream.flush()
         os._exit(code)
+
+
+def _open_files() -> list[int]:
+    """The numbers of this process's open files; none where the system does not say."""
+    try:
+        return [int(name) for name in os.listdir("/dev/fd")]
+    except OSError:
+        return []
 
 
 def _printing(number: int) -> TextIO:
