@@ -151,9 +151,9 @@ def test_a_file_does_not_pay_for_one_before_it(folder):
     """What fills the process over the years, or has broken it in silence, is read again by a new one."""
     for name in "defgh":
         (folder / "runs" / f"{name}.x").write_text(f"bad {name}")
-    for body in ("kept.append(bytearray(300 << 20))", "kept.append(1) if not kept else __import__('os')._exit(0)"):
+    for body in ("kept.append(bytearray(500 << 20))", "kept.append(1) if not kept else __import__('os')._exit(0)"):
         (folder / "r.py").write_text(READER.format(body))
-        loaded = load("r.py:R:runs", limits=Limits(60.0, 1000))
+        loaded = load("r.py:R:runs", limits=Limits(60.0, 2000))
         assert (len(loaded.traces), loaded.skipped) == (8, ())
 
 
