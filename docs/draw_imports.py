@@ -18,7 +18,8 @@ START, END = "<!-- drawn by docs/draw_imports.py -->", "<!-- end of the drawing 
 LEVELS = (
     ("errors", "version"),
     ("model",),
-    ("text", "tokens", "plugins", "files"),
+    ("text", "plugins", "files"),
+    ("tokens",),
     ("traces", "evidence", "redaction", "importing"),
     ("strategies", "scenario", "shape", "recording"),
     ("replayer", "comparison"),

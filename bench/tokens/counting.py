@@ -9,6 +9,7 @@ tool definitions cost their compact JSON once a prompt. Where a trace recorded w
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import lzma
@@ -21,6 +22,9 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import BenchError
+from ..files.limits import read_regular
+from ..files.writing import write_atomically
 from ..model import Counting, Message, ToolCall, compact_json
 
 if TYPE_CHECKING:
@@ -46,9 +50,6 @@ _VOCABULARIES = {
         "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
     ),
 }
-
-_LARGEST = 10_000_000
-"""Bytes of a file above which it is none of these."""
 
 # Both encodings end a token before the first character after a blank line (unless it is a slash or white space), so paragraphs may be
 # counted one by one. A history that is written anew for every prompt then costs its new paragraphs, not all of them again.
@@ -195,37 +196,22 @@ def _encoding(name: str) -> tiktoken.Encoding:
 def _cached_vocabulary(name: str) -> Path:
     """The folder that holds tiktoken's file for an encoding; rebuilt where it is missing or damaged, atomically."""
     file_name, sha256 = _VOCABULARIES[name]
-    for place in (_cache_folder, _temporary_folder):
-        try:
-            target = place() / file_name
+    for folder in (_cache_folder, _temporary_folder):
+        with contextlib.suppress(OSError, BenchError):
+            target = folder() / file_name
             if not _is_vocabulary(target, sha256):
-                target.parent.mkdir(parents=True, exist_ok=True)
-                _put(_rebuild(name), target)
+                write_atomically(target, _rebuild(name))
             return target.parent
-        except OSError:
-            continue
     raise OSError(
         f"no folder to keep the vocabulary {name} in: neither {_cache_folder()} nor the temporary folder is writable"
     )
 
 
 def _is_vocabulary(path: Path, sha256: str) -> bool:
-    """Whether a file holds what it should: a pipe or a device in its place is not read."""
-    if not path.is_file() or path.stat().st_size > _LARGEST:
+    try:
+        return hashlib.sha256(read_regular(path)).hexdigest() == sha256
+    except OSError:
         return False
-    return hashlib.sha256(path.read_bytes()).hexdigest() == sha256
-
-
-def _put(data: bytes, target: Path) -> None:
-    """Write a file whole; what cannot take its place is removed again."""
-    with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as temporary:
-        try:
-            temporary.write(data)
-            temporary.flush()
-            os.replace(temporary.name, target)
-        except OSError:
-            os.unlink(temporary.name)
-            raise
 
 
 def _temporary_folder() -> Path:
