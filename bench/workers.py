@@ -20,7 +20,7 @@ from .case import Measuring, Replayed, measure, replayed, unmeasured
 from .errors import BenchError, debugged, defect, one_line
 from .evidence.of_trace import TraceEvidence
 from .model import Case, Run, Trace
-from .plugins.apart import GLANCE_S, Apart, Limits, Lost, can_fork, limit_memory, ready
+from .plugins.apart import GLANCE_S, Apart, Limits, Lost, can_fork, ready
 from .plugins.as_before import AsBefore
 from .plugins.keeper import Stopped
 from .plugins.replaced import Replaced
@@ -169,7 +169,7 @@ def replayed_apart(trace: Trace, strategy: Strategy, limits: Limits | None = Non
     guard = _Watched(board, {strategy.name: 0}, limits)
     apart = Apart(lambda given: _run(trace, strategy, guard))
     try:
-        apart.send(None)
+        apart.send(None, limits.memory_mib)
         while not (late := board.late() is not None) and not ready([apart], GLANCE_S):
             continue
         found: Run | BenchError | None = None if late else apart.hear()
@@ -186,7 +186,6 @@ def replayed_apart(trace: Trace, strategy: Strategy, limits: Limits | None = Non
 def _run(trace: Trace, strategy: Strategy, guard: _Watched) -> Run | BenchError | None:
     """The run, or what was raised, as it can be sent; None where it took too much memory."""
     try:
-        limit_memory(guard.limits.memory_mib)
         return Replayer(TraceEvidence(trace), guard=guard).run(strategy)
     except MemoryError:
         return None
@@ -344,7 +343,8 @@ class _Pool:
             return False
         worker.fresh = False
         worker.board.write(0.0, 0)
-        worker.apart.send(task)
+        runs_own = self.own and (task.alone or not task.tried)
+        worker.apart.send(task, self.limits.memory_mib if runs_own else None)
         return True
 
 
@@ -357,7 +357,6 @@ def _answer(task: _Task, measuring: Measuring, guard: _Watched) -> _Answer:
     )
     guard.seconds = {}
     try:
-        limit_memory(guard.limits.memory_mib if guard.own and (task.alone or not task.tried) else None)
         if task.alone is None:
             measuring = replace(measuring, strategies=strategies)
             case = measure(task.trace, measuring, task.labels, known=tried.runs, guard=guard)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from bench import load
+from bench import compare, load, replay
 from bench.errors import TraceError
-from bench.plugins.apart import Limits
+from bench.plugins.apart import LEAST_MIB, Limits
 
 ROOT = Path(__file__).parents[1]
 LIMITS = Limits(3.0, 2000)
@@ -151,10 +151,23 @@ def test_a_file_does_not_pay_for_one_before_it(folder):
     """What fills the process over the years, or has broken it in silence, is read again by a new one."""
     for name in "defgh":
         (folder / "runs" / f"{name}.x").write_text(f"bad {name}")
-    for body in ("kept.append(bytearray(500 << 20))", "kept.append(1) if not kept else __import__('os')._exit(0)"):
+    for body in ("kept.append(bytearray(300 << 20))", "kept.append(1) if not kept else __import__('os')._exit(0)"):
         (folder / "r.py").write_text(READER.format(body))
-        loaded = load("r.py:R:runs", limits=Limits(60.0, 2000))
+        loaded = load("r.py:R:runs", limits=Limits(60.0, 1000))
         assert (len(loaded.traces), loaded.skipped) == (8, ())
+
+
+def test_what_the_bench_itself_holds_is_nobody_elses(folder):
+    """A fork has all that its parent holds: in a large one, a notebook or a run of tests, code of one's own has as much room as in a small one."""
+    (folder / "r.py").write_text(READER.format("pass"))
+    (folder / "s.py").write_text("def short(result):\n    return result.text[:20]\n")
+    held = bytearray(1 << 30)
+    room = Limits(60.0, LEAST_MIB)
+    traces = load("r.py:R:runs/a.x", limits=room).traces
+    assert not replay(traces[0], "s=summarizer=s.py:short", limits=room).failure
+    rows = compare(traces, "s=summarizer=s.py:short", limits=room).rows
+    assert {row.reason for row in rows if row.strategy == "s"} == {"nothing to measure"}, "and no failure"
+    assert len(held) == 1 << 30
 
 
 def test_a_reader_finds_what_lies_beside_it_while_it_reads(folder):

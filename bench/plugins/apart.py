@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing import Pipe, get_all_start_methods
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 from ..errors import SpecError
@@ -34,7 +35,7 @@ GLANCE_S = 0.5
 @dataclass(frozen=True)
 class Limits:
     """What somebody's own code may take: seconds for a call (of a strategy, for its calls at one step; of a reader, for one file), and MiB of
-    memory for its process.
+    memory for its process, beside what that has of the bench when it begins.
     """
 
     call_s: float = 60.0
@@ -136,10 +137,10 @@ class Apart:
         """End it and what it started; it may have ended already."""
         _RUNNING.add(self)
 
-    def send(self, request: Any) -> None:
-        """Ask for something; a process that died while it waited says so when it is heard."""
+    def send(self, request: Any, memory_mib: int | None = None) -> None:
+        """Ask for something, that may take so many MiB; a process that died while it waited says so when it is heard."""
         with contextlib.suppress(OSError):
-            self.pipe.send(request)
+            self.pipe.send((request, memory_mib))
 
     def answered(self) -> bool:
         """Whether there is a whole answer, or will be none: it ended, or wrote something else into its pipe. Never waits."""
@@ -173,7 +174,7 @@ class Apart:
 
     def ask(self, request: Any, limits: Limits) -> Any:
         """The answer to a request. Raises Lost, also where it takes too long."""
-        self.send(request)
+        self.send(request, limits.memory_mib)
         until = time.monotonic() + limits.call_s
         while not ready([self], min(GLANCE_S, max(0.0, until - time.monotonic()))):
             if time.monotonic() >= until:
@@ -201,7 +202,31 @@ def how_ended(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def limit_memory(mib: int | None) -> None:
+def _serve(pipe: Connection, mark: bytes, work: Callable[[Any], Any]) -> None:
+    """In the process: answer until the pipe closes."""
+    inherited_mib = _held_mib()
+    with contextlib.suppress(EOFError, OSError, Stopped):
+        while True:
+            request, memory_mib = pipe.recv()
+            _limit_memory(None if memory_mib is None else inherited_mib + memory_mib)
+            answer = work(request)
+            _limit_memory(None)
+            said = pickle.dumps(answer)
+            rest = memoryview(mark + _LENGTH.pack(len(said)) + said)
+            while rest:
+                rest = rest[os.write(pipe.fileno(), rest) :]
+
+
+def _held_mib() -> int:
+    """The memory that counts for a limit and that this process holds already: a fork has all that the bench held. 0 where the system does not say."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmData:"))
+    except (OSError, StopIteration):
+        return 0
+
+
+def _limit_memory(mib: int | None) -> None:
     """Let this process, and what it starts, hold so many MiB of its own; None takes the limit off. Nothing where the system has no such limit."""
     try:
         import resource
@@ -211,15 +236,3 @@ def limit_memory(mib: int | None) -> None:
     wanted = hard if mib is None else mib * MIB if hard == resource.RLIM_INFINITY else min(hard, mib * MIB)
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
-
-
-def _serve(pipe: Connection, mark: bytes, work: Callable[[Any], Any]) -> None:
-    """In the process: answer until the pipe closes."""
-    with contextlib.suppress(EOFError, OSError, Stopped):
-        while True:
-            answer = work(pipe.recv())
-            limit_memory(None)
-            said = pickle.dumps(answer)
-            rest = memoryview(mark + _LENGTH.pack(len(said)) + said)
-            while rest:
-                rest = rest[os.write(pipe.fileno(), rest) :]

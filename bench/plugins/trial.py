@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import EndedError, one_line
-from .apart import Apart, Limits, Lost, can_fork, limit_memory
+from .apart import Apart, Limits, Lost, can_fork
 from .as_before import AsBefore
 from .keeper import Stopped
 from .replaced import Replaced
@@ -40,7 +40,6 @@ def tried(calls: Sequence[Callable[[], Any]], limits: Limits) -> dict[int, str]:
 
 def _problem(call: Callable[[], Any], limits: Limits) -> str:
     """Make a call: what it did to its process; `""` for nothing."""
-    limit_memory(limits.memory_mib)
     before, set_before = Replaced(of_the_bench=True), AsBefore()
     try:
         call()

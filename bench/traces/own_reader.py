@@ -13,7 +13,7 @@ from ..errors import BenchError, TraceError, debugged, one_line, raised_at
 from ..files.documents import Document
 from ..model import Trace
 from ..model.trace import AnyStep
-from ..plugins.apart import Apart, Limits, Lost, limit_memory
+from ..plugins.apart import Apart, Limits, Lost
 from ..plugins.keeper import Stopped
 from ..plugins.registry import build
 from .lines import decode_trace, encode_trace
@@ -105,7 +105,7 @@ class OwnReader:
         """The answer, of a new process where this one ends that has read other files before."""
         while True:
             if self._apart is None:
-                self._apart = Apart(functools.partial(_answer, spec=self._spec, base=self._base, limits=self._limits))
+                self._apart = Apart(functools.partial(_answer, spec=self._spec, base=self._base))
                 self._files = 0
             self._files += request.act != "open"
             try:
@@ -123,8 +123,7 @@ class OwnReader:
 # ---------------------------------------------------------------- in the process
 
 
-def _answer(request: _Request, spec: str, base: Path, limits: Limits) -> _Answer:
-    limit_memory(limits.memory_mib)
+def _answer(request: _Request, spec: str, base: Path) -> _Answer:
     document = Document(request.path, request.name, request.below, request.beside)
     try:
         return _done(request.act, document, spec, base)
