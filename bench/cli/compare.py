@@ -12,7 +12,7 @@ import click
 from ..errors import ResultsError, ScenarioError
 from .github import summary_files
 from .outcome import finish
-from .outputs import require_apart
+from .outputs import places, require_apart
 
 if TYPE_CHECKING:
     from ..files.scores import Scores
@@ -51,7 +51,7 @@ def compare(
     for output in outputs:
         require_renderer(output)
     read = [(path, "a score file of this comparison") for path in (before, after)]
-    require_apart(outputs, read, summary_files())
+    require_apart(outputs, places(read), summary_files())
     rules = (*_rules(increases, "max_increase"), *_rules(drops, "max_drop"))
     compared = _paired(
         read_scores(before), read_scores(after), _Judging(tuple(rules), allow_inconclusive), (before, after)

@@ -38,6 +38,7 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
     is_flag=True,
     help="Write no text: stand-ins for words and numbers, so that a trace can be shared and measures nearly the same.",
 )
+@click.option("--replace", is_flag=True, help="Write over what earlier imports of other recordings left in the folder.")
 @click.option("--strict", is_flag=True, help="A damaged file in a folder is an error, not left out.")
 @limited
 def import_(
@@ -47,6 +48,7 @@ def import_(
     redact_emails: bool,
     redact_homes: bool,
     shape_only: bool,
+    replace: bool,
     strict: bool,
     call_s: float,
     memory_mib: int,
@@ -57,7 +59,7 @@ def import_(
     from ..text.wording import counted, visible
     from ..traces import iter_traces
     from ..traces.native import write_traces
-    from .outputs import require_apart
+    from .outputs import places, require_apart
 
     one_file = output.name.endswith(ENDINGS)
     _require_place(output, one_file)
@@ -72,14 +74,16 @@ def import_(
     source, totals = iter_traces(sources, strict=strict, limits=Limits(call_s, memory_mib)), list[Found]()
     clean = _cleaning(no_redact, redact_emails, redact_homes)
     made = map(_shapes() if shape_only else clean, source)
+    read = places(_inputs(sources))
     if one_file:
-        require_apart([output], _inputs(sources))
+        require_apart([output], read)
         write_traces(_told(made, totals), output)
     else:
         taken: set[str] = set()
         for trace in _told(made, totals):
             target = output / f"{_own_name(_file_name(trace.id), taken)}.jsonl.gz"
-            require_apart([target], _inputs(sources))
+            require_apart([target], read)
+            _require_free(target, trace, replace)
             write_traces([trace], target)
     for file, reason in source.skipped:
         say(f"left out {visible(file)}: {visible(reason)}")
@@ -121,6 +125,24 @@ def _require_place(output: Path, one_file: bool) -> None:
         raise BenchError(f"{output}: no native file ends like this — give a folder, or a name in {', '.join(ENDINGS)}")
     if one_file and output.is_dir():
         raise BenchError(f"{output}: is a folder — give a file name, or a folder whose name has no ending")
+
+
+def _require_free(target: Path, trace: Trace, replace: bool) -> None:
+    """Raise BenchError where a file is there already that this trace was not imported to before: it may be all that is left of a run."""
+    from ..files.documents import Document
+    from ..traces.lines import KEY
+
+    if not target.exists():
+        return
+    head = Document(target).head
+    header = head if isinstance(head, dict) and KEY in head else {}
+    source = header.get("source")
+    known = isinstance(source, dict) and trace.source.sha256 and source.get("sha256") == trace.source.sha256
+    if not header:
+        raise BenchError(f"{target}: is there already, and is no trace — give another folder, or move it away")
+    if not replace and not (known and header.get("id") == trace.id):
+        what = "is there already, from another recording or from an earlier state of this one"
+        raise BenchError(f"{target}: {what} — give another folder, or --replace")
 
 
 def _inputs(sources: tuple[str, ...]) -> Iterator[tuple[Path, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,18 +14,22 @@ if TYPE_CHECKING:
     from ..scenario import Scenario
 
 
-def require_apart(outputs: Sequence[Path], inputs: Iterable[tuple[Path, str]], added_to: Iterable[Path] = ()) -> None:
-    """Raise BenchError where a file to be written is one that is read, by whatever name (links are followed), or a link or pipe itself.
+def places(files: Iterable[tuple[Path, str]]) -> dict[str, str]:
+    """What each of some files is, by where it really is (links are followed)."""
+    return {os.path.realpath(path): what for path, what in files}
 
-    `inputs` are paths and what each is; `added_to` are files that grow in their place, which may be links.
 
-    >>> require_apart([Path("a.json")], [(Path("./a.json"), "a trace of this run")])
+def require_apart(outputs: Sequence[Path], inputs: Mapping[str, str], added_to: Iterable[Path] = ()) -> None:
+    """Raise BenchError where a file to be written is one that is read, by whatever name, or a link or pipe itself.
+
+    `inputs` are the `places` of what is read; `added_to` are files that grow in their place, which may be links.
+
+    >>> require_apart([Path("a.json")], places([(Path("./a.json"), "a trace of this run")]))
     Traceback (most recent call last):
     bench.errors.BenchError: a.json: is a trace of this run, which writing it would destroy — give another file
     """
-    known = {os.path.realpath(path): what for path, what in inputs}
     for output in (*outputs, *added_to):
-        what = known.get(os.path.realpath(output))
+        what = inputs.get(os.path.realpath(output))
         if what is not None:
             raise BenchError(f"{output}: is {what}, which writing it would destroy — give another file")
     require_place(outputs)
@@ -38,7 +42,7 @@ def inputs_of(plans: Sequence[Scenario], outputs: Sequence[Path]) -> Iterator[tu
     """
     from ..traces import files_of
 
-    places = {os.path.realpath(output) for output in outputs}
+    written = {os.path.realpath(output) for output in outputs}
     for plan in plans:
         if plan.path is not None:
             yield plan.path, "a scenario of this run"
@@ -50,7 +54,7 @@ def inputs_of(plans: Sequence[Scenario], outputs: Sequence[Path]) -> Iterator[tu
             except TraceError:  # whoever reads them says so, and of which scenario they are
                 continue
             for file in files:
-                if os.path.realpath(file) in places and (named or _is_recording(file)):
+                if os.path.realpath(file) in written and (named or _is_recording(file)):
                     yield file, "a trace of this run"
 
 

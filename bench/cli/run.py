@@ -17,7 +17,7 @@ from ..files.writing import require_place
 from .github import summary_files
 from .limiting import Within, limited
 from .outcome import finish, progress_bar
-from .outputs import inputs_of, require_apart
+from .outputs import inputs_of, places, require_apart
 from .saying import say
 
 if TYPE_CHECKING:
@@ -112,8 +112,8 @@ def run(
     plans = [replace(plan, outside=outside) for plan in plans]
     _require_scenarios(bool(scenarios), accepting, require_baseline, against)
     growing = {**({} if kept is None else {kept: "the history of this run"}), **summary_files()}
-    require_apart(outputs, inputs_of(plans, (*outputs, *growing)), growing)
-    require_apart(outputs, growing.items())
+    require_apart(outputs, places(inputs_of(plans, (*outputs, *growing))), growing)
+    require_apart(outputs, places(growing.items()))
     if accepting is not None:
         require_place(filter(None, (plan.baseline_path for plan in plans)))
     if kept is not None:

@@ -10,7 +10,7 @@ import click
 
 from .limiting import limited
 from .outcome import Concluded, progress_bar, undrawn
-from .outputs import inputs_of, require_apart
+from .outputs import inputs_of, places, require_apart
 from .run import SHARE, plans_of
 from .saying import say
 
@@ -67,7 +67,7 @@ def tune(
     ]
     if seed is not None:
         plans = [replace(plan, seed=seed) for plan in plans]
-    require_apart(outputs, inputs_of(plans, outputs))
+    require_apart(outputs, places(inputs_of(plans, outputs)))
     limits, times, found = Limits(call_s, memory_mib), Times(), []
     with progress_bar() as progress:
         for plan in plans:
