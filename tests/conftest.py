@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from repository import bench
 
 from bench.errors import DEBUG
 
@@ -13,6 +15,11 @@ settings.register_profile(
     "bench", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 settings.load_profile("bench")
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # as in the background of a script: commands that tests interrupt would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED_TRACES = Path(__file__).parents[1].parent / "shared" / "traces"
 
@@ -30,3 +37,14 @@ def shared_traces() -> Path:
     if not SHARED_TRACES.is_dir():
         pytest.skip(f"the recorded traces are not at {SHARED_TRACES}")
     return SHARED_TRACES
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    """The present folder, outside any CI: what `bench init` makes of an empty one."""
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert bench("init") == 0
+    capsys.readouterr()
+    return tmp_path

@@ -12,15 +12,7 @@ from repository import BASELINE, BETTER, SCENARIO, SUMMARIZERS, TRACES, WORSE, b
 
 from bench import __version__
 
-
-@pytest.fixture(autouse=True)
-def repository(tmp_path, monkeypatch, capsys):
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    assert bench("init") == 0
-    capsys.readouterr()
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("repository")
 
 
 def why(found):

@@ -205,16 +205,6 @@ def test_new_cases_need_a_baseline_to_be_added_to(tmp_path):
 # ---------------------------------------------------------------- in a repository
 
 
-@pytest.fixture
-def repository(tmp_path, monkeypatch, capsys):
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    assert bench("init") == 0
-    capsys.readouterr()
-    return tmp_path
-
-
 @pytest.mark.usefixtures("repository")
 def test_a_new_trace_leaves_a_red_gate_red():
     another()

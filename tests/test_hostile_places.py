@@ -27,16 +27,6 @@ from bench.traces.native import write_traces
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    assert bench("init") == 0
-    capsys.readouterr()
-    return tmp_path
-
-
 def _socket(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as made:
         made.bind(str(path))
@@ -86,7 +76,11 @@ def test_a_file_or_nothing_is_a_place(tmp_path: Path) -> None:
     ],
 )
 def test_every_command_refuses_a_link_before_it_works(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str], place: str
+    repository: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str],
+    place: str,
 ) -> None:
     if arguments[0] == "compare":
         assert bench("run", SCENARIO, "-o", "s.json") == 0
@@ -104,8 +98,8 @@ def test_every_command_refuses_a_link_before_it_works(
     assert Path("kept").read_text() == "mine"
 
 
-def test_the_starter_is_written_whole_or_not_at_all(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "new" / "scenarios" / "summarizers.py").mkdir(parents=True)
+def test_the_starter_is_written_whole_or_not_at_all(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repository / "new" / "scenarios" / "summarizers.py").mkdir(parents=True)
     assert bench("init", "new", "--force") == 2
     assert "is a folder" in capsys.readouterr().err
     assert [path.name for path in Path("new").rglob("*") if path.is_file()] == []
@@ -117,14 +111,14 @@ def test_the_starter_is_written_whole_or_not_at_all(folder: Path, capsys: pytest
 
 
 @pytest.mark.parametrize("target", ["gone/h.sqlite", "h.sqlite"])
-def test_a_history_that_cannot_be_made_does_not_take_a_link_away(folder: Path, target: str) -> None:
+def test_a_history_that_cannot_be_made_does_not_take_a_link_away(repository: Path, target: str) -> None:
     Path("h.sqlite").symlink_to(target)
     assert bench("run", SCENARIO, "--history", "h.sqlite") == 2
     assert os.readlink("h.sqlite") == target
 
 
 def test_a_history_that_somebody_else_writes_is_waited_for_and_said(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history, "_WAITS_S", 0.2)
     assert bench("run", SCENARIO, "--history", "h.sqlite") == 0
@@ -137,7 +131,7 @@ def test_a_history_that_somebody_else_writes_is_waited_for_and_said(
 # ---------------------------------------------------------------- the summary of a job
 
 
-def test_a_summary_that_nobody_reads_is_not_waited_for(folder: Path) -> None:
+def test_a_summary_that_nobody_reads_is_not_waited_for(repository: Path) -> None:
     os.mkfifo("summary")
     environment = {**os.environ, "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "summary", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
@@ -150,10 +144,10 @@ def test_a_summary_that_nobody_reads_is_not_waited_for(folder: Path) -> None:
 
 @pytest.mark.parametrize("place", [TRACES / "survey.jsonl", SCENARIO, BASELINE, "x.md"])
 def test_a_summary_is_added_to_nothing_of_the_run(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: Path
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / place))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(repository / place))
     before = Path(place).read_bytes() if Path(place).exists() else None
     assert bench("run", SCENARIO, "-o", "x.md") == 2
     assert "which writing it would destroy" in capsys.readouterr().err
@@ -201,7 +195,7 @@ def test_a_regular_file_that_would_have_us_wait_is_refused(tmp_path: Path, monke
 
 @pytest.mark.parametrize("pattern", ["**", "**/*.jsonl"])
 def test_a_folder_that_a_pattern_cannot_list_is_an_error_of_the_pattern(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], pattern: str
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], pattern: str
 ) -> None:
     scandir = os.scandir
 
@@ -219,7 +213,7 @@ def test_a_folder_that_a_pattern_cannot_list_is_an_error_of_the_pattern(
 
 
 def test_a_pattern_that_matches_everything_is_told_early(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for number in range(30):
         Path(f"many/{number}").mkdir(parents=True)

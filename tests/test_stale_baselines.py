@@ -16,17 +16,6 @@ from bench.files.baselines import read_baseline, write_baseline
 from bench.gates.baselines import baseline_of
 from bench.metrics import metrics
 
-
-@pytest.fixture
-def repository(tmp_path, monkeypatch, capsys):
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    assert bench("init") == 0
-    capsys.readouterr()
-    return tmp_path
-
-
 GATED = {"needed.recall", "loss.fact_recall.shown", "cost.prompt_tokens"}
 """The metrics that the starter holds against its baseline."""
 

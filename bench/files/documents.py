@@ -49,9 +49,8 @@ class Document:
         self.path = path
         self.beside = beside
         self.name = path.as_posix() if name is None else name
-        self.repeated_keys: dict[
-            int | None, int
-        ] = {}  # by line of the value: how many keys of its objects are there twice; the last one counts
+        # by line of the value: how many keys of its objects are there twice; the last one counts
+        self.repeated_keys: dict[int | None, int] = {}
         self.below = path.name if below is None else below
 
     def fail(self, what: str, *, line: int | None = None, path: str = "") -> TraceError:

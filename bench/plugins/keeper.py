@@ -160,17 +160,11 @@ def _work(keeper: int, saying: int, pipe: int, serve: Callable[[], None]) -> NoR
         for end, standard in ((nowhere, 0), (saying, 1), (saying, 2)):
             os.dup2(end, standard)
         os.close(saying)
-        for number in _open_files():
-            if number not in (
-                0,
-                1,
-                2,
-                pipe,
-                nowhere,
-            ):  # not closed: what holds the number may close it later, when it is another file's
-                with contextlib.suppress(OSError):  # the number that the list itself was read by
-                    os.fstat(number)
-                    os.dup2(nowhere, number, inheritable=False)
+        for number in {*_open_files()} - {0, 1, 2, pipe, nowhere}:
+            # not closed: what holds the number may close it later, when it is another file's
+            with contextlib.suppress(OSError):  # the number that the list itself was read by
+                os.fstat(number)
+                os.dup2(nowhere, number, inheritable=False)
         os.close(nowhere)
         sys.stdin, sys.stdout, sys.stderr = os.fdopen(0, closefd=False), _printing(1), _printing(2)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)

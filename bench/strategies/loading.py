@@ -26,9 +26,8 @@ def put_together(given: Sequence[tuple[str | None, Any]], base: Path | None, lim
     """
     loading = [number for number, (_, item) in enumerate(given) if _LOADS.search(_written(item))]
     if loading:
-        encoding_for(
-            "gpt-4o"
-        )  # what counts tokens is there before, so that it is seen where somebody's own code replaces it
+        # what counts tokens is loaded before, so that it is seen where somebody's own code replaces it
+        encoding_for("gpt-4o")
     make = [functools.partial(strategy_of, given[number][1], given[number][0], base) for number in loading]
     problems = {loading[number]: problem for number, problem in tried(make, limits).items()}
     found = []

@@ -49,9 +49,8 @@ def _line(trace: Trace, what: str, value: Header | AnyStep, decoder: msgspec.jso
     try:
         try:
             read_back = decoder.decode(msgspec.json.encode(value))
-            line = msgspec.json.encode(
-                plain(read_back)
-            )  # a whole number given for a float is written as what it is read as
+            # a whole number given for a float is written as what it is read as
+            line = msgspec.json.encode(plain(read_back))
         except UnicodeEncodeError:  # a lone surrogate: legal as a JSON escape, not in UTF-8
             read_back = msgspec.convert(
                 json.loads(json.dumps(msgspec.to_builtins(value), allow_nan=False)), decoder.type

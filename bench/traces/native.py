@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -17,7 +17,7 @@ from ..files.documents import Document, optional_zstandard
 from ..files.writing import write_atomically
 from ..model import SCHEMA_VERSION, AnyStep, Trace
 from ..plugins.registry import register
-from . import Confidence, Keeps, Near, by_marks
+from . import Confidence, Keeps, Kept, Near, by_marks
 from .lines import HEADER, KEY, STEP, Header, encode_trace as encode_trace, made
 
 _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
@@ -34,21 +34,7 @@ class Native:
 
     keeps = Keeps(
         results="untruncated",
-        also=(
-            "cuts",
-            "usage",
-            "times",
-            "errors",
-            "outcome",
-            "labels",
-            "routes",
-            "reasoning",
-            "threads",
-            "resets",
-            "tools",
-            "approvals",
-            "model",
-        ),
+        also=get_args(Kept),
         never="nothing of what the bench measures; files, pictures and sound are sizes and hashes",
         tested="schema 1",
     )

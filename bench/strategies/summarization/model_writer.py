@@ -47,9 +47,8 @@ class ModelWriter:
     ) -> None:
         self.model, self.api, self.instruction = model, api, instruction
         self.name, self.path = cassette, file_beside(cassette)
-        Cassette(
-            self.path, cassette, may_be_missing=is_recording()
-        )  # one that is missing or damaged is told before a replay
+        # one that is missing or damaged is told before a replay
+        Cassette(self.path, cassette, may_be_missing=is_recording())
 
     def write(self, messages: Sequence[Message]) -> str:
         """The summary of some messages. Raises StrategyError where it cannot be had."""

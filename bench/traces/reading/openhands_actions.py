@@ -142,9 +142,8 @@ class Actions:
         if kind == "user_rejected":
             self.steps.approve(call_id, approved=False)
         seconds = between(self.times.get(cause), moment(event["timestamp"]))
-        data = (
-            data_of(event["content"].text_or_none() or "") if kind == "run" else None
-        )  # what is shown has more around it
+        # what is shown has more around it
+        data = data_of(event["content"].text_or_none() or "") if kind == "run" else None
         self.steps.ran[call_id] = Ran(data=data, duration_s=seconds, cut=_CUT.search(text) is not None)
         code = at(event, "extras", "metadata", "exit_code").value
         broken = kind in ("error", "user_rejected")
