@@ -19,7 +19,7 @@ from .evidence.calibration import CALIBRATION_VERSION
 from .evidence.of_run import RunEvidence
 from .evidence.of_trace import TraceEvidence
 from .files.baselines import read_baseline
-from .gates import check as judge_all, parse_rule, require_known, rules_on
+from .gates import check as check, parse_rule, require_known, rules_on
 from .given import Asked, traces_given
 from .metrics import metrics
 from .model import (
@@ -37,7 +37,6 @@ from .model import (
     Signature,
     ToolResult,
     Trace,
-    Verdict,
 )
 from .plugins.apart import Limits, can_fork
 from .replayer.loop import Replayer
@@ -138,7 +137,7 @@ def compare(
     made = declared(strategies.items() if isinstance(strategies, Mapping) else unnamed, base=base, limits=limits)
     if not made.strategies:
         raise BenchError("no strategies to compare — name at least one, keep_all for the references alone")
-    found, skipped = traces_given(traces, base, limits)
+    found, loaded = traces_given(traces, base, limits)
     rules = tuple(parse_rule(table, f"gates[{number}]", number) for number, table in enumerate(gates, 1))
     require_known(rules, [*made.names, *REFERENCES], "gates")
     plan = _Plan(
@@ -148,7 +147,7 @@ def compare(
         seed=seed,
         jobs=jobs,
         progress=progress,
-        skipped=skipped,
+        source=loaded,
         calibrate=calibrate,
         model=model,
         limits=limits,
@@ -157,11 +156,6 @@ def compare(
         keep_far=share_of("keep_far", keep_far),
     )
     return _compared(((trace, {}) for trace in found), plan)
-
-
-def check(comparison: Comparison) -> tuple[Verdict, ...]:
-    """What the gates of a comparison decide, one verdict a gate and strategy, in the order declared."""
-    return judge_all(comparison)
 
 
 def render(comparisons: Comparison | Sequence[Comparison], path: Path | str) -> Path:
@@ -222,7 +216,7 @@ def _run(
         keep_far=plan.keep_far,
         jobs=jobs,
         progress=progress,
-        skipped=asked.skipped,
+        source=asked,
         allow_inconclusive=allow_inconclusive,
         require_baseline=require_baseline,
         limits=limits,
@@ -238,10 +232,11 @@ def _run(
 
 @dataclass(frozen=True)
 class _Plan:
-    """What a comparison is made of beside its traces. `skipped` is read once these have all been seen."""
+    """What a comparison is made of beside its traces. What its `source` left out is read once these have all been seen."""
 
     title: str
     declared: tuple[Strategy, ...]
+    source: Loaded | Asked
     rules: tuple[GateRule, ...] = ()
     seed: int = 0
     budgets: tuple[int, ...] = ()
@@ -251,7 +246,6 @@ class _Plan:
     keep_far: float = KEEP_FAR
     jobs: int = 1
     progress: Progress | None = None
-    skipped: Sequence[tuple[str, str]] = ()
     allow_inconclusive: bool = False
     require_baseline: bool = False
     baseline: Baseline | None = None
@@ -308,7 +302,8 @@ def _compared(traces: Labelled, plan: _Plan) -> Comparison:
         deltas=deltas(infos, rows, order, HELD_AGAINST, plan.seed),
         metrics=infos,
         rules=plan.rules,
-        skipped=(*plan.skipped, *(() if plan.earlier is None else plan.earlier.missing)),
+        damaged=tuple(plan.source.damaged),
+        skipped=(*plan.source.skipped, *(() if plan.earlier is None else plan.earlier.missing)),
         budgets=plan.budgets,
         allow_inconclusive=plan.allow_inconclusive,
         keep=plan.keep,
@@ -320,7 +315,7 @@ def _compared(traces: Labelled, plan: _Plan) -> Comparison:
 def judged_against(comparison: Comparison, against: Against) -> Comparison:
     """The comparison held against a baseline, with the verdicts of its gates."""
     held = msgspec.structs.replace(comparison, against=against)
-    return msgspec.structs.replace(held, verdicts=judge_all(held))
+    return msgspec.structs.replace(held, verdicts=check(held))
 
 
 def _measured(traces: Labelled, measuring: Measuring, plan: _Plan) -> Iterator[Case]:

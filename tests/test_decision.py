@@ -207,6 +207,22 @@ def test_one_case_that_decides_alone_is_named():
     assert "decides" not in decision_sentence(steady)
 
 
+def test_a_case_decides_by_its_gate_only_where_no_other_fails_it_too():
+    worst = {"metric": "needed.recall", "strategy": "a", "min": 0.97, "over": "worst_case"}
+    one = decide(comparison({"recorded": strategy(1.0), "a": strategy(0.5, [0.96] + [1.0] * 7)}, worst))
+    assert (one.winner, one.dominating) == ("recorded", (("case 1", "a"),))
+    two = decide(comparison({"recorded": strategy(1.0), "a": strategy(0.5, [0.96, 0.965] + [1.0] * 6)}, worst))
+    assert (two.winner, two.dominating) == ("recorded", ())
+    lost = {"metric": "cost.with_refetches_usd", "strategy": "a", "max": 0.6, "over": "worst_case"}
+    for usd, found in (([0.7] + [0.5] * 7, (("case 1", "a"),)), ([0.7, 0.65] + [0.5] * 6, ())):
+        assert decide(comparison({"recorded": strategy(1.0), "a": strategy(usd)}, lost)).dominating == found
+
+
+@pytest.mark.parametrize(("share", "qualifies"), [(0.95 - 1e-12, True), (0.95 - 1e-6, False)])
+def test_what_equals_the_share_that_is_asked_is_enough(share, qualifies):
+    assert (decided(a=strategy(0.5, share)).winner == "a") is qualifies
+
+
 def test_a_case_may_decide_by_what_it_loses():
     decision = decided(a=strategy(0.5, [0.55] + [1.0] * 7), b=strategy(0.9))
     assert decision.winner == "b"

@@ -84,11 +84,30 @@ def test_the_lines_before_a_broken_one_can_be_sniffed_at_but_not_read(tmp_path: 
         (b'{"a": 1}', False),
         (b"[![badge](x)](y)", False),
         (b"[tool.ruff]\nline-length = 120", False),
-        (b"", False),
+        (b"", True),
+        (b"<<<<<<< HEAD\n{}", True),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a", True),
+        (b"words", False),
     ],
 )
 def test_damaged_json_is_told_from_something_else(tmp_path: Path, data: bytes, broken: bool) -> None:
     assert document(tmp_path, data).is_broken_json is broken
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "broken"),
+    [
+        ("a.jsonl", b"<<<<<<< HEAD\n{}\n", True),
+        ("a.jsonl", b"words", True),
+        ("a.jsonl.gz", b"version https://git-lfs.github.com/spec/v1", True),
+        ("a.jsonl", b"{}\n{}\n", False),
+        ("README.md", b"<<<<<<< HEAD", False),
+        ("README.md", b"", False),
+    ],
+)
+def test_damage_is_told_by_the_name_too(tmp_path: Path, name: str, data: bytes, broken: bool) -> None:
+    (tmp_path / name).write_bytes(data)
+    assert Document(tmp_path / name).is_broken_json is broken
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(

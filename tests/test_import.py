@@ -70,21 +70,25 @@ def test_a_folder_becomes_a_folder_with_a_file_for_each_trace(capsys):
     )
 
 
-def test_what_is_in_the_folder_stays_unless_it_is_the_same_recording(folder, capsys):
-    assert bench("import", "runs", "-o", "native") == 0
+def test_what_is_in_the_folder_stays_unless_it_is_the_same(folder, capsys):
+    for options in ((), ("--shape-only",)):
+        for _ in range(2):
+            assert bench("import", "runs", "-o", "native", *options, "--replace") == 0
+            kept = folder / "native" / ("shape-1.jsonl.gz" if options else "chat.jsonl.gz")
+        assert bench("import", "runs", "-o", "native", *options) == 0, "importing again"
     kept = folder / "native" / "chat.jsonl.gz"
-    first = kept.read_bytes()
-    assert bench("import", "runs", "-o", "native") == 0, "importing again"
-    (folder / "runs" / "chat.json").write_text(json.dumps({"messages": CHAT[:2] + CHAT[-1:]}))
-    capsys.readouterr()
-    assert bench("import", "runs", "-o", "native") == 2
-    assert (
-        "native/chat.jsonl.gz: is there already, from another recording or from an earlier state of this one"
-        " — give another folder, or --replace"
-    ) in capsys.readouterr().err
-    assert kept.read_bytes() == first
+    labelled = gzip.decompress(kept.read_bytes()).replace(b'"source":', b'"labels":{"mine":1},"source":', 1)
+    for mine in (gzip.compress(labelled), gzip.compress(encode_trace(opened(shell(2, start=2), id="other")))):
+        kept.write_bytes(mine)
+        capsys.readouterr()
+        assert bench("import", "runs", "-o", "native") == 2
+        assert (
+            "native/chat.jsonl.gz: is there already, and not as this import would write it"
+            " — give another folder, or --replace"
+        ) in capsys.readouterr().err
+        assert kept.read_bytes() == mine
     assert bench("import", "runs", "-o", "native", "--replace") == 0
-    assert len(load([str(kept)]).traces[0].steps) == 3
+    assert load([str(kept)]).traces[0].labels == {}
     for mine in (b"my notes", b"", gzip.compress(b'{"bench_trace": 7'), b"[1, 2]"):
         kept.write_bytes(mine)
         assert bench("import", "runs", "-o", "native", "--replace") == 2
@@ -92,11 +96,9 @@ def test_what_is_in_the_folder_stays_unless_it_is_the_same_recording(folder, cap
         assert kept.read_bytes() == mine
 
 
-def test_shapes_are_of_nobody_knows_what(folder):
-    """They have neither a name nor a hash of their recording, so the second ones are not written over the first."""
-    assert bench("import", "runs/chat.json", "-o", "shapes", "--shape-only") == 0
-    assert bench("import", "runs/b", "-o", "shapes", "--shape-only") == 2
-    assert bench("import", "runs/b", "-o", "shapes", "--shape-only", "--replace") == 0
+def test_native_traces_that_were_written_by_hand_are_imported_again_too(folder):
+    for _ in range(2):
+        assert bench("import", "runs/b/shell.jsonl", "-o", "native") == 0
 
 
 def test_a_trace_whose_name_leads_elsewhere_stays_in_the_folder(folder):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from decided import UNMEASURED, comparison
 
 from bench.comparison.decision import decide
 from bench.comparison.shippable import Obstacle, Totals
+from bench.model import RunShown
 
 FINE = {
     "cost.with_refetches_usd": 1.0,
@@ -49,6 +51,17 @@ def test_where_all_is_fine_nothing_speaks_against_it() -> None:
 def test_one_broken_prompt_is_one_too_many(metric: str, kind: Any) -> None:
     assert obstacles(**{metric: 1}) == (Obstacle(kind, count=1),)
     assert obstacles(**{metric: 3}) == (Obstacle(kind, count=3),)
+
+
+def test_who_gives_something_else_when_replayed_again_is_not_shipped() -> None:
+    plain = {metric: {"a": value, "b": value} for metric, value in FINE.items()}
+    built = comparison({"recorded": plain, "s": {**plain, "cost.with_refetches_usd": {"a": 0.1, "b": 0.1}}})
+    runs = {"s": RunShown(unstable_at=4), "recorded": RunShown()}
+    shaky = msgspec.structs.replace(built, cases=(built.cases[0], msgspec.structs.replace(built.cases[1], runs=runs)))
+    assert (decide(built).winner, decide(shaky).winner) == ("s", "recorded")
+    (standing,) = [item for item in decide(shaky).standings if item.strategy == "s"]
+    assert standing.obstacles == (Obstacle("unstable", case="b"),)
+    assert decide(shaky).dominating == (("b", "s"),)
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,7 @@ def test_damage_in_a_folder_is_listed_with_its_place_and_fatal_only_where_asked(
     assert reasons["runs/cut.json"].startswith("line 1: ends in the middle of a JSON value")
     assert reasons["runs/late.jsonl"].startswith("line 2 $.tool_call_id: expected string, got null")
     assert reasons["runs/notes.md"].startswith("not recognised")
+    assert loaded.damaged == ("runs/cut.json", "runs/late.jsonl")
     with pytest.raises(TraceError, match=r"^runs/cut\.json:1: ends in the middle"):
         load(["runs"], tmp_path, strict=True)
     (tmp_path / "runs" / "cut.json").unlink()

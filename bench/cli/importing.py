@@ -38,7 +38,7 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
     is_flag=True,
     help="Write no text: stand-ins for words and numbers, so that a trace can be shared and measures nearly the same.",
 )
-@click.option("--replace", is_flag=True, help="Write over what earlier imports of other recordings left in the folder.")
+@click.option("--replace", is_flag=True, help="Write over what earlier imports left in the folder.")
 @click.option("--strict", is_flag=True, help="A damaged file in a folder is an error, not left out.")
 @limited
 def import_(
@@ -83,8 +83,8 @@ def import_(
         for trace in _told(made, totals):
             target = output / f"{_own_name(_file_name(trace.id), taken)}.jsonl.gz"
             require_apart([target], read)
-            _require_free(target, trace, replace)
-            write_traces([trace], target)
+            if not _is_there(target, trace, replace):
+                write_traces([trace], target)
     for file, reason in source.skipped:
         say(f"left out {visible(file)}: {visible(reason)}")
     total = sum(totals, Found())
@@ -127,22 +127,22 @@ def _require_place(output: Path, one_file: bool) -> None:
         raise BenchError(f"{output}: is a folder — give a file name, or a folder whose name has no ending")
 
 
-def _require_free(target: Path, trace: Trace, replace: bool) -> None:
-    """Raise BenchError where a file is there already that this trace was not imported to before: it may be all that is left of a run."""
+def _is_there(target: Path, trace: Trace, replace: bool) -> bool:
+    """Whether a file holds exactly this trace already. Raises BenchError where it holds anything else: it may be all that is left of a run."""
     from ..files.documents import Document
-    from ..traces.lines import KEY
+    from ..traces.lines import KEY, encode_trace
 
     if not target.exists():
-        return
-    head = Document(target).head
-    header = head if isinstance(head, dict) and KEY in head else {}
-    source = header.get("source")
-    known = isinstance(source, dict) and trace.source.sha256 and source.get("sha256") == trace.source.sha256
-    if not header:
+        return False
+    there = Document(target)
+    if not isinstance(there.head, dict) or KEY not in there.head:
         raise BenchError(f"{target}: is there already, and is no trace — give another folder, or move it away")
-    if not replace and not (known and header.get("id") == trace.id):
-        what = "is there already, from another recording or from an earlier state of this one"
+    if there.data == encode_trace(trace):
+        return True
+    if not replace:
+        what = "is there already, and not as this import would write it"
         raise BenchError(f"{target}: {what} — give another folder, or --replace")
+    return False
 
 
 def _inputs(sources: tuple[str, ...]) -> Iterator[tuple[Path, str]]:

@@ -27,6 +27,9 @@ END = "loss.fact_recall.end"
 OVERFLOWS = "cost.window_overflows"
 
 
+ROUNDING = 1e-9
+"""A share that equals what is asked is enough, whatever the last bit of a float says."""
+
 FEWEST_NEEDED = 10
 """Of fewer things that later turns needed from one speaker nothing is concluded."""
 
@@ -183,15 +186,15 @@ class _Rule:
         verdicts, lenient = self.verdicts(name, without), self.comparison.allow_inconclusive
         yield from obstacles(self.totals, (name, self.metric), verdicts, lenient, without)
         kept, far = (self.totals.least(name, metric, without) for metric in (RECALL, FAR))
-        if kept is not None and kept < self.keep:
+        if kept is not None and kept < self.keep - ROUNDING:
             yield Obstacle("keeps_too_little", value=kept, limit=self.keep)
-        if far is not None and far < self.keep_far:
+        if far is not None and far < self.keep_far - ROUNDING:
             yield Obstacle("keeps_too_little_far", value=far, limit=self.keep_far)
         for metric, kind in SPEAKERS.items():
             share = self.totals.least(name, metric, without)
             if (
                 share is not None
-                and share < self.keep_far
+                and share < self.keep_far - ROUNDING
                 and self.totals.count(name, metric, without) >= FEWEST_NEEDED
             ):
                 yield Obstacle(kind, value=share, limit=self.keep_far)
@@ -199,7 +202,7 @@ class _Rule:
         if (
             name != RUN_TODAY
             and told is not None
-            and told < self.keep
+            and told < self.keep - ROUNDING
             and "needed.recall.result" in self.comparison.metrics
         ):
             count = self.totals.count(name, "needed.recall.result", without)
@@ -207,9 +210,19 @@ class _Rule:
                 yield Obstacle("untested", count=int(count))
 
     def verdicts(self, name: str, without: str | None) -> list[Verdict]:
-        """What gates said of a strategy; not what one said of the case that is left out."""
+        """What gates said of a strategy; not what one said of the case that is left out, where no other case is beyond the limit too."""
         found = (item for item in self.comparison.verdicts if item.strategy == name)
-        return [item for item in found if without is None or item.case != without]
+        return [item for item in found if without is None or item.case != without or self._holds_elsewhere(item)]
+
+    def _holds_elsewhere(self, verdict: Verdict) -> bool:
+        """Whether a verdict on one case may be due to others too: it may, unless its limit is the same on all cases and no other is beyond it."""
+        value, limit = verdict.value, verdict.limit
+        if value is None or limit is None or self.comparison.against.baseline is not None:
+            return True
+        sign = 1 if value < limit else -1
+        cases = (case for case in self.comparison.case_ids if case != verdict.case)
+        others = (self.totals.on(verdict.strategy, verdict.metric, case) for case in cases)
+        return any(other is not None and sign * other < sign * limit for other in others)
 
     def standing(self, name: str) -> Standing:
         """One candidate on all cases."""

@@ -34,14 +34,15 @@ BROKEN: tuple[tuple[str, Literal["invalid_prompts", "task_missing", "system_miss
 class Obstacle:
     """One reason why a strategy does not qualify.
 
-    `raised` (on `case`, with `reason`), `invalid_prompts`, `task_missing`, `system_missing`, `overflows` (`count` prompts), `gates`, `undecided`
-    (the `gates`), `unmeasured` (`metric`, with `reason`), `keeps_too_little`, and of one part of it `keeps_too_little_far`, `_result`, `_user`,
-    `_model` (`value` where `limit` is asked), `untested` (it drops what results say, and of that only `count` things were needed later).
+    `raised` (on `case`, with `reason`), `unstable` (on `case`), `invalid_prompts`, `task_missing`, `system_missing`, `overflows` (`count`
+    prompts), `gates`, `undecided` (the `gates`), `unmeasured` (`metric`, with `reason`), `keeps_too_little`, and of one part of it
+    `keeps_too_little_far`, `_result`, `_user`, `_model` (`value` where `limit` is asked), `untested` (it drops what results say, and of that only
+    `count` things were needed later).
     """
 
     kind: Literal[
-        "raised", "invalid_prompts", "task_missing", "system_missing", "overflows", "gates", "undecided", "unmeasured", "keeps_too_little",
-        "keeps_too_little_far", "keeps_too_little_result", "keeps_too_little_user", "keeps_too_little_model", "untested",
+        "raised", "unstable", "invalid_prompts", "task_missing", "system_missing", "overflows", "gates", "undecided", "unmeasured",
+        "keeps_too_little", "keeps_too_little_far", "keeps_too_little_result", "keeps_too_little_user", "keeps_too_little_model", "untested",
     ]  # fmt: skip
     count: int = 0
     case: str | None = None
@@ -96,10 +97,13 @@ class Totals:
         self._comparison = comparison
         self._known: dict[tuple[str, str], _Total] = {}
         self._failures: dict[str, list[tuple[str, str]]] = {}
+        self._unstable: dict[str, list[str]] = {}
         for case in comparison.cases:
             for name, run in case.runs.items():
                 if run.failure is not None:
                     self._failures.setdefault(name, []).append((case.id, run.failure.error))
+                if run.unstable_at is not None:
+                    self._unstable.setdefault(name, []).append(case.id)
 
     def value(self, strategy: str, metric: str, without: str | None = None) -> float | None:
         """The value over all cases; None where one of them could not be measured, or nothing was."""
@@ -132,6 +136,10 @@ class Totals:
     def failed(self, strategy: str, without: str | None = None) -> tuple[str, str] | None:
         """The first case on which a strategy raised, with what it raised; None for none."""
         return next((item for item in self._failures.get(strategy, ()) if item[0] != without), None)
+
+    def unstable(self, strategy: str, without: str | None = None) -> str | None:
+        """The first case on which a strategy gave something else when it was replayed again; None for none."""
+        return next((case for case in self._unstable.get(strategy, ()) if case != without), None)
 
     def known(self, strategy: str, metric: str, without: str | None = None) -> float:
         """The sum over the cases that were measured, whatever the others are."""
@@ -220,6 +228,9 @@ def obstacles(
     if failed is not None:
         yield Obstacle("raised", case=failed[0], reason=failed[1])
         return
+    unstable = totals.unstable(name, without)
+    if unstable is not None:
+        yield Obstacle("unstable", case=unstable)
     for metric, kind in BROKEN:
         count = totals.known(name, metric, without)
         if count > 0:

@@ -23,6 +23,7 @@ from .repeated import repeated_keys
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_LEFT_BY_GIT = (b"<<<<<<< ", b"version https://git-lfs.github.com/spec/")
 _OBJECTS = re.compile(rb'\s*(\[\s*)?\{\s*["}]')
 _KINDS = {dict: "object", list: "array", str: "string", bool: "boolean", int: "number", float: "number"}
 
@@ -198,11 +199,15 @@ class Document:
 
     @property
     def is_broken_json(self) -> bool:
-        """Whether the file is damaged rather than something else: it starts as JSON objects do, or as compressed data, and cannot be read."""
+        """Whether the file is damaged rather than something else. It cannot be read, and starts as JSON objects do or as compressed data, is called
+        `.jsonl`, or is called `.json` and is empty or what git leaves of it (marks of a conflict, a pointer to its large files).
+        """
         if self.problem is None:
             return False
-        raw = self.disk_bytes.removeprefix(_BOM)
-        return raw.startswith((_GZIP, _ZSTD)) or _OBJECTS.match(raw) is not None
+        raw, endings = self.disk_bytes.removeprefix(_BOM), self.path.suffixes
+        if raw.startswith((_GZIP, _ZSTD)) or _OBJECTS.match(raw) is not None or ".jsonl" in endings:
+            return True
+        return ".json" in endings and (not raw.strip() or raw.startswith(_LEFT_BY_GIT))
 
     def decode(self, data: bytes, line: int | None = None) -> Any:
         """One JSON value out of this file's bytes, `line` being where they start. Lone surrogates are read, NaN is refused.

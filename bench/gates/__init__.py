@@ -6,7 +6,7 @@ given to the gate whose settings it names, so that a new gate in one new file br
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -26,12 +26,21 @@ SHARED = ("metric", "strategy", "over", "gate")
 LISTED = 10
 """How many losses a verdict names."""
 
+ROUNDING = 1e-9
+"""Slack on a limit: a value equal to the limit passes whatever the last bit of a float says."""
+
 
 def gate(
-    name: str, *, needs_baseline: bool = False, problem: Callable[..., str | None] | None = None
+    name: str,
+    *,
+    needs_baseline: bool = False,
+    problem: Callable[..., str | None] | None = None,
+    misfit: Callable[..., str | None] | None = None,
 ) -> Callable[[GateFunction], GateFunction]:
-    """Decorator that registers a gate. `problem` is called with its settings and says what is wrong with them (None: nothing)."""
-    add = register("gate", name, needs_baseline=needs_baseline, problem=problem)
+    """Decorator that registers a gate. `problem` is called with its settings and says what is wrong with them (None: nothing); so is `misfit`, with
+    the MetricInfo of the gate's metric before them.
+    """
+    add = register("gate", name, needs_baseline=needs_baseline, problem=problem, misfit=misfit)
 
     def checked(function: GateFunction) -> GateFunction:
         taken = sorted({item.name for item in Entry("gate", name, function).parameters} & {*SHARED})
@@ -118,13 +127,17 @@ def _settings(entry: Entry, own: Mapping[str, Any], where: str) -> dict[str, Any
 
 
 def require_known(rules: Sequence[GateRule], strategies: Sequence[str], where: str) -> None:
-    """Raise ScenarioError for a gate on a metric or strategy that does not exist: a gate that matches nothing would always pass."""
+    """Raise ScenarioError for a gate on a metric or strategy that does not exist, or that no value of its metric can fail: it would always pass."""
     known = metrics()
     for number, rule in enumerate(rules, 1):
         if rule.metric not in known:
             raise ScenarioError(
                 f"{where}: gates[{number}]: unknown metric {rule.metric!r}{nearest(rule.metric, known)}"
             )
+        misfit = entries("gate")[rule.gate].meta.get("misfit")
+        said = misfit(known[rule.metric].info, **rule.settings) if misfit is not None else None
+        if said:
+            raise ScenarioError(f"{where}: gates[{number}] ({rule.metric}): {said}")
         if not any(fnmatchcase(name, rule.strategy) for name in strategies):
             raise ScenarioError(
                 f"{where}: gates[{number}]: no strategy is called {rule.strategy!r}{nearest(rule.strategy, strategies)}"
@@ -153,9 +166,22 @@ def rules_on(rules: Sequence[GateRule], made: Mapping[str, Sequence[str]]) -> tu
 def check(comparison: Comparison) -> tuple[Verdict, ...]:
     """Every rule on every strategy it names, in the order declared; `*` means every declared strategy, not the references.
 
-    A strategy that the baseline knows and the scenario no longer declares is judged too, as inconclusive: nothing leaves silently.
+    A strategy that the baseline knows and the scenario no longer declares is judged too, as inconclusive, and where a recording could not be read
+    there is one verdict more: nothing leaves silently.
     """
-    return tuple(judge(rule, comparison, name) for rule in comparison.rules for name in judged(rule, comparison))
+    found = [judge(rule, comparison, name) for rule in comparison.rules for name in judged(rule, comparison)]
+    return (*found, *_unread(comparison)) if found else ()
+
+
+def _unread(comparison: Comparison) -> Iterator[Verdict]:
+    """Whether a case may be missing because its file could not be read: then nothing is known of it."""
+    if comparison.damaged:
+        reasons = dict(comparison.skipped)
+        first = f"{comparison.damaged[0]} cannot be read, and no gate knows its cases: {reasons[comparison.damaged[0]]}"
+        more = f" (and {counted(len(comparison.damaged) - 1, 'file')} more)" if comparison.damaged[1:] else ""
+        yield Verdict(
+            gate="every recording is read", metric="", strategy="", outcome="inconclusive", sentence=first + more
+        )
 
 
 def judged(rule: GateRule, comparison: Comparison) -> list[str]:

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from ..comparison.rows import NOTHING
-from ..model import Comparison, GateRule, Row, Verdict
+from ..model import Comparison, GateRule, MetricInfo, Row, Verdict
 from ..text.wording import counted, exact
-from . import gate, judged_rows, losses_on, value_of, value_text, why_not
+from . import ROUNDING, gate, judged_rows, losses_on, value_of, value_text, why_not
 
 
 def _problem(min: float | None = None, max: float | None = None) -> str | None:
@@ -20,7 +20,17 @@ def _problem(min: float | None = None, max: float | None = None) -> str | None:
     return None
 
 
-@gate("limits", problem=_problem)
+def _misfit(info: MetricInfo, min: float | None = None, max: float | None = None) -> str | None:
+    if info.unit != "fraction":
+        return None
+    if min is not None and min <= 0:
+        return f"min = {exact(min)}: no share is below 0, so it always passes — write a higher one"
+    if max is not None and max >= 1:
+        return f"max = {exact(max)}: no share is above 1, so it always passes — write a lower one"
+    return None
+
+
+@gate("limits", problem=_problem, misfit=_misfit)
 def limits(
     rule: GateRule, comparison: Comparison, strategy: str, *, min: float | None = None, max: float | None = None
 ) -> Verdict:
@@ -68,7 +78,7 @@ def limits(
     rows = judged_rows(rule, comparison, strategy)
     unknown = [row for row in rows if value_of(row) is None or not decided(row)]
     measured = sorted((row for row in rows if value_of(row) is not None and decided(row)), key=slack)
-    if measured and slack(measured[0]) < 0:
+    if measured and slack(measured[0]) < -ROUNDING:
         worst = measured[0]
         where = f" on {worst.case}" if worst.case else ""
         case, named = _worst_case(rule, comparison, strategy, worst, at_min(worst))

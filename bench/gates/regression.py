@@ -10,12 +10,9 @@ from typing import Any
 from ..comparison.pairs import change
 from ..comparison.rows import NOTHING, combine
 from ..comparison.shared import SharedCases, shared_cases
-from ..model import Comparison, GateRule, Row, Verdict
+from ..model import Comparison, GateRule, MetricInfo, Row, Verdict
 from ..text.wording import counted, exact, interval, moved
-from . import gate, losses_on, value_of, why_not
-
-ROUNDING = 1e-9
-"""Slack on a limit: a value equal to the limit passes whatever the last bit of a float says."""
+from . import ROUNDING, gate, losses_on, value_of, why_not
 
 ACCEPT = "accept the change with --update-baseline"
 NEW_NAMED = 3
@@ -84,7 +81,22 @@ def _problem(max_increase: str | float | None = None, max_drop: str | float | No
     return None
 
 
-@gate("regression", needs_baseline=True, problem=_problem)
+def _misfit(
+    info: MetricInfo, max_increase: str | float | None = None, max_drop: str | float | None = None
+) -> str | None:
+    better = {"max_increase": "lower", "max_drop": "higher"}
+    name, limit = ("max_increase", max_increase) if max_drop is None else ("max_drop", max_drop)
+    written = repr(limit) if isinstance(limit, str) else exact(limit or 0.0)
+    if info.better != better[name]:
+        other = next(key for key in better if key != name)
+        return f"{info.better} is better, so {name} passes whatever gets worse — write {other} = {written}"
+    amount, relative = relative_limit(limit) or (0.0, False)
+    if amount >= 1 and (name == "max_drop" if relative else info.unit == "fraction"):
+        return f"{name} = {written}: nothing can change by more than that, so it always passes — write a smaller one"
+    return None
+
+
+@gate("regression", needs_baseline=True, problem=_problem, misfit=_misfit)
 def regression(
     rule: GateRule,
     comparison: Comparison,

@@ -170,7 +170,8 @@ KEEP, KEEP_FAR = 0.95, 0.8
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything that gates and panels may see: the cases with their rows, the rows over all cases, and what is made of them.
 
-    `history` are earlier runs and this one, oldest first. `allow_inconclusive`: such a verdict does not fail the whole. `keep` and `keep_far` are the
+    `skipped` are files that were left out, each with the reason; `damaged` those of them that may have held a case. `history` are earlier runs
+    and this one, oldest first. `allow_inconclusive`: such a verdict does not fail the whole. `keep` and `keep_far` are the
     shares of what was needed, and of each part of that, that a strategy has to keep to be recommended. `tuning`: these are the cases that a setting
     is judged on which was chosen on others; None: nothing was chosen beforehand.
     """
@@ -186,6 +187,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     metrics: dict[str, MetricInfo]
     rules: tuple[GateRule, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
+    damaged: tuple[str, ...] = ()
     against: Against = Against()
     budgets: tuple[int, ...] = ()
     history: tuple[Moment, ...] = ()

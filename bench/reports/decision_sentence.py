@@ -255,10 +255,7 @@ def _reasons(found: Sequence[Standing], most: int = EXPLAINED) -> str:
         short = [(item, item.obstacles[0]) for item in told if item.obstacles[0].kind == kind]
         if short:
             names = listed(
-                [
-                    f"{NAMES.get(item.strategy, item.strategy)} ({quantity(why.value, 'fraction')})"
-                    for item, why in short
-                ]
+                [f"{NAMES.get(item.strategy, item.strategy)} ({_below(why.value, why.limit)})" for item, why in short]
             )
             keep = "keeps" if len(short) == 1 else "keep"
             said.append(f"{names} {keep} less than {quantity(short[0][1].limit, 'fraction')} of what was needed{where}")
@@ -273,6 +270,23 @@ def _why(standing: Standing) -> str:
     return " and ".join(obstacle_text(item) for item in standing.obstacles[:2])
 
 
+def _below(value: float | None, limit: float | None) -> str:
+    """A share below a limit, with as many digits as tell it from that.
+
+    >>> _below(0.62, 0.95), _below(0.94999, 0.95)
+    ('62%', '94.999%')
+    """
+    text = quantity(value, "fraction")
+    for digits in range(2, 10):
+        if text != quantity(limit, "fraction") or value is None:
+            break
+        text = f"{value * 100:.{digits}f}%"
+        if limit is not None and text != f"{limit * 100:.{digits}f}%":
+            return text
+        text = quantity(limit, "fraction")
+    return text
+
+
 def obstacle_text(found: Obstacle) -> str:
     """What speaks against a strategy, as a clause.
 
@@ -280,12 +294,14 @@ def obstacle_text(found: Obstacle) -> str:
     'keeps 62%, below 95%'
     """
     if found.kind in TOO_LITTLE:
-        return f"keeps {quantity(found.value, 'fraction')}{TOO_LITTLE[found.kind]}, below {quantity(found.limit, 'fraction')}"
+        return f"keeps {_below(found.value, found.limit)}{TOO_LITTLE[found.kind]}, below {quantity(found.limit, 'fraction')}"
     if found.kind == "untested":
         few = "nothing" if not found.count else f"only {counted(found.count, 'thing')}"
         return (
             f"what it drops of results was not tested: {few} of it {'was' if found.count < 2 else 'were'} needed later"
         )
+    if found.kind == "unstable":
+        return f"unstable: replayed again, it gave something else on {found.case}"
     if found.kind == "raised":
         return f"raised on {found.case} ({found.reason})"
     if found.kind in ("gates", "undecided"):

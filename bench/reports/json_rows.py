@@ -56,7 +56,7 @@ def json_rows(sections: Sequence[Section]) -> str:
         if row.marks
     )  # fmt: skip
     document["skipped"] = _Lines(
-        _named(section, several, {"path": path, "reason": reason})
+        _named(section, several, {"path": path, "reason": reason, "damaged": path in section.comparison.damaged})
         for section in sections
         for path, reason in section.comparison.skipped
     )

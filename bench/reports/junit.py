@@ -74,7 +74,7 @@ def _cases(section: Section) -> Iterator[tuple[str, ET.Element]]:
                 _outcome(raised, "skipped", said)
             yield strategy, raised
     for verdict in comparison.verdicts:
-        case = _case(section, verdict.strategy, verdict.gate)
+        case = _case(section, verdict.strategy or "bench", verdict.gate)
         if verdict.outcome == "fail":
             _outcome(case, "failure", told(verdict), "gate", loss_lines(verdict))
         elif verdict.outcome == "inconclusive" and not comparison.allow_inconclusive:

@@ -37,19 +37,21 @@ _ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yam
 
 @dataclass(frozen=True)
 class Loaded:
-    """What `load` found: the traces in order, the files of folders and patterns that were left out, each with the reason,
-    and the sha256 of the file that each trace (by id) was read from."""
+    """What `load` found: the traces in order, the files of folders and patterns that were left out, each with the reason, those of them that
+    are `damaged` (a recording may be lost), and the sha256 of the file that each trace (by id) was read from."""
 
     traces: tuple[Trace, ...]
     skipped: tuple[tuple[str, str], ...] = ()
     sha256s: dict[str, str] = field(default_factory=dict)
+    damaged: tuple[str, ...] = ()
 
 
 class TraceSource:
     """The traces of some paths, read one file at a time while they are iterated: no trace is kept, so memory holds one file.
 
-    `skipped` (file and reason) and `sha256s` (trace id to the sha256 of its file) grow as the iteration goes on and are complete at its end;
-    each iteration starts anew. Errors: those of `load`, raised when met; a missing file or an unknown format before anything is read.
+    `skipped` (file and reason), `damaged` (the files among these that cannot be read) and `sha256s` (trace id to the sha256 of its file) grow as
+    the iteration goes on and are complete at its end; each iteration starts anew. Errors: those of `load`, raised when met; a missing file or an
+    unknown format before anything is read.
     """
 
     def __init__(
@@ -58,10 +60,11 @@ class TraceSource:
         self.paths, self.base, self.strict = tuple(paths), base or Path(), strict
         self.limits = limits or Limits()
         self.skipped: list[tuple[str, str]] = []
+        self.damaged: list[str] = []
         self.sha256s: dict[str, str] = {}
 
     def __iter__(self) -> Iterator[Trace]:
-        self.skipped, self.sha256s = [], {}
+        self.skipped, self.damaged, self.sha256s = [], [], {}
         readers = _Readers(self.base, self.limits)
         try:
             yield from self._iterated(readers)
@@ -139,6 +142,7 @@ class TraceSource:
             if given.named or self.strict:
                 raise
             why_not = str(error)
+            self.damaged.append(document.name)
         self.skipped.append((document.name, _without_name(why_not, document.name)))
         return ()
 
@@ -164,7 +168,7 @@ def load(
     """
     source = TraceSource(paths, base, strict=strict, limits=limits)
     traces = tuple(source)
-    return Loaded(traces, tuple(source.skipped), source.sha256s)
+    return Loaded(traces, tuple(source.skipped), source.sha256s, tuple(source.damaged))
 
 
 class _Readers:

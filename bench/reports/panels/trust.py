@@ -64,6 +64,17 @@ def _warnings(comparison: Comparison) -> Iterator[str]:
     recordings = [case.recording for case in comparison.cases]
     for reason in stale_reasons(comparison.against.stale):
         yield f"The baseline was not used for {reason}."
+    if comparison.damaged:
+        files, first = counted(len(comparison.damaged), "file"), listed(comparison.damaged[:MAX_LISTED])
+        yield f"{files} could not be read, and what was recorded there is not among the cases: {first}."
+    twice = Counter(item.sha256 for item in recordings)
+    again = [case for case in comparison.cases if twice[case.recording.sha256] > 1]
+    if again:
+        several = counted(len({case.recording.sha256 for case in again}), "recording")
+        yield (
+            f"{counted(len(again), 'case')} are {several} under several names, first {listed([case.id for case in again[:2]])}: what they say counts "
+            "more than once, and nothing is as sure as it seems."
+        )
     for name in comparison.everyone:
         steps = [(case.id, step) for case in comparison.cases if (step := case.runs[name].unstable_at) is not None]
         if steps:
@@ -143,7 +154,7 @@ def _skipped(comparison: Comparison) -> list[Block]:
     rows = tuple((Cell(path), Cell(reason)) for path, reason in shown)
     left = len(comparison.skipped) - len(shown)
     caption = f"{left} more are left out here." if left else ""
-    title = f"{counted(len(comparison.skipped), 'file')} skipped: no chosen reader recognised them"
+    title = f"{counted(len(comparison.skipped), 'file')} left out"
     return [Fold(title, (Table((Column("file"), Column("why")), rows, caption),))]
 
 
