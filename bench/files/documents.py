@@ -183,9 +183,7 @@ class Document:
     @functools.cached_property
     def head(self) -> Any:
         """What a reader sniffs at: the first line's value of a JSON Lines file, else the whole value; None where it is not JSON."""
-        if self.problem is not None:
-            return None
-        return self._first_line[0] if self._first_line else self.json
+        return None if self.problem is not None else (self._first_line or (self.json,))[0]
 
     @functools.cached_property
     def problem(self) -> TraceError | None:
@@ -199,15 +197,13 @@ class Document:
 
     @property
     def is_broken_json(self) -> bool:
-        """Whether the file is damaged rather than something else. It cannot be read, and starts as JSON objects do or as compressed data, is called
+        """Whether the file is damaged rather than something else: it cannot be read, and starts as JSON objects do or as compressed data, is called
         `.jsonl`, or is called `.json` and is empty or what git leaves of it (marks of a conflict, a pointer to its large files).
         """
-        if self.problem is None:
-            return False
         raw, endings = self.disk_bytes.removeprefix(_BOM), self.path.suffixes
-        if raw.startswith((_GZIP, _ZSTD)) or _OBJECTS.match(raw) is not None or ".jsonl" in endings:
-            return True
-        return ".json" in endings and (not raw.strip() or raw.startswith(_LEFT_BY_GIT))
+        begins = raw.startswith((_GZIP, _ZSTD)) or _OBJECTS.match(raw) is not None
+        left = ".json" in endings and (not raw.strip() or raw.startswith(_LEFT_BY_GIT))
+        return self.problem is not None and (begins or left or ".jsonl" in endings)
 
     def decode(self, data: bytes, line: int | None = None) -> Any:
         """One JSON value out of this file's bytes, `line` being where they start. Lone surrogates are read, NaN is refused.
