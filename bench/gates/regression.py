@@ -97,9 +97,9 @@ def regression(
 
     The cases that both sides have are judged, over all of them or on the worst one; a drop by the least that a value can be, an increase by
     the most. A regression there fails, whatever else is to be said. A new case is named and not judged. A deleted, renamed or re-recorded
-    case, one that only one side measured, and one measured in part, are inconclusive; so are a stale baseline, and a strategy or metric that
-    only one side has. No baseline at all: skipped, or a failure where one is required. A failure names the case that moved most and what was
-    dropped there.
+    case, one that was taken out of the baseline, one that only one side measured, and one measured in part, are inconclusive; so are a stale
+    baseline, and a strategy or metric that only one side has. No baseline at all: skipped, or a failure where one is required. A failure
+    names the case that moved most and what was dropped there.
 
     Source: ISO/IEC 25040, "acceptance criteria"; regression testing against an accepted result
     """
@@ -166,6 +166,8 @@ def _doubts(cases: SharedCases, name: str) -> Iterator[str]:
     """What became of cases that had been accepted, each told apart."""
     for before, now in cases.renamed:
         yield f"renamed case: {before} of {name} is now {now}, the same recording"
+    for case in cases.removed:
+        yield f"removed case: {name} was made with case {case} and has no value for it"
     for case in cases.lost:
         yield f"deleted trace: {name} has case {case}, which was not replayed"
     for case, what in cases.other:
@@ -221,8 +223,10 @@ class _Sides:
         return found
 
     def doubts(self, shared: Sequence[str]) -> Iterator[str]:
-        """Why some shared cases cannot be judged."""
+        """Why some shared cases cannot be judged, nor what is judged over all of them."""
         metric, name = self.rule.metric, self.comparison.against.name
+        if self.rule.over == "all" and self._altered():
+            yield f"the {metric} of {name} over all cases is not what its cases come to"
         for case in shared:
             row, before = self.row(case), self.before(case)
             if row is None or (self.now(row) is None and before is None and not self._needed(row)):
@@ -244,7 +248,8 @@ class _Sides:
         if info is None or not paired:
             return None
         summary, accepted = self.row(None), self.before("")
-        if cases.all_shared and len(paired) == len(cases.shared) and summary is not None and accepted is not None:
+        every = cases.all_shared and len(paired) == len(cases.shared) and not self._altered()
+        if every and summary is not None and accepted is not None:
             now = self.now(summary)
             if now is not None:
                 return now, accepted
@@ -252,6 +257,16 @@ class _Sides:
         now = combine(info, [(value, row.n) for row, value, _ in paired])
         before = combine(info, [(value, weights.get(row.case or "", row.n)) for row, _, value in paired])
         return None if now is None or before is None else (now, before)
+
+    def _altered(self) -> bool:
+        """Whether the accepted value over all cases is not made of those of the cases; False where nobody knows what a case weighs."""
+        metric, weights = self.rule.metric, self._weights()
+        info, accepted = self.comparison.metrics.get(metric), _accepted(self.comparison, self.strategy, metric)
+        whole, known = accepted.get(""), {case: value for case, value in accepted.items() if case and value is not None}
+        if info is None or whole is None or (info.aggregate == "pooled" and not known.keys() <= weights.keys()):
+            return False
+        made = combine(info, [(value, weights.get(case, 0.0)) for case, value in known.items()])
+        return made is not None and abs(made - whole) > ROUNDING * max(1.0, abs(whole))
 
     def _weights(self) -> dict[str, float]:
         baseline = self.comparison.against.baseline
