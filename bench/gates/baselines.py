@@ -26,7 +26,7 @@ def baseline_of(comparison: Comparison) -> Baseline:
     """The values that relative gates need, of every declared strategy and reference a gate names, per case and over all (`""`)."""
     relative = [rule for rule in comparison.rules if needs_baseline(rule)]
     wanted = {rule.metric for rule in relative}
-    strategies = {*comparison.strategies, *(rule.strategy for rule in relative)}
+    strategies = {*comparison.strategies, *(name for rule in relative for name in judged(rule, comparison))}
     rows = (row for row in (*comparison.summary, *comparison.rows) if row.metric in wanted)
     families = {comparison.metrics[metric].family for metric in wanted if metric in comparison.metrics}
     versions = {name: version for name, version in comparison.signature.metrics.items() if name in families}
