@@ -14,7 +14,7 @@ from ..errors import ResultsError
 from ..files.baselines import write_baseline
 from ..model import Baseline, Comparison, MetricInfo, Signature
 from ..text.wording import NOT_MEASURED, counted, exact, listed, moved
-from . import judge, judged, needs_baseline
+from . import judge, judged, needs_baseline, unstable_on
 
 _Kept = TypeVar("_Kept")
 
@@ -35,12 +35,17 @@ def baseline_of(comparison: Comparison) -> Baseline:
 
 
 def require_acceptable(comparison: Comparison, path: Path) -> None:
-    """Raise ResultsError for a run that cannot be a baseline: a strategy raised, or a value that gates need was not measured anywhere."""
+    """Raise ResultsError for a run that cannot be a baseline: a strategy raised, one whose values gates need is unstable, or such a value was not
+    measured anywhere.
+    """
     for strategy in comparison.strategies:
         failed = comparison.failed(strategy)
         if failed:
             raise ResultsError(f"{path}: baseline not accepted: {strategy} raised on {failed[0]}: {failed[1]}")
     for strategy, metrics in sorted(baseline_of(comparison).values.items()):
+        unstable = unstable_on(comparison, strategy)
+        if unstable is not None:
+            raise ResultsError(f"{path}: baseline not accepted: {unstable} — make it give the same each time")
         for metric, values in sorted(metrics.items()):
             if all(value is None for value in values.values()):
                 row = comparison.row(strategy, metric)
