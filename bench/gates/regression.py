@@ -18,6 +18,9 @@ ROUNDING = 1e-9
 """Slack on a limit: a value equal to the limit passes whatever the last bit of a float says."""
 
 ACCEPT = "accept the change with --update-baseline"
+ALLOW = "look at it; --allow-inconclusive lets it pass"
+"""What can be done where a run is held against what nothing can be accepted into: another revision, another file of scores."""
+
 NEW_NAMED = 3
 """How many new cases a verdict names."""
 
@@ -129,7 +132,7 @@ def regression(
     new = _new(cases.new, against.name)
     if not judged:
         first = doubts[0] if doubts else new or f"{rule.metric} was not measured, neither now nor in {against.name}"
-        return verdict("inconclusive", f"{first} — {ACCEPT}")
+        return verdict("inconclusive", f"{first} — {_next(comparison)}")
     worst = min(judged, key=lambda item: item.slack)
     said = f"{rule.metric} {_went(worst)}{sides.change(worst, cases)}"
     if worst.slack < 0:
@@ -138,7 +141,7 @@ def regression(
         said = "; ".join(filter(None, (said, new, *doubts[:1])))
         return verdict("fail", said, worst, **losses_on(comparison, strategy, rule.metric, case))
     if doubts:
-        return verdict("inconclusive", f"{doubts[0]} — {ACCEPT}; the cases that both have hold: {said}")
+        return verdict("inconclusive", f"{doubts[0]} — {_next(comparison)}; the cases that both have hold: {said}")
     within = f"{said}, within an allowed {allowed.word} of {allowed.text}"
     return verdict("pass", "; ".join(filter(None, (within, new))), worst)
 
@@ -148,17 +151,24 @@ def _accepted(comparison: Comparison, strategy: str, metric: str) -> dict[str, f
     return comparison.against.baseline.of(strategy, metric) if comparison.against.baseline else {}
 
 
+def _next(comparison: Comparison) -> str:
+    return ACCEPT if comparison.against.kept else ALLOW
+
+
 def _unpaired(rule: GateRule, comparison: Comparison, strategy: str) -> str | None:
     """Why the baseline cannot be compared with at all; None where it can."""
-    name = comparison.against.name
+    name, then = comparison.against.name, _next(comparison)
+    why = comparison.against.missing.get(strategy)
+    if why is not None:
+        return f"no {strategy} of {name} to compare with: {why}{'' if ' — ' in why else f' — {then}'}"
     stale = comparison.against.stale.get(rule.metric)
     if stale is not None:
-        return f"{name} is stale for {rule.metric}: {stale} — look at why, then {ACCEPT}"
+        return f"{name} is stale for {rule.metric}: {stale} — look at why, then {then}"
     if strategy not in comparison.everyone:
-        return f"strategy of {name} that is no longer declared (renamed or deleted?) — declare it again, or {ACCEPT}"
+        return f"strategy of {name} that is no longer declared (renamed or deleted?) — declare it again, or {then}"
     if not _accepted(comparison, strategy, rule.metric):
         has = comparison.against.baseline is not None and strategy in comparison.against.baseline.values
-        return f"{name} has no {rule.metric}{'' if has else f': strategy {strategy} is new'} — {ACCEPT}"
+        return f"{name} has no {rule.metric}{'' if has else f': strategy {strategy} is new'} — {then}"
     return None
 
 
