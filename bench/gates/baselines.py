@@ -12,7 +12,7 @@ from ..comparison.rows import NOTHING, combine
 from ..comparison.shared import accepted_from, stale_reasons
 from ..errors import ResultsError
 from ..files.baselines import write_baseline
-from ..model import Baseline, Comparison, MetricInfo, Signature
+from ..model import Against, Baseline, Comparison, MetricInfo, Signature
 from ..text.wording import NOT_MEASURED, counted, exact, listed, moved
 from . import judge, judged, needs_baseline, unstable_on
 
@@ -32,6 +32,15 @@ def baseline_of(comparison: Comparison) -> Baseline:
     versions = {name: version for name, version in comparison.signature.metrics.items() if name in families}
     signature = msgspec.structs.replace(comparison.signature, metrics=versions)
     return accepted_from(rows, signature, comparison.metrics, {name: name for name in strategies})
+
+
+def earlier_values(comparison: Comparison, name: str, before: Mapping[str, str], missing: Mapping[str, str]) -> Against:
+    """What a comparison is held against that has the strategies' earlier selves in it: their values; one without an earlier self is its own."""
+    judged_too = {item for rule in comparison.rules if needs_baseline(rule) for item in judged(rule, comparison)}
+    names = {before.get(item, item): item for item in (*comparison.strategies, *judged_too) if item not in missing}
+    rows = (*comparison.summary, *comparison.rows)
+    accepted = accepted_from(rows, comparison.signature, comparison.metrics, names)
+    return Against(baseline=accepted, name=name, before={**before}, missing={**missing})
 
 
 def require_acceptable(comparison: Comparison, path: Path) -> None:
