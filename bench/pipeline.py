@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,14 @@ import msgspec
 from .case import Measuring, OracleCosts, scored
 from .comparison.pairs import deltas
 from .comparison.rows import ordered, summarized
-from .comparison.shared import accepted_from, stale_metrics
+from .comparison.shared import stale_metrics
 from .errors import BenchError, ResultsError, SpecError, named_in_errors
 from .evidence.calibration import CALIBRATION_VERSION
 from .evidence.of_run import RunEvidence
 from .evidence.of_trace import TraceEvidence
 from .files.baselines import read_baseline
 from .gates import check as check, parse_rule, require_known, rules_on
+from .gates.baselines import earlier_values
 from .given import Asked, traces_given
 from .metrics import metrics
 from .model import (
@@ -41,7 +42,7 @@ from .model import (
 from .plugins.apart import Limits, can_fork
 from .replayer.loop import Replayer
 from .reports import render as write_report
-from .scenario import Scenario, read_scenario, share_of
+from .scenario import Scenario, declared_at, read_scenario, share_of
 from .strategies import Strategy, strategy_of
 from .strategies.earlier import Earlier, strategies_at
 from .strategies.loading import put_together
@@ -223,8 +224,11 @@ def _run(
         times=times,
         baseline=None if against is not None else _baseline(plan, accepting),
     )
-    with nullcontext(None) if against is None else strategies_at(against, made.declared, plan.base, limits) as then:
-        return _compared(asked, made if then is None else replace(made, earlier=then))
+    if against is None:
+        return _compared(asked, made)
+    written_at = partial(declared_at, plan.path) if plan.path else lambda sha: None
+    with strategies_at(against, given, written_at, plan.base, plan.budgets, limits) as then:
+        return _compared(asked, replace(made, earlier=then))
 
 
 # ---------------------------------------------------------------- how a comparison is made
@@ -303,7 +307,7 @@ def _compared(traces: Labelled, plan: _Plan) -> Comparison:
         metrics=infos,
         rules=plan.rules,
         damaged=tuple(plan.source.damaged),
-        skipped=(*plan.source.skipped, *(() if plan.earlier is None else plan.earlier.missing)),
+        skipped=(*plan.source.skipped, *(() if plan.earlier is None else plan.earlier.skipped)),
         budgets=plan.budgets,
         allow_inconclusive=plan.allow_inconclusive,
         keep=plan.keep,
@@ -372,20 +376,11 @@ def _baseline(plan: Scenario, accepting: bool) -> Baseline | None:
 def _against(comparison: Comparison, plan: _Plan) -> Against:
     """What a comparison is held against: its scenario's baseline, or the strategies' own earlier selves."""
     if plan.earlier is not None:
-        return _earlier_selves(comparison, plan.earlier)
+        before = {name: strategy.name for name, strategy in plan.earlier.strategies.items()}
+        return earlier_values(comparison, plan.earlier.name, before, plan.earlier.missing)
     if plan.baseline is None:
         return Against(required=plan.require_baseline)
     return Against(baseline=plan.baseline, stale=stale_metrics(comparison.signature, plan.baseline, comparison.metrics))
-
-
-def _earlier_selves(comparison: Comparison, earlier: Earlier) -> Against:
-    """The values of earlier strategies as a baseline; a strategy without a file is its own."""
-    before = {name: strategy.name for name, strategy in earlier.strategies.items()}
-    gone = {name.rpartition("@")[0] for name, _ in earlier.missing}
-    names = {before.get(name, name): name for name in comparison.strategies if name not in gone}
-    rows = (*comparison.summary, *comparison.rows)
-    accepted = accepted_from(rows, comparison.signature, comparison.metrics, names)
-    return Against(baseline=accepted, name=earlier.name, before=before)
 
 
 def _named(name: str, slots: Mapping[str, Any] | str) -> tuple[str | None, Any]:

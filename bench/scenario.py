@@ -11,6 +11,7 @@ import msgspec
 
 from .errors import ScenarioError, SpecError, nearest, one_line
 from .evidence.probes import problem_of
+from .files.git import file_at
 from .files.limits import read_regular
 from .model import KEEP, KEEP_FAR, MAX_DEPTH, Probe, too_deep
 
@@ -54,16 +55,9 @@ class Scenario:
 def read_scenario(path: Path) -> Scenario:
     """A scenario from its file. Raises ScenarioError naming the file, the key and the nearest valid one."""
     try:
-        table = tomllib.loads(read_regular(path).decode("utf-8").replace("\r\n", "\n"))
-        if too_deep(table):
-            raise RecursionError
-        _require_numbers(table)
-    except RecursionError:
-        raise ScenarioError(f"{path}: is nested more than {MAX_DEPTH} levels deep — flatten it") from None
+        table = _table(str(path), read_regular(path))
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror or error} — give the path of a scenario file") from None
-    except ValueError as error:  # TOML that is none, bytes that are not UTF-8, a whole number of thousands of digits
-        raise ScenarioError(f"{path}: not TOML: {one_line(error)}") from None
     for key in table:
         if key not in _KEYS:
             raise ScenarioError(f"{path}: unknown key {key!r}{nearest(key, _KEYS)}")
@@ -88,6 +82,31 @@ def read_scenario(path: Path) -> Scenario:
         path=path,
     )
     return scenario
+
+
+def declared_at(path: Path, sha: str) -> dict[str, dict[str, Any]] | None:
+    """The strategies that a scenario's file declared at a commit; None where there was no such file. Its other keys are not looked at: another
+    version of the bench may have had them. Raises ScenarioError for one that cannot be read.
+    """
+    inside, data = file_at(sha, path)
+    if data is None:
+        return None
+    table = _table(f"{inside} at {sha[:9]}", data)
+    return _typed(f"{inside} at {sha[:9]}", "strategies", table.get("strategies", {}), dict[str, dict[str, Any]])  # type: ignore[no-any-return]
+
+
+def _table(where: str, data: bytes) -> dict[str, Any]:
+    """The TOML of a scenario. Raises ScenarioError."""
+    try:
+        table = tomllib.loads(data.decode("utf-8").replace("\r\n", "\n"))
+        if too_deep(table):
+            raise RecursionError
+        _require_numbers(table)
+    except RecursionError:
+        raise ScenarioError(f"{where}: is nested more than {MAX_DEPTH} levels deep — flatten it") from None
+    except ValueError as error:  # TOML that is none, bytes that are not UTF-8, a whole number of thousands of digits
+        raise ScenarioError(f"{where}: not TOML: {one_line(error)}") from None
+    return table
 
 
 def _require_numbers(table: dict[str, Any]) -> None:
@@ -144,7 +163,7 @@ def share_of(name: str, share: float) -> float:
     return share
 
 
-def _typed(path: Path, key: str, value: Any, wanted: Any) -> Any:
+def _typed(path: Path | str, key: str, value: Any, wanted: Any) -> Any:
     try:
         return msgspec.convert(value, wanted)
     except msgspec.ValidationError as error:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 from repository import BASELINE, BETTER, SCENARIO, SUMMARIZERS, WORSE, bench, commit, git
 
 from bench.errors import BenchError
-from bench.files.git import commit_of, file_at, resolve
+from bench.files.git import commit_of, contents, file_at, python_at, resolve
 
 
 @pytest.fixture(autouse=True)
@@ -94,15 +95,26 @@ def test_a_strategy_whose_function_is_new_is_inconclusive_and_says_why():
     commit("another name")
     SUMMARIZERS.write_text(BETTER)
     assert bench("run", SCENARIO, "--against", "HEAD", "-o", "x.json") == 3
-    assert any("strategy mine is new" in item["sentence"] for item in scores()["verdicts"])
+    said = [item["sentence"] for item in scores()["verdicts"] if item["outcome"] == "inconclusive"]
+    assert all(f"no mine of HEAD ({git('rev-parse', 'HEAD')[:9]}) to compare with: " in sentence for sentence in said)
+    assert all("has no function 'summarize'" in sentence and "baseline" not in sentence for sentence in said)
     assert any("has no function 'summarize'" in item["reason"] for item in scores()["skipped"])
 
 
-def test_a_file_that_did_not_exist_then():
-    SUMMARIZERS.rename(SUMMARIZERS.with_name("other.py"))
+def test_a_file_under_another_name_is_held_against_what_it_was():
+    SUMMARIZERS.unlink()
+    SUMMARIZERS.with_name("other.py").write_text(WORSE)
     SCENARIO.write_text(SCENARIO.read_text().replace("summarizers.py:", "other.py:"))
-    assert bench("run", SCENARIO, "--against", "HEAD", "-o", "x.json") == 3
+    assert bench("run", SCENARIO, "--against", "HEAD") == 1
+
+
+def test_a_file_that_did_not_exist_then():
+    new = SCENARIO.with_name("new.toml")
+    SUMMARIZERS.rename(SUMMARIZERS.with_name("other.py"))
+    new.write_text(SCENARIO.read_text().replace("summarizers.py:", "other.py:"))
+    assert bench("run", new, "--against", "HEAD", "-o", "x.json") == 3
     assert any("scenarios/other.py did not exist at" in item["reason"] for item in scores()["skipped"])
+    assert any("scenarios/other.py did not exist at" in item["sentence"] for item in scores()["verdicts"])
 
 
 @pytest.mark.parametrize("revision", ["no-such-branch", "--help", "HEAD~9"])
@@ -113,11 +125,12 @@ def test_a_revision_that_is_not_there_is_one_line(revision, capsys):
     assert said.count("\n") == 1
 
 
-def test_a_scenario_without_files_has_nothing_to_compare(capsys):
-    SCENARIO.write_text(SCENARIO.read_text().replace("summarizers.py:summarize", "truncate:limit=100"))
-    assert bench("run", SCENARIO, "--against", "HEAD") == 2
+def test_a_new_scenario_without_files_has_nothing_to_compare(capsys):
+    new = SCENARIO.with_name("new.toml")
+    new.write_text(SCENARIO.read_text().replace("summarizers.py:summarize", "truncate:limit=100"))
+    assert bench("run", new, "--against", "HEAD") == 2
     assert "no strategy runs a file" in capsys.readouterr().err
-    assert bench("run", SCENARIO, "--against", "HEAD", "--update-baseline") == 2
+    assert bench("run", new, "--against", "HEAD", "--update-baseline") == 2
 
 
 def test_outside_a_repository(tmp_path, monkeypatch):
@@ -222,3 +235,19 @@ def test_a_git_that_answers_anything_is_no_git(says, tmp_path, monkeypatch):
         resolve(Path(), "HEAD")
     with pytest.raises(BenchError, match=r"in no git repository|leads out"):
         file_at("0" * 40, SUMMARIZERS)
+
+
+def test_a_name_that_leads_out_of_the_repository_is_no_file_of_it():
+    blob = git("hash-object", "-w", str(SUMMARIZERS))
+
+    def tree(*entries):
+        text = "".join(f"{entry}\n" for entry in entries)
+        made = subprocess.run(["git", "mktree"], input=text, capture_output=True, text=True, check=True)
+        return made.stdout.strip()
+
+    inner = tree(f"100644 blob {blob}\tx.py", f"100644 blob {blob}\tx.txt", f"120000 blob {blob}\tlink.py")
+    outer = tree(f"040000 tree {inner}\t..", f"040000 tree {inner}\tinside")
+    assert python_at(outer, Path()) == {"inside/x.py": blob}
+    assert contents(Path(), {"a.py": blob, "b.py": blob}) == dict.fromkeys(("a.py", "b.py"), SUMMARIZERS.read_bytes())
+    with pytest.raises(BenchError, match=r"c\.py: this clone does not hold what it was"):
+        contents(Path(), {"a.py": blob, "c.py": "0" * 40})

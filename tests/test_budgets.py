@@ -59,7 +59,7 @@ def test_no_budget_changes_nothing() -> None:
 
 def test_a_users_own_compactor_has_a_window_too(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def f(window, *, max_tokens: int = 9):\n    return None\n")
-    made = at_budgets([parse_strategy("mine=compactor=mine.py:f", tmp_path)], [50], tmp_path)
+    made = at_budgets([parse_strategy("mine=compactor=mine.py:f", tmp_path)], [50])
     assert str(made[0]) == "mine@50=compactor=mine.py:f:max_tokens=50"
     assert made[0].plugins["compactor"][0].arguments == {"max_tokens": 50}
 

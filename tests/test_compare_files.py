@@ -90,6 +90,7 @@ def test_a_case_or_a_strategy_of_one_file_alone_is_told(capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert "strategy cut_501 is new" in said
     assert "no longer declared" in said
+    assert "--update-baseline" not in said, "nothing is accepted into a file of scores"
 
 
 def test_scenarios_are_paired_by_title(capsys):

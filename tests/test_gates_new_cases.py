@@ -242,3 +242,37 @@ def test_a_deleted_baseline_is_a_failure_in_ci(capsys):
     assert bench("run", SCENARIO, "--require-baseline") == 1
     assert bench("run", "--traces", str(TRACES), "--strategy", "keep_all", "--require-baseline") == 2
     assert "needs a scenario" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- baselines that were edited
+
+
+@pytest.mark.parametrize("rule", [DROP, WORST, GROW])
+@pytest.mark.parametrize("now", [1.0, 0.1])
+def test_a_case_whose_line_was_taken_out_is_not_new(rule, now):
+    then = comparison(only(rule["metric"], s={"a": 1.0, "b": 1.0}), rule)
+    for line in ("a", "b"):
+        held_against = against(then)
+        del held_against.baseline.values["s"][rule["metric"]][line]
+        after = comparison(
+            only(rule["metric"], s={"a": now if line == "a" else 1.0, "b": 1.0}), rule, against=held_against
+        )
+        (verdict,) = after.verdicts
+        assert verdict.outcome == "inconclusive"
+        assert f"removed case: the baseline was made with case {line} and has no value for it" in verdict.sentence
+
+
+def test_what_could_not_be_measured_was_not_taken_out():
+    for missing in (UNMEASURED, None):
+        verdict, _ = held({"a": 0.9, "b": missing}, {"a": 0.9, "b": missing}, WORST)
+        assert verdict.outcome == "pass"
+
+
+@pytest.mark.parametrize(("now", "outcome"), [(1.0, "inconclusive"), (0.6, "fail")])
+def test_a_value_over_all_cases_that_is_not_theirs_is_not_believed(now, outcome):
+    then = comparison(only("needed.recall", s={"a": 1.0, "b": 1.0}), DROP)
+    held_against = against(then)
+    held_against.baseline.values["s"]["needed.recall"][""] = 0.5
+    (verdict,) = comparison(only("needed.recall", s={"a": now, "b": now}), DROP, against=held_against).verdicts
+    assert verdict.outcome == outcome
+    assert "is not what its cases come to" in verdict.sentence

@@ -42,7 +42,7 @@ SHARE = Within(0, 1)
               help="Add the values of new cases to the scenario's baseline; what was accepted of the others stays.")  # fmt: skip
 @click.option("--require-baseline", is_flag=True, help="Fail where a gate compares with a baseline and there is none.")
 @click.option("--against", metavar="REV",
-              help="Compare with the strategies' files as they were at a git revision, in place of a baseline.")  # fmt: skip
+              help="Compare with the strategies as they were at a git revision, settings and files, in place of a baseline.")  # fmt: skip
 @click.option("--history", "kept", type=click.Path(path_type=Path), metavar="FILE",
               help="Keep this run in an SQLite file, and show the runs before it in the report.")  # fmt: skip
 @click.option("--budget", "budget", metavar="TOKENS[,TOKENS…]",

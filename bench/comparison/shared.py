@@ -16,12 +16,14 @@ COUNTED = {"tokens", "usd", "prompts"}
 class SharedCases:
     """The cases of a comparison beside those that have accepted values, each list sorted.
 
-    `shared` are judged. `new` ones have no accepted value, `lost` ones were not replayed, `renamed` ones are the same recording under another name
-    (before, now), `other` ones have the name and not the recording or the questions of then, each with what differs.
+    `shared` are judged. `new` ones were not known then, `removed` ones were and have no accepted value (what could not be measured has one that says
+    so), `lost` ones were not replayed, `renamed` ones are the same recording under another name (before, now), `other` ones have the name and not
+    the recording or the questions of then, each with what differs.
     """
 
     shared: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
     other: tuple[tuple[str, str], ...] = ()
@@ -29,7 +31,7 @@ class SharedCases:
     @property
     def all_shared(self) -> bool:
         """Whether both sides have the same cases."""
-        return not (self.new or self.lost or self.renamed or self.other)
+        return not (self.new or self.removed or self.lost or self.renamed or self.other)
 
 
 def shared_cases(comparison: Comparison, accepted: Iterable[str]) -> SharedCases:
@@ -38,7 +40,9 @@ def shared_cases(comparison: Comparison, accepted: Iterable[str]) -> SharedCases
     now = comparison.signature
     then = comparison.against.baseline.signature if comparison.against.baseline is not None else now
     other = [(case, what) for case in sorted(ours & known) if (what := _what_differs(now, then, case))]
-    lost, new = sorted(known - ours), sorted(ours - known)
+    lost, unknown = sorted(known - ours), sorted(ours - known)
+    removed = [case for case in unknown if comparison.against.baseline is not None and case in then.traces]
+    new = [case for case in unknown if case not in removed]
     renamed = []
     for before in lost:
         same = next((case for case in new if then.traces.get(before) == now.traces.get(case)), None)
@@ -47,6 +51,7 @@ def shared_cases(comparison: Comparison, accepted: Iterable[str]) -> SharedCases
     return SharedCases(
         shared=tuple(sorted((ours & known) - {case for case, _ in other})),
         new=tuple(case for case in new if case not in {after for _, after in renamed}),
+        removed=tuple(removed),
         lost=tuple(case for case in lost if case not in {before for before, _ in renamed}),
         renamed=tuple(renamed),
         other=tuple(other),

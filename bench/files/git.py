@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,13 +41,13 @@ class Commit:
     dirty: bool
 
 
-def git(folder: Path, *arguments: str, settings: tuple[str, ...] = ()) -> bytes | None:
-    """What a git command prints; None where it fails or takes long, where there is no git, or where the folder is in no repository."""
+def git(folder: Path, *arguments: str, settings: tuple[str, ...] = (), given: bytes = b"") -> bytes | None:
+    """What a git command prints that is `given` something to read; None where it fails or takes long, without git, and outside a repository."""
     said = [part for setting in (*_STARTS_NOTHING, *settings) for part in ("-c", setting)]
     command = ["git", "--no-optional-locks", *said, "-C", str(folder), *arguments]
     environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE} | _QUIET
     try:
-        done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL, env=environment,
+        done = subprocess.run(command, capture_output=True, check=False, input=given, env=environment,
                               timeout=_ANSWERS_S)  # fmt: skip
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
@@ -92,6 +92,47 @@ def resolve(folder: Path, revision: str) -> str:
     return sha
 
 
+def inside_of(top: Path, path: Path) -> str:
+    """The path of a file from the top of its repository, links followed. Raises BenchError for one that leads out of it."""
+    here = path.resolve()
+    if not here.is_relative_to(top.resolve()):
+        raise BenchError(
+            f"{path.name}: leads out of the repository {top} — --against needs a file that has its history"
+        )
+    return here.relative_to(top.resolve()).as_posix()
+
+
+def python_at(sha: str, top: Path) -> dict[str, str]:
+    """The Python files of a repository at a commit: by path from its top, the name of what each held. A name that leads out of the repository is
+    none. Raises BenchError where this clone does not have them.
+    """
+    listed = git(top, "ls-tree", "-r", "-z", "--full-tree", sha)
+    if listed is None:
+        raise BenchError(f"{sha[:9]}: this clone does not hold its files — fetch it with `git fetch --refetch`")
+    found: dict[str, str] = {}
+    for line in listed.split(b"\0"):
+        about, _, name = line.partition(b"\t")
+        leads_out = name.startswith(b"/") or b".." in name.split(b"/")
+        if name.endswith(b".py") and about.startswith(b"100") and not leads_out:  # a file, and no link
+            found[os.fsdecode(name)] = about.split()[2].decode()
+    return found
+
+
+def contents(top: Path, named: Mapping[str, str]) -> dict[str, bytes]:
+    """What some files held, by their paths; `named` has by path the name of that. Raises BenchError where this clone does not have it."""
+    asked = list(dict.fromkeys(named.values()))
+    said = git(top, "cat-file", "--batch", given="".join(f"{name}\n" for name in asked).encode()) or b""
+    held: dict[str, bytes] = {}
+    for name in asked:
+        head, _, said = said.partition(b"\n")
+        kind = head.split()
+        if len(kind) != 3 or kind[0].decode("ascii", "replace") != name:
+            path = next(path for path, of in named.items() if of == name)
+            raise BenchError(f"{path}: this clone does not hold what it was — fetch it with `git fetch --refetch`")
+        held[name], said = said[: int(kind[2])], said[int(kind[2]) + 1 :]
+    return {path: held[name] for path, name in named.items()}
+
+
 def file_at(sha: str, path: Path) -> tuple[str, bytes | None]:
     """A file's path in its repository, and its bytes at a commit (None: it was not there).
 
@@ -100,12 +141,7 @@ def file_at(sha: str, path: Path) -> tuple[str, bytes | None]:
     top = top_of(path.parent) if path.parent.is_dir() else None
     if top is None:
         raise BenchError(f"{path.name}: its folder is in no git repository — --against needs its history")
-    here = path.resolve()
-    if not here.is_relative_to(top.resolve()):
-        raise BenchError(
-            f"{path.name}: leads out of the repository {top} — --against needs a file that has its history"
-        )
-    inside = here.relative_to(top.resolve()).as_posix()
+    inside = inside_of(top, path)
     code = git(path.parent, "cat-file", "blob", f"{sha}:{inside}")
     if code is None and git(top, "ls-tree", "-z", "--full-tree", sha, "--", inside) != b"":
         raise BenchError(

@@ -12,9 +12,9 @@ from ..comparison.rows import NOTHING, combine
 from ..comparison.shared import accepted_from, stale_reasons
 from ..errors import ResultsError
 from ..files.baselines import write_baseline
-from ..model import Baseline, Comparison, MetricInfo, Signature
+from ..model import Against, Baseline, Comparison, MetricInfo, Signature
 from ..text.wording import NOT_MEASURED, counted, exact, listed, moved
-from . import judge, judged, needs_baseline
+from . import judge, judged, needs_baseline, unstable_on
 
 _Kept = TypeVar("_Kept")
 
@@ -26,7 +26,7 @@ def baseline_of(comparison: Comparison) -> Baseline:
     """The values that relative gates need, of every declared strategy and reference a gate names, per case and over all (`""`)."""
     relative = [rule for rule in comparison.rules if needs_baseline(rule)]
     wanted = {rule.metric for rule in relative}
-    strategies = {*comparison.strategies, *(rule.strategy for rule in relative)}
+    strategies = {*comparison.strategies, *(name for rule in relative for name in judged(rule, comparison))}
     rows = (row for row in (*comparison.summary, *comparison.rows) if row.metric in wanted)
     families = {comparison.metrics[metric].family for metric in wanted if metric in comparison.metrics}
     versions = {name: version for name, version in comparison.signature.metrics.items() if name in families}
@@ -34,13 +34,27 @@ def baseline_of(comparison: Comparison) -> Baseline:
     return accepted_from(rows, signature, comparison.metrics, {name: name for name in strategies})
 
 
+def earlier_values(comparison: Comparison, name: str, before: Mapping[str, str], missing: Mapping[str, str]) -> Against:
+    """What a comparison is held against that has the strategies' earlier selves in it: their values; one without an earlier self is its own."""
+    judged_too = {item for rule in comparison.rules if needs_baseline(rule) for item in judged(rule, comparison)}
+    names = {before.get(item, item): item for item in (*comparison.strategies, *judged_too) if item not in missing}
+    rows = (*comparison.summary, *comparison.rows)
+    accepted = accepted_from(rows, comparison.signature, comparison.metrics, names)
+    return Against(baseline=accepted, name=name, before={**before}, missing={**missing})
+
+
 def require_acceptable(comparison: Comparison, path: Path) -> None:
-    """Raise ResultsError for a run that cannot be a baseline: a strategy raised, or a value that gates need was not measured anywhere."""
+    """Raise ResultsError for a run that cannot be a baseline: a strategy raised, one whose values gates need is unstable, or such a value was not
+    measured anywhere.
+    """
     for strategy in comparison.strategies:
         failed = comparison.failed(strategy)
         if failed:
             raise ResultsError(f"{path}: baseline not accepted: {strategy} raised on {failed[0]}: {failed[1]}")
     for strategy, metrics in sorted(baseline_of(comparison).values.items()):
+        unstable = unstable_on(comparison, strategy)
+        if unstable is not None:
+            raise ResultsError(f"{path}: baseline not accepted: {unstable} — make it give the same each time")
         for metric, values in sorted(metrics.items()):
             if all(value is None for value in values.values()):
                 row = comparison.row(strategy, metric)

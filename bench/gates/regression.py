@@ -15,6 +15,9 @@ from ..text.wording import counted, exact, interval, moved
 from . import ROUNDING, gate, losses_on, value_of, why_not
 
 ACCEPT = "accept the change with --update-baseline"
+ALLOW = "look at it; --allow-inconclusive lets it pass"
+"""What can be done where a run is held against what nothing can be accepted into: another revision, another file of scores."""
+
 NEW_NAMED = 3
 """How many new cases a verdict names."""
 
@@ -109,9 +112,9 @@ def regression(
 
     The cases that both sides have are judged, over all of them or on the worst one; a drop by the least that a value can be, an increase by
     the most. A regression there fails, whatever else is to be said. A new case is named and not judged. A deleted, renamed or re-recorded
-    case, one that only one side measured, and one measured in part, are inconclusive; so are a stale baseline, and a strategy or metric that
-    only one side has. No baseline at all: skipped, or a failure where one is required. A failure names the case that moved most and what was
-    dropped there.
+    case, one that was taken out of the baseline, one that only one side measured, and one measured in part, are inconclusive; so are a stale
+    baseline, and a strategy or metric that only one side has. No baseline at all: skipped, or a failure where one is required. A failure
+    names the case that moved most and what was dropped there.
 
     Source: ISO/IEC 25040, "acceptance criteria"; regression testing against an accepted result
     """
@@ -141,7 +144,7 @@ def regression(
     new = _new(cases.new, against.name)
     if not judged:
         first = doubts[0] if doubts else new or f"{rule.metric} was not measured, neither now nor in {against.name}"
-        return verdict("inconclusive", f"{first} — {ACCEPT}")
+        return verdict("inconclusive", f"{first} — {_next(comparison)}")
     worst = min(judged, key=lambda item: item.slack)
     said = f"{rule.metric} {_went(worst)}{sides.change(worst, cases)}"
     if worst.slack < 0:
@@ -150,7 +153,7 @@ def regression(
         said = "; ".join(filter(None, (said, new, *doubts[:1])))
         return verdict("fail", said, worst, **losses_on(comparison, strategy, rule.metric, case))
     if doubts:
-        return verdict("inconclusive", f"{doubts[0]} — {ACCEPT}; the cases that both have hold: {said}")
+        return verdict("inconclusive", f"{doubts[0]} — {_next(comparison)}; the cases that both have hold: {said}")
     within = f"{said}, within an allowed {allowed.word} of {allowed.text}"
     return verdict("pass", "; ".join(filter(None, (within, new))), worst)
 
@@ -160,17 +163,24 @@ def _accepted(comparison: Comparison, strategy: str, metric: str) -> dict[str, f
     return comparison.against.baseline.of(strategy, metric) if comparison.against.baseline else {}
 
 
+def _next(comparison: Comparison) -> str:
+    return ACCEPT if comparison.against.kept else ALLOW
+
+
 def _unpaired(rule: GateRule, comparison: Comparison, strategy: str) -> str | None:
     """Why the baseline cannot be compared with at all; None where it can."""
-    name = comparison.against.name
+    name, then = comparison.against.name, _next(comparison)
+    why = comparison.against.missing.get(strategy)
+    if why is not None:
+        return f"no {strategy} of {name} to compare with: {why}{'' if ' — ' in why else f' — {then}'}"
     stale = comparison.against.stale.get(rule.metric)
     if stale is not None:
-        return f"{name} is stale for {rule.metric}: {stale} — look at why, then {ACCEPT}"
+        return f"{name} is stale for {rule.metric}: {stale} — look at why, then {then}"
     if strategy not in comparison.everyone:
-        return f"strategy of {name} that is no longer declared (renamed or deleted?) — declare it again, or {ACCEPT}"
+        return f"strategy of {name} that is no longer declared (renamed or deleted?) — declare it again, or {then}"
     if not _accepted(comparison, strategy, rule.metric):
         has = comparison.against.baseline is not None and strategy in comparison.against.baseline.values
-        return f"{name} has no {rule.metric}{'' if has else f': strategy {strategy} is new'} — {ACCEPT}"
+        return f"{name} has no {rule.metric}{'' if has else f': strategy {strategy} is new'} — {then}"
     return None
 
 
@@ -178,6 +188,8 @@ def _doubts(cases: SharedCases, name: str) -> Iterator[str]:
     """What became of cases that had been accepted, each told apart."""
     for before, now in cases.renamed:
         yield f"renamed case: {before} of {name} is now {now}, the same recording"
+    for case in cases.removed:
+        yield f"removed case: {name} was made with case {case} and has no value for it"
     for case in cases.lost:
         yield f"deleted trace: {name} has case {case}, which was not replayed"
     for case, what in cases.other:
@@ -233,8 +245,10 @@ class _Sides:
         return found
 
     def doubts(self, shared: Sequence[str]) -> Iterator[str]:
-        """Why some shared cases cannot be judged."""
+        """Why some shared cases cannot be judged, nor what is judged over all of them."""
         metric, name = self.rule.metric, self.comparison.against.name
+        if self.rule.over == "all" and self._altered():
+            yield f"the {metric} of {name} over all cases is not what its cases come to"
         for case in shared:
             row, before = self.row(case), self.before(case)
             if row is None or (self.now(row) is None and before is None and not self._needed(row)):
@@ -256,7 +270,8 @@ class _Sides:
         if info is None or not paired:
             return None
         summary, accepted = self.row(None), self.before("")
-        if cases.all_shared and len(paired) == len(cases.shared) and summary is not None and accepted is not None:
+        every = cases.all_shared and len(paired) == len(cases.shared) and not self._altered()
+        if every and summary is not None and accepted is not None:
             now = self.now(summary)
             if now is not None:
                 return now, accepted
@@ -264,6 +279,16 @@ class _Sides:
         now = combine(info, [(value, row.n) for row, value, _ in paired])
         before = combine(info, [(value, weights.get(row.case or "", row.n)) for row, _, value in paired])
         return None if now is None or before is None else (now, before)
+
+    def _altered(self) -> bool:
+        """Whether the accepted value over all cases is not made of those of the cases; False where nobody knows what a case weighs."""
+        metric, weights = self.rule.metric, self._weights()
+        info, accepted = self.comparison.metrics.get(metric), _accepted(self.comparison, self.strategy, metric)
+        whole, known = accepted.get(""), {case: value for case, value in accepted.items() if case and value is not None}
+        if info is None or whole is None or (info.aggregate == "pooled" and not known.keys() <= weights.keys()):
+            return False
+        made = combine(info, [(value, weights.get(case, 0.0)) for case, value in known.items()])
+        return made is not None and abs(made - whole) > ROUNDING * max(1.0, abs(whole))
 
     def _weights(self) -> dict[str, float]:
         baseline = self.comparison.against.baseline

@@ -141,19 +141,29 @@ class Baseline(Value, frozen=True, kw_only=True):
         return self.bounds.get(strategy, {}).get(metric, {})
 
 
+KEPT = "the baseline"
+"""What the baseline is called that a scenario keeps in a file."""
+
+
 class Against(Value, frozen=True, kw_only=True):
     """What a comparison is held against: a baseline (None: none yet), and what it is called.
 
     `stale` says by metric why its accepted values no longer compare; the others do.
     `required`: that there is none yet is a failure. Where it is another revision of the code, `before` maps a strategy to the one here that is
-    its earlier self.
+    its earlier self, and `missing` says of one that has none there why.
     """
 
     baseline: Baseline | None = None
-    name: str = "the baseline"
+    name: str = KEPT
     stale: dict[str, str] = {}
     required: bool = False
     before: dict[str, str] = {}
+    missing: dict[str, str] = {}
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is the baseline that the scenario keeps, into which a run can be accepted."""
+        return self.name == KEPT
 
 
 class Tuning(msgspec.Struct, frozen=True, kw_only=True):

@@ -131,7 +131,7 @@ def _slot_text(plugins: tuple[Plugin, ...]) -> str:
 
 
 def compose(name: str, slots: Mapping[str, Any], base: Path | None = None) -> Strategy:
-    """A strategy from slot → spec string or function (for `routers`, a list of them). Raises SpecError on an unknown slot or spec.
+    """A strategy from slot → spec string, Plugin or function (for `routers`, a list of them). Raises SpecError on an unknown slot or spec.
 
     >>> str(compose("mine", {"store": "truncate:limit=80"}))
     'mine=store=truncate:limit=80'
@@ -172,7 +172,9 @@ def checked(strategy: Strategy) -> Strategy:
 
 
 def _plugin(kind: str, name: str, slot: str, given: object, base: Path | None) -> Plugin:
-    """The plug-in of a slot: from its spec string, or somebody's function as it is."""
+    """The plug-in of a slot: itself, from its spec string, or somebody's function as it is."""
+    if isinstance(given, Plugin):
+        return given
     if not callable(given):
         plugin = build(kind, _spec(name, slot, given), base)
         cassette = plugin.base / CASSETTE

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from ..errors import SpecError
 from ..plugins.registry import build
@@ -32,9 +31,7 @@ def parse_budgets(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def at_budgets(
-    strategies: Sequence[Strategy], budgets: Sequence[int], base: Path | None = None
-) -> tuple[Strategy, ...]:
+def at_budgets(strategies: Sequence[Strategy], budgets: Sequence[int]) -> tuple[Strategy, ...]:
     """The strategies with each one whose compactor has a window (`max_tokens`) at every budget instead, called `name@budget`.
 
     One without such a compactor runs once, as it is; without budgets all do. Raises SpecError for a declared name that a budget would make.
@@ -47,7 +44,7 @@ def at_budgets(
         return tuple(strategies)
     found: list[Strategy] = []
     for strategy in strategies:
-        found.extend([_at(strategy, budget, base) for budget in budgets] if has_window(strategy) else [strategy])
+        found.extend([_at(strategy, budget) for budget in budgets] if has_window(strategy) else [strategy])
     names = [strategy.name for strategy in found]
     taken = next((name for name in names if names.count(name) > 1), None)
     if taken is not None:
@@ -61,9 +58,10 @@ def has_window(strategy: Strategy) -> bool:
     return any(item.name == WINDOW for plugin in compactors for item in plugin.entry.parameters)
 
 
-def _at(strategy: Strategy, budget: int, base: Path | None) -> Strategy:
+def _at(strategy: Strategy, budget: int) -> Strategy:
     """The strategy with its window set to one budget."""
-    spec = strategy.plugins["compactor"][0].spec
+    alone = strategy.plugins["compactor"][0]
+    spec = alone.spec
     others = tuple((key, value) for key, value in spec.params if key != WINDOW)
-    plugin = build("compactor", Spec(spec.target, spec.attribute, (*others, (WINDOW, str(budget)))), base)
+    plugin = build("compactor", Spec(spec.target, spec.attribute, (*others, (WINDOW, str(budget)))), alone.base)
     return replace(strategy, name=f"{strategy.name}@{budget}", plugins={**strategy.plugins, "compactor": (plugin,)})

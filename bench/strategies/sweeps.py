@@ -44,20 +44,24 @@ def declared(
     """
     strategies: list[Strategy] = []
     names: dict[str, tuple[str, ...]] = {}
-    settings = [(name, values, written) for name, item in items for values, written in _each(item)]
+    settings = [(name, values, written) for name, item in items for values, written in at_settings(item)]
     found = put_together([(name, written) for name, _, written in settings], base, limits or Limits())
     for (_, values, _), alone in zip(settings, found, strict=True):
         one = replace(alone, name="-".join((alone.name, *values)))
-        made = tuple(each.name for each in at_budgets([one], budgets, base))
+        made = tuple(each.name for each in at_budgets([one], budgets))
         strategies.append(one)
         for known in dict.fromkeys((alone.name, one.name)):
             names[known] = (*names.get(known, ()), *made)
         names.update({each: (each,) for each in made if each not in names})
-    return Declared(at_budgets(strategies, budgets, base), names)
+    return Declared(at_budgets(strategies, budgets), names)
 
 
-def _each(item: Any) -> Sequence[tuple[tuple[str, ...], Any]]:
-    """The settings of a spec string, of a list of them (routers), or of slots; anything else is itself."""
+def at_settings(item: Any) -> Sequence[tuple[tuple[str, ...], Any]]:
+    """What a spec string, a list of them (routers), or slots stand for: for each setting that a sweep names its values, and the item with them.
+
+    >>> at_settings({"compactor": "mask_observations:keep_last=5|10"})[1]
+    (('10',), {'compactor': 'mask_observations:keep_last=10'})
+    """
     if isinstance(item, str):
         return swept(item)
     if isinstance(item, Mapping):
@@ -67,7 +71,7 @@ def _each(item: Any) -> Sequence[tuple[tuple[str, ...], Any]]:
 
 def _combined(items: Sequence[Any]) -> list[tuple[tuple[str, ...], list[Any]]]:
     """Every combination of the settings of several, in order."""
-    each = [_each(item) for item in items]
+    each = [at_settings(item) for item in items]
     require_few(math.prod(map(len, each)), items)
     return [
         (tuple(value for values, _ in chosen for value in values), [part for _, part in chosen])
