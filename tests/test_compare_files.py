@@ -78,15 +78,15 @@ def test_every_report_can_be_written(ending):
 
 
 def test_a_case_or_a_strategy_of_one_file_alone_is_told(capsys):
-    assert bench("compare", "a.json", "one_case.json", "--max-drop", "needed.recall=1") == 3
+    assert bench("compare", "a.json", "one_case.json", "--max-drop", "needed.recall=0.99") == 3
     said = capsys.readouterr().out
     assert "deleted trace" in said
     assert "Only in a.json: case construction" in " ".join(said.split())
-    assert bench("compare", "one_case.json", "a.json", "--max-drop", "needed.recall=1") == 0
+    assert bench("compare", "one_case.json", "a.json", "--max-drop", "needed.recall=0.99") == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "new case, not judged: one_case.json has no case construction" in said
     assert "Only here: case construction" in said
-    assert bench("compare", "one_case.json", "other_strategy.json", "--max-drop", "needed.recall=1") == 3
+    assert bench("compare", "one_case.json", "other_strategy.json", "--max-drop", "needed.recall=0.99") == 3
     said = " ".join(capsys.readouterr().out.split())
     assert "strategy cut_501 is new" in said
     assert "no longer declared" in said
