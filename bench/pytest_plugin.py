@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,13 +83,20 @@ class ScenarioFile(pytest.File):
     """One scenario: replayed once, when the first of its items runs."""
 
     scenario: Scenario
+    made: Mapping[str, Sequence[str]]
 
     def collect(self) -> Iterator[pytest.Item]:
+        from .pipeline import declared_by
+        from .plugins.apart import Limits
         from .scenario import read_scenario
 
         self.scenario = read_scenario(self.path)
+        try:
+            self.made = declared_by(self.scenario, Limits()).names
+        except BenchError:  # every item says it, where it is run
+            self.made = {name: (name,) for name in self.scenario.strategies}
         taken: dict[str, int] = {}
-        for name, place in [("measured something", None), *_items(self.scenario, str(self.path))]:
+        for name, place in [("measured something", None), *_items(self.scenario, self.made, str(self.path))]:
             taken[name] = taken.get(name, 0) + 1
             numbered = name if taken[name] == 1 else f"{name} ({taken[name]})"
             item = GateItem.from_parent(self, name=numbered, place=place)
@@ -127,9 +134,9 @@ class ScenarioFile(pytest.File):
         return found, lines
 
 
-def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str]]]:
+def _items(scenario: Scenario, made: Mapping[str, Sequence[str]], where: str) -> Iterator[tuple[str, tuple[int, str]]]:
     """One test a gate and strategy, in the order declared, with the number of the gate and the strategy. One that names no strategy of the
-    scenario means references; one that names nobody keeps its name, to be told.
+    scenario means references; one that names nobody keeps its name, to be told. `made`: what each strategy as declared stands for.
     """
     from fnmatch import fnmatchcase
 
@@ -140,7 +147,10 @@ def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str
         rule = parse_rule(table, f"{where}: gates[{number}]")
         limits = " ".join(f"{name}={table[name]}" for name in rule.settings)
         limit = f"{rule.metric} {limits}" + (" worst_case" if rule.over == "worst_case" else "")
-        matching = [name for name in scenario.strategies if fnmatchcase(name, rule.strategy)]
+        matching: dict[str, set[str]] = {}
+        for name in made:
+            if fnmatchcase(name, rule.strategy) and not any(told.issuperset(made[name]) for told in matching.values()):
+                matching[name] = {*made[name]}
         around = [name for name in REFERENCES if fnmatchcase(name, rule.strategy)]
         for strategy in matching or around or [rule.strategy]:
             yield f"{strategy}[{limit}]", (number, strategy)
@@ -167,13 +177,14 @@ class GateItem(pytest.Item):
                 raise GateFailed(conclude([comparison]).sentence)
             self._require_nothing_left()
             return
-        found = _verdicts(comparison, *self.place)
+        number, strategy = self.place
+        found = _verdicts(comparison, number, parent.made.get(strategy, (strategy,)))
         if not found:
-            raise GateFailed(f"no strategy is called {self.place[1]!r}")
+            raise GateFailed(f"no strategy is called {strategy!r}")
         self._judge(found)
 
     def _judge(self, found: Sequence[Verdict]) -> None:
-        """Fail or skip for the worst of some verdicts: a gate has one a budget."""
+        """Fail or skip for the worst of some verdicts: a gate has one a setting and budget."""
         from .reports.loss.sentences import loss_lines, told
 
         worst = min(found, key=lambda verdict: ("fail", "inconclusive", "skipped", "pass").index(verdict.outcome))
@@ -204,18 +215,13 @@ class GateItem(pytest.Item):
         return self.path, None, self.name
 
 
-def _verdicts(comparison: Comparison, number: int, strategy: str) -> list[Verdict]:
-    """What the gate of a number said of a strategy: once for each budget that it runs at."""
+def _verdicts(comparison: Comparison, number: int, names: Sequence[str]) -> list[Verdict]:
+    """What the gate of a number said of some strategies: those that one stands for, at its settings and budgets."""
     from .gates import judged
 
-    at = [f"{strategy}@{budget}" for budget in comparison.budgets]
-    verdicts, found = iter(comparison.verdicts), []
-    for rule in comparison.rules:
-        for name in judged(rule, comparison):
-            verdict = next(verdicts)
-            if rule.number == number and name in (strategy, *at):
-                found.append(verdict)
-    return found
+    verdicts = iter(comparison.verdicts)
+    each = [(rule, name, next(verdicts)) for rule in comparison.rules for name in judged(rule, comparison)]
+    return [verdict for rule, name, verdict in each if rule.number == number and name in names]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -184,6 +184,43 @@ def test_the_items_say_what_the_command_line_says(budgets):
     assert "failure" in tags
 
 
+SWEPT = """
+traces = ["traces/*.jsonl"]
+budgets = [3000, 1000000]
+
+[strategies]
+mine = { summarizer = "truncate:limit=3|1000000" }
+old = { compactor = "summarize_old:keep_last=2|4" }
+keep_all = {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "items"),
+    [
+        ("mine", {"mine": "failure"}),
+        ("mine-3", {"mine-3": "failure"}),
+        ("mine-1000000", {"mine-1000000": "pass"}),
+        ("mine-*", {"mine-3": "failure", "mine-1000000": "pass"}),
+        ("old-2", {"old-2": "pass"}),
+        ("old-2@1000000", {"old-2@1000000": "pass"}),
+        ("*@3000", {"old-2@3000": "pass", "old-4@3000": "pass"}),
+        ("*", {"mine": "failure", "old": "pass", "keep_all": "pass"}),
+        ("drop*", {"drop_all": "failure"}),
+    ],
+)
+def test_a_gate_on_a_strategy_of_several_settings_holds_for_all_of_them(pattern, items):
+    SCENARIO.write_text(f'{SWEPT}\n[[gates]]\nmetric = "needed.recall"\nmin = 0.99\nstrategy = "{pattern}"\n')
+    code, said = run("scenarios", "--junit-xml=x.xml")
+    assert "no strategy is called" not in said
+    assert code == bench("run", SCENARIO), said
+    found = {
+        case.get("name").partition("[")[0]: "pass" if case.find("failure") is None else "failure"
+        for case in list(ET.parse("x.xml").iter("testcase"))[1:]
+    }
+    assert found == items
+
+
 def test_a_gate_on_nobody_is_told_with_the_nearest_name():
     SCENARIO.write_text(SCENARIO.read_text().replace('strategy = "mine"', 'strategy = "mien"', 1))
     code, said = run("scenarios")
