@@ -1,12 +1,11 @@
 """Scenarios as pytest tests, one item a gate, and a `bench` fixture for tests of one's own. Loading it costs nothing: it imports on use.
 
-`pytest scenarios/` collects every scenario TOML of the folder; `pytest some/where/x.toml` that one. Items of one scenario carry an
-`xdist_group` mark: under pytest-xdist, `--dist loadfile` (or `loadgroup`) replays each scenario once.
+`pytest scenarios/` collects every scenario TOML below the folder; `pytest some/where/x.toml` that one. One that is broken is an error.
+Items of one scenario carry an `xdist_group` mark: under pytest-xdist, `--dist loadfile` (or `loadgroup`) replays each scenario once.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,10 +20,9 @@ if TYPE_CHECKING:
     from .strategies import Strategy
 
 FOLDER = "scenarios"
-"""The name of a folder whose TOML files are collected without being named."""
+"""The name of a folder below which, at any depth, scenarios are collected without being named."""
 
 ACCEPTED = "bench_accepted"
-_LOOKS_LIKE_ONE = re.compile(r"^\s*traces\s*=.*^\s*\[strategies", re.MULTILINE | re.DOTALL)
 _COMPARED = pytest.StashKey[dict[Path, "Comparison | BenchError"]]()
 
 
@@ -53,30 +51,17 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
     if file_path.suffix != ".toml" or file_path.name == "pyproject.toml":
         return None
-    if file_path.parent.name != FOLDER and not _is_named(file_path, parent.config):
+    if FOLDER not in file_path.parent.parts and not _is_named(file_path, parent.config):
         return None
-    return ScenarioFile.from_parent(parent, path=file_path) if _is_scenario(file_path) else None
+    from .scenario import meant_as_scenario
+
+    return ScenarioFile.from_parent(parent, path=file_path) if meant_as_scenario(file_path) else None
 
 
 def _is_named(path: Path, config: pytest.Config) -> bool:
     return any(
         (config.invocation_params.dir / argument.partition("::")[0]).resolve() == path for argument in config.args
     )
-
-
-def _is_scenario(path: Path) -> bool:
-    """Whether a TOML file is a scenario, or was meant to be one: a broken scenario is an error, never left out."""
-    import tomllib
-
-    try:
-        text = path.read_text(encoding="utf-8")
-        return {"traces", "strategies"} <= tomllib.loads(text).keys()
-    except tomllib.TOMLDecodeError:
-        return _LOOKS_LIKE_ONE.search(text) is not None
-    except RecursionError:  # reading it says what is wrong
-        return True
-    except (OSError, UnicodeDecodeError):
-        return False
 
 
 class ScenarioFile(pytest.File):

@@ -244,6 +244,57 @@ def test_a_broken_scenario_is_an_error_and_bad_input_one_line_an_item():
     assert "Traceback" not in said
 
 
+MISSPELT = 'traces = ["x"]\n[strategies]\na = {}\n[[gates]]\nmetric = "needed.recall"\nmin = 1\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (MISSPELT.replace("[strategies]", "[strategy]"), "unknown key 'strategy' — did you mean strategies?"),
+        (MISSPELT.replace("traces =", "trace ="), "unknown key 'trace' — did you mean traces?"),
+        (MISSPELT.replace("traces =", "trace =").replace("[strategies]", "[strategy]"), "unknown key 'trace'"),
+        (MISSPELT.replace('"x"]', '"x"'), "broken.toml: not TOML"),
+        ('[[ "gates" ]]\nmin =\n', "broken.toml: not TOML"),
+        ("keep_far = 0.5\n", "`traces` is missing or empty"),
+        (f"a = {'9' * 5000}\n{MISSPELT}", "broken.toml: not TOML"),
+        (f"title = '\udcff'\n{MISSPELT}", "broken.toml: not TOML"),
+    ],
+)
+def test_a_scenario_with_a_misspelt_key_is_an_error_at_any_depth(text, told):
+    broken = SCENARIO.parent / "sub" / "deeper" / "broken.toml"
+    broken.parent.mkdir(parents=True)
+    broken.write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert bench("run", broken) == 2
+    code, said = run("scenarios")
+    assert code != 0
+    assert told in said
+
+
+def test_scenarios_below_the_folder_are_collected_and_what_is_something_else_is_not():
+    deep = SCENARIO.parent / "red" / "today.toml"
+    deep.parent.mkdir()
+    deep.write_text(
+        SCENARIO.read_text().replace('"traces/', '"../traces/').replace('"summarizers.py', '"../summarizers.py')
+    )
+    others = {
+        "ruff.toml": "line-length = 100\n[lint]\nselect = ['E']\n",
+        "settings.toml": "title = 'x'\nmodel = 'gpt-4o'\nseed = 1\n",
+        "broken.toml": "title = [\nmore_gates = 1\n",
+        "pyproject.toml": MISSPELT,
+        "empty.toml": "",
+    }
+    for name, text in others.items():
+        deep.with_name(name).write_text(text)
+    code, said = run("scenarios", "--collect-only", "-q")
+    assert code == 0, said
+    assert said.count(f"{deep}::") == len(ITEMS) == said.count(f"{SCENARIO}::")
+    assert said.count("::") == 2 * len(ITEMS)
+    SUMMARIZERS.write_text(WORSE)
+    code, said = run("scenarios/red")
+    assert code == 1
+    assert "mine: needed.recall is 0" in said
+
+
 def test_under_xdist_a_scenario_is_replayed_in_one_process():
     pytest.importorskip("xdist")
     SUMMARIZERS.write_text("import os, pathlib\n\n\ndef summarize(result):\n    "
