@@ -283,22 +283,28 @@ class Bench:
     def value(
         self, trace: Trace | str | Path | Sequence[Trace], strategy: Strategy | str | Callable[..., Any], metric: str
     ) -> Measured:
-        """One metric over all of the traces. A value that could not be measured fails the test with the reason: it is never 0 or 1.
+        """One metric over all of the traces; of one that is only a bound, the end that is worse, which is what a gate judges.
 
-        A failed assertion on it names what was dropped on the worst case.
+        What was not measured, or only in part, and a strategy that is unstable fail the test with the reason: that is never 0 or 1. A failed
+        assertion names what was dropped on the worst case.
         """
+        from .gates import value_text, why_not
+        from .metrics import metric_of
         from .reports.loss.sentences import NAMED, loss_line
-        from .text.wording import exact
 
-        row, verdict = self._row(trace, strategy, metric)
-        if row.value is None:
-            pytest.fail(f"{metric} was not measured: {row.reason}", pytrace=False)
-        said = f"{metric} of {row.strategy} is {exact(row.value)}"
+        row, verdict, unstable = self._row(trace, strategy, metric)
+        value = row.least if metric_of(metric).info.better == "higher" else row.most
+        if value is None or row.partly:
+            how = "measured only in part" if row.partly else "not measured"
+            pytest.fail(f"{metric} was {how}: {why_not(row)}", pytrace=False)
+        if unstable:
+            pytest.fail(f"{metric} cannot be judged: {unstable}", pytrace=False)
+        said = f"{metric} of {row.strategy} is {value_text(row)}"
         dropped = [loss_line(loss, NAMED) for loss in verdict.losses[:NAMED]]
         if not dropped:
-            return Measured.of(row.value, [said])
+            return Measured.of(value, [said])
         where = f", worst on {verdict.case}" if verdict.case else ""
-        return Measured.of(row.value, [f"{said}{where}:", *(f"  {line}" for line in dropped)])
+        return Measured.of(value, [f"{said}{where}:", *(f"  {line}" for line in dropped)])
 
     def loss(
         self,
@@ -325,9 +331,12 @@ class Bench:
         run: Run = self._timer()(replay, self._only(trace), self._strategy(strategy))
         return run
 
-    def _row(self, trace: Any, strategy: Any, metric: str) -> tuple[Row, Verdict]:
-        """A metric over all traces, and what a gate that asks for the best there is says of it: that names what was dropped."""
+    def _row(self, trace: Any, strategy: Any, metric: str) -> tuple[Row, Verdict, str | None]:
+        """A metric over all traces, what a gate that asks for the best there is says of it (that names what was dropped), and why the strategy
+        is unstable.
+        """
         from . import compare
+        from .gates import unstable_on
         from .metrics import metric_of
 
         best = {"min": 1.0} if metric_of(metric).info.better == "higher" else {"max": 0.0}
@@ -337,7 +346,7 @@ class Bench:
         row = found.row(built.name, metric)
         if row is None:
             raise SpecError(f"{metric} has no value over all cases")
-        return row, found.verdicts[0]
+        return row, found.verdicts[0], unstable_on(found, built.name)
 
     def _traces(self, trace: Trace | str | Path | Sequence[Trace]) -> tuple[Trace, ...]:
         if isinstance(trace, str | Path):

@@ -173,13 +173,18 @@ def judge(rule: GateRule, comparison: Comparison, strategy: str) -> Verdict:
     """What one rule says of one strategy."""
     function: GateFunction = entries("gate")[rule.gate].target
     verdict = function(rule, comparison, strategy, **rule.settings)
-    unstable = [
-        case.id for case in comparison.cases if strategy in case.runs and case.runs[strategy].unstable_at is not None
-    ]
-    if not unstable or verdict.outcome not in ("pass", "fail"):
+    unstable = unstable_on(comparison, strategy)
+    if unstable is None or verdict.outcome not in ("pass", "fail"):
         return verdict
-    sentence = f"{strategy} is unstable: replayed again, it gave something else on {unstable[0]}"
-    return msgspec.structs.replace(verdict, outcome="inconclusive", sentence=f"{sentence} ({verdict.sentence})")
+    return msgspec.structs.replace(verdict, outcome="inconclusive", sentence=f"{unstable} ({verdict.sentence})")
+
+
+def unstable_on(comparison: Comparison, strategy: str) -> str | None:
+    """The sentence that a strategy is unstable, which names the first case; None for one that is not."""
+    for case in comparison.cases:
+        if strategy in case.runs and case.runs[strategy].unstable_at is not None:
+            return f"{strategy} is unstable: replayed again, it gave something else on {case.id}"
+    return None
 
 
 def needs_baseline(rule: GateRule) -> bool:
