@@ -170,10 +170,11 @@ def judged(rule: GateRule, comparison: Comparison) -> list[str]:
 
 
 def judge(rule: GateRule, comparison: Comparison, strategy: str) -> Verdict:
-    """What one rule says of one strategy."""
+    """What one rule says of one strategy. No number of an unstable one decides, nor of an unstable earlier self that it is held against."""
     function: GateFunction = entries("gate")[rule.gate].target
     verdict = function(rule, comparison, strategy, **rule.settings)
-    unstable = unstable_on(comparison, strategy)
+    before = comparison.against.before.get(strategy) if needs_baseline(rule) else None
+    unstable = next(filter(None, (unstable_on(comparison, name) for name in (strategy, before) if name)), None)
     if unstable is None or verdict.outcome not in ("pass", "fail"):
         return verdict
     return msgspec.structs.replace(verdict, outcome="inconclusive", sentence=f"{unstable} ({verdict.sentence})")
