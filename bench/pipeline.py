@@ -46,7 +46,7 @@ from .scenario import Scenario, declared_at, read_scenario, share_of
 from .strategies import Strategy, strategy_of
 from .strategies.earlier import Earlier, strategies_at
 from .strategies.loading import put_together
-from .strategies.sweeps import declared
+from .strategies.sweeps import Declared, declared
 from .text.facts import FACTS_VERSION
 from .times import Times
 from .tokens.prices import prices_date
@@ -201,7 +201,7 @@ def _run(
     limits: Limits,
     times: Times,
 ) -> Comparison:
-    given = declared(map(_named, plan.strategies, plan.strategies.values()), plan.budgets, plan.base, limits)
+    given = declared_by(plan, limits)
     rules = tuple(parse_rule(table, f"{where}: gates[{number}]", number) for number, table in enumerate(plan.gates, 1))
     require_known(rules, [*given.names, *REFERENCES], where)
     asked = Asked(plan, where, limits)
@@ -229,6 +229,14 @@ def _run(
     written_at = partial(declared_at, plan.path) if plan.path else lambda sha: None
     with strategies_at(against, given, written_at, plan.base, plan.budgets, limits) as then:
         return _compared(asked, replace(made, earlier=then))
+
+
+def declared_by(plan: Scenario, limits: Limits) -> Declared:
+    """The strategies of a scenario, each at every setting and budget. Errors: as `declared`."""
+    each = plan.strategies.items()
+    whole = {name for name, slots in each if isinstance(slots, str) or (not slots and name in REFERENCES)}
+    items = [(None, slots or name) if name in whole else (name, slots) for name, slots in each]
+    return declared(items, plan.budgets, plan.base, limits)
 
 
 # ---------------------------------------------------------------- how a comparison is made
@@ -293,8 +301,7 @@ def _compared(traces: Labelled, plan: _Plan) -> Comparison:
     infos = {item.name: item.info for item in chosen}
     order = [item.name for item in everyone]
     rows = ordered(cases, order, tuple(infos.values()))
-    gated = [infos[rule.metric] for rule in plan.rules if rule.metric in infos]
-    signature = _signature(cases, everyone, plan, gated)
+    signature = _signature(cases, everyone, plan, [infos[rule.metric] for rule in plan.rules if rule.metric in infos])
     drawn = Comparison(
         title=plan.title,
         signature=signature,
@@ -381,10 +388,3 @@ def _against(comparison: Comparison, plan: _Plan) -> Against:
     if plan.baseline is None:
         return Against(required=plan.require_baseline)
     return Against(baseline=plan.baseline, stale=stale_metrics(comparison.signature, plan.baseline, comparison.metrics))
-
-
-def _named(name: str, slots: Mapping[str, Any] | str) -> tuple[str | None, Any]:
-    """A strategy of a scenario: a table of slots, the empty table of a reference, or the spec string of the command line, which has its name."""
-    if isinstance(slots, str):
-        return None, slots
-    return (None, name) if not slots and name in REFERENCES else (name, slots)

@@ -1,13 +1,12 @@
 """Scenarios as pytest tests, one item a gate, and a `bench` fixture for tests of one's own. Loading it costs nothing: it imports on use.
 
-`pytest scenarios/` collects every scenario TOML of the folder; `pytest some/where/x.toml` that one. Items of one scenario carry an
-`xdist_group` mark: under pytest-xdist, `--dist loadfile` (or `loadgroup`) replays each scenario once.
+`pytest scenarios/` collects every scenario TOML below the folder; `pytest some/where/x.toml` that one. One that is broken is an error.
+Items of one scenario carry an `xdist_group` mark: under pytest-xdist, `--dist loadfile` (or `loadgroup`) replays each scenario once.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +20,9 @@ if TYPE_CHECKING:
     from .strategies import Strategy
 
 FOLDER = "scenarios"
-"""The name of a folder whose TOML files are collected without being named."""
+"""The name of a folder below which, at any depth, scenarios are collected without being named."""
 
 ACCEPTED = "bench_accepted"
-_LOOKS_LIKE_ONE = re.compile(r"^\s*traces\s*=.*^\s*\[strategies", re.MULTILINE | re.DOTALL)
 _COMPARED = pytest.StashKey[dict[Path, "Comparison | BenchError"]]()
 
 
@@ -53,9 +51,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
     if file_path.suffix != ".toml" or file_path.name == "pyproject.toml":
         return None
-    if file_path.parent.name != FOLDER and not _is_named(file_path, parent.config):
+    if FOLDER not in file_path.parent.parts and not _is_named(file_path, parent.config):
         return None
-    return ScenarioFile.from_parent(parent, path=file_path) if _is_scenario(file_path) else None
+    from .scenario import meant_as_scenario
+
+    return ScenarioFile.from_parent(parent, path=file_path) if meant_as_scenario(file_path) else None
 
 
 def _is_named(path: Path, config: pytest.Config) -> bool:
@@ -64,32 +64,24 @@ def _is_named(path: Path, config: pytest.Config) -> bool:
     )
 
 
-def _is_scenario(path: Path) -> bool:
-    """Whether a TOML file is a scenario, or was meant to be one: a broken scenario is an error, never left out."""
-    import tomllib
-
-    try:
-        text = path.read_text(encoding="utf-8")
-        return {"traces", "strategies"} <= tomllib.loads(text).keys()
-    except tomllib.TOMLDecodeError:
-        return _LOOKS_LIKE_ONE.search(text) is not None
-    except RecursionError:  # reading it says what is wrong
-        return True
-    except (OSError, UnicodeDecodeError):
-        return False
-
-
 class ScenarioFile(pytest.File):
     """One scenario: replayed once, when the first of its items runs."""
 
     scenario: Scenario
+    made: Mapping[str, Sequence[str]]
 
     def collect(self) -> Iterator[pytest.Item]:
+        from .pipeline import declared_by
+        from .plugins.apart import Limits
         from .scenario import read_scenario
 
         self.scenario = read_scenario(self.path)
+        try:
+            self.made = declared_by(self.scenario, Limits()).names
+        except BenchError:  # every item says it, where it is run
+            self.made = {name: (name,) for name in self.scenario.strategies}
         taken: dict[str, int] = {}
-        for name, place in [("measured something", None), *_items(self.scenario, str(self.path))]:
+        for name, place in [("measured something", None), *_items(self.scenario, self.made, str(self.path))]:
             taken[name] = taken.get(name, 0) + 1
             numbered = name if taken[name] == 1 else f"{name} ({taken[name]})"
             item = GateItem.from_parent(self, name=numbered, place=place)
@@ -127,9 +119,9 @@ class ScenarioFile(pytest.File):
         return found, lines
 
 
-def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str]]]:
+def _items(scenario: Scenario, made: Mapping[str, Sequence[str]], where: str) -> Iterator[tuple[str, tuple[int, str]]]:
     """One test a gate and strategy, in the order declared, with the number of the gate and the strategy. One that names no strategy of the
-    scenario means references; one that names nobody keeps its name, to be told.
+    scenario means references; one that names nobody keeps its name, to be told. `made`: what each strategy as declared stands for.
     """
     from fnmatch import fnmatchcase
 
@@ -140,7 +132,10 @@ def _items(scenario: Scenario, where: str) -> Iterator[tuple[str, tuple[int, str
         rule = parse_rule(table, f"{where}: gates[{number}]")
         limits = " ".join(f"{name}={table[name]}" for name in rule.settings)
         limit = f"{rule.metric} {limits}" + (" worst_case" if rule.over == "worst_case" else "")
-        matching = [name for name in scenario.strategies if fnmatchcase(name, rule.strategy)]
+        matching: dict[str, set[str]] = {}
+        for name in made:
+            if fnmatchcase(name, rule.strategy) and not any(told.issuperset(made[name]) for told in matching.values()):
+                matching[name] = {*made[name]}
         around = [name for name in REFERENCES if fnmatchcase(name, rule.strategy)]
         for strategy in matching or around or [rule.strategy]:
             yield f"{strategy}[{limit}]", (number, strategy)
@@ -167,13 +162,14 @@ class GateItem(pytest.Item):
                 raise GateFailed(conclude([comparison]).sentence)
             self._require_nothing_left()
             return
-        found = _verdicts(comparison, *self.place)
+        number, strategy = self.place
+        found = _verdicts(comparison, number, parent.made.get(strategy, (strategy,)))
         if not found:
-            raise GateFailed(f"no strategy is called {self.place[1]!r}")
+            raise GateFailed(f"no strategy is called {strategy!r}")
         self._judge(found)
 
     def _judge(self, found: Sequence[Verdict]) -> None:
-        """Fail or skip for the worst of some verdicts: a gate has one a budget."""
+        """Fail or skip for the worst of some verdicts: a gate has one a setting and budget."""
         from .reports.loss.sentences import loss_lines, told
 
         worst = min(found, key=lambda verdict: ("fail", "inconclusive", "skipped", "pass").index(verdict.outcome))
@@ -204,18 +200,13 @@ class GateItem(pytest.Item):
         return self.path, None, self.name
 
 
-def _verdicts(comparison: Comparison, number: int, strategy: str) -> list[Verdict]:
-    """What the gate of a number said of a strategy: once for each budget that it runs at."""
+def _verdicts(comparison: Comparison, number: int, names: Sequence[str]) -> list[Verdict]:
+    """What the gate of a number said of some strategies: those that one stands for, at its settings and budgets."""
     from .gates import judged
 
-    at = [f"{strategy}@{budget}" for budget in comparison.budgets]
-    verdicts, found = iter(comparison.verdicts), []
-    for rule in comparison.rules:
-        for name in judged(rule, comparison):
-            verdict = next(verdicts)
-            if rule.number == number and name in (strategy, *at):
-                found.append(verdict)
-    return found
+    verdicts = iter(comparison.verdicts)
+    each = [(rule, name, next(verdicts)) for rule in comparison.rules for name in judged(rule, comparison)]
+    return [verdict for rule, name, verdict in each if rule.number == number and name in names]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -292,22 +283,28 @@ class Bench:
     def value(
         self, trace: Trace | str | Path | Sequence[Trace], strategy: Strategy | str | Callable[..., Any], metric: str
     ) -> Measured:
-        """One metric over all of the traces. A value that could not be measured fails the test with the reason: it is never 0 or 1.
+        """One metric over all of the traces; of one that is only a bound, the end that is worse, which is what a gate judges.
 
-        A failed assertion on it names what was dropped on the worst case.
+        What was not measured, or only in part, and a strategy that is unstable fail the test with the reason: that is never 0 or 1. A failed
+        assertion names what was dropped on the worst case.
         """
+        from .gates import value_text, why_not
+        from .metrics import metric_of
         from .reports.loss.sentences import NAMED, loss_line
-        from .text.wording import exact
 
-        row, verdict = self._row(trace, strategy, metric)
-        if row.value is None:
-            pytest.fail(f"{metric} was not measured: {row.reason}", pytrace=False)
-        said = f"{metric} of {row.strategy} is {exact(row.value)}"
+        row, verdict, unstable = self._row(trace, strategy, metric)
+        value = row.least if metric_of(metric).info.better == "higher" else row.most
+        if value is None or row.partly:
+            how = "measured only in part" if row.partly else "not measured"
+            pytest.fail(f"{metric} was {how}: {why_not(row)}", pytrace=False)
+        if unstable:
+            pytest.fail(f"{metric} cannot be judged: {unstable}", pytrace=False)
+        said = f"{metric} of {row.strategy} is {value_text(row)}"
         dropped = [loss_line(loss, NAMED) for loss in verdict.losses[:NAMED]]
         if not dropped:
-            return Measured.of(row.value, [said])
+            return Measured.of(value, [said])
         where = f", worst on {verdict.case}" if verdict.case else ""
-        return Measured.of(row.value, [f"{said}{where}:", *(f"  {line}" for line in dropped)])
+        return Measured.of(value, [f"{said}{where}:", *(f"  {line}" for line in dropped)])
 
     def loss(
         self,
@@ -334,9 +331,12 @@ class Bench:
         run: Run = self._timer()(replay, self._only(trace), self._strategy(strategy))
         return run
 
-    def _row(self, trace: Any, strategy: Any, metric: str) -> tuple[Row, Verdict]:
-        """A metric over all traces, and what a gate that asks for the best there is says of it: that names what was dropped."""
+    def _row(self, trace: Any, strategy: Any, metric: str) -> tuple[Row, Verdict, str | None]:
+        """A metric over all traces, what a gate that asks for the best there is says of it (that names what was dropped), and why the strategy
+        is unstable.
+        """
         from . import compare
+        from .gates import unstable_on
         from .metrics import metric_of
 
         best = {"min": 1.0} if metric_of(metric).info.better == "higher" else {"max": 0.0}
@@ -346,7 +346,7 @@ class Bench:
         row = found.row(built.name, metric)
         if row is None:
             raise SpecError(f"{metric} has no value over all cases")
-        return row, found.verdicts[0]
+        return row, found.verdicts[0], unstable_on(found, built.name)
 
     def _traces(self, trace: Trace | str | Path | Sequence[Trace]) -> tuple[Trace, ...]:
         if isinstance(trace, str | Path):

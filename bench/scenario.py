@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from .errors import ScenarioError, SpecError, nearest, one_line
+from .errors import BenchError, ScenarioError, SpecError, nearest, one_line
 from .evidence.probes import problem_of
 from .files.git import file_at
 from .files.limits import read_regular
@@ -17,6 +18,9 @@ from .model import KEEP, KEEP_FAR, MAX_DEPTH, Probe, too_deep
 
 _KEYS = ("title", "traces", "strategies", "gates", "labels", "probes", "budgets", "seed", "calibrate", "model",
          "keep", "keep_far")  # fmt: skip
+_TELLING = ("traces", "strategies", "gates", "probes", "budgets", "calibrate", "keep_far")
+"""The keys that tell a scenario from the TOML of anything else, which may well have a `title` or a `model`."""
+_TELLS = re.compile(rf"^[ \t]*(?:\[\[?[ \t]*)?[\"']?(?:{'|'.join(_TELLING)})[\"']?[ \t]*[=.\]]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,17 @@ def _probes(path: Path, tables: Any) -> tuple[Probe, ...]:
             raise ScenarioError(f"{where} ({one_line(probe.question)[:60]}): {problem}")
         found.append(probe)
     return tuple(found)
+
+
+def meant_as_scenario(path: Path) -> bool:
+    """Whether a TOML file is a scenario, however broken: it has a key that only scenarios have. One that cannot be read may be one."""
+    try:
+        text = read_regular(path).decode("utf-8", "replace")
+        return not tomllib.loads(text.replace("\r\n", "\n")).keys().isdisjoint(_TELLING)
+    except ValueError:  # not TOML, or a whole number of thousands of digits
+        return _TELLS.search(text) is not None
+    except (OSError, RecursionError, BenchError):
+        return True
 
 
 def _budgets(path: Path, numbers: Any) -> tuple[int, ...]:

@@ -41,12 +41,15 @@ def test_what_a_command_says_is_escaped_as_github_asks():
     assert "\n" not in line
 
 
-def test_inconclusive_verdicts_warn_unless_allowed_and_others_say_nothing():
+def test_inconclusive_verdicts_warn_unless_allowed_skipped_ones_always_and_those_that_pass_say_nothing():
     (line,) = workflow_commands([failing(1, "inconclusive")], [None])
     assert line.startswith("::warning title=")
     allowed = msgspec.structs.replace(failing(1, "inconclusive"), allow_inconclusive=True)
     assert workflow_commands([allowed], [None]) == []
-    assert workflow_commands([failing(1, "pass"), failing(1, "skipped")], [None, None]) == []
+    assert workflow_commands([failing(1, "pass")], [None]) == []
+    skipped = msgspec.structs.replace(failing(1, "skipped"), allow_inconclusive=True)
+    (line,) = workflow_commands([skipped], [None])
+    assert line.startswith("::warning title=")
 
 
 def test_nothing_measured_is_an_error():
@@ -131,8 +134,8 @@ def test_the_action_does_not_run_a_folder_of_the_repository_that_is_called_bench
     for name in ("bench/__init__.py", "bench/__main__.py", "click.py"):
         (tmp_path / name).write_text("import pathlib\npathlib.Path('taken').touch()\n")
     folder = Path(sys.executable).parent
-    environment = {"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(tmp_path), "SCENARIOS": "none.toml", "AGAINST": "", "HISTORY": "",
-                   "ALLOW": "false", "REPORT": "r"}  # fmt: skip
+    environment = {"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(tmp_path), "SCENARIOS": "none.toml", "AGAINST": "", "REQUIRE": "true",
+                   "HISTORY": "", "ALLOW": "false", "REPORT": "r"}  # fmt: skip
     done = subprocess.run(
         ["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )

@@ -94,7 +94,7 @@ def test_a_case_that_was_recorded_again_under_its_name_makes_the_baseline_stale(
 
 def test_a_strategy_that_is_no_longer_declared_does_not_leave_silently():
     SCENARIO.write_text(
-        SCENARIO.read_text().replace('strategy = "mine"', 'strategy = "*"').replace("min = 0.5", "min = 0.0").replace('cut_500 = {', 'cut_400 = {')
+        SCENARIO.read_text().replace('strategy = "mine"', 'strategy = "*"').replace("min = 0.5", "min = 0.01").replace('cut_500 = {', 'cut_400 = {')
     )  # fmt: skip
     assert bench("run", SCENARIO) == 3
     said = {item["strategy"]: item["sentence"] for item in relative(verdicts()) if item["outcome"] == "inconclusive"}

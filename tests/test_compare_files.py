@@ -11,6 +11,7 @@ from repository import SCENARIO, SUMMARIZERS, TRACES, WORSE, bench
 
 from bench import __version__
 from bench.files.scores import read_scores
+from bench.model import Failure
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +25,11 @@ def files(tmp_path_factory):
         bench("run", SCENARIO, "-o", "a.json")
         SUMMARIZERS.write_text(WORSE)
         bench("run", SCENARIO, "-o", "worse.json")
+        SUMMARIZERS.write_text("def summarize(result):\n    raise ValueError('no')\n")
+        bench("run", SCENARIO, "-o", "raised.json")
+        SUMMARIZERS.write_text("import random\n\n\ndef summarize(result):\n    return str(random.random())\n")
+        bench("run", SCENARIO, "-o", "unstable.json")
+        SUMMARIZERS.write_text(WORSE)
         (TRACES / "construction.jsonl").unlink()
         bench("run", SCENARIO, "-o", "one_case.json")
         text = SCENARIO.read_text()
@@ -101,8 +107,56 @@ def test_scenarios_are_paired_by_title(capsys):
     assert "is in only one of two.json and one_case.json" in " ".join(capsys.readouterr().out.split())
 
 
-def edited(name, change):
-    document = json.loads(Path("a.json").read_text())
+def old(document):
+    """A score file as it was written before what was raised, and what was unstable, was said apart."""
+    del document["failures"], document["unstable"]
+
+
+@pytest.mark.parametrize("change", [lambda document: None, old])
+def test_a_strategy_that_raised_fails_its_gates_as_in_a_run(change, capsys):
+    after = edited("after.json", change, "raised.json")
+    for option in ("--max-drop=needed.recall=0.99", "--max-increase=cost.prompt_tokens=900%"):
+        assert bench("compare", "a.json", after, option, "--allow-inconclusive", "-o", "x.json", "-o", "x.html") == 1
+        found = json.loads(Path("x.json").read_text())
+        said = {item["strategy"]: (item["outcome"], item["sentence"]) for item in found["verdicts"]}
+        assert said["mine"][0] == "fail"
+        assert (
+            "mine: raised on construction: summarizer at step 4: scenarios/summarizers.py:2: ValueError: no"
+            in said["mine"][1]
+        )
+        assert {outcome for name, (outcome, _) in said.items() if name != "mine"} == {"pass"}
+        assert {item["strategy"] for item in found["failures"]} == {"mine"}
+    assert bench("compare", after, "a.json", "--max-drop", "needed.recall=0.99") == 3
+    assert "was not measured on construction in after.json" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(("before", "after"), [("a", "unstable"), ("unstable", "a"), ("unstable", "unstable")])
+def test_a_strategy_that_was_unstable_on_either_side_is_inconclusive(before, after, capsys):
+    limits = ["--max-drop", "needed.recall=0.99", "-o", "x.json"]
+    assert bench("compare", f"{before}.json", f"{after}.json", *limits) == 3
+    outcomes = {item["strategy"]: item for item in json.loads(Path("x.json").read_text())["verdicts"]}
+    who = "mine" if after == "unstable" else "mine of unstable.json"
+    assert f"{who} is unstable: replayed again, it gave something else on" in outcomes["mine"]["sentence"]
+    assert {item["outcome"] for name, item in outcomes.items() if name != "mine"} == {"pass"}
+    assert bench("compare", f"{before}.json", f"{after}.json", *limits, "--allow-inconclusive") == 0
+
+
+def test_what_was_raised_and_what_was_unstable_is_read_back_for_each_scenario(capsys):
+    gold = {item.title: item for item in read_scores(Path(__file__).parent / "gold" / "several.json")}
+    failure = Failure(step=0, slot="summarizer", error="ValueError: no such key")
+    assert {title: item.failures for title, item in gold.items() if item.failures} == {
+        "Nothing measured": {("broken", "only"): failure}
+    }
+    (raised,) = read_scores(Path("raised.json"))
+    assert read_scores(Path(edited("old.json", old, "raised.json")))[0].failures == raised.failures
+    assert {name for name, _ in raised.failures} == {"mine"}
+    (unstable,) = read_scores(Path("unstable.json"))
+    assert {name for name, _ in unstable.unstable} == {"mine"}
+    assert not unstable.failures
+
+
+def edited(name, change, of="a.json"):
+    document = json.loads(Path(of).read_text())
     change(document)
     Path(name).write_text(json.dumps(document))
     return name

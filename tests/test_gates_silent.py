@@ -6,7 +6,7 @@ import math
 
 import msgspec
 import pytest
-from judged import AT_LEAST, compared, outcomes, rule, with_verdicts
+from judged import AT_LEAST, BROKEN, compared, outcomes, rule, with_verdicts
 
 from bench.errors import ScenarioError
 from bench.gates import conclude, require_known
@@ -63,3 +63,19 @@ def test_a_value_that_equals_its_limit_passes_whatever_the_last_bit_says():
     for value, outcome in ((math.nextafter(0.5, 0), "pass"), (0.5 - 1e-6, "fail")):
         (row,) = built.summary
         assert outcomes(with_verdicts(built, summary=(msgspec.structs.replace(row, value=value),))) == [outcome]
+
+
+def test_who_raised_fails_though_it_is_unstable_elsewhere():
+    built = compared({"s": {"a": BROKEN, "b": 0.9}}, AT_LEAST)
+    runs = {
+        case.id: msgspec.structs.replace(case.runs["s"], unstable_at=3 if case.id == "b" else None)
+        for case in built.cases
+    }
+    cases = tuple(msgspec.structs.replace(case, runs={"s": runs[case.id]}) for case in built.cases)
+    assert outcomes(with_verdicts(built, cases=cases)) == ["fail"]
+    steady = compared({"s": {"a": 0.9}}, AT_LEAST)
+    shaky = tuple(
+        msgspec.structs.replace(case, runs={"s": msgspec.structs.replace(case.runs["s"], unstable_at=3)})
+        for case in steady.cases
+    )
+    assert (outcomes(steady), outcomes(with_verdicts(steady, cases=shaky))) == (["pass"], ["inconclusive"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, bench
+from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, bench, commit, git
 
 import bench as verbs
 from bench.starter import _FILES, requirement
@@ -100,30 +101,69 @@ def test_the_action_gives_the_command_line_options_that_exist(capsys):
     action = (ROOT / "action.yml").read_text()
     assert bench("run", "--help") == 0
     known = capsys.readouterr().out
-    for option in ("--against", "--history", "--allow-inconclusive"):
+    for option in ("--against", "--require-baseline", "--history", "--allow-inconclusive"):
         assert f"({option}" in action
         assert option in known
 
 
-@pytest.mark.usefixtures("bash")
-def test_the_script_of_the_action_runs(tmp_path):
-    assert bench("init") == 0
+def as_the_action(**inputs):
+    """The exit code and output of the action's script in this folder, as it runs with these inputs and the others as they are by default."""
     text = (ROOT / "action.yml").read_text()
     body = text.partition("      run: |\n")[2].partition("\n    - if: always()")[0]
     script = "\n".join(line.removeprefix("        ") for line in body.splitlines()).replace(
         "python -I -m",
         f"{sys.executable} -m",  # isolated, this folder could not be seen
     )
-    environment = {
-        "SCENARIOS": "scenarios/*.toml", "AGAINST": "", "HISTORY": "kept.sqlite", "ALLOW": "true", "REPORT": "out",
-        "PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "HOME": str(Path.home()),
-    }  # fmt: skip
+    about = text.partition("inputs:\n")[2].partition("\nruns:")[0]
+    defaults = dict(re.findall(r'^  ([\w-]+):\n(?:    .*\n)*?    default: "?(.*?)"?$', about, re.MULTILINE))
+    named = dict(re.findall(r"^        (\w+): \$\{\{ inputs\.([\w-]+) \}\}$", text, re.MULTILINE))
+    given = {name: inputs.get(name, defaults[of]) for name, of in named.items()}
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "HOME": str(Path.home()), "GITHUB_ACTIONS": "true"}
     done = subprocess.run(
-        ["bash", "-eo", "pipefail", "-c", script], env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+        ["bash", "-eo", "pipefail", "-c", script],
+        env={**environment, **given}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.usefixtures("bash")
+def test_the_script_of_the_action_runs(tmp_path):
+    assert bench("init") == 0
+    code, said = as_the_action(HISTORY="kept.sqlite", ALLOW="true", REPORT="out")
+    assert code == 0, said
     assert {path.name for path in tmp_path.glob("out.*")} == {"out.html", "out.xml", "out.json", "out.md"}
     assert (tmp_path / "kept.sqlite").exists()
+
+
+@pytest.mark.usefixtures("bash")
+def test_with_the_action_a_baseline_that_is_gone_is_red_unless_none_is_asked_for():
+    assert bench("init") == 0
+    SCENARIO.rename(SCENARIO.with_name("renamed.toml"))
+    code, said = as_the_action()
+    assert code == 1, said
+    assert "no baseline yet for needed.recall — accept this run with --update-baseline (one is required)" in said
+    assert said.count("::error ") == 3
+    code, said = as_the_action(REQUIRE="false")
+    assert code == 0, said
+    assert "1 pass, 3 skipped" in said
+    assert said.count("::warning ") == 3
+    assert "::error" not in said
+
+
+@pytest.mark.usefixtures("bash")
+def test_with_the_action_no_baseline_is_needed_against_a_revision_nor_without_relative_gates():
+    assert bench("init") == 0
+    BASELINE.unlink()
+    git("init", "--quiet")
+    commit("as it was")
+    code, said = as_the_action(AGAINST="HEAD")
+    assert code == 0, said
+    assert "4 pass" in said
+    table = SCENARIO.read_text()
+    SCENARIO.write_text(table.partition("[[gates]]")[0] + '[[gates]]\nmetric = "needed.recall"\nmin = 0.5\n')
+    code, said = as_the_action()
+    assert code == 0, said
+    assert "2 pass" in said
 
 
 def test_the_starters_function_is_the_one_that_runs():

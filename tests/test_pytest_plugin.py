@@ -1,16 +1,15 @@
-"""The pytest plugin, as somebody's own pytest runs it: scenarios as items, readable failures, the fixture, xdist and benchmark."""
+"""The pytest plugin, as somebody's own pytest runs it: scenarios as items, readable failures, xdist."""
 
 from __future__ import annotations
 
 import json
-import os
-import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from plugged import run
 from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench
 
 ROOT = Path(__file__).parents[1]
@@ -29,17 +28,6 @@ def repository(tmp_path, monkeypatch, capsys):
     assert bench("init") == 0
     capsys.readouterr()
     return tmp_path
-
-
-def run(*arguments, plugins=()):
-    """The exit code and output of pytest in a process of its own, with this plugin, and no other but those named."""
-    loaded = [part for name in ("bench.pytest_plugin", *plugins) for part in ("-p", name)]
-    command = [sys.executable, "-m", "pytest", *loaded, "-p", "no:cacheprovider", "--color=no", *arguments]
-    outside = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
-    environment = {**outside, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert "INTERNALERROR" not in done.stdout + done.stderr
-    return done.returncode, done.stdout + done.stderr
 
 
 def test_a_folder_of_scenarios_is_collected_one_item_a_gate():
@@ -184,6 +172,43 @@ def test_the_items_say_what_the_command_line_says(budgets):
     assert "failure" in tags
 
 
+SWEPT = """
+traces = ["traces/*.jsonl"]
+budgets = [3000, 1000000]
+
+[strategies]
+mine = { summarizer = "truncate:limit=3|1000000" }
+old = { compactor = "summarize_old:keep_last=2|4" }
+keep_all = {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "items"),
+    [
+        ("mine", {"mine": "failure"}),
+        ("mine-3", {"mine-3": "failure"}),
+        ("mine-1000000", {"mine-1000000": "pass"}),
+        ("mine-*", {"mine-3": "failure", "mine-1000000": "pass"}),
+        ("old-2", {"old-2": "pass"}),
+        ("old-2@1000000", {"old-2@1000000": "pass"}),
+        ("*@3000", {"old-2@3000": "pass", "old-4@3000": "pass"}),
+        ("*", {"mine": "failure", "old": "pass", "keep_all": "pass"}),
+        ("drop*", {"drop_all": "failure"}),
+    ],
+)
+def test_a_gate_on_a_strategy_of_several_settings_holds_for_all_of_them(pattern, items):
+    SCENARIO.write_text(f'{SWEPT}\n[[gates]]\nmetric = "needed.recall"\nmin = 0.99\nstrategy = "{pattern}"\n')
+    code, said = run("scenarios", "--junit-xml=x.xml")
+    assert "no strategy is called" not in said
+    assert code == bench("run", SCENARIO), said
+    found = {
+        case.get("name").partition("[")[0]: "pass" if case.find("failure") is None else "failure"
+        for case in list(ET.parse("x.xml").iter("testcase"))[1:]
+    }
+    assert found == items
+
+
 def test_a_gate_on_nobody_is_told_with_the_nearest_name():
     SCENARIO.write_text(SCENARIO.read_text().replace('strategy = "mine"', 'strategy = "mien"', 1))
     code, said = run("scenarios")
@@ -207,6 +232,57 @@ def test_a_broken_scenario_is_an_error_and_bad_input_one_line_an_item():
     assert "Traceback" not in said
 
 
+MISSPELT = 'traces = ["x"]\n[strategies]\na = {}\n[[gates]]\nmetric = "needed.recall"\nmin = 1\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (MISSPELT.replace("[strategies]", "[strategy]"), "unknown key 'strategy' — did you mean strategies?"),
+        (MISSPELT.replace("traces =", "trace ="), "unknown key 'trace' — did you mean traces?"),
+        (MISSPELT.replace("traces =", "trace =").replace("[strategies]", "[strategy]"), "unknown key 'trace'"),
+        (MISSPELT.replace('"x"]', '"x"'), "broken.toml: not TOML"),
+        ('[[ "gates" ]]\nmin =\n', "broken.toml: not TOML"),
+        ("keep_far = 0.5\n", "`traces` is missing or empty"),
+        (f"a = {'9' * 5000}\n{MISSPELT}", "broken.toml: not TOML"),
+        (f"title = '\udcff'\n{MISSPELT}", "broken.toml: not TOML"),
+    ],
+)
+def test_a_scenario_with_a_misspelt_key_is_an_error_at_any_depth(text, told):
+    broken = SCENARIO.parent / "sub" / "deeper" / "broken.toml"
+    broken.parent.mkdir(parents=True)
+    broken.write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert bench("run", broken) == 2
+    code, said = run("scenarios")
+    assert code != 0
+    assert told in said
+
+
+def test_scenarios_below_the_folder_are_collected_and_what_is_something_else_is_not():
+    deep = SCENARIO.parent / "red" / "today.toml"
+    deep.parent.mkdir()
+    deep.write_text(
+        SCENARIO.read_text().replace('"traces/', '"../traces/').replace('"summarizers.py', '"../summarizers.py')
+    )
+    others = {
+        "ruff.toml": "line-length = 100\n[lint]\nselect = ['E']\n",
+        "settings.toml": "title = 'x'\nmodel = 'gpt-4o'\nseed = 1\n",
+        "broken.toml": "title = [\nmore_gates = 1\n",
+        "pyproject.toml": MISSPELT,
+        "empty.toml": "",
+    }
+    for name, text in others.items():
+        deep.with_name(name).write_text(text)
+    code, said = run("scenarios", "--collect-only", "-q")
+    assert code == 0, said
+    assert said.count(f"{deep}::") == len(ITEMS) == said.count(f"{SCENARIO}::")
+    assert said.count("::") == 2 * len(ITEMS)
+    SUMMARIZERS.write_text(WORSE)
+    code, said = run("scenarios/red")
+    assert code == 1
+    assert "mine: needed.recall is 0" in said
+
+
 def test_under_xdist_a_scenario_is_replayed_in_one_process():
     pytest.importorskip("xdist")
     SUMMARIZERS.write_text("import os, pathlib\n\n\ndef summarize(result):\n    "
@@ -215,92 +291,6 @@ def test_under_xdist_a_scenario_is_replayed_in_one_process():
     assert code == 0, said
     assert "5 passed" in said
     assert len(list(Path().glob("pid-*"))) == 1
-
-
-FIXTURE = """
-import pytest
-from bench.errors import BenchError, SpecError, TraceError
-from bench.model import Run
-
-FOLDER, SURVEY = "scenarios/traces", "scenarios/traces/survey.jsonl"
-MINE = "mine=summarizer=scenarios/summarizers.py:summarize"
-
-def hundred(result):
-    return result.text[:100]
-
-def test_losses(bench):
-    assert bench.loss(FOLDER, "keep_all") == 0.0
-    assert bench.loss(FOLDER, "drop_all") == 1.0
-    assert bench.loss(FOLDER, MINE) < 0.05 < bench.loss(FOLDER, hundred)
-    assert bench.loss(SURVEY, hundred, metric="needed.recall") == 1.0 - bench.value(SURVEY, hundred, "needed.recall")
-
-def test_replay_and_compare(bench):
-    (trace,) = bench.load(SURVEY)
-    run = bench.replay(trace, MINE)
-    assert isinstance(run, Run) and run.failure is None and run.prompts == bench.replay(SURVEY, MINE).prompts
-    compared = bench.compare(bench.load(FOLDER), [MINE, hundred])
-    assert compared.strategies == ("mine", "hundred")
-    assert bench.value(FOLDER, hundred, "needed.tokens_over_oracle") == compared.row("hundred", "needed.tokens_over_oracle").value
-
-def test_errors(bench):
-    with pytest.raises(SpecError, match="did you mean needed.recall"):
-        bench.value(SURVEY, MINE, "needed.recal")
-    with pytest.raises(SpecError, match="use bench.value"):
-        bench.loss(SURVEY, MINE, metric="cost.prompt_tokens")
-    with pytest.raises(TraceError):
-        bench.load("none.jsonl")
-    with pytest.raises(BenchError, match="holds 2 traces"):
-        bench.replay(FOLDER, MINE)
-    with pytest.raises(pytest.fail.Exception, match="was not measured"):
-        bench.value(SURVEY, MINE, "findings.agreement")
-"""
-FAILING = """
-def hundred(result):
-    return result.text[:100]
-
-def test_value(bench):
-    assert bench.value("scenarios/traces", hundred, "needed.recall") == 1.0
-
-def test_loss(bench):
-    assert bench.loss("scenarios/traces", hundred, "needed.recall") <= 0.01
-
-def test_tokens(bench):
-    assert 10 > bench.value("scenarios/traces", hundred, "cost.prompt_tokens")
-"""
-TIMED = """
-def test_time(bench):
-    run = bench.benchmark("mine=summarizer=scenarios/summarizers.py:summarize", "scenarios/traces/survey.jsonl")
-    assert run.strategy == "mine"
-"""
-
-
-def test_the_fixture_in_tests_of_ones_own():
-    Path("test_own.py").write_text(FIXTURE)
-    code, said = run("test_own.py")
-    assert code == 0, said
-    assert "3 passed" in said
-
-
-def test_an_assertion_that_fails_names_the_facts_as_a_gate_does():
-    Path("test_own.py").write_text(FAILING)
-    code, said = run("test_own.py")
-    assert code == 1, said
-    assert re.search(r"assert 0\.\d+ == 1\.0", said)
-    told = re.findall(r"^E .*needed\.recall of hundred is 0\.\d+, worst on \w+:", said, re.MULTILINE)
-    assert len(told) == 2
-    assert len(re.findall(r"E +step \d+ \(\w+\) dropped \".+; step \d+ needed \"", said)) >= 2
-    assert re.search(r"cost\.prompt_tokens of hundred is \d+\n", said)
-
-
-def test_benchmarks_time_strategies_and_say_what_is_missing():
-    Path("test_time.py").write_text(TIMED)
-    code, said = run("test_time.py")
-    assert code == 1
-    assert "bench.benchmark needs pytest-benchmark" in said
-    pytest.importorskip("pytest_benchmark")
-    code, said = run("test_time.py", plugins=["pytest_benchmark.plugin"])
-    assert code == 0, said
-    assert "benchmark: 1 tests" in said
 
 
 def test_loading_the_plugin_costs_nothing():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from .outputs import places, require_apart
 
 if TYPE_CHECKING:
     from ..files.scores import Scores
-    from ..model import Comparison, GateRule, Verdict
+    from ..model import Case, Comparison, GateRule, Verdict
 
 SHOWN = ("gates", "changes")
 WRITTEN = ("gates", "changes", "metrics")
@@ -116,7 +116,7 @@ def _comparison(old: Scores, new: Scores, judging: _Judging, path: Path, alone: 
     from ..comparison.shared import accepted_from
     from ..gates import check
     from ..metrics import metrics
-    from ..model import Against, Case, Comparison, RecordingShown
+    from ..model import Against, Comparison
 
     try:
         require_comparable(new.signature, old.signature)
@@ -124,18 +124,36 @@ def _comparison(old: Scores, new: Scores, judging: _Judging, path: Path, alone: 
         raise ResultsError(f"{path}: {new.title}: {error}") from None
     known = {name: item.info for name, item in metrics().items()}
     names = {name: name for name in old.strategies}
+    before = {name: f"{name} of {path.name}" for name in old.strategies}
     accepted = accepted_from((*old.summary, *old.rows), old.signature, known, names)
     drawn = Comparison(
         title=new.title,
         signature=new.signature,
         strategies=new.strategies,
         references=(),
-        cases=tuple(Case(id=name, recording=RecordingShown(sha256=new.signature.traces[name])) for name in new.cases),
+        cases=tuple(_case(name, new, old, before) for name in new.cases),
         rows=tuple(row for row in new.rows if row.strategy in new.strategies),
         summary=tuple(row for row in new.summary if row.strategy in new.strategies),
         metrics={name: known[name] for name in dict.fromkeys(row.metric for row in new.rows) if name in known},
         rules=judging.rules,
-        against=Against(baseline=accepted, name=path.name),
+        against=Against(baseline=accepted, name=path.name, before=before),
         allow_inconclusive=judging.allow_inconclusive,
     )
     return msgspec.structs.replace(drawn, verdicts=(*check(drawn), *alone))
+
+
+def _case(name: str, new: Scores, old: Scores, before: Mapping[str, str]) -> Case:
+    """A case with what gates judge beside its rows: on it a strategy raised, or it was unstable, here or as it was before."""
+    from ..model import Case, RecordingShown, RunShown
+
+    runs = {
+        strategy: RunShown(failure=new.failures.get((strategy, name)), unstable_at=new.unstable.get((strategy, name)))
+        for strategy in new.strategies
+        if {(strategy, name)} & (new.failures.keys() | new.unstable.keys())
+    }
+    earlier = {
+        called: RunShown(unstable_at=old.unstable[strategy, name])
+        for strategy, called in before.items()
+        if (strategy, name) in old.unstable
+    }
+    return Case(id=name, recording=RecordingShown(sha256=new.signature.traces[name]), runs={**runs, **earlier})

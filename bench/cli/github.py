@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST = 10
 """How many annotations of one kind GitHub shows of one step."""
 
-KINDS = {"fail": "error", "inconclusive": "warning"}
+KINDS = {"fail": "error", "inconclusive": "warning", "skipped": "warning"}
 
 
 def inside_actions() -> bool:
@@ -41,7 +41,7 @@ def quoted_output() -> Iterator[None]:
 
 
 def workflow_commands(comparisons: Sequence[Comparison], files: Sequence[Path | None]) -> list[str]:
-    """A workflow command for each verdict that failed (an error) or could not be judged (a warning), on its scenario's file.
+    """A workflow command for each verdict that failed (an error), or was skipped or could not be judged (a warning), on its scenario's file.
 
     At most ten of a kind, which is what GitHub shows; the last of more says how many are left out. One that measured nothing is an error.
     """
@@ -54,7 +54,7 @@ def workflow_commands(comparisons: Sequence[Comparison], files: Sequence[Path | 
             found["error"].append(_command("error", file, comparison.title, "nothing was measured"))
         for verdict in comparison.verdicts:
             kind = KINDS.get(verdict.outcome)
-            if kind is not None and not (kind == "warning" and comparison.allow_inconclusive):
+            if kind is not None and not (verdict.outcome == "inconclusive" and comparison.allow_inconclusive):
                 message = "\n".join((told(verdict), *loss_lines(verdict)[1:]))
                 found[kind].append(_command(kind, file, f"bench: {verdict.gate}", message))
     lines = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,12 @@ from typing import Any
 import msgspec
 
 from ..errors import ResultsError, one_line
-from ..model import Row, Signature, Value
+from ..model import Failure, Row, Signature, Value
 from .signatures import signature_from
 from .versioned import read_bytes
+
+_RAISED = re.compile(r"strategy raised(?: in (\w{1,99}))?(?: at step (\d{1,18}))?: (.*)", re.DOTALL)
+"""How a row says that its strategy raised: in which slot, at which step, and what."""
 
 
 class _Scored(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +32,22 @@ class _Scored(msgspec.Struct, frozen=True, kw_only=True):
     scenario: str | None = None
 
 
+class _Failed(msgspec.Struct, frozen=True, kw_only=True):
+    strategy: str
+    case: str
+    step: int
+    slot: str
+    error: str
+    scenario: str | None = None
+
+
+class _Unstable(msgspec.Struct, frozen=True, kw_only=True):
+    strategy: str
+    case: str
+    step: int
+    scenario: str | None = None
+
+
 class _ScoreFile(msgspec.Struct, frozen=True, kw_only=True):
     title: str | tuple[str, ...]
     signature: msgspec.Raw
@@ -35,10 +55,15 @@ class _ScoreFile(msgspec.Struct, frozen=True, kw_only=True):
     cases: tuple[str, ...]
     rows: tuple[_Scored, ...]
     summary: tuple[_Scored, ...]
+    failures: tuple[_Failed, ...] | None = None
+    unstable: tuple[_Unstable, ...] = ()
 
 
 class Scores(Value, frozen=True, kw_only=True):
-    """What a JSON report says of one scenario: its signature, its declared strategies, its rows by case and over all cases."""
+    """What a JSON report says of one scenario: its signature, its declared strategies, its rows by case and over all cases.
+
+    By (strategy, case), `failures` are what was raised there, and `unstable` the steps at which something else was given when replayed again.
+    """
 
     title: str
     signature: Signature
@@ -46,6 +71,8 @@ class Scores(Value, frozen=True, kw_only=True):
     cases: tuple[str, ...]
     rows: tuple[Row, ...]
     summary: tuple[Row, ...]
+    failures: dict[tuple[str, str], Failure] = {}
+    unstable: dict[tuple[str, str], int] = {}
 
 
 def read_scores(path: Path) -> tuple[Scores, ...]:
@@ -68,9 +95,29 @@ def read_scores(path: Path) -> tuple[Scores, ...]:
             cases=tuple(case for case in file.cases if case in signature.traces),
             rows=_rows(file.rows, only, title),
             summary=_rows(file.summary, only, title),
+            failures=_failures(file, only, title),
+            unstable={
+                (item.strategy, item.case): item.step for item in file.unstable if (item.scenario or only) == title
+            },
         )
         for title, signature in signatures.items()
     )
+
+
+def _failures(file: _ScoreFile, only: str | None, title: str) -> dict[tuple[str, str], Failure]:
+    """What was raised, by strategy and case. Files written before that was said apart say it where a value is missing."""
+    if file.failures is None:
+        missing = [(row, _RAISED.fullmatch(row.reason or "")) for row in file.rows if (row.scenario or only) == title]
+        return {
+            (row.strategy, row.case): Failure(step=int(said[2] or -1), slot=said[1] or "strategy", error=said[3])
+            for row, said in missing
+            if said is not None and row.case is not None
+        }
+    return {
+        (item.strategy, item.case): Failure(step=item.step, slot=item.slot, error=item.error)
+        for item in file.failures
+        if (item.scenario or only) == title
+    }
 
 
 def _rows(scored: Sequence[_Scored], only: str | None, title: str) -> tuple[Row, ...]:

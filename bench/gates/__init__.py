@@ -201,7 +201,7 @@ def judge(rule: GateRule, comparison: Comparison, strategy: str) -> Verdict:
     verdict = function(rule, comparison, strategy, **rule.settings)
     before = comparison.against.before.get(strategy) if needs_baseline(rule) else None
     unstable = next(filter(None, (unstable_on(comparison, name) for name in (strategy, before) if name)), None)
-    if unstable is None or verdict.outcome not in ("pass", "fail"):
+    if unstable is None or verdict.outcome not in ("pass", "fail") or comparison.failed(strategy):
         return verdict
     return msgspec.structs.replace(verdict, outcome="inconclusive", sentence=f"{unstable} ({verdict.sentence})")
 

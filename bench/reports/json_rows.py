@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -25,7 +25,8 @@ def json_rows(sections: Sequence[Section]) -> str:
 
     `decision` is what the ranking says: the outcome, the winner, the sentence, and how far to trust it; in a report of tuning it has `tuned`: what
     was chosen, on which cases, and whether that holds on these. A row whose value is not exact has
-    `low` and `high` too, one that was measured in part `partly`, the number of samples left out. One row a line, keys always in one order, NaN
+    `low` and `high` too, one that was measured in part `partly`, the number of samples left out. `failures` are
+    the runs in which a strategy raised, `unstable` those that came out otherwise when replayed again. One row a line, keys always in one order, NaN
     impossible. With several comparisons every row also names its `scenario`, and `signature` and `decision` map scenario names to theirs.
     """
     several = len(sections) > 1
@@ -55,6 +56,10 @@ def json_rows(sections: Sequence[Section]) -> str:
         for row in (*section.comparison.summary, *section.comparison.rows)
         if row.marks
     )  # fmt: skip
+    for name, said in (("failures", _failures), ("unstable", _unstable)):
+        document[name] = _Lines(
+            _named(section, several, row) for section in sections for row in said(section.comparison)
+        )
     document["skipped"] = _Lines(
         _named(section, several, {"path": path, "reason": reason, "damaged": path in section.comparison.damaged})
         for section in sections
@@ -93,6 +98,22 @@ def _listed(section: Section, name: str) -> list[dict[str, Any]]:
     if name == "verdicts":
         return [{**_plain(item), "sentence": told(item), "losses": loss_lines(item)} for item in items]
     return [row_fields(item) if isinstance(item, Row) else _plain(item) for item in items]
+
+
+def _failures(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """Each run in which a strategy raised: where, and what."""
+    for case in comparison.cases:
+        for name, run in case.runs.items():
+            if run.failure is not None:
+                yield {"strategy": name, "case": case.id, **_plain(run.failure)}
+
+
+def _unstable(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """Each run in which a strategy gave something else when the case was replayed again, with the first step where it did."""
+    for case in comparison.cases:
+        for name, run in case.runs.items():
+            if run.unstable_at is not None:
+                yield {"strategy": name, "case": case.id, "step": run.unstable_at}
 
 
 def row_fields(row: Row) -> dict[str, Any]:
