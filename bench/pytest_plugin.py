@@ -261,10 +261,10 @@ class Bench:
         self._timer = timer
 
     def load(self, *paths: str | Path) -> tuple[Trace, ...]:
-        """The traces of some paths. Raises TraceError."""
-        from . import load
+        """The traces of some paths. Raises TraceError, for a damaged file in a folder too: it may have held the case that fails."""
+        from .traces import load
 
-        return load([str(path) for path in paths], self._base).traces
+        return load([str(path) for path in paths], self._base, strict=True).traces
 
     def replay(self, trace: Trace | str | Path, strategy: Strategy | str | Callable[..., Any]) -> Run:
         """One trace through one strategy. Raises BenchError where the path holds several traces."""

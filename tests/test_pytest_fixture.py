@@ -7,15 +7,8 @@ from pathlib import Path
 
 import pytest
 from plugged import ROOT, run
-from repository import bench
 
-
-@pytest.fixture(autouse=True)
-def repository(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert bench("init") == 0
-    capsys.readouterr()
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("repository")
 
 
 FIXTURE = """
@@ -52,6 +45,10 @@ def test_errors(bench):
         bench.load("none.jsonl")
     with pytest.raises(BenchError, match="holds 2 traces"):
         bench.replay(FOLDER, MINE)
+    with open(f"{FOLDER}/cut.jsonl", "w") as file:
+        file.write("<<<<<<< HEAD")
+    with pytest.raises(TraceError, match="cut.jsonl:1: not JSON"):
+        bench.value(FOLDER, MINE, "needed.recall")
     with pytest.raises(pytest.fail.Exception, match="was not measured"):
         bench.value(SURVEY, MINE, "findings.agreement")
 """
