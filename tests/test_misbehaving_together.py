@@ -74,16 +74,16 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(folder, codes, *options):
+def run(folder, codes, *options, more=""):
     """A run of the strategies that behave, and before them of others, each in its own file: what was said, and the rows by strategy."""
     for name, code in codes.items():
         (folder / f"{name}.py").write_text(code)
     lines = [f'{name} = {{ summarizer = "{name}.py:f" }}\n' for name in codes]
-    (folder / "one.toml").write_text(SCENARIO.format("".join(lines)))
+    (folder / "one.toml").write_text(SCENARIO.format("".join([*lines, more])))
     (folder / "x.json").unlink(missing_ok=True)
     done = subprocess.run(
         [sys.executable, "-m", "bench", "run", "one.toml", "-o", "x.json", "--call-timeout", "4", "--memory", "700", *options],
-        cwd=folder, env={"PYTHONPATH": str(ROOT), "HOME": str(Path.home()), "PATH": "/usr/bin:/bin"},
+        cwd=folder, env={"PYTHONPATH": f"{ROOT}:{folder / 'lib'}", "HOME": str(Path.home()), "PATH": "/usr/bin:/bin"},
         capture_output=True, text=True, check=False, timeout=300, preexec_fn=_few_files,
     )  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr
@@ -138,6 +138,21 @@ def test_a_neighbour_costs_nobody_a_row(folder, codes):
     assert done.returncode == 0, done.stdout + done.stderr
     assert not any(reasons(rows) for rows in found.values())
     assert {name: values(rows) for name, rows in found.items() if name not in codes} == {
+        name: values(rows) for name, rows in whole.items()
+    }
+
+
+def test_what_a_module_replaces_is_put_back_too(folder):
+    """At its import and in its calls; it lies in no folder of ours."""
+    (folder / "lib").mkdir()
+    replaces = "json.dumps = json.JSONEncoder.iterencode = lambda *given, **named: 'patched'"
+    (folder / "lib" / "far.py").write_text(
+        f"import json, subprocess\nsubprocess.Popen = None\n{replaces}\ndef f(given):\n    {replaces}\n    return 'x'\n"
+    )
+    _, whole = run(folder, {})
+    done, found = run(folder, {}, "--jobs", "1", more='far = { summarizer = "far:f" }\n')
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {name: values(rows) for name, rows in found.items() if name != "far"} == {
         name: values(rows) for name, rows in whole.items()
     }
 

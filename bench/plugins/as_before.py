@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any, NoReturn, TextIO
 
 from ..errors import EndedError
+from .replaced import Replaced
 
 _HANDLED = [
     getattr(signal, name)
@@ -100,6 +101,7 @@ def quietly(seconds: float) -> Iterator[None]:
     LOADED_HERE.set()
     streams = sys.stdin, sys.stdout, sys.stderr
     paths, finders, modules, before = [*sys.path], [*sys.meta_path], _of_the_bench(), AsBefore()
+    python = Replaced()
     settings, at_exit, exits, process = _settings(), atexit.register, os._exit, os.getpid()
     kept = [_copied(number) for number in range(3)]
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -117,6 +119,7 @@ def quietly(seconds: float) -> Iterator[None]:
     finally:
         sys.stdin, sys.stdout, sys.stderr = streams
         atexit.register, os._exit = at_exit, exits
+        python.put_back()
         sys.path.extend(path for path in paths if path not in sys.path)
         sys.meta_path[:] = [*finders, *(finder for finder in sys.meta_path if finder not in finders)]
         sys.modules.update(modules)

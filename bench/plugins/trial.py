@@ -44,7 +44,7 @@ def tried(calls: Sequence[Callable[[], Any]], limits: Limits) -> dict[int, str]:
 
 def _problem(call: Callable[[], Any], limits: Limits) -> str:
     """Make a call: what it did to its process; `""` for nothing."""
-    before, set_before = Replaced(of_the_bench=True), AsBefore()
+    before, python, set_before = Replaced(of_the_bench=True), Replaced(), AsBefore()
     try:
         call()
     except MemoryError:
@@ -62,6 +62,7 @@ def _problem(call: Callable[[], Any], limits: Limits) -> str:
         return f"it replaces {undone[0]} — leave the bench as it is"
     if set_before.given_up:
         return "it gives up what its process may take, for good — set limits in a process that it starts"
+    python.put_back()
     set_before.put_back()
     try:
         importlib.util.find_spec("bench_has_no_module_of_this_name")
