@@ -198,10 +198,9 @@ def test_what_a_file_opened_when_it_was_loaded_is_open_in_its_process(folder):
 
 
 def test_functions_read_what_they_opened_with_any_number_of_jobs_and_write_nowhere_else(folder):
-    """What can be inherited was handed to the bench: a log of who started it, say."""
+    """What is open to be written to may be a log of all that is said, under whichever number."""
     (folder / "rules.txt").write_text("keep\n" * 50)
     log = os.open(folder / "log", os.O_RDWR | os.O_CREAT)
-    os.set_inheritable(log, True)
     with open(folder / "rules.txt") as rules:
 
         def reads(text):

@@ -150,7 +150,7 @@ def _say(heard: bytearray, piece: bytes) -> None:
 
 def _work(keeper: int, saying: int, pipe: int, serve: Callable[[], None]) -> NoReturn:
     """Be the process of somebody's own code: it leads a group of its own, is read from nowhere, prints for its keeper, and has no pipe of the bench
-    but the one that it answers through. Files that this code opened before stay open, each with a place of its own.
+    but the one that it answers through. Files that were opened before can be read, each from a place of its own.
     """
     code = 1
     try:
@@ -187,22 +187,17 @@ def _work(keeper: int, saying: int, pipe: int, serve: Callable[[], None]) -> NoR
 
 
 def _reopened(number: int, about: os.stat_result) -> bool:
-    """A file that has a name, opened once more under its number: a fork would share how far it was read with every other process. False where it is
-    none, or cannot be opened.
+    """A file that has a name, opened once more under its number, to be read: a fork would share how far it was read with every other process. False
+    where it is none, or cannot be opened.
 
-    What can be inherited and written to is none of this: those who started the bench handed it on, a log or a lock. The bench itself has no file
+    Nobody writes to it here, since it may be what the output of all goes to: a copy of that is kept under many a number. The bench itself has no file
     open while it replays.
     """
     if not stat.S_ISREG(about.st_mode) or not about.st_nlink:
         return False
     try:
-        import fcntl
-
-        flags = fcntl.fcntl(number, fcntl.F_GETFL) & (os.O_ACCMODE | os.O_APPEND)
-        if flags & os.O_ACCMODE != os.O_RDONLY and os.get_inheritable(number):
-            return False
-        again = os.open(f"/proc/self/fd/{number}", flags)
-    except (ImportError, OSError):
+        again = os.open(f"/proc/self/fd/{number}", os.O_RDONLY)
+    except OSError:
         return False
     try:
         os.lseek(again, os.lseek(number, 0, os.SEEK_CUR), os.SEEK_SET)
