@@ -1,16 +1,13 @@
 """Cases measured in processes of their own: the same cases in the same way, several at a time.
 
-A worker that dies costs nobody but who killed it. Its case is tried again, each strategy with somebody's own code in a process by itself; the ones
-that die there, or are late, have failed, and the case is measured from the runs of the others. The processes are forked, so that a strategy need not
-be written down to get there.
+A worker that dies costs nobody but who killed it, and so does one in which a strategy fails where other code ran too, which may have led to it. The
+case is tried again, each strategy with somebody's own code in a process by itself; the ones that die there, are late, or fail, have failed, and the
+case is measured from the runs of the others. The processes are forked, so that a strategy need not be written down to get there.
 """
 
 from __future__ import annotations
 
 import functools
-import mmap
-import struct
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -21,11 +18,10 @@ from .errors import BenchError, debugged, defect, one_line
 from .evidence.of_trace import TraceEvidence
 from .model import Case, Run, Trace
 from .plugins.apart import GLANCE_S, Apart, Limits, Lost, can_fork, ready
-from .plugins.as_before import AsBefore
 from .plugins.keeper import Stopped
-from .plugins.replaced import Replaced
 from .replayer.guard import Guard
 from .replayer.loop import Replayer
+from .replayer.watched import Altered, Board, Watched
 from .strategies import Strategy
 from .times import Times
 
@@ -40,7 +36,7 @@ Timed = Callable[[str, float], None]
 class _Answer:
     """What a worker gives back: a case, one strategy's runs, or an error (None: it needed too much memory); and what each strategy took.
 
-    `unforeseen` is what was raised that nobody foresaw: somebody's own code may have led to it, wherever it was raised.
+    `unforeseen` is what was raised outside of any slot: somebody's own code may have led to it, wherever it was raised.
     """
 
     given: Case | Replayed | BenchError | None
@@ -50,7 +46,7 @@ class _Answer:
 
 @dataclass
 class _Tried:
-    """A case whose worker died: the strategies that are tried by themselves, and what came of them."""
+    """A case whose worker died, or is not believed: the strategies that are tried by themselves, and what came of them."""
 
     waiting: set[str]
     runs: dict[str, Replayed] = field(default_factory=dict)
@@ -68,76 +64,14 @@ class _Task:
     tries: int = 1
 
 
-class _Board:
-    """Memory that a worker shares with its parent: until when the strategy that runs must have taken its next step, and which one it is."""
-
-    _FORM = struct.Struct("=dq")
-
-    def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, self._FORM.size)
-
-    def write(self, deadline: float, strategy: int) -> None:
-        """A deadline on the clock that all processes share; 0 for none."""
-        self._FORM.pack_into(self._memory, 0, deadline, strategy)
-
-    def late(self) -> int | None:
-        """The number of the strategy that is past its deadline; None where none is."""
-        deadline, strategy = self._FORM.unpack_from(self._memory)
-        return int(strategy) if 0.0 < deadline < time.monotonic() else None
-
-
-class _Altered(Exception):
-    """A strategy replaced something of the bench."""
-
-
-class _Watched(Guard):
-    """A replay in a worker: each step of somebody's own strategy has a deadline on the board. Ctrl-C goes to the parent, so none is meant for it."""
-
-    passing = (Stopped,)
-
-    def __init__(self, board: _Board, own: Mapping[str, int], limits: Limits) -> None:
-        super().__init__()
-        self._board, self.own, self.limits = board, own, limits
-        self._before = AsBefore()
-        self._bench: Replaced | None = None
-
-    def starts(self) -> None:
-        """How the process is set is kept, and once, before anybody's code has run in it, what the bench is made of."""
-        self._before = AsBefore()
-        self._bench = self._bench or Replaced(of_the_bench=True)
-        super().starts()
-
-    def step(self, strategy: str, extra_s: float) -> None:
-        """The clock starts anew."""
-        super().step(strategy, extra_s)
-        if strategy in self.own:
-            self._board.write(time.monotonic() + self.limits.call_s + extra_s, self.own[strategy])
-
-    def ends(self, strategy: str) -> None:
-        """The process is set as it was, though an alarm that the strategy left may go off meanwhile; then no clock runs."""
-        while True:
-            try:
-                self._before.put_back()
-                break
-            except self.passing:
-                raise
-            except BaseException as error:
-                debugged(error)
-        self._board.write(0.0, 0)
-        super().ends(strategy)
-        undone = self._bench.put_back() if strategy in self.own and self._bench is not None else []
-        if undone:  # and what it led to others may have seen
-            raise _Altered(f"it replaced {undone[0]} — leave the bench as it is")
-
-
 @dataclass
 class _Worker:
-    """One process, its board, and the task it works on. `fresh`: it has had none yet."""
+    """One process, its board, the task it works on, and in how many tasks somebody's own code ran in it so far."""
 
     apart: Apart
-    board: _Board
+    board: Board
     task: _Task | None = None
-    fresh: bool = True
+    ran: int = 0
 
 
 def measured(
@@ -165,15 +99,15 @@ def measured(
 def replayed_apart(trace: Trace, strategy: Strategy, limits: Limits | None = None) -> Run:
     """One trace through a strategy of somebody's own, in a process: what it does to that process is its run's `failure`."""
     limits = limits or Limits()
-    board = _Board()
-    guard = _Watched(board, {strategy.name: 0}, limits)
+    board = Board()
+    guard = Watched(board, {strategy.name: 0}, limits)
     apart = Apart(lambda given: _run(trace, strategy, guard))
     try:
         apart.send(None, limits.memory_mib)
         while not (late := board.late() is not None) and not ready([apart], GLANCE_S):
             continue
         found: Run | BenchError | None = None if late else apart.hear()
-        problem = limits.late if late else limits.full
+        problem = strategy.late(limits) if late else limits.full
     except Lost as lost:
         found, problem = None, f"{lost} — a strategy returns or raises"
     finally:
@@ -183,7 +117,7 @@ def replayed_apart(trace: Trace, strategy: Strategy, limits: Limits | None = Non
     return found or Replayer(TraceEvidence(trace)).run(replace(strategy, broken=problem))
 
 
-def _run(trace: Trace, strategy: Strategy, guard: _Watched) -> Run | BenchError | None:
+def _run(trace: Trace, strategy: Strategy, guard: Watched) -> Run | BenchError | None:
     """The run, or what was raised, as it can be sent; None where it took too much memory."""
     try:
         return Replayer(TraceEvidence(trace), guard=guard).run(strategy)
@@ -237,6 +171,9 @@ class _Pool:
         self.source = (_Task(trace, labels) for trace, labels in tasks)
         self.measuring, self.limits, self.timed = measuring, limits, timed or _unheard
         self.own = [item.name for item in measuring.strategies if item.own and not item.broken]
+        self.broken = {item.name for item in measuring.strategies if item.broken}
+        self.believed: set[tuple[str, ...]] = set()
+        """How strategies failed where nobody else's code can have led to it: it need not be tried again in each case."""
         self.again: deque[_Task] = deque()
         self.workers: list[_Worker] = []
 
@@ -253,7 +190,9 @@ class _Pool:
                     if worker.apart in done:
                         yield from self.heard(worker)
                     elif (late := worker.board.late()) is not None:
-                        yield from self.died(worker, self.limits.late, late=self.own[late])
+                        name = self.own[late]
+                        found = next(item for item in self.measuring.strategies if item.name == name)
+                        yield from self.died(worker, found.late(self.limits), late=name)
         finally:
             for worker in self.workers:
                 worker.apart.stop()
@@ -266,30 +205,54 @@ class _Pool:
         except Lost as lost:
             yield from self.died(worker, f"{lost} — a strategy returns or raises", str(lost))
             return
-        if answer.given is None:
+        given = answer.given if isinstance(answer, _Answer) else answer
+        if given is None:
             yield from self.died(worker, self.limits.full)
             return
-        wrong = answer.unforeseen or self.lacking(answer.given)
-        if wrong and self.own and task is not None and (task.tried is None or task.alone is not None):
+        wrong = self.lacking(task, given)
+        if not wrong and task is not None and self.runs_own(task):
+            wrong = answer.unforeseen or self.doubted(worker, given)
+        if wrong:
             yield from self.died(worker, wrong)
             return
-        if isinstance(answer.given, BenchError):
-            raise answer.given
+        if isinstance(given, BenchError):
+            raise given
         for name, seconds in _declared(answer.seconds, self.measuring).items():
             self.timed(name, seconds)
-        if isinstance(answer.given, Case):
-            yield answer.given
+        if isinstance(given, Case):
+            self.believed |= {how for _, how in self.failures(given)}
+            yield given
         elif task is not None and task.tried is not None and task.alone is not None:
-            task.tried.runs[task.alone] = answer.given
+            task.tried.runs[task.alone] = given
             self.settled(task, task.tried, task.alone)
             worker = self.replaced(worker)
         self.assign(worker)
 
-    def lacking(self, given: Any) -> str:
-        """What is said of a case that has not a row for every strategy and metric: somebody's own code has taken it apart; `""` for a whole one."""
+    def runs_own(self, task: _Task) -> bool:
+        """Whether somebody's own code runs where a task is worked on."""
+        return bool(self.own) and (task.tried is None or task.alone is not None)
+
+    def lacking(self, task: _Task | None, given: Any) -> str:
+        """What is said of an answer that is none, or of a case that has not a row for every strategy and metric: somebody's own code has taken it
+        apart; `""` for a whole one.
+        """
         rows = len(self.measuring.strategies) * len(self.measuring.metrics)
-        whole = not isinstance(given, Case) or len(given.rows) == rows
+        wanted = Case if task is None or task.alone is None else Replayed
+        whole = isinstance(given, wanted | BenchError) and (not isinstance(given, Case) or len(given.rows) == rows)
         return "" if whole else "it changed what the bench works on — leave alone what it was not handed"
+
+    def doubted(self, worker: _Worker, given: Any) -> str:
+        """A failure in a case that another strategy's code may have led to, or what an earlier case left behind; `""` where there is none."""
+        if not isinstance(given, Case):
+            return ""
+        single = worker.ran == len(self.own) == 1
+        failed = [name for name, how in self.failures(given) if how not in self.believed]
+        return next((name for name in failed if not (single and name in self.own)), "")
+
+    def failures(self, case: Case) -> list[tuple[str, tuple[str, ...]]]:
+        """The strategies that failed on a case, each with how: its name, the slot, the place and the kind of error, without what that says."""
+        failed = [(name, shown.failure) for name, shown in case.runs.items() if name not in self.broken]
+        return [(name, (name, found.slot, *found.error.split(": ")[:2])) for name, found in failed if found is not None]
 
     def died(self, worker: _Worker, problem: str, how: str = "", late: str | None = None) -> Iterator[Case]:
         """A worker died over its task, or is ended because a strategy is `late`. `problem` is what is said of the strategy that did it, `how`
@@ -322,8 +285,8 @@ class _Pool:
 
     def start(self) -> _Worker:
         """A new process."""
-        board = _Board()
-        watched = _Watched(board, {name: number for number, name in enumerate(self.own)}, self.limits)
+        board = Board()
+        watched = Watched(board, {name: number for number, name in enumerate(self.own)}, self.limits)
         return _Worker(Apart(functools.partial(_answer, measuring=self.measuring, guard=watched)), board)
 
     def replaced(self, worker: _Worker) -> _Worker:
@@ -336,19 +299,18 @@ class _Pool:
     def assign(self, worker: _Worker) -> bool:
         """Give a worker its next task; False where there is none."""
         task = self.again.popleft() if self.again else next(self.source, None)
-        if task is not None and task.alone is not None and not worker.fresh:
+        if task is not None and task.tried is not None and worker.ran:  # nobody pays for what another left in a process
             worker = self.replaced(worker)
         worker.task = task
         if task is None:
             return False
-        worker.fresh = False
+        worker.ran += self.runs_own(task)
         worker.board.write(0.0, 0)
-        runs_own = self.own and (task.alone or not task.tried)
-        worker.apart.send(task, self.limits.memory_mib if runs_own else None)
+        worker.apart.send(task, self.limits.memory_mib if self.runs_own(task) else None)
         return True
 
 
-def _answer(task: _Task, measuring: Measuring, guard: _Watched) -> _Answer:
+def _answer(task: _Task, measuring: Measuring, guard: Watched) -> _Answer:
     """The case or the runs, or what was raised, as it can be sent."""
     tried = task.tried or _Tried(set())
     strategies = tuple(
@@ -368,6 +330,6 @@ def _answer(task: _Task, measuring: Measuring, guard: _Watched) -> _Answer:
     except Stopped:
         raise
     except BaseException as error:
-        said = one_line(error) if isinstance(error, _Altered) else f"{type(error).__name__}: {one_line(error)}"
-        unforeseen = "" if isinstance(error, BenchError) else said
-        return _Answer(_as_sent(error), unforeseen=unforeseen)
+        said = one_line(error)
+        told = said if isinstance(error, Altered | BenchError) else f"{type(error).__name__}: {said}"
+        return _Answer(_as_sent(error), unforeseen=told)

@@ -166,7 +166,10 @@ class Apart:
         answer = self._answer()
         if answer is not None:
             self._heard = bytearray()
-            return pickle.loads(answer)
+            try:
+                return pickle.loads(answer)
+            except Exception as error:  # it holds what only exists there
+                raise Lost("it left its process unable to answer") from error
         self._child.ended(PATIENCE_S)
         if self._child.code is None:  # it goes on, but no longer as it was made
             raise Lost("it left its process unable to answer")

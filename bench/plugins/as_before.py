@@ -11,9 +11,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from ..errors import EndedError
+from .replaced import Replaced
 
 _HANDLED = [
     getattr(signal, name)
@@ -27,7 +28,7 @@ LOADED_HERE = threading.Event()
 
 
 class AsBefore:
-    """How a process is set: its signals and timers, the mode of new files, how deep it may call, how many files it may open, who traces it.
+    """How a process is set: its signals and timers, the mode of new files, how deep it may call, what it may take, who traces it and hears of errors.
 
     >>> before, _ = AsBefore(), sys.setrecursionlimit(5000)
     >>> sys.setrecursionlimit(400)
@@ -39,6 +40,7 @@ class AsBefore:
     def __init__(self) -> None:
         self._depth = sys.getrecursionlimit()
         self._tracing, self._profiling = sys.gettrace(), sys.getprofile()
+        self._hooks = sys.excepthook, sys.unraisablehook, threading.excepthook
         self._mode = os.umask(0o077)
         os.umask(self._mode)
         self._signals = [signal.getsignal(number) for number in _HANDLED]
@@ -53,6 +55,7 @@ class AsBefore:
         """As it was. Deeper calls stay allowed, for what asks for them at its import needs them later."""
         sys.settrace(self._tracing)
         sys.setprofile(self._profiling)
+        sys.excepthook, sys.unraisablehook, threading.excepthook = self._hooks
         if sys.getrecursionlimit() < self._depth:
             sys.setrecursionlimit(self._depth)
         os.umask(self._mode)
@@ -71,12 +74,12 @@ class AsBefore:
 
 
 def _limits() -> dict[int, tuple[int, int]]:
-    """What the system allows the process to take, but for memory, which the bench limits itself."""
+    """What the system allows the process to take."""
     try:
         import resource
     except ImportError:
         return {}
-    names = ("RLIMIT_NOFILE", "RLIMIT_FSIZE", "RLIMIT_CPU", "RLIMIT_NPROC", "RLIMIT_STACK")
+    names = ("RLIMIT_NOFILE", "RLIMIT_FSIZE", "RLIMIT_CPU", "RLIMIT_NPROC", "RLIMIT_STACK", "RLIMIT_AS", "RLIMIT_DATA")
     return {which: resource.getrlimit(which) for name in names if (which := getattr(resource, name, None)) is not None}
 
 
@@ -97,34 +100,47 @@ def quietly(seconds: float) -> Iterator[None]:
     """
     LOADED_HERE.set()
     streams = sys.stdin, sys.stdout, sys.stderr
-    hooks = sys.excepthook, sys.unraisablehook, threading.excepthook
     paths, finders, modules, before = [*sys.path], [*sys.meta_path], _of_the_bench(), AsBefore()
+    python = Replaced()
     settings, at_exit, exits, process = _settings(), atexit.register, os._exit, os.getpid()
     kept = [_copied(number) for number in range(3)]
-    with open(os.devnull, "r+", encoding="utf-8") as nowhere:
-        for number in range(3):
-            os.dup2(nowhere.fileno(), number)
-        sys.stdin = sys.stdout = sys.stderr = nowhere
-        atexit.register = _never  # type: ignore[assignment]
-        os._exit = lambda status: exits(status) if os.getpid() != process else _ends(f"it exits with {status} here")
-        if _TIMERS and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGALRM, lambda number, frame: _ends(f"it took more than {seconds:g} s here"))
-            signal.setitimer(signal.ITIMER_REAL, seconds)
-        try:
-            yield
-        finally:
-            sys.stdin, sys.stdout, sys.stderr = streams
-            sys.excepthook, sys.unraisablehook, threading.excepthook = hooks
-            atexit.register, os._exit = at_exit, exits
-            sys.path.extend(path for path in paths if path not in sys.path)
-            sys.meta_path[:] = [*finders, *(finder for finder in sys.meta_path if finder not in finders)]
-            sys.modules.update(modules)
-            for name in _settings().keys() - settings.keys():
-                del os.environ[name]
-            os.environ.update(settings)
-            before.put_back()
-            for number, copy in enumerate(kept):
-                _put_back(number, copy)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(nowhere, number)
+    os.close(nowhere)
+    theirs = sys.stdin, sys.stdout, sys.stderr = standard_streams()
+    atexit.register = _never  # type: ignore[assignment]
+    os._exit = lambda status: exits(status) if os.getpid() != process else _ends(f"it exits with {status} here")
+    if _TIMERS and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGALRM, lambda number, frame: _ends(f"it took more than {seconds:g} s here"))
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = streams
+        atexit.register, os._exit = at_exit, exits
+        python.put_back()
+        sys.path.extend(path for path in paths if path not in sys.path)
+        sys.meta_path[:] = [*finders, *(finder for finder in sys.meta_path if finder not in finders)]
+        sys.modules.update(modules)
+        for name in _settings().keys() - settings.keys():
+            del os.environ[name]
+        os.environ.update(settings)
+        before.put_back()
+        for stream in theirs[1:]:
+            with contextlib.suppress(Exception):
+                stream.flush()
+        for number, copy in enumerate(kept):
+            _put_back(number, copy)
+
+
+def standard_streams() -> tuple[TextIO, TextIO, TextIO]:
+    """Streams of the standard files, as these are whenever something is read or said: who keeps one may go on to use it in a fork."""
+    return os.fdopen(0, closefd=False), _printing(1), _printing(2)
+
+
+def _printing(number: int) -> TextIO:
+    return os.fdopen(number, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
 def _never(function: Any, *given: Any, **named: Any) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import decimal
 import functools
 import hashlib
 import importlib.util
 import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -24,24 +26,31 @@ class Beside:
     It is that of the file, or where the file is loaded as part of a package the folder that holds the package.
     What was imported from the folder is kept here and taken out of `sys.modules` at the end, so that another folder's `rules.py` is another module.
     A process that was forked in the block ends with it, lest there be two of what the bench does. The working folder is again what it was, and so
-    is what was replaced in Python's own modules, and how the process is set.
+    is what was replaced in Python's own modules, and how the process is set. How decimal numbers are rounded in the block is kept here too.
     """
 
     def __init__(self, file: Path, folder: Path | None = None) -> None:
         self.file, self.folder = file, folder or file.parent
         self.modules: dict[str, ModuleType] = {}
-        self._outer: list[tuple[int, str, Replaced, AsBefore, set[str], dict[str, ModuleType]]] = []
+        self.threads = False
+        """Whether threads run that the file started: no fork has them."""
+        self._rounding: decimal.Context | None = None
+        self._outer: list[tuple[int, str, Replaced, AsBefore, decimal.Context, set[str], dict[str, ModuleType]]] = []
 
     def __enter__(self) -> Beside:
         hidden = {name: sys.modules[name] for name in self.modules if name in sys.modules}
-        self._outer.append((os.getpid(), _here(), Replaced(), AsBefore(), set(sys.modules) - set(hidden), hidden))
+        rounding, known = decimal.getcontext(), set(sys.modules) - set(hidden)
+        self._outer.append((os.getpid(), _here(), Replaced(), AsBefore(), rounding, known, hidden))
+        decimal.setcontext(rounding.copy() if self._rounding is None else self._rounding)
         sys.modules.update(self.modules)
         sys.path.insert(0, str(self.folder))
         return self
 
     def __exit__(self, *error: object) -> None:
-        process, here, own, before, known, hidden = self._outer.pop()
+        process, here, own, before, rounding, known, hidden = self._outer.pop()
         own.put_back()
+        self._rounding = decimal.getcontext()
+        decimal.setcontext(rounding)
         if os.getpid() != process:
             os._exit(0)
         if here and _here() != here:
@@ -103,6 +112,7 @@ def load_file(path: str, shown: str) -> tuple[Any, str, Beside]:
         raise SpecError(
             f"{shown}: {error.strerror or error} — paths are relative to the scenario, else to this folder"
         ) from None
+    threads = threading.active_count()
     try:
         module, beside = _loaded(file, data)
     except BaseException as error:
@@ -111,6 +121,7 @@ def load_file(path: str, shown: str) -> tuple[Any, str, Beside]:
         ended = isinstance(error, EndedError) or not isinstance(error, Exception)
         kind = EndedError if ended else SpecError
         raise kind(_not_imported(error, path, shown)) from error
+    beside.threads = threading.active_count() > threads
     return module, hashlib.sha256(data).hexdigest(), beside
 
 

@@ -11,14 +11,16 @@ import ctypes
 import os
 import select
 import signal
+import stat
 import sys
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 from ..errors import debugged, sayable
+from .as_before import standard_streams
 
 _DEATH_SIGNAL, _SUBREAPER = 1, 36
 _ENDING_S = 2.0
@@ -147,8 +149,8 @@ def _say(heard: bytearray, piece: bytes) -> None:
 
 
 def _work(keeper: int, saying: int, pipe: int, serve: Callable[[], None]) -> NoReturn:
-    """Be the process of somebody's own code: it leads a group of its own, is read from nowhere, prints for its keeper, and has no other open
-    file of the bench than the pipe that it answers through.
+    """Be the process of somebody's own code: it leads a group of its own, is read from nowhere, prints for its keeper, and has no pipe of the bench
+    but the one that it answers through. Files that were opened before can be read, each from a place of its own.
     """
     code = 1
     try:
@@ -163,10 +165,10 @@ def _work(keeper: int, saying: int, pipe: int, serve: Callable[[], None]) -> NoR
         for number in {*_open_files()} - {0, 1, 2, pipe, nowhere}:
             # not closed: what holds the number may close it later, when it is another file's
             with contextlib.suppress(OSError):  # the number that the list itself was read by
-                os.fstat(number)
-                os.dup2(nowhere, number, inheritable=False)
+                if not _reopened(number, os.fstat(number)):
+                    os.dup2(nowhere, number, inheritable=False)
         os.close(nowhere)
-        sys.stdin, sys.stdout, sys.stderr = os.fdopen(0, closefd=False), _printing(1), _printing(2)
+        sys.stdin, sys.stdout, sys.stderr = standard_streams()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, _stops(os.getpid()))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
@@ -184,16 +186,33 @@ def _work(keeper: int, saying: int, pipe: int, serve: Callable[[], None]) -> NoR
         os._exit(code)
 
 
+def _reopened(number: int, about: os.stat_result) -> bool:
+    """A file that has a name, opened once more under its number, to be read: a fork would share how far it was read with every other process. False
+    where it is none, or cannot be opened.
+
+    Nobody writes to it here, since it may be what the output of all goes to: a copy of that is kept under many a number. The bench itself has no file
+    open while it replays.
+    """
+    if not stat.S_ISREG(about.st_mode) or not about.st_nlink:
+        return False
+    try:
+        again = os.open(f"/proc/self/fd/{number}", os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        os.lseek(again, os.lseek(number, 0, os.SEEK_CUR), os.SEEK_SET)
+        os.dup2(again, number, inheritable=False)
+    finally:
+        os.close(again)
+    return True
+
+
 def _open_files() -> list[int]:
     """The numbers of this process's open files; none where the system does not say."""
     try:
         return [int(name) for name in os.listdir("/dev/fd")]
     except OSError:
         return []
-
-
-def _printing(number: int) -> TextIO:
-    return os.fdopen(number, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
 def _stops(process: int) -> Callable[[int, Any], None]:

@@ -233,6 +233,12 @@ class Plugin:
         """Whether any of that code was found by its spec."""
         return self.entry.loaded or any(plugin.loaded for plugin in self.inner.values())
 
+    @property
+    def threads(self) -> bool:
+        """Whether a file of that code started threads when it was loaded."""
+        here = self.entry.beside is not None and self.entry.beside.threads
+        return here or any(plugin.threads for plugin in self.inner.values())
+
     def start(self) -> tuple[Any, Callable[..., Any]]:
         """A new instance (or the function itself) and the callable that does its work."""
         method, beside = self.entry.method or KINDS[self.entry.kind][1], self.entry.beside

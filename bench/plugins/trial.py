@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
+import tempfile
 from collections.abc import Callable, Sequence
+from multiprocessing import Pipe
 from typing import Any
 
 from ..errors import EndedError, one_line
-from .apart import Apart, Limits, Lost, can_fork
+from .apart import Apart, Limits, Lost, can_fork, how_ended
 from .as_before import AsBefore
 from .keeper import Stopped
 from .replaced import Replaced
@@ -40,7 +44,7 @@ def tried(calls: Sequence[Callable[[], Any]], limits: Limits) -> dict[int, str]:
 
 def _problem(call: Callable[[], Any], limits: Limits) -> str:
     """Make a call: what it did to its process; `""` for nothing."""
-    before, set_before = Replaced(of_the_bench=True), AsBefore()
+    before, python, set_before = Replaced(of_the_bench=True), Replaced(), AsBefore()
     try:
         call()
     except MemoryError:
@@ -58,8 +62,51 @@ def _problem(call: Callable[[], Any], limits: Limits) -> str:
         return f"it replaces {undone[0]} — leave the bench as it is"
     if set_before.given_up:
         return "it gives up what its process may take, for good — set limits in a process that it starts"
+    python.put_back()
+    set_before.put_back()
     try:
         importlib.util.find_spec("bench_has_no_module_of_this_name")
     except Exception as error:
         return f"its importer raises for modules of others: {type(error).__name__}: {one_line(error)}"
+    for what, does in _NEEDED.items():
+        try:
+            does()
+        except Stopped:
+            raise
+        except BaseException as error:
+            said = f"{type(error).__name__}: {one_line(error)}"
+            return f"after it the bench cannot {what}: {said} — set a guard inside a call"
     return ""
+
+
+def _pipes() -> None:
+    for end in Pipe():
+        end.close()
+
+
+def _forks() -> None:
+    number = os.fork()
+    if number == 0:
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
+    if status:
+        raise ChildProcessError(f"it ended ({how_ended(status)})")
+
+
+def _writes() -> None:
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"x")
+        file.flush()
+
+
+def _starts() -> None:
+    subprocess.run(["/bin/sh", "-c", ":"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True)
+
+
+_NEEDED: dict[str, Callable[[], None]] = {
+    "make a pipe": _pipes,
+    "fork a process": _forks,
+    "write a file for a while": _writes,
+    "start a program": _starts,
+}
+"""What the bench does in its own process, where the file is loaded too."""

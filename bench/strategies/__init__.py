@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SpecError, nearest
+from ..plugins.apart import Limits
 from ..plugins.command import TARGET
 from ..plugins.own_code import method_of, target_of
 from ..plugins.registry import KINDS, Entry, Plugin, build, entries
@@ -108,6 +109,15 @@ class Strategy:
     def loaded(self) -> bool:
         """Whether any of that code was found by its spec: in a file, a module or a command line."""
         return any(plugin.loaded for filled in self.plugins.values() for plugin in filled)
+
+    def late(self, limits: Limits) -> str:
+        """What is said where a call of its takes longer than it may."""
+        if any(plugin.threads for filled in self.plugins.values() for plugin in filled):
+            told, _, _ = limits.late.partition(" — ")
+            return (
+                f"{told}: threads that its file starts at import do not run in its process — start them inside a call"
+            )
+        return limits.late
 
     def __str__(self) -> str:
         return self.name if self.reference else f"{self.name}={self.spec}"

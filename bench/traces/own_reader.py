@@ -52,14 +52,17 @@ class NotOpened(TraceError):
 class OwnReader:
     """A reader that a spec names, or that a package of somebody else registers. It is imported in its process and nowhere else.
 
-    The process goes on from file to file. Where it ends over a file that is not its first, the file is read again by a new one, so that no file
-    pays for an earlier one. Raises NotOpened.
+    The process goes on from file to file. Where it ends or fails over a file that is not its first, the file is read again by a new one, so that no
+    file pays for an earlier one; not for a failure that a new one had, too. Raises NotOpened.
     """
 
     def __init__(self, spec: str, base: Path, limits: Limits) -> None:
         self._spec, self._base, self._limits = spec, base, limits
         self._apart: Apart | None = None
-        self._files = 0
+        self._files: set[str] = set()
+        """What its process was asked about so far."""
+        self._believed: set[str] = set()
+        """What failures of a new process said."""
         try:
             answer = self._asked(_Request("open"))
         except Lost as lost:
@@ -89,9 +92,13 @@ class OwnReader:
         request = _Request(act, document.path, document.name, document.below, tuple(document.beside))
         try:
             answer = self._asked(request)
-            if answer.full and self._files > 1:
+            failed = answer.error.replace(request.name, "") if not answer.is_part else ""
+            if len(self._files) > 1 and (answer.full or (failed and failed not in self._believed)):
                 self.close()
                 answer = self._asked(request)
+                failed = answer.error.replace(request.name, "")
+            if len(self._files) == 1:
+                self._believed |= {failed}
         except Lost as lost:
             self._fail(document, str(lost) if lost.late else f"{lost} — a reader returns traces or raises")
         if answer.full:
@@ -106,14 +113,15 @@ class OwnReader:
         while True:
             if self._apart is None:
                 self._apart = Apart(functools.partial(_answer, spec=self._spec, base=self._base))
-                self._files = 0
-            self._files += request.act != "open"
+                self._files = set()
+            if request.act != "open":
+                self._files.add(request.name)
             try:
                 answer: _Answer = self._apart.ask(request, self._limits)
                 return answer
             except Lost as lost:
                 self.close()
-                if lost.late or self._files <= 1:
+                if lost.late or len(self._files) <= 1:
                     raise
 
     def _fail(self, document: Document, why: str) -> NoReturn:
