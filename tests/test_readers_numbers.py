@@ -1,4 +1,4 @@
-"""Times that files write as numbers: seconds, and milliseconds."""
+"""Times and counts of tokens that files write in more than one way: milliseconds, and two names for one count."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from reread import document, read
 
 from bench.files.documents import Node
+from bench.model import Usage
 from bench.traces.reading.nodes import moment
 
 START = 1767225600
@@ -52,3 +53,32 @@ def test_runs_of_langsmith_in_milliseconds(tmp_path: Path) -> None:
     (result,) = trace.results
     assert (result.t, result.duration_s) == (START + 1.5, 0.5)
     assert [turn.t for turn in trace.model_turns] == [START + 1, START + 3]
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        ({"prompt_tokens": None, "input_tokens": 10, "output_tokens": 2}, Usage(prompt_tokens=10, completion_tokens=2)),
+        ({"prompt_tokens": 0, "input_tokens": 50, "completion_tokens": 1}, Usage(prompt_tokens=50, completion_tokens=1)),
+        ({"prompt_tokens": 50, "input_tokens": 0, "output_tokens": 1}, Usage(prompt_tokens=50, completion_tokens=1)),
+        ({"prompt_tokens": 7, "input_tokens": 50}, Usage(prompt_tokens=7)),
+        ({"prompt_tokens": 7, "input_tokens": "none"}, Usage(prompt_tokens=7)),
+        ({"prompt_tokens": 0, "input_tokens": 0}, Usage(prompt_tokens=0)),
+        ({"prompt_tokens": 0, "completion_tokens": 4}, Usage(prompt_tokens=0, completion_tokens=4)),
+        ({"prompt_tokens": None, "input_tokens": 0}, Usage(prompt_tokens=0)),
+        ({"prompt_tokens": None, "input_tokens": None, "output_tokens": 2}, None),
+        (
+            {"prompt_tokens": None, "input_tokens": 3, "cache_read_input_tokens": 100},
+            Usage(prompt_tokens=103, cached_prompt_tokens=100),
+        ),
+        (
+            {"prompt_tokens": 0, "cache_read_input_tokens": 100},
+            Usage(prompt_tokens=0, cached_prompt_tokens=100),
+        ),
+    ],
+)  # fmt: skip
+def test_of_two_names_of_one_count_the_one_that_says_something_counts(
+    tmp_path: Path, usage: Any, expected: Usage | None
+) -> None:
+    (trace,) = read("openai", tmp_path, [{"role": "assistant", "content": "x", "usage": usage}])
+    assert trace.model_turns[0].usage == expected

@@ -146,8 +146,10 @@ def usage_of(node: Node) -> Usage | None:
     """
     if node.value is None:
         return None
-    named = "prompt_tokens" if node.has("prompt_tokens") else "input_tokens"
-    prompt, total = node[named].count(), node["total_tokens"].count()
+    prompt, total = node["prompt_tokens"].count(), node["total_tokens"].count()
+    inputs = None if prompt else node["input_tokens"].count()  # some write both names, and null or 0 for one of them
+    by_input = inputs is not None and (prompt is None or inputs > 0)
+    prompt = inputs if by_input else prompt
     completion = (node["completion_tokens"].count() or node["output_tokens"].count()) or 0
     if prompt is None:
         return None
@@ -156,7 +158,7 @@ def usage_of(node: Node) -> Usage | None:
         _details(node, "completion_tokens", "output_tokens"),
     )
     read, written = node["cache_read_input_tokens"].count(), node["cache_creation_input_tokens"].count()
-    if named == "input_tokens" and details is None:  # Anthropic itself counts cached tokens beside the input, not in it
+    if by_input and details is None:  # Anthropic itself counts cached tokens beside the input, not in it
         prompt += (read or 0) + (written or 0)
     reasoning = made["reasoning_tokens"].count() if made else None
     if (
