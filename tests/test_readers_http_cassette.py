@@ -13,6 +13,7 @@ from reread import FORMATS, checked, document, kinds, read, sure, sure_of
 
 from bench.errors import TraceError
 from bench.model import ContextReset, RouteDecision, Usage
+from bench.plugins.registry import entries
 from bench.traces import Confidence, load
 from bench.traces.reading.yaml_blocks import YamlError, yaml_value
 
@@ -41,6 +42,14 @@ def test_calls_of_a_cassette_with_their_agents_handoffs_and_tools(tmp_path: Path
     counted = trace.results[1]
     assert (counted.seen, counted.full, counted.duration_s, counted.success) == (None, "36", 2.0, False)
     assert trace.left_out == {"request that is no model call, or has no answer": 1}
+
+
+def test_a_checkout_on_windows_reads_as_any_other(tmp_path: Path) -> None:
+    windows = document(tmp_path, SMALL.replace("\n", "\r\n"), "x.yaml")
+    assert sure_of(windows) == ["http_cassette"]
+    (plain,) = read("http_cassette", tmp_path, SMALL, "y.yaml")
+    (trace,) = entries("reader")["http_cassette"].target().read(windows)
+    assert (trace.steps, trace.left_out) == (plain.steps, plain.left_out)
 
 
 def test_packed_bodies(tmp_path: Path) -> None:

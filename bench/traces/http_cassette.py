@@ -45,7 +45,7 @@ class HttpCassette:
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for YAML that is a list of interactions with requests to model providers; else what it lacks."""
         try:
-            start = document.data[:400].decode("utf-8", "replace")
+            start = document.data[:400].decode("utf-8", "replace").replace("\r\n", "\n")
         except TraceError:
             return Confidence.NO
         listed = start.lstrip("-\n").startswith(tuple(f"{name}:\n" for name in _LISTS)) and "\n- request:\n" in start
@@ -79,7 +79,7 @@ class HttpCassette:
 
 def _whole(document: Document) -> Node:
     try:
-        text = document.data.decode("utf-8")
+        text = document.data.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise document.fail(f"is not UTF-8 (byte {error.start}) — save the file as UTF-8") from None
     try:
