@@ -122,7 +122,7 @@ def test_bad_cassettes_are_one_clear_line(tmp_path: Path, text: str, message: st
     ],
 )
 def test_yaml(text: str, value: object) -> None:
-    assert yaml_value(text) == value
+    assert yaml_value(text) == (value, 0)
 
 
 @pytest.mark.parametrize(
@@ -131,6 +131,15 @@ def test_yaml(text: str, value: object) -> None:
 def test_yaml_that_is_refused(text: str) -> None:
     with pytest.raises(YamlError):
         yaml_value(text)
+
+
+def test_a_key_that_a_mapping_has_twice_is_counted(tmp_path: Path) -> None:
+    assert yaml_value("a:\n  b: 1\n  'b': 2\n  c: 3\na: x\nb: y\n") == ({"a": "x", "b": "y"}, 2)
+    path = tmp_path / "x.yaml"
+    path.write_text(f"{SMALL}interactions:\n{SMALL.split('interactions:', 1)[1]}")
+    assert (
+        load([str(path)]).traces[0].left_out["key that an object has twice: the last one counts"] == 2
+    )  # `version` stands at the end too
 
 
 def test_recorded_cassettes(shared_traces: Path, tmp_path: Path) -> None:

@@ -83,9 +83,10 @@ def _whole(document: Document) -> Node:
     except UnicodeDecodeError as error:
         raise document.fail(f"is not UTF-8 (byte {error.start}) — save the file as UTF-8") from None
     try:
-        return Node(document, None, "$", yaml_value(text))
+        value, document.repeated_keys[None] = yaml_value(text)
     except YamlError as error:
         raise document.fail(f"no YAML as VCR writes it: {error}", line=error.line) from None
+    return Node(document, None, "$", value)
 
 
 def _record(interaction: dict[str, Any]) -> dict[str, Any]:
