@@ -68,7 +68,8 @@ class HttpCassette:
                     calls.skip("request that is no model call, or has no answer")
                 continue
             call = call_of(node_of(record, request), node_of(record, answer))
-            calls.run().unnamed.extend(told.runs)
+            for name, given, ran in told.runs:
+                calls.run().unnamed.add(name, given, ran)
             told.runs.clear()
             calls.add(call, agent=told.agents.get(call.name or ""))
             told.handoff(calls.run(), call.name or "")

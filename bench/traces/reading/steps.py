@@ -29,6 +29,7 @@ from ...model import (
 from .. import source_of
 from .chat import calls_by_id, content_of
 from .tables import data_of
+from .unnamed import UnnamedRuns
 from .unread import Unread
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -86,7 +87,7 @@ class Steps:
         self.steps: list[AnyStep] = []
         self.unread = Unread()
         self.ran: dict[str, Ran] = {}
-        self.unnamed: list[tuple[str, Any, Ran]] = []  # runs of tools that name no call: the tool's name, its arguments
+        self.unnamed = UnnamedRuns[Ran]()
         self._calls: dict[
             str, list[ToolCall]
         ] = {}  # those of the last turn that used an id, the next to be answered first
@@ -156,18 +157,10 @@ class Steps:
         """Calls that results may answer from here on."""
         self._calls.update(calls_by_id(calls, self.unread))
         for call in calls:
-            self._find_run(call)
+            if call.id not in self.ran and (run := self.unnamed.take(call.name, call.arguments)) is not None:
+                self.ran[call.id] = run
             self._places[call.id] = (thread, agent)
             self._waiting.setdefault(thread, []).append(call)
-
-    def _find_run(self, call: ToolCall) -> None:
-        """Give a call the run of its tool that names no call: the first with its arguments, else the first of its name."""
-        named = [run for run in self.unnamed if run[0] == call.name and call.id not in self.ran]
-        same = [run for run in named if run[1] in (call.arguments, str(call.arguments), as_text(call.arguments))]
-        if named:
-            found = (same or named)[0]
-            self.unnamed.remove(found)
-            self.ran[call.id] = found[2]
 
     def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
         """A person's yes or no to a call."""
