@@ -42,6 +42,14 @@ def test_nodes_decisions_and_messages(tmp_path: Path) -> None:
     assert trace.meta == {"report": {"Total Tokens Used": "1,541"}}
 
 
+def test_a_checkout_on_windows_reads_as_any_other(tmp_path: Path) -> None:
+    windows = SMALL.replace("\n", "\r\n")
+    assert sure_of(document(tmp_path, windows)) == ["flowgentic"]
+    (plain,) = read("flowgentic", tmp_path, SMALL)
+    (trace,) = read("flowgentic", tmp_path, windows)
+    assert (trace.steps, trace.meta, trace.left_out) == (plain.steps, plain.meta, plain.left_out)
+
+
 def test_how_sure_it_is(tmp_path: Path) -> None:
     assert sure_of(document(tmp_path, SMALL)) == ["flowgentic"]
     for other in ("", "# Notes\n", "# 📊 LangGraph Execution Report\n", "### 1. Node: `x`\n", b"\xff", {}):

@@ -13,6 +13,7 @@ from reread import FORMATS, checked, document, kinds, read, sure, sure_of
 
 from bench.errors import TraceError
 from bench.model import ContextReset, RouteDecision, Usage
+from bench.plugins.registry import entries
 from bench.traces import Confidence, load
 from bench.traces.reading.yaml_blocks import YamlError, yaml_value
 
@@ -41,6 +42,14 @@ def test_calls_of_a_cassette_with_their_agents_handoffs_and_tools(tmp_path: Path
     counted = trace.results[1]
     assert (counted.seen, counted.full, counted.duration_s, counted.success) == (None, "36", 2.0, False)
     assert trace.left_out == {"request that is no model call, or has no answer": 1}
+
+
+def test_a_checkout_on_windows_reads_as_any_other(tmp_path: Path) -> None:
+    windows = document(tmp_path, SMALL.replace("\n", "\r\n"), "x.yaml")
+    assert sure_of(windows) == ["http_cassette"]
+    (plain,) = read("http_cassette", tmp_path, SMALL, "y.yaml")
+    (trace,) = entries("reader")["http_cassette"].target().read(windows)
+    assert (trace.steps, trace.left_out) == (plain.steps, plain.left_out)
 
 
 def test_packed_bodies(tmp_path: Path) -> None:
@@ -113,7 +122,7 @@ def test_bad_cassettes_are_one_clear_line(tmp_path: Path, text: str, message: st
     ],
 )
 def test_yaml(text: str, value: object) -> None:
-    assert yaml_value(text) == value
+    assert yaml_value(text) == (value, 0)
 
 
 @pytest.mark.parametrize(
@@ -122,6 +131,15 @@ def test_yaml(text: str, value: object) -> None:
 def test_yaml_that_is_refused(text: str) -> None:
     with pytest.raises(YamlError):
         yaml_value(text)
+
+
+def test_a_key_that_a_mapping_has_twice_is_counted(tmp_path: Path) -> None:
+    assert yaml_value("a:\n  b: 1\n  'b': 2\n  c: 3\na: x\nb: y\n") == ({"a": "x", "b": "y"}, 2)
+    path = tmp_path / "x.yaml"
+    path.write_text(f"{SMALL}interactions:\n{SMALL.split('interactions:', 1)[1]}")
+    assert (
+        load([str(path)]).traces[0].left_out["key that an object has twice: the last one counts"] == 2
+    )  # `version` stands at the end too
 
 
 def test_recorded_cassettes(shared_traces: Path, tmp_path: Path) -> None:

@@ -185,6 +185,37 @@ def test_bad_zip_files_are_one_clear_line(tmp_path: Path) -> None:
         read("inspect_log", tmp_path, {**SMALL, "samples": []})
 
 
+def test_a_flipped_bit_of_zstd_data_never_gives_another_trace(tmp_path: Path) -> None:
+    whole = zstandard_zip(SMALL)
+    wanted = [trace.steps for trace in read("inspect_log", tmp_path, whole, "log.eval")]
+    entry = max(zipfile.ZipFile(io.BytesIO(whole)).infolist(), key=lambda info: info.compress_size)
+    start = entry.header_offset + 30 + len(entry.filename)
+    told = set()
+    for place in range(start, start + entry.compress_size, 3):
+        damaged = bytearray(whole)
+        damaged[place] ^= 4
+        try:
+            found = read("inspect_log", tmp_path, bytes(damaged), "log.eval")
+        except TraceError as error:
+            told.add("checksum" if "zstd data is damaged (checksum) — copy or record it again" in str(error) else "")
+        else:
+            assert [trace.steps for trace in found] == wanted
+    assert "checksum" in told
+
+
+@pytest.mark.parametrize("pack", [zipped, zstandard_zip])
+def test_an_encrypted_entry_is_refused(tmp_path: Path, pack: Any) -> None:
+    whole = bytearray(pack(SMALL))
+    for info in zipfile.ZipFile(io.BytesIO(bytes(whole))).infolist():
+        whole[info.header_offset + 6] |= 1
+    central = whole.index(b"PK\x01\x02")
+    while central >= 0:
+        whole[central + 8] |= 1
+        central = whole.find(b"PK\x01\x02", central + 4)
+    with pytest.raises(TraceError, match=r"log\.eval:header\.json: is encrypted — save it without a password"):
+        read("inspect_log", tmp_path, bytes(whole), "log.eval")
+
+
 def test_recorded_logs(shared_traces: Path, tmp_path: Path) -> None:
     """Counted again without the reader: model calls by their events, but those of scorers; prompt sizes as the provider told them."""
     folder = shared_traces / "inspect-ai/tests/analysis/test_logs"

@@ -63,6 +63,7 @@ class BuildingAgent:
             steps=tuple(chat.steps),
             labels=labels,
             meta=meta,
+            left_out=chat.unread.counts,
         )
 
 

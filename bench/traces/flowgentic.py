@@ -47,7 +47,7 @@ class Flowgentic:
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for the report's title and a section of a node; else what it lacks."""
         try:
-            text = document.data.decode("utf-8", "replace")
+            text = _unix(document.data.decode("utf-8", "replace"))
         except TraceError:
             return Confidence.NO
         section = _NODE.search(text) is not None
@@ -56,7 +56,7 @@ class Flowgentic:
     def read(self, document: Document) -> Iterator[Trace]:
         """The report's one run."""
         try:
-            text = document.data.decode("utf-8")
+            text = _unix(document.data.decode("utf-8"))
         except UnicodeDecodeError as error:
             raise document.fail(f"is not UTF-8 (byte {error.start}) — save the file as UTF-8") from None
         found = list(_NODE.finditer(text))
@@ -69,6 +69,11 @@ class Flowgentic:
             run.add(match[1], text[match.end() : end], Node(document, line, f"node {match[1]}", None))
         meta = dict(_FIELD.findall(text[: found[0].start()]))
         yield run.steps.trace(document, "flowgentic", Node(document, None, "$", None), meta={"report": meta})
+
+
+def _unix(text: str) -> str:
+    """A text with `\\n` for every `\\r\\n`, which a checkout on Windows writes."""
+    return text.replace("\r\n", "\n")
 
 
 class _Run:

@@ -45,7 +45,7 @@ class HttpCassette:
     def sniff(self, document: Document) -> Confidence | Near:
         """CERTAIN for YAML that is a list of interactions with requests to model providers; else what it lacks."""
         try:
-            start = document.data[:400].decode("utf-8", "replace")
+            start = document.data[:400].decode("utf-8", "replace").replace("\r\n", "\n")
         except TraceError:
             return Confidence.NO
         listed = start.lstrip("-\n").startswith(tuple(f"{name}:\n" for name in _LISTS)) and "\n- request:\n" in start
@@ -68,7 +68,8 @@ class HttpCassette:
                     calls.skip("request that is no model call, or has no answer")
                 continue
             call = call_of(node_of(record, request), node_of(record, answer))
-            calls.run().unnamed.extend(told.runs)
+            for name, given, ran in told.runs:
+                calls.run().unnamed.add(name, given, ran)
             told.runs.clear()
             calls.add(call, agent=told.agents.get(call.name or ""))
             told.handoff(calls.run(), call.name or "")
@@ -79,13 +80,14 @@ class HttpCassette:
 
 def _whole(document: Document) -> Node:
     try:
-        text = document.data.decode("utf-8")
+        text = document.data.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise document.fail(f"is not UTF-8 (byte {error.start}) — save the file as UTF-8") from None
     try:
-        return Node(document, None, "$", yaml_value(text))
+        value, document.repeated_keys[None] = yaml_value(text)
     except YamlError as error:
         raise document.fail(f"no YAML as VCR writes it: {error}", line=error.line) from None
+    return Node(document, None, "$", value)
 
 
 def _record(interaction: dict[str, Any]) -> dict[str, Any]:

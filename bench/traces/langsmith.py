@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..files.documents import Document, Node
@@ -59,9 +59,10 @@ class LangSmith:
         given = whole[0].items() if len(whole) == 1 and isinstance(whole[0].value, list) else whole
         runs = list(_flat(given, ""))
         parents = {_text(run["id"]): parent for run, parent in runs}
+        roots = _roots(parents)
         trees: dict[str, list[Node]] = {}
         for run, _ in sorted(runs, key=lambda item: moment(item[0]["start_time"]) or 0.0):
-            trees.setdefault(_text(run["trace_id"]) or _root(_text(run["id"]), parents), []).append(run)
+            trees.setdefault(_text(run["trace_id"]) or roots.get(_text(run["id"]), _text(run["id"])), []).append(run)
         for name, tree in trees.items():
             root = next((run for run in tree if _text(run["id"]) == name), tree[0])
             yield _trace(document, root, tree)
@@ -74,13 +75,17 @@ def _flat(runs: list[Node], parent: str) -> Iterator[tuple[Node, str]]:
         yield from _flat(run["child_runs"].items(), _text(run["id"]))
 
 
-def _root(name: str, parents: dict[str, str]) -> str:
-    """The run at the top of the tree that a run is in."""
-    for _ in parents:
-        if parents[name] not in parents:
-            break
-        name = parents[name]
-    return name
+def _roots(parents: Mapping[str, str]) -> dict[str, str]:
+    """The run at the top of the tree that each run is in; where parents go in a circle, one of the circle."""
+    found: dict[str, str] = {}
+    for name in parents:
+        way: dict[str, None] = {}
+        while name not in found and name not in way and parents[name] in parents:
+            way[name] = None
+            name = parents[name]
+        root = found.get(name, name)
+        found.update(dict.fromkeys(way, root))
+    return found
 
 
 def _text(node: Node) -> str:
@@ -135,7 +140,7 @@ class _Tree:
             self.steps.ran[named] = ran
         else:
             given = inputs["input"].value if inputs.value is not None and inputs.has("input") else inputs.value
-            self.steps.unnamed.append((run["name"].text_or_none() or "", given, ran))
+            self.steps.unnamed.add(run["name"].text_or_none() or "", given, ran)
 
     def _call(self, run: Node) -> None:
         answer = answer_of(run["outputs"], self.steps.unread)

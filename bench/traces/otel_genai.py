@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..errors import TraceError
@@ -90,7 +90,7 @@ class _Talk:
 
     def __init__(self, spans: list[Span]) -> None:
         self.steps, self.spans = Prompts(), spans
-        self.by_id = {span.id: span for span in spans}
+        self.held = _held({span.id: span for span in spans})
         self.nodes = {
             str(_metadata(span)["langgraph_node"]) for span in spans if "langgraph_node" in _metadata(span)
         } | {"__end__"}
@@ -116,22 +116,12 @@ class _Talk:
         elif kind != "tool":
             self.steps.unread.kind("span", kind)
 
-    def _around(self, span: Span) -> Iterator[Span]:
-        """The spans that a span is in, innermost first."""
-        for _ in self.spans:
-            parent = self.by_id.get(span.parent)
-            if parent is None:
-                return
-            yield parent
-            span = parent
-
     def _agent(self, span: Span) -> str:
-        nested = agent_of(_metadata(span))
-        names = (name for around in (span, *self._around(span)) if (name := _agent_name(around)))
-        return nested or next(names, "agent")
+        above, _ = self.held.get(span.parent, ("", False))
+        return agent_of(_metadata(span)) or _agent_name(span) or above or "agent"
 
     def _call(self, span: Span) -> None:
-        if any(_kind(around) == "call" for around in self._around(span)):
+        if self.held.get(span.parent, ("", False))[1]:
             self.steps.unread.add("model call told a second time, by the span of a library under it")
             return
         prompt, answer = prompt_of_span(span, self.steps.unread), answer_of_span(span, self.steps.unread)
@@ -167,7 +157,7 @@ class _Talk:
         else:
             given = span.first("gen_ai.tool.call.arguments", "tool.parameters", "input.value", "traceloop.entity.input")
             name = span.text("gen_ai.tool.name", "tool.name", "traceloop.entity.name") or span.name
-            self.steps.unnamed.append((name, arguments_of(given), ran))
+            self.steps.unnamed.add(name, arguments_of(given), ran)
 
     def _decision(self, span: Span) -> None:
         """A span that gave the name of a node: the function of a conditional edge."""
@@ -187,6 +177,25 @@ class _Talk:
             router=span.name.removeprefix("execute_task "),
         )
         self.steps.add(decision)
+
+
+def _held(spans: Mapping[str, Span]) -> dict[str, tuple[str, bool]]:
+    """By the id of a span: the innermost agent that it is or is in (`""` for none), and whether it is a model call or is in one."""
+    found: dict[str, tuple[str, bool]] = {}
+    for name in spans:
+        way: dict[str, None] = {}
+        while name in spans and name not in found and name not in way:
+            way[name] = None
+            name = spans[name].parent
+        path = list(way)
+        if name in way:  # a circle: once more around it, for what comes before a span that the way began at
+            path += path[path.index(name) :]
+        agent, called = found.get(name, ("", False))
+        for inner in reversed(path):
+            span = spans[inner]
+            agent, called = _agent_name(span) or agent, called or _kind(span) == "call"
+            found[inner] = agent, called
+    return found
 
 
 def _kind(span: Span) -> str:

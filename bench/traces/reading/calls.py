@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ...files.documents import Document, Node
-from ...model import ContextReset, Trace
+from ...model import AnyStep, ContextReset, Trace
 from .prompts import Prompts
 from .requests import answers_of, conversation_of, instructions_of
 from .steps import Said
@@ -180,8 +180,10 @@ def _costed(trace: Trace, costs: dict[int, float]) -> Trace:
 def _apart(trace: Trace, costs: dict[int, float]) -> list[Trace]:
     """A trace a thread, its steps numbered anew; what was left out is said on the first."""
     found: list[Trace] = []
-    for thread in dict.fromkeys(step.thread for step in trace.steps):
-        own = [step for step in trace.steps if step.thread == thread]
+    threads: dict[str, list[AnyStep]] = {}
+    for step in trace.steps:
+        threads.setdefault(step.thread, []).append(step)
+    for own in threads.values():
         index = {step.index: at for at, step in enumerate(own)}
         steps = []
         for at, step in enumerate(own):
@@ -189,7 +191,7 @@ def _apart(trace: Trace, costs: dict[int, float]) -> list[Trace]:
             if isinstance(step, ContextReset):
                 changes["kept"] = tuple(index[kept] for kept in step.kept if kept in index)
             steps.append(msgspec.structs.replace(step, **changes))
-        own_costs = {index[step]: cost for step, cost in costs.items() if step in index}
+        own_costs = {at: costs[step] for step, at in index.items() if step in costs}
         part = msgspec.structs.replace(trace, steps=tuple(steps), left_out={} if found else trace.left_out)
         found.append(_costed(part, own_costs))
     return found

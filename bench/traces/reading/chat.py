@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 from ...errors import nearest, one_line
@@ -121,6 +122,15 @@ def _named_call(node: Node, call_id: str, arguments: Node) -> ToolCall:
     return ToolCall(id=call_id, name=node["name"].text(), arguments=arguments_of(arguments))
 
 
+def calls_by_id(calls: Sequence[ToolCall], unread: Unread) -> dict[str, list[ToolCall]]:
+    """The calls of one turn by their ids, in order; an id that several share is counted."""
+    found: dict[str, list[ToolCall]] = {}
+    for call in calls:
+        found.setdefault(call.id, []).append(call)
+    unread.add("id of a call used twice", len(calls) - len(found))
+    return found
+
+
 def arguments_of(node: Node) -> Any:
     """A call's arguments: the decoded JSON, or the recorded string where it is none."""
     if not isinstance(node.value, str):
@@ -136,8 +146,10 @@ def usage_of(node: Node) -> Usage | None:
     """
     if node.value is None:
         return None
-    named = "prompt_tokens" if node.has("prompt_tokens") else "input_tokens"
-    prompt, total = node[named].count(), node["total_tokens"].count()
+    prompt, total = node["prompt_tokens"].count(), node["total_tokens"].count()
+    inputs = None if prompt else node["input_tokens"].count()  # some write both names, and null or 0 for one of them
+    by_input = inputs is not None and (prompt is None or inputs > 0)
+    prompt = inputs if by_input else prompt
     completion = (node["completion_tokens"].count() or node["output_tokens"].count()) or 0
     if prompt is None:
         return None
@@ -146,7 +158,7 @@ def usage_of(node: Node) -> Usage | None:
         _details(node, "completion_tokens", "output_tokens"),
     )
     read, written = node["cache_read_input_tokens"].count(), node["cache_creation_input_tokens"].count()
-    if named == "input_tokens" and details is None:  # Anthropic itself counts cached tokens beside the input, not in it
+    if by_input and details is None:  # Anthropic itself counts cached tokens beside the input, not in it
         prompt += (read or 0) + (written or 0)
     reasoning = made["reasoning_tokens"].count() if made else None
     if (
@@ -176,7 +188,7 @@ class Conversation:
     def __init__(self) -> None:
         self.steps: list[AnyStep] = []
         self.unread = Unread()
-        self._calls: dict[str, ToolCall] = {}
+        self._calls: dict[str, list[ToolCall]] = {}
 
     @property
     def index(self) -> int:
@@ -188,21 +200,24 @@ class Conversation:
         self.steps.append(step)
         if isinstance(step, SystemTurn | UserTurn | ModelTurn):
             self.unread.parts(step.content)
-        self._calls.update((call.id, call) for call in calls)
+        self._calls.update(calls_by_id(calls, self.unread))
 
     def system(self, message: Node) -> None:
         """Append a system or developer message."""
         self.add(SystemTurn(index=self.index, content=content_of(message["content"])))
 
     def call(self, call_id: Node) -> ToolCall:
-        """The call that a result answers; TraceError where no turn before made it."""
+        """The call that a result answers: of several of that id in one turn the first that none has answered, else the last.
+
+        TraceError where no turn before made it.
+        """
         known = self._calls.get(call_id.text())
         if known is None:
             shown = one_line(call_id.value)[:60]
             raise call_id.fail(
                 f"no call {shown!r} was made before this result — its model turn is missing from the file"
             )
-        return known
+        return known.pop(0) if len(known) > 1 else known[0]
 
     def result(self, message: Node) -> ToolResult:
         """A `tool` message, or a legacy `function` one, as a result; text that is nothing but JSON or a table is its data too."""
@@ -222,9 +237,10 @@ class Conversation:
         )
 
     def _legacy_call(self, name: Node) -> ToolCall:
-        for call in reversed(self._calls.values()):
-            if call.name == name.text():
-                return call
+        for calls in reversed(self._calls.values()):
+            for call in reversed(calls):
+                if call.name == name.text():
+                    return call
         raise name.fail(f"no function {one_line(name.value)[:60]!r} was called before this result")
 
 

@@ -63,10 +63,14 @@ class History:
             return
         chain: set[str] = set()
         while isinstance(above, str) and above in self._parents and above not in chain:
+            if (
+                self._step_of.get(above) == last.index
+            ):  # nearly always at once: the whole chain of each prompt takes long
+                return
             chain.add(above)
             above = self._parents[above]
         kept = {self._step_of[uuid] for uuid in chain if uuid in self._step_of}
-        if above is None and last.index not in kept:
+        if above is None:
             calls = {
                 call.id
                 for step in steps

@@ -6,6 +6,9 @@ from datetime import UTC, datetime
 
 from ...files.documents import Node
 
+_TOO_LATE = 1e11
+"""The year 5138 in seconds, and 1973 in milliseconds."""
+
 
 def at(node: Node, *keys: str) -> Node:
     """The value below some keys; a node of null where one of them is absent or null. TraceError where something else than an object is on the way."""
@@ -33,12 +36,14 @@ def only_text(node: Node) -> str | None:
 
 
 def moment(node: Node) -> float | None:
-    """A time as seconds since the epoch: a number of seconds, or a text as ISO 8601 writes it (UTC where it names no zone); None for null.
+    """A time as seconds since the epoch: a number of seconds, or of milliseconds where it is too large for seconds, or a text as ISO 8601 writes
+    it (UTC where it names no zone); None for null.
 
     TraceError for a text that is no time.
     """
     if not isinstance(node.value, str):
-        return node.seconds()
+        number = node.seconds()
+        return number / 1000 if number is not None and number > _TOO_LATE else number
     try:
         read = datetime.fromisoformat(node.value)
     except ValueError:

@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ...model import ContextReset, Usage, compact_json, non_text_parts
 from .steps import Said, Steps
+from .threads import Thread, Threads
 
 _REWORDED = "message that a later prompt words differently"
-
-
-@dataclass
-class _Thread:
-    """A conversation so far: what each of its messages is known by, the step it is (None for a summary), and its text."""
-
-    name: str
-    group: str
-    keys: list[Hashable] = field(default_factory=list)
-    steps: list[int | None] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    answer: Hashable = None
-
-    def add(self, said: Said, step: int | None) -> None:
-        self.keys.append(key_of(said))
-        self.steps.append(step)
-        self.texts.append(said.text.strip())
 
 
 class Prompts(Steps):
@@ -41,7 +24,7 @@ class Prompts(Steps):
 
     def __init__(self) -> None:
         super().__init__()
-        self._threads: list[_Thread] = []
+        self._threads = Threads()
 
     def ask(
         self,
@@ -62,54 +45,30 @@ class Prompts(Steps):
         it; gives the index of the model turn. `agent` is who answers, where that is not what the group is called."""
         who = agent or group
         keys = [key_of(said) for said in prompt]
-        thread = self._continued(group, keys)
-        if thread is None:
-            thread = _Thread(self._name(group), group)
-            self._threads.append(thread)
+        thread = self._threads.continued(group, keys) or self._threads.begin(group)
         self._extend(thread, prompt, keys, asked, who)
         if tools is not None:
             self.tools(tools, thread.name, who)
         step = self.say(answer, thread.name, who, answered, model=model, finish_reason=finish_reason, usage=usage)
-        thread.add(answer, step)
+        thread.add(answer, key_of(answer), step)
         thread.answer = thread.keys[-1]
         for result in results:
-            thread.add(result, self.say(result, thread.name, who, answered))
+            thread.add(result, key_of(result), self.say(result, thread.name, who, answered))
+        self._threads.changed(thread)
         return step
 
     def hold(
         self, messages: Sequence[Said], *, group: str = "agent", agent: str | None = None, t: float | None = None
     ) -> str:
         """The conversation of a group as it stands at some time; what is new in it was said by `agent`. Gives its thread."""
-        thread = next((thread for thread in self._threads if thread.group == group), None)
-        if thread is None:
-            thread = _Thread(self._name(group), group)
-            self._threads.append(thread)
+        thread = self._threads.first(group) or self._threads.begin(group)
         self._extend(thread, messages, [key_of(said) for said in messages], t, agent)
+        self._threads.changed(thread)
         return thread.name
-
-    def _name(self, group: str) -> str:
-        if not self._threads:
-            return "main"
-        used = {thread.name for thread in self._threads}
-        numbered = (f"{group} {number}" for number in range(2, len(used) + 3))
-        return next(name for name in (group, *numbered) if name not in used)
-
-    def _continued(self, group: str, keys: list[Hashable]) -> _Thread | None:
-        """The conversation that a prompt goes on with; None where it begins one."""
-        known = [thread for thread in self._threads if thread.group == group]
-        whole = [thread for thread in known if keys[: len(thread.keys)] == thread.keys]
-        if whole:
-            return max(whole, key=lambda thread: len(thread.keys))
-        held = set(keys)
-        after = [thread for thread in known if thread.answer in held]
-        handed = [thread for thread in self._threads if _has_ids(thread.answer) and thread.answer in held]
-        begun = [thread for thread in known if _goes_on(thread.keys, keys)]
-        found = after or handed or begun
-        return found[-1] if found else None
 
     def _extend(
         self,
-        thread: _Thread,
+        thread: Thread,
         prompt: Sequence[Said],
         keys: list[Hashable],
         t: float | None,
@@ -118,7 +77,7 @@ class Prompts(Steps):
         """Tell what is new in a prompt; where it holds less than the conversation, say what was kept first."""
         places = _places(thread.keys, keys)
         kept = [place for place in places if place is not None]
-        told = _Thread(thread.name, thread.group)
+        told = Thread(thread.name, thread.group)
         summary: list[int] = []
         if len(kept) < len(thread.keys):
             summary = _summary(prompt, places, len(thread.keys))
@@ -128,11 +87,11 @@ class Prompts(Steps):
                 index=self.index, agent=thread.group, thread=thread.name, t=t, summary=text, kept=steps
             )
             self.add(reset)
-        for at, (said, place) in enumerate(zip(prompt, places, strict=True)):
+        for at, (said, key, place) in enumerate(zip(prompt, keys, places, strict=True)):
             if place is None:
-                told.add(said, None if at in summary else self.say(said, thread.name, agent or thread.group, t))
+                told.add(said, key, None if at in summary else self.say(said, thread.name, agent or thread.group, t))
                 continue
-            told.add(said, thread.steps[place])
+            told.add(said, key, thread.steps[place])
             if said.role != "assistant" and told.texts[-1] != thread.texts[place]:
                 self.unread.add(_REWORDED)
         thread.keys, thread.steps, thread.texts = told.keys, told.steps, told.texts
@@ -147,20 +106,6 @@ def key_of(said: Said) -> Hashable:
         return ("assistant", ids)
     calls = tuple((call.name, compact_json(call.arguments)) for call in said.calls)
     return (said.role, said.text.strip(), non_text_parts(said.content), calls)
-
-
-def _has_ids(key: Hashable) -> bool:
-    """Whether a message is known by the ids of its calls, which no other message has."""
-    return isinstance(key, tuple) and len(key) == 2 and key[0] == "assistant"
-
-
-def _goes_on(known: list[Hashable], keys: list[Hashable]) -> bool:
-    """Whether a prompt begins with the task of a conversation (all up to its first user message) and says something else after it."""
-    same = 0
-    while same < min(len(known), len(keys)) and known[same] == keys[same]:
-        same += 1
-    task = next((at for at, key in enumerate(known) if isinstance(key, tuple) and key[0] == "user"), None)
-    return task is not None and task < same < len(keys)
 
 
 def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:

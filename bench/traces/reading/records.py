@@ -94,14 +94,14 @@ def node_of(record: Node, found: Found) -> Node:
 
 
 def time_in(record: Node, keys: tuple[str, ...]) -> float | None:
-    """The first of some times that can be read, in seconds; numbers too large for seconds are milliseconds."""
+    """The first of some times that can be read, in seconds."""
     for key in keys:
         try:
             time = moment(record[key])
         except TraceError:
             continue
         if time is not None:
-            return time / 1000 if time > 1e11 else time
+            return time
     return None
 
 

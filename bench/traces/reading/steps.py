@@ -27,8 +27,9 @@ from ...model import (
     text_of,
 )
 from .. import source_of
-from .chat import content_of
+from .chat import calls_by_id, content_of
 from .tables import data_of
+from .unnamed import UnnamedRuns
 from .unread import Unread
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -86,8 +87,10 @@ class Steps:
         self.steps: list[AnyStep] = []
         self.unread = Unread()
         self.ran: dict[str, Ran] = {}
-        self.unnamed: list[tuple[str, Any, Ran]] = []  # runs of tools that name no call: the tool's name, its arguments
-        self._calls: dict[str, ToolCall] = {}
+        self.unnamed = UnnamedRuns[Ran]()
+        self._calls: dict[
+            str, list[ToolCall]
+        ] = {}  # those of the last turn that used an id, the next to be answered first
         self._places: dict[str, tuple[str, str]] = {}  # a call's thread and agent
         self._waiting: dict[str, list[ToolCall]] = {}  # calls without a result yet, by thread
         self._tools: dict[str, Any] = {}
@@ -152,20 +155,12 @@ class Steps:
 
     def called(self, calls: tuple[ToolCall, ...], thread: str = "main", agent: str = "agent") -> None:
         """Calls that results may answer from here on."""
+        self._calls.update(calls_by_id(calls, self.unread))
         for call in calls:
-            self._find_run(call)
-            self._calls[call.id] = call
+            if call.id not in self.ran and (run := self.unnamed.take(call.name, call.arguments)) is not None:
+                self.ran[call.id] = run
             self._places[call.id] = (thread, agent)
             self._waiting.setdefault(thread, []).append(call)
-
-    def _find_run(self, call: ToolCall) -> None:
-        """Give a call the run of its tool that names no call: the first with its arguments, else the first of its name."""
-        named = [run for run in self.unnamed if run[0] == call.name and call.id not in self.ran]
-        same = [run for run in named if run[1] in (call.arguments, str(call.arguments), as_text(call.arguments))]
-        if named:
-            found = (same or named)[0]
-            self.unnamed.remove(found)
-            self.ran[call.id] = found[2]
 
     def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
         """A person's yes or no to a call."""
@@ -178,7 +173,7 @@ class Steps:
 
     def _answered(self, said: Said, thread: str) -> ToolCall:
         waiting = self._waiting.get(thread, [])
-        call = self._calls.get(said.call_id) if said.call_id else None
+        call = self._calls[said.call_id][0] if said.call_id in self._calls else None
         if call is None and not said.call_id:
             call = next((call for call in waiting if not said.name or call.name == said.name), None)
         if call is None:
@@ -187,6 +182,9 @@ class Steps:
         for known in self._waiting.values():
             if call in known:
                 known.remove(call)
+        same = self._calls[call.id]
+        if len(same) > 1 and call in same:
+            same.remove(call)
         return call
 
     def _result(self, said: Said, thread: str, agent: str, t: float | None) -> ToolResult:
@@ -218,7 +216,7 @@ class Steps:
     def never_shown(self) -> None:
         """Append the results of tools that ran at the end and that no message shows (`seen` is None); other runs left are counted."""
         for call_id, ran in list(self.ran.items()):
-            call = self._calls.get(call_id)
+            call = self._calls[call_id][0] if call_id in self._calls else None
             if call is None or call not in self._waiting.get(self._places[call_id][0], ()):
                 self.unread.add("run of a tool that no call asked for")
                 continue

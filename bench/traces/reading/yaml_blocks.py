@@ -24,19 +24,21 @@ class YamlError(ValueError):
         self.line = line
 
 
-def yaml_value(text: str) -> Any:
-    """The value of a YAML text in block style; binary blocks are bytes. Anchors, tags but `!!binary`, and filled flow collections are refused.
+def yaml_value(text: str) -> tuple[Any, int]:
+    """The value of a YAML text in block style, and how many keys its mappings have once more than once: the last of them counts.
+
+    Binary blocks are bytes. Anchors, tags but `!!binary`, and filled flow collections are refused.
 
     >>> yaml_value("calls:\\n- body: 'it''s\\n    folded'\\n  code: 200\\n- null\\nkey: |\\n  a\\n  b\\n")
-    {'calls': [{'body': "it's folded", 'code': 200}, None], 'key': 'a\\nb\\n'}
+    ({'calls': [{'body': "it's folded", 'code': 200}, None], 'key': 'a\\nb\\n'}, 0)
     """
     blocks = _Blocks(text)
     if blocks.peek() is None:
-        return None
+        return None, 0
     value = blocks.block(blocks.indent(), 0)
     if blocks.peek() is not None:
         raise YamlError(blocks.at + 1, "is indented less than what it belongs to")
-    return value
+    return value, blocks.repeated
 
 
 class _Blocks:
@@ -45,6 +47,7 @@ class _Blocks:
     def __init__(self, text: str) -> None:
         self.lines = text.removeprefix("---\n").split("\n")
         self.at = 0
+        self.repeated = 0  # keys that a mapping has once more than once
 
     def peek(self) -> str | None:
         """The next line that is neither blank nor a comment; None at the end."""
@@ -98,6 +101,7 @@ class _Blocks:
             self.at += 1
             key = match["key"]
             name = self.quoted(key) if key[0] in "'\"" else key
+            self.repeated += name in found
             found[name] = self.value((match["rest"] or "").strip(), indent, depth)
         return found
 

@@ -14,6 +14,7 @@ from ...files.limits import joined, limit, raised
 _MAGIC = b"PK\x03\x04"
 _ZSTD = 93  # the method's number in the zip format; Python knows it from 3.14 on
 _LOCAL_HEADER = 30
+_ENCRYPTED = 1  # the flag of an entry that needs a password
 
 
 def is_zip(document: Document) -> bool:
@@ -49,6 +50,8 @@ class Zipped:
         self._expanded += info.file_size
         if self._expanded > limit("size"):
             raise inside.fail(f"the entries expand to more than {limit('size'):,} bytes — {raised('size')}")
+        if info.flag_bits & _ENCRYPTED:
+            raise inside.fail("is encrypted — save it without a password")
         try:
             return self._unzstd(info, inside) if info.compress_type == _ZSTD else self._zip.read(info)
         except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, struct.error) as error:
@@ -64,4 +67,6 @@ class Zipped:
             raise inside.fail(f"zstd data is {error} — copy or record it again") from None
         if unpacked is None or len(unpacked) != info.file_size:
             raise inside.fail("zstd data is not as long as it says — copy or record it again")
+        if zlib.crc32(unpacked) != info.CRC:  # few of these zstd frames carry a checksum of their own
+            raise inside.fail("zstd data is damaged (checksum) — copy or record it again")
         return unpacked

@@ -1,0 +1,147 @@
+"""What readers look up instead of searching for it, held against the search: threads, runs without a call, trees, spans around spans."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings, strategies as st
+
+from bench.files.documents import Document, Node
+from bench.model import as_text
+from bench.traces.langsmith import _roots
+from bench.traces.otel_genai import _held
+from bench.traces.reading.spans import Span
+from bench.traces.reading.threads import Thread, Threads, _goes_on, has_ids
+from bench.traces.reading.unnamed import UnnamedRuns
+
+PLACE = Node(Document(Path("x")), None, "$", None)
+KEYS: list[Hashable] = [
+    ("user", "a", 0, ()),
+    ("user", "b", 0, ()),
+    ("assistant", "c", 0, ()),
+    ("assistant", ("x",)),
+    ("system", "s", 0, ()),
+]
+
+
+def searched(threads: list[Thread], group: str, keys: list[Hashable]) -> Thread | None:
+    """The conversation that a prompt goes on with, held against each."""
+    known = [thread for thread in threads if thread.group == group]
+    whole = [thread for thread in known if keys[: len(thread.keys)] == thread.keys]
+    if whole:
+        return max(whole, key=lambda thread: len(thread.keys))
+    after = [thread for thread in known if thread.answer in keys]
+    handed = [thread for thread in threads if has_ids(thread.answer) and thread.answer in keys]
+    begun = [thread for thread in known if _goes_on(thread.keys, keys)]
+    found = after or handed or begun
+    return found[-1] if found else None
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("gh"), st.lists(st.sampled_from(KEYS), max_size=5), st.sampled_from(KEYS)),
+        max_size=12,
+    )
+)
+def test_a_prompt_finds_its_conversation(asked: list[tuple[str, list[Hashable], Hashable]]) -> None:
+    threads, every = Threads(), list[Thread]()
+    for group, keys, answer in asked:
+        found = threads.continued(group, keys)
+        assert found is searched(every, group, keys)
+        thread = found or threads.begin(group)
+        if found is None:
+            every.append(thread)
+        thread.keys, thread.answer = [*keys, answer], answer
+        threads.changed(thread)
+    assert len({thread.name for thread in every}) == len(every)
+
+
+def test_names_of_conversations_are_free() -> None:
+    threads = Threads()
+    names = [threads.begin(group).name for group in ("a", "a", "a 2", "a", "a", "main", "main")]
+    assert names == ["main", "a", "a 2", "a 3", "a 4", "main 2", "main 3"]
+
+
+VALUES: list[Any] = [
+    None,
+    1,
+    1.0,
+    True,
+    "1",
+    "x",
+    [],
+    {},
+    [1],
+    {"q": 1},
+    {"q": True},
+    {"q": 2},
+    '{"q":1}',
+    "{'q': 1}",
+    "[1]",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from("fg"), st.sampled_from(VALUES)), max_size=12),
+    st.lists(st.tuples(st.sampled_from("fg"), st.sampled_from(VALUES)), max_size=12),
+)
+def test_a_call_finds_its_run(ran: list[tuple[str, Any]], called: list[tuple[str, Any]]) -> None:
+    runs, waiting = UnnamedRuns[int](), [(*run, number) for number, run in enumerate(ran)]
+    for name, given_to, number in waiting:
+        runs.add(name, given_to, number)
+    for name, arguments in called:
+        named = [run for run in waiting if run[0] == name]
+        same = [run for run in named if run[1] in (arguments, str(arguments), as_text(arguments))]
+        found = (same or named or [None])[0]
+        assert runs.take(name, arguments) == (None if found is None else found[2])
+        if found is not None:
+            waiting.remove(found)
+        assert len(runs) == len(waiting)
+
+
+PARENTS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("abcdefgh"), max_size=6)
+
+
+@settings(max_examples=200, deadline=None)
+@given(PARENTS)
+def test_runs_find_their_root(parents: dict[str, str]) -> None:
+    roots = _roots(parents)
+    for name in parents:
+        way = [name]
+        while parents[way[-1]] in parents and parents[way[-1]] not in way:
+            way.append(parents[way[-1]])
+        end = parents[way[-1]]
+        found = roots.get(name, name)
+        if end in way:
+            assert found in way[way.index(end) :]
+            assert roots.get(parents[name], parents[name]) == found
+        else:
+            assert found == way[-1]
+
+
+@settings(max_examples=200, deadline=None)
+@given(PARENTS, st.lists(st.sampled_from(["agent", "call", ""]), min_size=6, max_size=6))
+def test_spans_know_what_they_are_in(parents: dict[str, str], kinds: list[str]) -> None:
+    attributes = {
+        "agent": {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "A"},
+        "call": {"gen_ai.operation.name": "chat"},
+        "": {},
+    }
+    spans = {
+        name: Span(PLACE, "t", name, parent, "n", None, None, {
+            key: f"{value} {name}" if value == "A" else value for key, value in attributes[kind].items()
+        })
+        for (name, parent), kind in zip(parents.items(), kinds, strict=False)
+    }  # fmt: skip
+    held = _held(spans)
+    for name in spans:
+        around = [spans[name]]
+        while around[-1].parent in spans and spans[around[-1].parent] not in around:
+            around.append(spans[around[-1].parent])
+        agents = (span.text("gen_ai.agent.name") for span in around)
+        called = any(span.text("gen_ai.operation.name") == "chat" for span in around)
+        assert held[name] == (next(filter(None, agents), ""), called)
