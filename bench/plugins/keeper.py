@@ -166,7 +166,7 @@ def _work(keeper: int, saying: int, pipe: int, serve: Callable[[], None]) -> NoR
                 os.fstat(number)
                 os.dup2(nowhere, number, inheritable=False)
         os.close(nowhere)
-        sys.stdin, sys.stdout, sys.stderr = os.fdopen(0, closefd=False), _printing(1), _printing(2)
+        sys.stdin, sys.stdout, sys.stderr = os.fdopen(0, encoding="utf-8", closefd=False), _printing(1), _printing(2)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, _stops(os.getpid()))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
@@ -228,7 +228,7 @@ def _children() -> list[int]:
         return [
             int(number)
             for task in Path("/proc/self/task").iterdir()
-            for number in (task / "children").read_text().split()
+            for number in (task / "children").read_text(encoding="ascii").split()
         ]
     except OSError:
         return []
