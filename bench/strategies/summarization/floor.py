@@ -40,7 +40,7 @@ class Floor:
         self._dies: dict[str, int] = {}  # the last turn that needs a fact
         self._alive: dict[str, None] = {}
         self._system: list[Message] = []
-        self._by_system: dict[str, bool] = {}  # whether a system turn holds a fact
+        self._in_none: dict[str, int] = {}  # how many system turns, from the first on, do not hold a fact
         self._texts = Texts()
         self._shown: tuple[tuple[str, ...], Message | None] = ((), None)
 
@@ -51,7 +51,6 @@ class Floor:
         for message in window.added:
             if message.kind == "system":
                 self._system.append(message)
-                self._by_system.clear()
             if message.step is not None:
                 self._alive.update(dict.fromkeys(self._born.get(message.step, ())))
         self._alive = {fact: None for fact in self._alive if self._dies[fact] >= window.step}
@@ -62,9 +61,12 @@ class Floor:
         return Edits(messages=[*self._system, *([] if made is None else [made])])
 
     def _in_system(self, fact: str) -> bool:
-        if fact not in self._by_system:
-            self._by_system[fact] = any(self._texts.holds(item.text, fact) for item in self._system)
-        return self._by_system[fact]
+        """Whether a system turn holds a fact; those that were looked through before are not again."""
+        at = self._in_none.get(fact, 0)
+        while at < len(self._system) and not self._texts.holds(self._system[at].text, fact):
+            at += 1
+        self._in_none[fact] = at
+        return at < len(self._system)
 
     def _foresee(self, window: Window) -> dict[int, list[str]]:
         born: dict[int, list[str]] = {}
