@@ -139,7 +139,18 @@ def test_a_summary_that_nobody_reads_is_not_waited_for(repository: Path) -> None
         env=environment, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 2
-    assert "error: GITHUB_STEP_SUMMARY: No such device or address" in done.stderr
+    assert "error: GITHUB_STEP_SUMMARY: summary: No such device or address" in done.stderr
+
+
+@pytest.mark.parametrize("place", ["nowhere/x", "."])
+def test_nothing_is_written_where_the_summary_cannot_be(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: str
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", place)
+    assert bench("run", SCENARIO, "-o", "x.md") == 2
+    assert f"GITHUB_STEP_SUMMARY: {place}: " in capsys.readouterr().err
+    assert not Path("x.md").exists()
 
 
 @pytest.mark.parametrize("place", [TRACES / "survey.jsonl", SCENARIO, BASELINE, "x.md"])

@@ -98,7 +98,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _run(arguments)
     except SystemExit as done:
         if arguments is None:
-            end_below()
+            with contextlib.suppress(Exception):  # the exit code is decided
+                end_below()
         lasting = any(not thread.daemon for thread in threading.enumerate() if thread not in known)
         if lasting or (arguments is None and LOADED_HERE.is_set()):
             hush()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from ..errors import BenchError, visible
 from .saying import obey
@@ -71,25 +71,50 @@ def summary_files() -> dict[Path, str]:
     return {Path(path): "the summary of this job"} if path and inside_actions() else {}
 
 
-def append_summary(comparisons: Sequence[Comparison], sentence: str, panels: Sequence[str] | None = None) -> None:
-    """Add the Markdown report to the job's summary, where there is one. Raises BenchError where that file cannot be written."""
+@contextmanager
+def opened_summary() -> Iterator[TextIO | None]:
+    """The summary of the job, open to be added to: None where there is none. Raises BenchError where it cannot be, before anything is written."""
     file = next(iter(summary_files()), None)
     if file is None:
+        yield None
+        return
+    try:
+        descriptor = _without_waiting(file)
+    except (OSError, ValueError) as error:
+        raise _unwritten(file, error) from None
+    summary = os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
+    try:
+        yield summary
+    finally:
+        with suppress(OSError):  # a disk that is full was said where it was written to
+            summary.close()
+
+
+def append_summary(
+    summary: TextIO | None, comparisons: Sequence[Comparison], sentence: str, panels: Sequence[str] | None = None
+) -> None:
+    """Add the Markdown report to the job's summary, where there is one. Raises BenchError where that file cannot be written."""
+    if summary is None:
         return
     from ..reports import rendered
 
     text = rendered(comparisons, "markdown", panels)
     shown = text if isinstance(text, str) else text.decode()
     try:
-        with open(file, "a", encoding="utf-8", errors="backslashreplace", opener=_without_waiting) as summary:
-            summary.write(f"{shown}\n{sentence}\n")
+        summary.write(f"{shown}\n{sentence}\n")
+        summary.flush()
     except OSError as error:
-        raise BenchError(f"GITHUB_STEP_SUMMARY: {error.strerror or error}") from None
+        raise _unwritten(next(iter(summary_files())), error) from None
 
 
-def _without_waiting(path: str, flags: int) -> int:
-    """Opens a file; a pipe that nobody reads is an OSError, not a wait for somebody."""
-    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
+def _unwritten(file: Path, error: OSError | ValueError) -> BenchError:
+    return BenchError(f"GITHUB_STEP_SUMMARY: {file}: {getattr(error, 'strerror', None) or error}")
+
+
+def _without_waiting(path: Path) -> int:
+    """Opens a file to be added to; a pipe that nobody reads is an OSError, not a wait for somebody."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags, 0o666)
     if hasattr(os, "O_NONBLOCK"):
         os.set_blocking(descriptor, True)
     return descriptor

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .github import append_summary, inside_actions, quoted_output, workflow_commands
+from .github import append_summary, inside_actions, opened_summary, quoted_output, workflow_commands
 from .saying import obey, say
 
 if TYPE_CHECKING:
@@ -39,9 +39,10 @@ def finish(
 ) -> None:
     """Print the comparisons, write the reports, and end the process with the exit code of the verdicts.
 
-    Everything is made before anything is written, and what is written is written together: the reports, `beside` (baselines that were accepted),
-    and the history, which `keeping` writes at the end of its block. `said` are lines about these. `files` are where the comparisons were
-    declared, for annotations; `shown` and `written` the panels on the terminal and in files (None: the usual ones).
+    Everything is made, and the summary of the job is open, before anything is written, and what is written is written together: the reports,
+    `beside` (baselines that were accepted), and the history, which `keeping` writes at the end of its block. `said` are lines about these.
+    `files` are where the comparisons were declared, for annotations; `shown` and `written` the panels on the terminal and in files (None: the
+    usual ones).
     """
     from ..files.writing import write_together
     from ..gates import conclude
@@ -54,22 +55,23 @@ def finish(
     brief = len(comparisons) > 1 and "ranking" in panels
     width = min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)
     colour = _in_colour()
-    with keeping(comparisons) as comparisons:
-        conclusion = conclude(comparisons)
-        texts = [terminal_text(item, panels, width=width, colour=colour, brief=brief) for item in comparisons]
-        reports = {output: report_bytes(comparisons, output, written) for output in outputs}
-        write_together({**(beside or {}), **reports})
-    for line in said:
-        say(line)
-    with quoted_output():
-        for text in texts:
-            say(text, coloured=colour)
-    for output in outputs:
-        say(f"wrote {output}{undrawn(output)}")
-    if inside_actions():
-        for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
-            obey(line)
-        append_summary(comparisons, conclusion.sentence, written)
+    with opened_summary() as summary:
+        with keeping(comparisons) as comparisons:
+            conclusion = conclude(comparisons)
+            texts = [terminal_text(item, panels, width=width, colour=colour, brief=brief) for item in comparisons]
+            reports = {output: report_bytes(comparisons, output, written) for output in outputs}
+            write_together({**(beside or {}), **reports})
+        for line in said:
+            say(line)
+        with quoted_output():
+            for text in texts:
+                say(text, coloured=colour)
+        for output in outputs:
+            say(f"wrote {output}{undrawn(output)}")
+        if inside_actions():
+            for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
+                obey(line)
+            append_summary(summary, comparisons, conclusion.sentence, written)
     if brief:
         named = [(item.title or "Comparison", item) for item in comparisons]
         with quoted_output():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Container, Iterator
 from functools import cached_property
+from operator import itemgetter
 from types import MappingProxyType
 
 from ..model import Message, ModelTurn, Prompt, ResultOutcome, Run, ToolResult, Trace, as_text, compact_json, text_of
@@ -80,13 +82,24 @@ class TraceEvidence:
 
     def spoken_before(self, step: int) -> list[tuple[int, str]]:
         """The steps of a turn's thread that said something before it, each with what its message says as it is."""
-        thread = next(turn.thread for turn in self.trace.model_turns if turn.index == step)
+        said = self._spoken_by_thread[self._threads[step]]
+        return said[: bisect_left(said, step, key=itemgetter(0))]
+
+    @cached_property
+    def _threads(self) -> dict[int, str]:
+        """The thread of each model turn, by its step."""
+        return {turn.index: turn.thread for turn in self.trace.model_turns}
+
+    @cached_property
+    def _spoken_by_thread(self) -> dict[str, list[tuple[int, str]]]:
+        """The steps of each thread that say something, in order, each with what its message says as it is."""
+        found: dict[str, list[tuple[int, str]]] = {}
         said = self._as_recorded
-        return [
-            (item.index, said[item.index])
-            for item in self.trace.steps
-            if item.index < step and item.thread == thread and item.index in said
-        ]
+        for item in self.trace.steps:
+            of_thread = found.setdefault(item.thread, [])
+            if item.index in said:
+                of_thread.append((item.index, said[item.index]))
+        return found
 
     @cached_property
     def times(self) -> dict[int, float]:

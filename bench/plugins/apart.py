@@ -223,7 +223,7 @@ def _serve(pipe: Connection, mark: bytes, work: Callable[[Any], Any]) -> None:
 def _held_mib() -> int:
     """The memory that counts for a limit and that this process holds already: a fork has all that the bench held. 0 where the system does not say."""
     try:
-        lines = Path("/proc/self/status").read_text().splitlines()
+        lines = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace").splitlines()
         return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmData:"))
     except (OSError, StopIteration):
         return 0

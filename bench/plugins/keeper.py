@@ -247,7 +247,7 @@ def _children() -> list[int]:
         return [
             int(number)
             for task in Path("/proc/self/task").iterdir()
-            for number in (task / "children").read_text().split()
+            for number in (task / "children").read_text(encoding="ascii").split()
         ]
     except OSError:
         return []

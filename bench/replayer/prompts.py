@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import is_
 from typing import Any, Literal, TypeVar, overload
 from weakref import WeakKeyDictionary
 
@@ -28,6 +29,7 @@ from .answers import edits_of, parts_of
 from .handed import answered, checked, fresh
 
 _Item = TypeVar("_Item", Message, str)
+_MANY = 256
 
 
 def base_message(step: SystemTurn | UserTurn | ModelTurn | ToolResult, reasoning_tokens: int = 0) -> Message:
@@ -273,19 +275,27 @@ class ThreadHistory:
         if edits.messages is None:
             return self._replace(edits)
         old, new = self.messages, [*edits.messages, *edits.append]
-        compacted = len(new) != len(old) or any(a is not b for a, b in zip(new, old, strict=True))
-        splices = _splices(old[: self._prompted], new, self._key_of)
-        self.messages = new
-        self._tokens = self._framing + sum(self.ledger.message_tokens[self._key_of(item)] for item in new)
+        start = min(_alike(old, new), self._prompted)
+        compacted = len(new) != len(old) or not all(map(is_, old[start:], new[start:]))
+        splices = _further(start, _splices(old[start : self._prompted], new[start:], self._key_of))
+        self._take(new, start, map(self._key_of, new[start:]))
         return splices, compacted
 
     def _show(self, new: list[Message]) -> tuple[tuple[Splice, ...], bool]:
         """Make these the messages of the prompt, compared with the last one by what they say: a view may write a message anew each time."""
-        old_keys, new_keys = [self.ledger.key(item) for item in self.messages], [self._key_of(item) for item in new]
-        splices = _changed(old_keys[: self._prompted], new_keys)
-        self.messages = list(new)
-        self._tokens = self._framing + sum(self.ledger.message_tokens[key] for key in new_keys)
+        start = min(_alike(self.messages, new), self._prompted)
+        old_keys = [self.ledger.key(item) for item in self.messages[start:]]
+        new_keys = [self._key_of(item) for item in new[start:]]
+        splices = _further(start, _changed(old_keys[: self._prompted - start], new_keys))
+        self._take(new, start, new_keys)
         return splices, old_keys != new_keys
+
+    def _take(self, new: Sequence[Message], start: int, keys: Iterable[str]) -> None:
+        """Take these as the history: the first `start` are those of the history before, the keys of the others are given."""
+        tokens, ledger = self.ledger.message_tokens, self.ledger
+        self._tokens += sum(tokens[key] for key in keys)
+        self._tokens -= sum(tokens[ledger.key(item)] for item in self.messages[start:])
+        self.messages = list(new)
 
     def _joined(self, at: int) -> tuple[Splice, ...]:
         added = tuple(self.ledger.key(message) for message in self.messages[at:])
@@ -337,11 +347,23 @@ def _applied(edits: Edits, history: Sequence[Message]) -> list[Message]:
     return [*(message for message in shown if message is not None), *edits.append]
 
 
+def _alike(old: list[Message], new: list[Message]) -> int:
+    """How many messages two histories begin with that are the same objects: many at a time, for most of a long history stays as it is."""
+    start = 0
+    while start < len(old) and all(map(is_, old[start : start + _MANY], new[start : start + _MANY])):
+        start += _MANY
+    return next((at for at in range(start, min(len(old), len(new))) if old[at] is not new[at]), min(len(old), len(new)))
+
+
+def _further(start: int, splices: Sequence[Splice]) -> tuple[Splice, ...]:
+    """Edits of what stands behind the first `start` messages, as edits of them all."""
+    return tuple(Splice(at=start + splice.at, removed=splice.removed, added=splice.added) for splice in splices)
+
+
 def _changed(old: Sequence[str], new: Sequence[str]) -> tuple[Splice, ...]:
     """The edits that turn one list of keys into another, none of them before the first difference."""
     start = next((place for place, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-    found = _splices(old[start:], new[start:], str)
-    return tuple(Splice(at=start + splice.at, removed=splice.removed, added=splice.added) for splice in found)
+    return _further(start, _splices(old[start:], new[start:], str))
 
 
 def _splices(old: Sequence[_Item], new: Sequence[_Item], key_of: Callable[[Any], str]) -> tuple[Splice, ...]:

@@ -247,13 +247,15 @@ def numbers_in(plain: str) -> set[str]:
     >>> sorted(numbers_in("a,12,345 and $1,250.50"))
     ['1', '12', '12345', '1250.5', '250.5', '345']
     """
-    found = set()
+    return {value for value, _ in numbers_at(plain)}
+
+
+def numbers_at(plain: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Each number that `numbers_in` finds, with where it stands as (start, end), in order."""
     for match in _NUMBERS.finditer(plain):
         text = match.group()
-        found.add(number_value(text))
-        if "," in text:
-            found.update(map(number_value, text.split(",")))
-    return found
+        for part in (text, *text.split(",")) if "," in text else (text,):
+            yield number_value(part), match.span()
 
 
 def is_number(fact: str) -> bool:
@@ -334,9 +336,7 @@ def places_of(plain: str, fact: str) -> Iterator[tuple[int, int]]:
     ([(2, 9)], [(4, 19)])
     """
     if is_number(fact):
-        for match in _NUMBERS.finditer(plain):
-            if fact in numbers_in(match.group()):
-                yield match.span()
+        yield from dict.fromkeys(span for value, span in numbers_at(plain) if value == fact)
     elif " " in fact:
         words = map(re.escape, _RUN.findall(fact))
         for match in re.finditer(r"(?<!\w)" + r"(?:(?!\n\n)\W)+".join(words) + r"(?!\w)", plain, re.IGNORECASE):

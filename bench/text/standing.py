@@ -2,7 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+
 from .facts import occurs_at, runs_in
+
+_FREQUENT = 50  # a word that stands in more places is looked for together with the one beside it
+
+
+class Rows:
+    """The places of words in a list of words; where a word is frequent those of two in a row, then of four, eight and so on.
+
+    Where every word of a fact is frequent, as in the addresses of one network, a row of them is not: each fact is tried at few places.
+
+    >>> Rows("a b a c".split()).begins(["a", "c"]), Rows(["a"]).begins(["b"])
+    ([2], [])
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._places = [_places(words)]  # of rows of 1, 2, 4, … words: what each row is told by, and where it begins
+        self._length = len(words)
+
+    def begins(self, words: Sequence[str]) -> list[int]:
+        """Where some words, at least one, may stand in a row, in order: at every such place, and at others too."""
+        keys: Sequence[Hashable] = words
+        size, level = 1, 0
+        while True:
+            found = []
+            for key in keys:
+                there = self._of_rows(level).get(key)
+                if there is None:
+                    return []
+                found.append(there)
+            inside, places = min(enumerate(found), key=lambda item: len(item[1]))
+            if len(places) <= _FREQUENT or 2 * size > len(words):
+                return [place - inside for place in places if place >= inside]
+            keys = [(one[0], other[0]) for one, other in zip(found, found[size:], strict=False)]
+            size, level = 2 * size, level + 1
+
+    def _of_rows(self, level: int) -> dict[Hashable, list[int]]:
+        while len(self._places) <= level:  # a row is told by where the two halves of it stand first
+            first = [0] * self._length
+            for places in self._places[-1].values():
+                for place in places:
+                    first[place] = places[0]
+            half = 1 << (len(self._places) - 1)
+            self._length -= half
+            self._places.append(_places(zip(first, first[half:], strict=False)))
+        return self._places[level]
+
+
+def _places(keys: Iterable[Hashable]) -> dict[Hashable, list[int]]:
+    found: dict[Hashable, list[int]] = {}
+    for place, key in enumerate(keys):
+        found.setdefault(key, []).append(place)
+    return found
 
 
 class Standing:
@@ -14,17 +67,22 @@ class Standing:
 
     def __init__(self, plain: str) -> None:
         self._plain = plain
-        self._starts: dict[str, list[int]] = {}
-        for match in runs_in(plain):
-            self._starts.setdefault(match.group(), []).append(match.start())
+        runs = list(runs_in(plain))
+        self._starts = [match.start() for match in runs]
+        self._rows = Rows([match.group() for match in runs])
+
+    def places(self, fact: str) -> Iterator[int]:
+        """Where a fact that holds a word begins in the text, not inside a longer word or number, in order: tried where its words stand in a row."""
+        runs = list(runs_in(fact))
+        if runs:
+            before = runs[0].start()
+            for row in self._rows.begins([match.group() for match in runs]):
+                if occurs_at(self._plain, fact, self._starts[row] - before):
+                    yield self._starts[row] - before
 
     def holds(self, fact: str) -> bool:
-        """Whether a fact that holds a word stands in the text, not inside a longer word or number: tried where its rarest word stands."""
-        places = [(self._starts.get(match.group(), []), match.start()) for match in runs_in(fact)]
-        if not places:
-            return False
-        starts, inside = min(places, key=lambda place: len(place[0]))
-        return any(occurs_at(self._plain, fact, start - inside) for start in starts)
+        """Whether a fact that holds a word stands in the text, not inside a longer word or number."""
+        return next(self.places(fact), None) is not None
 
 
 class Runs:
@@ -36,16 +94,9 @@ class Runs:
 
     def __init__(self, flat: str) -> None:
         self._words = flat.split(" ")
-        self._places: dict[str, list[int]] = {}
-        for place, word in enumerate(self._words):
-            self._places.setdefault(word, []).append(place)
+        self._rows = Rows(self._words)
 
     def holds(self, run: str) -> bool:
-        """Whether a run of words, with a blank before and after, stands in one paragraph: tried where its rarest word stands."""
+        """Whether a run of words, with a blank before and after, stands in one paragraph: tried where its words stand in a row."""
         words = run.split()
-        places, inside = min(
-            ((self._places.get(word, []), at) for at, word in enumerate(words)), key=lambda place: len(place[0])
-        )
-        return any(
-            self._words[place - inside : place - inside + len(words)] == words for place in places if place >= inside
-        )
+        return any(self._words[row : row + len(words)] == words for row in self._rows.begins(words))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from ...evidence.oracle import Bundle, Fact, Future, Need, Recall, given_up
 from ...model import Message
 from ...plugins.registry import register
 from ...text.decode import decoded
-from ...text.facts import places_of
+from ...text.first_places import FirstPlaces
 from .. import Edits, Window
 
 
@@ -100,10 +101,14 @@ def lines_given_up(future: Future, recall: float, count: Callable[[str], int]) -
         found = []
         for source, group in of_result.items():
             plain = decoded(future.results[source])
-            spans = {need: spans_of(plain, {need.fact: need.last}) for need in group}
-            for start, end in merged([span[:2] for places in spans.values() for span in places]):
-                inside = tuple(need for need in group if any(start <= span[0] < end for span in spans[need]))
-                found.append(Bundle(inside, count(plain[start:end]) * max(need.prompts for need in inside)))
+            places = FirstPlaces(plain)
+            lines = [(need, line) for need in group if (line := _line_of(places, need.fact)) is not None]
+            blocks = merged([line for _, line in lines])
+            inside: list[list[Need]] = [[] for _ in blocks]
+            for need, line in lines:
+                inside[bisect_right(blocks, (line[0], len(plain))) - 1].append(need)
+            for (start, end), held in zip(blocks, inside, strict=True):
+                found.append(Bundle(tuple(held), count(plain[start:end]) * max(need.prompts for need in held)))
         return found
 
     return given_up(future.needs, recall, bundles)
@@ -124,14 +129,18 @@ def spans_of(plain: str, needs: dict[str, int]) -> list[tuple[int, int, int]]:
     >>> spans_of("a\\nrow 471\\nb", {"471": 9})
     [(2, 9, 9)]
     """
-    found: list[tuple[int, int, int]] = []
-    for fact, last in needs.items():
-        place = next(places_of(plain, fact), None)
-        if place is not None:
-            start = plain.rfind("\n", 0, place[0]) + 1
-            end = plain.find("\n", place[1])
-            found.append((start, len(plain) if end < 0 else end, last))
-    return found
+    places = FirstPlaces(plain)
+    lines = ((_line_of(places, fact), last) for fact, last in needs.items())
+    return [(*line, last) for line, last in lines if line is not None]
+
+
+def _line_of(places: FirstPlaces, fact: str) -> tuple[int, int] | None:
+    """The line or lines of the first appearance of a fact; None where it does not stand."""
+    place = places.of(fact)
+    if place is None:
+        return None
+    end = places.plain.find("\n", place[1])
+    return places.plain.rfind("\n", 0, place[0]) + 1, len(places.plain) if end < 0 else end
 
 
 def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ...evidence.oracle import Bundle, Fact, Recall, given_up
 from ...model import Message
 from ...plugins.registry import register
-from ...text.facts import anchor, flat
+from ...text.facts import anchor, flat, is_number
+from ...text.standing import Rows
 from ...text.texts import Texts
 from .. import Edits, Window
 from . import summary_message
@@ -39,7 +40,7 @@ class Floor:
         self._dies: dict[str, int] = {}  # the last turn that needs a fact
         self._alive: dict[str, None] = {}
         self._system: list[Message] = []
-        self._by_system: dict[str, bool] = {}  # whether a system turn holds a fact
+        self._in_none: dict[str, int] = {}  # how many system turns, from the first on, do not hold a fact
         self._texts = Texts()
         self._shown: tuple[tuple[str, ...], Message | None] = ((), None)
 
@@ -50,7 +51,6 @@ class Floor:
         for message in window.added:
             if message.kind == "system":
                 self._system.append(message)
-                self._by_system.clear()
             if message.step is not None:
                 self._alive.update(dict.fromkeys(self._born.get(message.step, ())))
         self._alive = {fact: None for fact in self._alive if self._dies[fact] >= window.step}
@@ -61,9 +61,12 @@ class Floor:
         return Edits(messages=[*self._system, *([] if made is None else [made])])
 
     def _in_system(self, fact: str) -> bool:
-        if fact not in self._by_system:
-            self._by_system[fact] = any(self._texts.holds(item.text, fact) for item in self._system)
-        return self._by_system[fact]
+        """Whether a system turn holds a fact; those that were looked through before are not again."""
+        at = self._in_none.get(fact, 0)
+        while at < len(self._system) and not self._texts.holds(self._system[at].text, fact):
+            at += 1
+        self._in_none[fact] = at
+        return at < len(self._system)
 
     def _foresee(self, window: Window) -> dict[int, list[str]]:
         born: dict[int, list[str]] = {}
@@ -91,18 +94,45 @@ def densest(facts: tuple[str, ...], count: Callable[[str], int], texts: Texts) -
     >>> densest(("src/a.py", "/x/src/a.py:12", "471"), len, Texts())
     '/x/src/a.py:12 471'
     """
-    by_word: dict[str, list[str]] = {}
-    for fact in facts:
-        for word in flat(fact).split():
-            by_word.setdefault(word, []).append(fact)
+    holders = _Holders(facts, texts)
     kept = [
         fact
         for fact in facts
-        if not any(
-            len(other) > len(fact) and texts.holds(other, fact) for other in by_word.get(flat(anchor(fact)).strip(), ())
-        )
+        if not any(len(other) > len(fact) and texts.holds(other, fact) for other in holders.of(fact))
     ]
     return min((_joined(kept, facts, separator) for separator in (" ", "\n")), key=count)
+
+
+class _Holders:
+    """Which of some facts may hold another: those where its words stand in a row, or that say its number."""
+
+    def __init__(self, facts: tuple[str, ...], texts: Texts) -> None:
+        self._by_number: dict[str, list[str]] = {}
+        self._by_word: dict[str, list[str]] = {}  # of facts that are read otherwise than they are written
+        self._flat: dict[str, str] = {}
+        self._owners: list[str] = []
+        words: list[str] = []
+        for fact in facts:
+            said = flat(fact)
+            if not fact.isascii() or "\\" in fact or texts.plain(fact) != fact:
+                for word in dict.fromkeys(said.split()):
+                    self._by_word.setdefault(word, []).append(fact)
+                continue
+            self._flat[fact] = said
+            words += said.split()
+            self._owners += [fact] * (len(words) - len(self._owners))
+            for number in texts.numbers(fact):
+                self._by_number.setdefault(number, []).append(fact)
+        self._rows = Rows(words)
+
+    def of(self, fact: str) -> Iterator[str]:
+        """The facts to look for one in: none is left out that has its longest word and holds it."""
+        words, longest = flat(fact).split(), flat(anchor(fact))
+        near = self._by_number.get(fact, [])
+        if words and not is_number(fact):
+            near = [self._owners[place] for place in self._rows.begins(words)]
+        yield from (other for other in dict.fromkeys(near) if longest in self._flat[other])
+        yield from self._by_word.get(longest.strip(), ())
 
 
 def _joined(kept: list[str], facts: tuple[str, ...], separator: str) -> str:
