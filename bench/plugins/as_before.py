@@ -136,7 +136,7 @@ def quietly(seconds: float) -> Iterator[None]:
 
 def standard_streams() -> tuple[TextIO, TextIO, TextIO]:
     """Streams of the standard files, as these are whenever something is read or said: who keeps one may go on to use it in a fork."""
-    return os.fdopen(0, closefd=False), _printing(1), _printing(2)
+    return os.fdopen(0, encoding="utf-8", closefd=False), _printing(1), _printing(2)
 
 
 def _printing(number: int) -> TextIO:
