@@ -324,7 +324,7 @@ def test_gates_are_tables_and_their_verdicts_are_in_the_comparison():
     with pytest.raises(ScenarioError, match=r"gates\[2\] .*did you mean max_drop"):
         bench.compare(TRACES[:1], SPECS, gates=[gates[0], {"metric": "needed.recall", "max_drp": 1}])
     with pytest.raises(ScenarioError, match="no strategy is called 'cutt' — did you mean cut"):
-        bench.compare(TRACES[:1], SPECS, gates=[{"metric": "needed.recall", "min": 0, "strategy": "cutt"}])
+        bench.compare(TRACES[:1], SPECS, gates=[{"metric": "needed.recall", "min": 0.1, "strategy": "cutt"}])
 
 
 # ---------------------------------------------------------------- frames
@@ -353,7 +353,7 @@ def test_what_was_not_measured_is_not_a_number_and_its_status_says_why(compared)
 
 
 def test_the_summary_and_the_verdicts_as_frames():
-    gates = [{"metric": "needed.recall", "min": 2.0}, {"metric": "cost.prompt_tokens", "max_drop": "1%"}]
+    gates = [{"metric": "needed.recall", "min": 2.0}, {"metric": "cost.prompt_tokens", "max_increase": "1%"}]
     found = bench.compare(TRACES[:2], SPECS, gates=gates)
     summary = found.to_frame("summary")
     assert summary.case.isna().all()

@@ -36,6 +36,7 @@ def test_a_recording_that_cannot_be_read_leaves_the_whole_undecided():
         ("needed.recall", {"max_drop": "100%"}, "max_drop = '100%': nothing can change by more"),
         ("loss.lost.end", {"max_increase": 1.5}, "max_increase = 1.5: nothing can change by more"),
         ("needed.recall", {"min": 0}, "min = 0: no share is below 0, so it always passes"),
+        ("needed.recall", {"min": 0, "max": 1}, "min = 0: no share is below 0"),
         ("needed.recall", {"max": 1}, "max = 1: no share is above 1, so it always passes"),
     ],
 )  # fmt: skip
@@ -51,6 +52,7 @@ def test_a_gate_that_nothing_can_fail_is_refused(metric, settings, said):
     [
         ("cost.prompt_tokens", {"max_increase": "100%"}), ("cost.prompt_tokens", {"max_increase": 5}), ("cost.prompt_tokens", {"min": 0}),
         ("needed.recall", {"max_drop": 0.99}), ("needed.recall", {"max_drop": "99%"}), ("needed.recall", {"min": 1}), ("needed.recall", {"max": 0}),
+        ("needed.recall", {"min": 0.5, "max": 1}), ("needed.recall", {"min": 0, "max": 0.5}),
         ("needed.fault_rate", {"max_increase": "100%"}),
     ],
 )  # fmt: skip

@@ -161,7 +161,7 @@ max = 1
 
 [[gates]]
 metric = "needed.recall"
-min = 0
+min = 0.01
 """
 
 START = """
@@ -217,7 +217,7 @@ def test_a_new_gate_judges_by_settings_of_its_own(ran):
     assert (failed["outcome"], failed["case"]) == ("fail", "facts")
     assert "is above 0.01 of" in failed["sentence"]
     assert "cost.prompt_tokens ≤ 0.01 of keep_all" in out
-    assert verdicts["needed.recall ≥ 0", "loud"]["outcome"] == "pass", "the gates that were there are there"
+    assert verdicts["needed.recall ≥ 0.01", "loud"]["outcome"] == "pass", "the gates that were there are there"
 
 
 def test_a_new_metric_is_measured_and_can_be_gated(ran):

@@ -136,7 +136,7 @@ def test_one_that_a_summary_invents_turns_the_gate_red_and_is_named(tmp_path: Pa
             { question = "How much?", absent = 48, type = "number" },
             { question = "How many?", expected = 14122787, type = "number" },
         ]
-        gates = [{ metric = "probes.unwanted", max = 0 }, { metric = "probes.recall", min = 0.0 }]
+        gates = [{ metric = "probes.unwanted", max = 0 }, { metric = "probes.recall", min = 0.01 }]
         """
     )
     compared = bench.run_scenario(path)

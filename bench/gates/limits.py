@@ -21,13 +21,11 @@ def _problem(min: float | None = None, max: float | None = None) -> str | None:
 
 
 def _misfit(info: MetricInfo, min: float | None = None, max: float | None = None) -> str | None:
-    if info.unit != "fraction":
+    if info.unit != "fraction" or (min is not None and min > 0) or (max is not None and max < 1):
         return None
-    if min is not None and min <= 0:
+    if min is not None:
         return f"min = {exact(min)}: no share is below 0, so it always passes — write a higher one"
-    if max is not None and max >= 1:
-        return f"max = {exact(max)}: no share is above 1, so it always passes — write a lower one"
-    return None
+    return f"max = {exact(max or 0.0)}: no share is above 1, so it always passes — write a lower one"
 
 
 @gate("limits", problem=_problem, misfit=_misfit)
