@@ -25,10 +25,11 @@ SHARED_TRACES = Path(__file__).parents[1].parent / "shared" / "traces"
 
 
 @pytest.fixture(autouse=True)
-def undebugged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`--debug` in one test prints no tracebacks in the next."""
-    monkeypatch.setenv(DEBUG, "")
-    monkeypatch.delenv(DEBUG)
+def outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test is outside of any CI, and `--debug` in one prints no tracebacks in the next."""
+    for name in (DEBUG, "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
 
 
 @pytest.fixture(scope="session")
@@ -41,9 +42,7 @@ def shared_traces() -> Path:
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
-    """The present folder, outside any CI: what `bench init` makes of an empty one."""
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
+    """The present folder: what `bench init` makes of an empty one."""
     monkeypatch.chdir(tmp_path)
     assert bench("init") == 0
     capsys.readouterr()

@@ -15,8 +15,6 @@ from bench.files.git import commit_of, contents, file_at, python_at, resolve
 
 @pytest.fixture(autouse=True)
 def repository(tmp_path, monkeypatch, capsys):
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
     for name, value in (("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_SYSTEM", "/dev/null")):
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)

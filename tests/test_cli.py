@@ -44,8 +44,6 @@ def cut(result, *, limit: int = 900):
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """A folder with two traces, a scenario and a private strategy; the process works in it, outside any CI."""
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     runs = tmp_path / "runs"
     runs.mkdir()

@@ -42,8 +42,6 @@ def files(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def there(files, monkeypatch):
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(files)
 
 

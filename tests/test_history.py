@@ -126,8 +126,6 @@ def test_the_panel_draws_runs_and_names_the_commit_that_moved_a_value(tmp_path):
 
 
 def test_the_command_line_keeps_runs_and_says_which_commit_moved_a_metric(tmp_path, monkeypatch, capsys):
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     git("init", "--quiet")
     assert bench("init") == 0

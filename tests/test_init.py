@@ -22,8 +22,6 @@ WRITTEN = {*map(Path, _FILES), BASELINE}
 
 @pytest.fixture(autouse=True)
 def there(tmp_path, monkeypatch):
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
 
 

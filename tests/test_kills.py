@@ -39,8 +39,6 @@ with bench.record("out.jsonl") as run:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, capsys):
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     assert command("init") == 0
     other = SCENARIO.with_name("other.toml")

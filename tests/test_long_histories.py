@@ -18,7 +18,10 @@ from bench.model import Message, ModelTurn, UserTurn
 from bench.replayer import prompts
 from bench.replayer.prompts import BaseMessages, MessageTokens, ThreadHistory, base_message, message_key
 from bench.reports.loss import result_tables
-from bench.text.facts import flat, holds
+from bench.text import texts
+from bench.text.decode import decoded
+from bench.text.facts import holds
+from bench.text.texts import Texts
 from bench.tokens.counting import TokenCounter
 from bench.traces.native import encode_trace
 
@@ -81,19 +84,22 @@ PIECES = st.sampled_from(
     line=st.lists(PIECES, max_size=20).map("".join),
     cells=st.lists(st.lists(PIECES, min_size=1, max_size=4).map("".join), max_size=5),
 )
-def test_a_line_holds_the_cells_that_it_holds_when_it_is_read_for_each(line, cells) -> None:
-    read = result_tables._Line(line)
+def test_a_cell_stands_in_a_line_as_any_fact_does(line, cells) -> None:
+    known = Texts()
     for cell in cells:
-        slow = holds(line, cell) if any(char == "_" or char.isalnum() for char in cell) else cell in line
-        assert [read.holds(cell), read.holds(cell)] == [slow, slow]
+        other = Texts().unescaped(line)
+        slow = holds(line, cell) or (bool(other) and Texts().holds(other, cell))
+        if not any(char == "_" or char.isalnum() for char in cell):
+            slow = cell in line
+        assert [result_tables._stands(line, cell, known) for _ in range(2)] == [slow, slow]
 
 
 def test_a_line_is_read_once_for_all_rows_of_a_table(monkeypatch) -> None:
     line, read = "x 1 y " * 5000, []
-    monkeypatch.setattr(result_tables, "flat", lambda text: read.append(text) or flat(text))
+    monkeypatch.setattr(texts, "decoded", lambda text: read.append(text) or decoded(text))
     table = [{"name": f"Level {number}", "room": f"Room {number}"} for number in range(20)]
     assert result_tables.beside(table, line) is not None
-    assert sum(text == line for text in read) == 1
+    assert read.count(line) == 1
 
 
 def test_a_warning_about_an_encoding_changes_no_row_and_no_exit_code(tmp_path: Path) -> None:

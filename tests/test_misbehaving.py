@@ -78,8 +78,6 @@ LOADS = {
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
     text = "found 4711 rows in /data/x.csv, 4712 in /data/y.csv "

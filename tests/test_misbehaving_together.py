@@ -61,8 +61,6 @@ for line in sys.stdin:
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Two cases, and strategies that are to come out as if nobody else were there."""
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
     for name in ("one", "two"):

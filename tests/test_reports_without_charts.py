@@ -51,8 +51,6 @@ def test_a_page_with_it_says_nothing_of_it() -> None:
 def test_the_command_line_says_it_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
     outputs = [part for name in ("x.html", "x.csv") for part in ("-o", str(tmp_path / name))]
     with pytest.raises(SystemExit):
         main(["run", "--traces", "traces/analysis/aborted.jsonl", "--strategy", "keep_all", *outputs])

@@ -15,8 +15,6 @@ from bench.files.writing import write_together
 
 @pytest.fixture(autouse=True)
 def repository(tmp_path, monkeypatch, capsys):
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     assert bench("init") == 0
     recorded = [json.loads(line) for line in (TRACES / "survey.jsonl").read_text().splitlines()]

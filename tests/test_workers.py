@@ -62,8 +62,6 @@ TRACES = [facts("facts"), *(opened(shell(turns, start=2), id=f"shell_{turns}") f
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with five traces and a scenario, in which the process works."""
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
     for trace in TRACES:

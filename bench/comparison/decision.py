@@ -28,7 +28,7 @@ OVERFLOWS = "cost.window_overflows"
 
 
 ROUNDING = 1e-9
-"""A share that equals what is asked is enough, whatever the last bit of a float says."""
+"""Slack on a limit, of gates too: a value that equals it is enough, whatever the last bit of a float says."""
 
 FEWEST_NEEDED = 10
 """Of fewer things that later turns needed from one speaker nothing is concluded."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from ..comparison.decision import ROUNDING as ROUNDING
 from ..errors import ScenarioError, SpecError, nearest, one_line
 from ..metrics import metrics
 from ..model import Comparison, GateRule, Loss, Row, Verdict
@@ -25,9 +26,6 @@ SHARED = ("metric", "strategy", "over", "gate")
 
 LISTED = 10
 """How many losses a verdict names."""
-
-ROUNDING = 1e-9
-"""Slack on a limit: a value equal to the limit passes whatever the last bit of a float says."""
 
 
 def gate(

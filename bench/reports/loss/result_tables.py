@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from ...model import Rows, ToolResult, as_text
-from ...text.decode import NothingParsed, decode_strings, decoded, parse_prefix
-from ...text.facts import flat, is_number, numbers_in, occurs
+from ...text.decode import NothingParsed, decode_strings, parse_prefix
+from ...text.texts import Texts
 from ...text.wording import counted, listed
 
 MAX_ROWS = 24
@@ -56,12 +55,12 @@ def beside(table: Table | None, text: str) -> Rows | None:
     columns = _columns(table)
     rows = table[:MAX_ROWS]
     held = _held_rows(text)
-    lines = [line for line in text.splitlines() if line.strip()][:MAX_COMPARED] if held is None else []
-    places: Sequence[Mapping[str, Any] | _Line] = [_Line(line) for line in lines] if held is None else held
+    places = held if held is not None else [line for line in text.splitlines() if line.strip()][:MAX_COMPARED]
+    texts = Texts()
     free = list(range(len(places)))
     gone: set[tuple[int, int]] = set()
     for number, row in enumerate(rows):
-        of_place = {at: _kept(row, columns, places[at]) for at in free}
+        of_place = {at: _kept(row, columns, places[at], texts) for at in free}
         count, at = max(((len(kept), -at) for at, kept in of_place.items()), default=(0, 0))
         kept = of_place[-at] if count else set()
         if count and held is not None:
@@ -112,10 +111,10 @@ def _inner(value: Any) -> Any:
     return value
 
 
-def _kept(row: Mapping[str, Any], columns: Sequence[str], place: Mapping[str, Any] | _Line) -> set[int]:
+def _kept(row: Mapping[str, Any], columns: Sequence[str], place: Mapping[str, Any] | str, texts: Texts) -> set[int]:
     """The columns of a row that a kept row or line holds."""
-    if isinstance(place, _Line):
-        return {at for at, name in enumerate(columns) if name in row and place.holds(as_text(row[name]))}
+    if isinstance(place, str):
+        return {at for at, name in enumerate(columns) if name in row and _stands(place, as_text(row[name]), texts)}
     return {
         at
         for at, name in enumerate(columns)
@@ -123,39 +122,9 @@ def _kept(row: Mapping[str, Any], columns: Sequence[str], place: Mapping[str, An
     }
 
 
-class _Line:
-    """A line, which may be megabytes long, read once for every cell that is looked for in it."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._known: dict[str, bool] = {}
-
-    def holds(self, cell: str) -> bool:
-        """Whether a cell's text is in the line; one without letters and digits (a dash, nothing) wherever it occurs."""
-        found = self._known.get(cell)
-        if found is None:
-            found = self._known[cell] = self._stands(cell) if re.search(r"\w", cell) else cell in self._text
-        return found
-
-    def _stands(self, cell: str) -> bool:
-        if is_number(cell):
-            return cell in self._numbers
-        if " " not in cell:
-            return occurs(self._plain, cell)
-        run = flat(cell)
-        return any(run in words for words in self._flat)
-
-    @cached_property
-    def _plain(self) -> str:
-        return decoded(self._text)
-
-    @cached_property
-    def _numbers(self) -> set[str]:
-        return numbers_in(self._plain)
-
-    @cached_property
-    def _flat(self) -> list[str]:
-        return [flat(part) for part in self._plain.split("\n\n")]
+def _stands(line: str, text: str, texts: Texts) -> bool:
+    """Whether a cell's text is in a line; one without letters and digits (a dash, nothing) wherever it occurs."""
+    return texts.holds(line, text) if re.search(r"\w", text) else text in line
 
 
 def _columns(table: Table) -> tuple[str, ...]:
