@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
@@ -21,15 +22,17 @@ if (
 ):  # as in the background of a script: commands that tests interrupt would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # a run in a test is no step of the CI that the tests run in
+    os.environ.pop(name, None)
+
 SHARED_TRACES = Path(__file__).parents[1].parent / "shared" / "traces"
 
 
 @pytest.fixture(autouse=True)
-def outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test is outside of any CI, and `--debug` in one prints no tracebacks in the next."""
-    for name in (DEBUG, "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.setenv(name, "")
-        monkeypatch.delenv(name)
+def undebugged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--debug` in one test prints no tracebacks in the next."""
+    monkeypatch.setenv(DEBUG, "")
+    monkeypatch.delenv(DEBUG)
 
 
 @pytest.fixture(scope="session")
