@@ -10,7 +10,7 @@ from test_shape import STRATEGIES
 import bench
 from bench.model import Trace
 from bench.recording.shape import shape_only
-from bench.traces import iter_traces
+from bench.traces import TraceSource
 
 METRICS = ("cost.prompt_tokens", "needed.recall", "needed.recall.far")
 EVERYONE = (*STRATEGIES, "keep_all", "recorded", "drop_all")
@@ -29,7 +29,7 @@ def differences(trace: Trace) -> Iterator[tuple[str, str, float]]:
 def main() -> None:
     found: dict[str, list[float]] = {metric: [] for metric in METRICS}
     for path in sys.argv[1:]:
-        for trace in iter_traces([path]):
+        for trace in TraceSource([path]):
             for name, metric, difference in differences(trace) if trace.model_turns else ():
                 found[metric].append(difference)
                 if difference > 0.02:

@@ -58,7 +58,7 @@ def import_(
     from ..plugins.apart import Limits
     from ..recording.found import Found
     from ..text.wording import counted, visible
-    from ..traces import iter_traces
+    from ..traces import TraceSource
     from ..traces.formats.native import write_traces
 
     one_file = output.name.endswith(ENDINGS)
@@ -71,7 +71,7 @@ def import_(
         raise BenchError(
             "--no-redact keeps everything, --redact-emails and --redact-homes remove more — give one of them"
         )
-    source, totals = iter_traces(sources, strict=strict, limits=Limits(call_s, memory_mib)), list[Found]()
+    source, totals = TraceSource(sources, strict=strict, limits=Limits(call_s, memory_mib)), list[Found]()
     clean = _cleaning(no_redact, redact_emails, redact_homes)
     made = map(_shapes() if shape_only else clean, source)
     read = list(_inputs(sources))

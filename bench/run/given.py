@@ -11,7 +11,7 @@ from ..evidence.probes import LABEL, Questions
 from ..model import Case, Trace, UserTurn
 from ..model.errors import BenchError, ScenarioError, nearest
 from ..plugins.apart import Limits
-from ..traces import Loaded, StoredTrace, TraceSource, iter_traces
+from ..traces import Loaded, StoredTrace, TraceSource
 from ..traces.paths import require_inside
 from .scenario import Scenario
 
@@ -32,7 +32,7 @@ def traces_given(traces: Any, base: Path | None, limits: Limits) -> tuple[Iterab
         raise BenchError(f"{what} — write bench.compare('runs/', …)")
     items = list(traces) if isinstance(traces, list | tuple) else traces
     if isinstance(items, list) and all(isinstance(item, str | Path) for item in items):
-        found = iter_traces([str(item) for item in items], base or Path(), limits=limits)
+        found = TraceSource([str(item) for item in items], base or Path(), limits=limits)
         return found, found
     return _only_traces(items), Loaded(())
 
@@ -90,7 +90,7 @@ class ScenarioTraces:
         questions = Questions(self.plan.probes, self.where)
         if self.plan.path is not None and not self.plan.outside:
             require_inside(self.plan.traces, self.plan.base)
-        source = iter_traces(self.plan.traces, self.plan.base, limits=self.limits)
+        source = TraceSource(self.plan.traces, self.plan.base, limits=self.limits)
         self.stored, self.expected = source.stored, source.expected
         known = set()
         for trace in source:

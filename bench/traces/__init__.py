@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import msgspec
 
@@ -21,7 +21,7 @@ from ..plugins.registry import build, entries
 from .documents import Document
 from .far import FarPath
 from .own_reader import NotOpened, OwnReader
-from .paths import GivenPath, InputFile, given_files
+from .paths import GivenPath, InputFile, case_id as case_id, given_files, told_apart
 from .reader import (
     Confidence as Confidence,
     Keeps as Keeps,
@@ -34,13 +34,11 @@ from .reader import (
     confidence_of as confidence_of,
 )
 
-_ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yaml", ".yml", ".md", ".csv")
-
 
 @dataclass(frozen=True)
 class Loaded:
-    """The result of `load`: the traces in order, the files of folders and patterns that were left out, each with the reason, those of them that
-    are `damaged` (a recording may be lost), and the sha256 of the file that each trace (by id) was read from."""
+    """The result of `load`: the traces in order, the files that were left out, each with the reason, those of them that are `damaged` (a
+    recording may be lost), and the sha256 of the file that each trace (by id) was read from."""
 
     traces: tuple[Trace, ...]
     skipped: tuple[tuple[str, str], ...] = ()
@@ -59,21 +57,20 @@ class Loaded:
 
 @dataclass(frozen=True)
 class StoredTrace:
-    """A trace in a file that lies elsewhere: all that it takes to read it there again."""
+    """A trace in a file that lies elsewhere: all that it takes to read it there again. `own_id` is its id in the file."""
 
     file: InputFile
-    named: bool
     reader: str
+    own_id: str
     id: str
 
     def read(self) -> Trace:
         """The trace. Errors: those of `load`."""
         document = Document(*self.file)
-        chosen = self.reader, _Readers(Path(), Limits()).open(self.reader)
-        for trace in _read(chosen, document, self.named):
-            if trace.id == self.id:
-                return trace
-        raise document.fail(f"no longer holds {self.id!r} — run again")
+        for trace in _read(self.reader, _Readers(Path(), Limits()).open(self.reader), document):
+            if trace.id == self.own_id:
+                return msgspec.structs.replace(trace, id=self.id)
+        raise document.fail(f"no longer holds {self.own_id!r} — run again")
 
 
 class TraceSource:
@@ -108,81 +105,43 @@ class TraceSource:
             readers.close()
 
     def _iterated(self, readers: _Readers) -> Iterator[Trace]:
-        file_of: dict[str, InputFile] = {}
-        outlines: dict[str, int] = {}
-        sessions: dict[tuple[str, str], InputFile] = {}
-        copies: dict[str, InputFile] = {}
-        everything = [given_files(text, self.base) for text in self.paths]
+        everything = told_apart([given_files(text, self.base) for text in self.paths])
         for name in dict.fromkeys(given.format for given in everything if given.format is not None):
             readers.open(name)
         self.files, self.files_read = sum(len(given.files) for given in everything), 0
+        known, found = _Known(), 0
         for given in everything:
-            before, found = len(self.skipped), 0
+            before, found_before = len(self.skipped), found
             folders: dict[Path, list[Path]] = {}
             for file in given.files:
                 folders.setdefault(file.path.parent, []).append(file.path)
             for file in given.files:
                 self.files_read += 1
                 document = Document(*file, () if given.named else folders[file.path.parent])
-                for trace in self._traces(document, given, readers):
-                    if self._is_known(trace, file, given, sessions):
+                for own in self._traces(document, given, readers):
+                    trace, reason = known.named(own, file, document.sha256)
+                    if reason:
+                        if (file.name, reason) not in self.skipped[-1:]:
+                            self.skipped.append((file.name, reason))
                         continue
-                    if self._is_copy(document.sha256, file, given, copies):
-                        break
-                    first = file_of.get(trace.id)
-                    if first is not None and first is not file and not given.named:
-                        if outlines[trace.id] == _outline(trace):
-                            self.skipped.append(
-                                (file.name, f"holds run {trace.id!r}, which {first.name} has given already")
-                            )
-                            continue
-                        longer = file.below if trace.id == case_id(file.below) else f"{file.below}:{trace.id}"
-                        trace = msgspec.structs.replace(trace, id=longer)
-                    if trace.id in file_of:
-                        raise _taken_twice(trace.id, document, file_of[trace.id] is file, file_of[trace.id].name)
-                    file_of[trace.id], outlines[trace.id] = file, _outline(trace)
                     self.sha256s[trace.id] = document.sha256
                     if isinstance(file.path, FarPath):
-                        self.stored[trace.id] = StoredTrace(file, given.named, trace.source.format, trace.id)
+                        self.stored[trace.id] = StoredTrace(file, trace.source.format, own.id, trace.id)
                     found += 1
                     yield trace
-            if not found:
+            if found == found_before and not given.named:
                 raise TraceError(_nothing_found(given, self.skipped[before:]))
-
-    def _is_again(self, reason: str, file: InputFile, given: GivenPath) -> bool:
-        """Leave out what another file has given already, with the reason: it would count twice. TraceError where the file is named."""
-        if given.named:
-            raise TraceError(f"{file.name}: {reason} — leave one of the two out")
-        self.skipped.append((file.name, reason))
-        return True
-
-    def _is_known(
-        self, trace: Trace, file: InputFile, given: GivenPath, sessions: dict[tuple[str, str], InputFile]
-    ) -> bool:
-        """True if another file has given the same recorded session (`meta["session_id"]`)."""
-        session = trace.meta.get("session_id")
-        if not isinstance(session, str):
-            return False
-        first = sessions.setdefault((trace.source.format, session), file)
-        return first is not file and self._is_again(
-            f"holds session {session!r}, which {first.name} has given already", file, given
-        )
-
-    def _is_copy(self, sha256: str, file: InputFile, given: GivenPath, copies: dict[str, InputFile]) -> bool:
-        """True if another file with the very same bytes has given its traces."""
-        first = copies.setdefault(sha256, file)
-        return first.path != file.path and self._is_again(
-            f"has the same bytes as {first.name}, which would count twice", file, given
-        )
+        if self.paths and not found:
+            raise TraceError(": ".join(self.skipped[0]))
 
     def _traces(self, document: Document, given: GivenPath, readers: _Readers) -> Sequence[Trace]:
         """A file's traces; none, and a line in `skipped`, where it is to be left out. All or nothing: a damaged file gives no trace."""
         try:
-            reader, why_not = _reader_for(document, given, readers)
-            if reader is not None:
-                return list(_read(reader, document, given.named))
+            chosen, why_not = _reader_for(document, given, readers)
+            if chosen is not None:
+                return list(_read(*chosen, document))
         except PartOf as error:
-            if given.named:
+            if given.named and self.files == 1:
                 raise
             why_not = str(error)
         except (_Ambiguous, NotOpened):
@@ -196,11 +155,44 @@ class TraceSource:
         return ()
 
 
-def iter_traces(
-    paths: Sequence[str], base: Path | None = None, *, strict: bool = False, limits: Limits | None = None
-) -> TraceSource:
-    """The traces of some paths as an iterable that reads each file when its turn comes. Paths, order and errors are those of `load`."""
-    return TraceSource(paths, base, strict=strict, limits=limits)
+class _Known:
+    """The traces so far, and the first file that gave each run, session and content: what another file gives again would count twice."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, ...], InputFile] = {}
+        self._outlines: dict[str, int] = {}
+
+    def named(self, trace: Trace, file: InputFile, sha256: str) -> tuple[Trace, str]:
+        """A trace under the id that it has among the others, and why it is to be left out (`""`: it is not). TraceError for an id taken twice."""
+        session, outline = trace.meta.get("session_id"), _outline(trace)
+        again: list[tuple[tuple[str, ...], str]] = [
+            (("bytes", sha256), "has the same bytes as {}, which would count twice")
+        ]
+        if isinstance(session, str):
+            again.insert(
+                0,
+                (("session", trace.source.format, session), f"holds session {session!r}, which {{}} has given already"),
+            )
+        for mark, reason in again:
+            first = self._first.setdefault(mark, file)
+            if first.path != file.path:
+                return trace, reason.format(first.name)
+        first = self._first.get(("id", trace.id), file)
+        if first.path != file.path:
+            if self._outlines[trace.id] == outline:
+                return trace, f"holds run {trace.id!r}, which {first.name} has given already"
+            longer = file.below if trace.id == case_id(file.below) else f"{file.below}:{trace.id}"
+            trace = msgspec.structs.replace(trace, id=longer)
+        taken = self._first.setdefault(("id", trace.id), file)
+        if trace.id in self._outlines:
+            if taken is file:
+                raise TraceError(
+                    f"{file.name}: case id {trace.id!r} is used by two of its traces — give each its own id"
+                )
+            both = f"by {taken.name} and by {file.name}"
+            raise TraceError(f"case id {trace.id!r} is taken twice: {both} — leave one of the two out")
+        self._outlines[trace.id] = outline
+        return trace, ""
 
 
 def load(
@@ -211,9 +203,10 @@ def load(
     A path is a file, a folder (read recursively, hidden entries left out) or a glob pattern, with or without its format before a colon
     (`openai:runs/a.jsonl`); relative paths start at `base`. A named file must be recognised and whole. In a folder, what no reader recognises
     and what is damaged is left out and listed with the reason (`strict`: damaged files are errors); a folder without a trace is an error, and
-    so is a file that two readers are equally sure of. No paths give no traces. A reader of somebody's own (`mine.py:Reader:runs/`) runs in a
-    process of its own and may take what `limits` say for each file; whatever it does there is an error of that file.
-    Raises TraceError, one line with the place and what to do.
+    so is a file that two readers are equally sure of. Of several files, one that holds no run, or what another has given, is left out and
+    listed. Cases are named by their files, those of one name by what tells their paths apart. No paths give no traces. A reader of somebody's
+    own (`mine.py:Reader:runs/`) runs in a process of its own and may take what `limits` say for each file; whatever it does there is an error
+    of that file. Raises TraceError, one line with the place and what to do.
     """
     source = TraceSource(paths, base, strict=strict, limits=limits)
     traces = tuple(source)
@@ -229,18 +222,16 @@ class _Readers:
 
     def open(self, name: str) -> Reader:
         """The reader of a format, or that a spec names. Raises TraceError where there is none."""
-        if name in self._own:
-            return self._own[name]
         known = entries("reader").get(name)
-        if known is None or not known.target.__module__.startswith("bench."):
+        if name not in self._own and known is not None and known.target.__module__.startswith("bench."):
+            try:
+                reader: Reader = build("reader", name, self._base).start()[0]
+            except SpecError as error:
+                raise NotOpened(str(error)) from None
+            return reader
+        if name not in self._own:
             self._own[name] = OwnReader(name, self._base, self._limits)
-            return self._own[name]
-        try:
-            plugin = build("reader", name, self._base)
-        except SpecError as error:
-            raise NotOpened(str(error)) from None
-        reader: Reader = plugin.start()[0]
-        return reader
+        return self._own[name]
 
     def close(self) -> None:
         """End what runs."""
@@ -252,37 +243,27 @@ class _Ambiguous(TraceError):
     """A file that two readers are equally sure of: somebody has to say which."""
 
 
-_Chosen = tuple[str, Reader]
-
-
-def _reader_for(document: Document, given: GivenPath, readers: _Readers) -> tuple[_Chosen | None, str]:
-    """The reader to read a document with; None and why not where it is to be left out."""
-    if given.format is not None:
-        reader = readers.open(given.format)
-        if given.named:
-            return (given.format, reader), ""
-        sniffed = _sniffed(given.format, reader, document)
-        if confidence_of(sniffed) is not Confidence.NO:
-            return (given.format, reader), ""
-        answers = {given.format: sniffed}
-        why_not = f"not {given.format}"
-    else:
-        answers = {name: _sniffed(name, readers.open(name), document) for name in entries("reader")}
-        best = max(map(confidence_of, answers.values()), default=Confidence.NO)
-        candidates = [name for name, answer in answers.items() if confidence_of(answer) is best]
-        if best is not Confidence.NO:
-            if len(candidates) > 1:
-                first = f"{candidates[0]}:{document.name}"
-                raise _Ambiguous(f"{document.name}: could be {' or '.join(candidates)} — name the format: {first}")
-            return (candidates[0], readers.open(candidates[0])), ""
-        why_not = "not recognised: no format fits"
+def _reader_for(document: Document, given: GivenPath, readers: _Readers) -> tuple[tuple[str, Reader] | None, str]:
+    """The reader to read a document with, and its name; None and why not where it is to be left out."""
+    if given.format is not None and given.named:
+        return (given.format, readers.open(given.format)), ""
+    names = entries("reader") if given.format is None else [given.format]
+    answers = {name: _sniffed(name, readers.open(name), document) for name in names}
+    best = max(map(confidence_of, answers.values()), default=Confidence.NO)
+    candidates = [name for name, answer in answers.items() if confidence_of(answer) is best]
+    if best is not Confidence.NO:
+        if len(candidates) > 1:
+            first = f"{candidates[0]}:{document.name}"
+            raise _Ambiguous(f"{document.name}: could be {' or '.join(candidates)} — name the format: {first}")
+        return (candidates[0], readers.open(candidates[0])), ""
     problem = document.problem
     if problem is not None and (document.is_broken_json or (given.named and document.looks_like_json)):
         raise problem
-    name, closest = _nearest_format(answers)
-    why_not = closest or (
-        "not recognised: no JSON, and no text of a format" if problem is not None and given.format is None else why_not
-    )
+    name, why_not = _nearest_format(answers)
+    if not why_not and given.format is not None:
+        why_not = f"not {given.format}"
+    elif not why_not:
+        why_not = f"not recognised: {'no format fits' if problem is None else 'no JSON, and no text of a format'}"
     if given.named:
         after = (
             f"if it is that, name the format: {name}:{document.name}"
@@ -317,20 +298,17 @@ def _nearest_format(answers: Mapping[str, Confidence | Near]) -> tuple[str, str]
     nearest = [name for name, answer in near.items() if answer.share == best >= 0.5]
     if len(nearest) != 1:
         return "", ""
-    has, lacks = " and ".join(near[nearest[0]].has), " and ".join(near[nearest[0]].lacks)
-    return nearest[
-        0
-    ], f"not recognised; the nearest format is {nearest[0]}: the file has {has}, what is missing is {lacks}"
+    (name,) = nearest
+    has, lacks = " and ".join(near[name].has), " and ".join(near[name].lacks)
+    return name, f"not recognised; the nearest format is {name}: the file has {has}, what is missing is {lacks}"
 
 
-def _read(chosen: _Chosen, document: Document, named: bool) -> Iterator[Trace]:
-    name, reader = chosen
+def _read(name: str, reader: Reader, document: Document) -> Iterator[Trace]:
     with _its_own_error(name, document):
         traces = list(reader.read(document))
     if not traces:
         raise document.fail(f"holds no trace that {name} can read — record it again, or leave the file out")
-    stem = case_id(PurePosixPath(document.below).name if named else document.below)
-    repeated = sum(document.repeated_keys.values())
+    stem, repeated = case_id(document.below), sum(document.repeated_keys.values())
     for position, trace in enumerate(traces):
         own = trace.id or (stem if len(traces) == 1 else f"{stem}#{position}")
         clean, left_out = encodable(own), dict(trace.left_out)
@@ -348,18 +326,6 @@ def files_of(text: str, base: Path) -> tuple[tuple[Path, ...], bool]:
     return tuple(file.path for file in given.files), given.named
 
 
-def case_id(path: str) -> str:
-    """The case id a path gives: the path without the endings of trace formats and compression.
-
-    >>> case_id("runs/r2/trajectory.json"), case_id("github_issue.traj.json"), case_id("v1.2/session.jsonl.gz")
-    ('runs/r2/trajectory', 'github_issue', 'v1.2/session')
-    """
-    folder, slash, name = path.rpartition("/")
-    while (ending := PurePosixPath(name).suffix) in _ENDINGS:
-        name = name.removesuffix(ending)
-    return f"{folder}{slash}{name}"
-
-
 def source_of(document: Document, reader: str) -> Source:
     """The source that a reader records in its traces: the format, the path below what was given, the sha256 of the file."""
     return Source(format=reader, path=document.below, sha256=document.sha256)
@@ -375,13 +341,6 @@ def _nothing_found(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
     first, reason = skipped[0]
     count = len(given.files)
     return f"{given.text}: none of {count} file{'s' * (count > 1)} is a trace (the first, {first}: {reason}) — check the folder or name the format"
-
-
-def _taken_twice(case: str, document: Document, by_itself: bool, known: str) -> TraceError:
-    if by_itself:
-        return document.fail(f"case id {case!r} is used by two of its traces — give each its own id")
-    both = f"by {known} and by {document.name}"
-    return TraceError(f"case id {case!r} is taken twice: {both} — give one folder that holds both, or leave one out")
 
 
 def _without_name(reason: str, name: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from .far import FarPath, far_files, is_far
 
 _HIDDEN = ".aider.chat.history.md"
 """The one recording that its recorder hides."""
+_ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yaml", ".yml", ".md", ".csv")
 _BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
 
 
@@ -61,6 +62,42 @@ def given_files(text: str, base: Path) -> GivenPath:
     if not given.files:
         raise TraceError(f"{text}: no file matches — check the folder or the pattern")
     return given
+
+
+def case_id(path: str) -> str:
+    """The case id a path gives: the path without the endings of trace formats and compression.
+
+    >>> case_id("runs/r2/trajectory.json"), case_id("github_issue.traj.json"), case_id("v1.2/session.jsonl.gz")
+    ('runs/r2/trajectory', 'github_issue', 'v1.2/session')
+    """
+    folder, slash, name = path.rpartition("/")
+    while (ending := PurePosixPath(name).suffix) in _ENDINGS:
+        name = name.removesuffix(ending)
+    return f"{folder}{slash}{name}"
+
+
+def told_apart(given: Sequence[GivenPath]) -> list[GivenPath]:
+    """The given paths, files of several of them that have one name named by their places below the folder that holds them all.
+
+    >>> files = [InputFile(Path(path), path, "a.json") for path in ("runs/x/a.json", "runs/y/a.json")]
+    >>> [path.files[0].below for path in told_apart([GivenPath(file.name, None, (file,), True) for file in files])]
+    ['x/a.json', 'y/a.json']
+    """
+    places: dict[str, set[str]] = {}  # by the name of a case
+    givers: dict[str, set[str]] = {}
+    for path in given:
+        for file in path.files:
+            places.setdefault(case_id(file.below), set()).add(os.path.abspath(file.path))
+            givers.setdefault(case_id(file.below), set()).add(path.text)
+
+    def apart(file: InputFile) -> InputFile:
+        name = case_id(file.below)
+        if len(places[name]) == 1 or len(givers[name]) == 1:
+            return file
+        shared = os.path.commonpath([os.path.dirname(place) for place in places[name]])
+        return file._replace(below=Path(os.path.relpath(os.path.abspath(file.path), shared)).as_posix())
+
+    return [replace(path, files=tuple(map(apart, path.files))) for path in given]
 
 
 def require_inside(texts: Iterable[str], base: Path) -> None:

@@ -123,7 +123,7 @@ RUN = ("run", "--traces", "runs", "--strategy", "keep_all")
         ((*RUN, "--traces", "half.jsonl"), "half.jsonl:2: ends in the middle of a JSON value"),
         ((*RUN, "--traces", "types.jsonl"), "types.jsonl:2 $.content: expected"),
         ((*RUN, "--traces", "newer.jsonl"), "newer.jsonl:1 $.bench_trace: schema 99 is not 1"),
-        ((*RUN, "--traces", "same.jsonl"), "case id 'facts' is taken twice"),
+        ((*RUN, "--traces", "same.jsonl", "--traces", "same.jsonl"), "is taken twice: by same.jsonl and by same.jsonl"),
         ((*RUN, "--traces", "empty.jsonl"), "empty.jsonl: is empty"),
         ((*RUN, "--traces", "notes.txt"), "notes.txt: not recognised: no JSON"),
         ((*RUN, "--traces", "binary.json"), "binary.json:1: not JSON"),

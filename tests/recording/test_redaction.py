@@ -26,7 +26,7 @@ from bench.model import (
     UserTurn,
 )
 from bench.recording.redaction import Redactor, redacted, texts_in
-from bench.traces import iter_traces, load
+from bench.traces import TraceSource, load
 from bench.traces.formats.native import encode_trace, write_trace
 
 PLANTED = secrets(0)
@@ -111,7 +111,7 @@ def test_ordinary_text_stays():
 def test_hardly_anything_is_removed_from_hundreds_of_recorded_traces(shared_traces: Path):
     """The traces were published; whatever is removed from them was looked at: values of real cookies."""
     removed, count, size = {}, 0, 0
-    for trace in iter_traces([str(shared_traces / folder) for folder in ("tau-bench", "who-and-when")]):
+    for trace in TraceSource([str(shared_traces / folder) for folder in ("tau-bench", "who-and-when")]):
         count += 1
         size += sum(len(text.encode("utf-8", "replace")) for _, text in texts_in(trace))
         if found := redacted(trace).meta.get("redacted"):

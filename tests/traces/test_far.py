@@ -11,7 +11,7 @@ from bench import load
 from bench.model.errors import TraceError
 from bench.run.scenario import Scenario
 from bench.run.verbs import run_scenario
-from bench.traces import iter_traces
+from bench.traces import TraceSource
 from bench.traces.formats.native import encode_trace
 
 fsspec = pytest.importorskip("fsspec")
@@ -45,7 +45,7 @@ def test_an_address_is_read_like_a_path(store, path: str, ids: list[str]) -> Non
 
 
 def test_a_worker_reads_again_what_it_is_told_of(store) -> None:
-    source = iter_traces(["memory://runs"])
+    source = TraceSource(["memory://runs"])
     assert {trace.id: trace for trace in source} == {name: item.read() for name, item in source.stored.items()}
 
 

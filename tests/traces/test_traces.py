@@ -119,11 +119,44 @@ def test_written_traces_load_as_they_were(tmp_path_factory: pytest.TempPathFacto
     assert list(load([str(folder)]).traces) == written
 
 
+@pytest.mark.parametrize(
+    ("paths", "ids"),
+    [
+        (["a/trajectory.json", "b/trajectory.json"], ["a/trajectory", "b/trajectory"]),
+        (["deep/a/trajectory.json", "a/trajectory.json", "c.json"], ["deep/a/trajectory", "a/trajectory", "c"]),
+        (["a", "deep/a"], ["a/trajectory", "deep/a/trajectory"]),
+        (["own/1.jsonl", "own/2.jsonl"], ["r", "2.jsonl:r"]),
+    ],
+)
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path, paths: list[str], ids: list[str]) -> None:
+    """What a shell makes of `*/trajectory.json`."""
+    for name in ("a/trajectory.json", "b/trajectory.json", "deep/a/trajectory.json", "c.json"):
+        put(tmp_path / name, [*CHAT, *CHAT[:1] * len(name)])
+    native(tmp_path / "own" / "1.jsonl", "r")
+    write_trace(
+        Trace(id="r", source=Source(format="x"), steps=(UserTurn(index=0, content="more"),)),
+        tmp_path / "own" / "2.jsonl",
+    )
+    loaded = load(paths, tmp_path)
+    assert ([trace.id for trace in loaded.traces], loaded.skipped) == (ids, ())
+
+
+def test_one_of_several_files_without_a_run_is_left_out_and_listed(tmp_path: Path) -> None:
+    put(tmp_path / "a.json", CHAT)
+    put(tmp_path / "log.json", {"version": 2, "status": "error", "eval": {"task": "t", "model": "m"}, "samples": []})
+    loaded = load(["log.json", "a.json"], tmp_path)
+    assert [trace.id for trace in loaded.traces] == ["a"]
+    assert [name for name, reason in loaded.skipped if reason.startswith("holds no samples")] == ["log.json"]
+    assert loaded.damaged == ()
+    assert refused("log.json", base=tmp_path).startswith("log.json: holds no samples")
+    put(tmp_path / "log2.json", {"version": 2, "status": "error", "eval": {"task": "t", "model": "m"}})
+    assert refused("log.json", "log2.json", base=tmp_path).startswith("log.json: holds no samples")
+
+
 def test_case_ids_taken_twice_name_both_files(tmp_path: Path) -> None:
     put(tmp_path / "a" / "trajectory.json", CHAT)
-    put(tmp_path / "b" / "trajectory.json", CHAT)
-    message = refused("a/trajectory.json", "b/trajectory.json", base=tmp_path)
-    assert message.startswith("case id 'trajectory' is taken twice: by a/trajectory.json and by b/trajectory.json — ")
+    message = refused("a/trajectory.json", "a/trajectory.json", base=tmp_path)
+    assert message.startswith("case id 'trajectory' is taken twice: by a/trajectory.json and by a/trajectory.json — ")
     put(tmp_path / "c.json", [{"id": "x", "messages": CHAT}, {"id": "x", "messages": CHAT}])
     assert refused("c.json", base=tmp_path).startswith("c.json: case id 'x' is used by two of its traces")
 

@@ -9,7 +9,7 @@ from typing import Any
 from ...model import Outcome, ToolCall, Trace, Usage, compact_json
 from ...model.errors import TraceError
 from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Keeps, Near, NoRun, by_marks
 from ..blocks import blocks_of
 from ..documents import Document, Node
 from ..nodes import at, between, members, moment, only_text
@@ -89,9 +89,8 @@ class InspectLog:
             header = document.node()
             samples = header["samples"].items()
         if not samples:
-            raise document.fail(
-                "holds no samples — they were not logged, or the run ended before the first; run it again"
-            )
+            what = "holds no samples — they were not logged, or the run ended before the first; run it again"
+            raise NoRun(str(document.fail(what)))
         for sample in samples:
             yield _trace(document, header, sample)
 
