@@ -9,16 +9,14 @@ import json
 import os
 import random
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from repository import BASELINE, SCENARIO, SUMMARIZERS, WORSE, bench as command
+from warm import Warm, run_warm
 
 import bench
 
@@ -52,19 +50,16 @@ def started(act, folder):
     """A process that does one of the acts."""
     scenarios = [SCENARIO, SCENARIO.with_name("other.toml")]
     arguments = {
-        "run": ["-m", "bench", "run", *scenarios, "--history", "h.sqlite", *(f"-o{name}" for name in OUTPUTS)],
-        "update": ["-m", "bench", "run", SCENARIO, "--update-baseline", "--history", "h.sqlite", "-ox.json"],
-        "import": ["-m", "bench", "import", "scenarios/traces", "-o", "all.jsonl.gz"],
-        "folder": ["-m", "bench", "import", "scenarios/traces", "-o", "imported"],
-        "init": ["-m", "bench", "init", "new"],
-        "advise": ["-m", "bench", "advise", "scenarios/traces", "-o", "x.html", "-o", "x.json", "-o", "x.md"],
-        "audit": ["-m", "bench", "audit", "scenarios/traces", "-o", "x.html", "-o", "x.json", "-o", "x.md"],
-        "record": ["-c", RECORD],
+        "run": ["run", *scenarios, "--history", "h.sqlite", *(f"-o{name}" for name in OUTPUTS)],
+        "update": ["run", SCENARIO, "--update-baseline", "--history", "h.sqlite", "-ox.json"],
+        "import": ["import", "scenarios/traces", "-o", "all.jsonl.gz"],
+        "folder": ["import", "scenarios/traces", "-o", "imported"],
+        "init": ["init", "new"],
+        "advise": ["advise", "scenarios/traces", "-o", "x.html", "-o", "x.json", "-o", "x.md"],
+        "audit": ["audit", "scenarios/traces", "-o", "x.html", "-o", "x.json", "-o", "x.md"],
+        "record": [RECORD],
     }[act]
-    return subprocess.Popen(
-        [sys.executable, *map(str, arguments)], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True, text=True,
-    )  # fmt: skip
+    return Warm("-c" if act == "record" else "bench", arguments, folder)
 
 
 def runs_kept():
@@ -117,7 +112,7 @@ def test_a_kill_at_any_moment_leaves_nothing_half_done(folder, act):
     if act == "update":
         SUMMARIZERS.write_text(WORSE)
     begun = time.monotonic()
-    started(act, folder).communicate(timeout=120)
+    assert started(act, folder).wait(120) in (0, 1)
     took = time.monotonic() - begun
     killed = ended = 0
     for _ in range(max(1, KILLS // len(ACTS))):
@@ -127,19 +122,15 @@ def test_a_kill_at_any_moment_leaves_nothing_half_done(folder, act):
             shutil.rmtree(name, ignore_errors=True)
         BASELINE.write_bytes(accepted)
         running = started(act, folder)
-        try:
-            said, _ = running.communicate(timeout=chance.uniform(0, took))
-            ended += 1
-        except subprocess.TimeoutExpired:
-            os.killpg(running.pid, signal.SIGKILL)
-            said, _ = running.communicate()
+        if running.wait(chance.uniform(0, took)) is None:
+            running.kill()
             killed += 1
-        check_whole(act, said or "", whole)
+        else:
+            ended += 1
+        check_whole(act, running.printed[0], whole)
     assert killed + ended == max(1, KILLS // len(ACTS))
     Path("out.jsonl").unlink(missing_ok=True)
-    after = started(act, folder)
-    after.communicate(timeout=120)
-    assert after.returncode in (0, 1)
+    assert started(act, folder).wait(120) in (0, 1)
     assert not list(Path().rglob(".*.bench-*")), "what a killed process left is removed by the next one"
     print(f"\n{act}: {killed} killed, {ended} ended before, within {took:.1f} s; nothing half done")
 
@@ -148,9 +139,7 @@ def test_a_kill_at_any_moment_leaves_nothing_half_done(folder, act):
 def test_two_runs_at_once_both_count(folder):
     """Reports are one of the two, whole; the history has both."""
     both = [started("run", folder) for _ in range(2)]
-    for running in both:
-        running.communicate(timeout=120)
-    assert [running.returncode for running in both] == [0, 0]
+    assert [running.wait(120) for running in both] == [0, 0]
     check_whole("run", "", b"")
     assert sorted(runs_kept()).count("other") == 2
     assert len(runs_kept()) == 4
@@ -159,6 +148,7 @@ def test_two_runs_at_once_both_count(folder):
 FULL = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+del sys.argv[1]
 limit = int(sys.argv.pop(1))
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 from bench.cli import main
@@ -178,11 +168,8 @@ def test_a_disk_that_is_full_leaves_what_was_there(folder, limit):
         for path in sorted(folder.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
-    done = subprocess.run(
-        [sys.executable, "-c", FULL, str(limit), "run", str(SCENARIO), "--update-baseline", "-o", "x.json", "-o", "x.html",
-         "--history", "h.sqlite"],
-        cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    arguments = ["run", SCENARIO, "--update-baseline", "-o", "x.json", "-o", "x.html", "--history", "h.sqlite"]
+    done = run_warm("-c", FULL, limit, *arguments, cwd=folder)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "Traceback" not in done.stderr
     now = {
