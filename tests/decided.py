@@ -11,7 +11,18 @@ from bench.comparison.accepting import baseline_of
 from bench.comparison.decision import decide
 from bench.comparison.judging import check, parse_rule
 from bench.comparison.rows import NOTHING, summarized
-from bench.model import Against, Case, Comparison, Failure, MetricInfo, RecordingShown, Row, RunShown, Signature
+from bench.model import (
+    Against,
+    Baseline,
+    Case,
+    Comparison,
+    Failure,
+    MetricInfo,
+    RecordingShown,
+    Row,
+    RunShown,
+    Signature,
+)
 
 INFOS = {
     name: MetricInfo(name=name, unit=unit, better=better, aggregate=aggregate, family=name)
@@ -112,6 +123,11 @@ def only(metric: str, **by_strategy: Mapping[str, Given]) -> dict[str, dict[str,
 def against(before: Comparison, **fields: Any) -> Against:
     """An earlier comparison as the accepted baseline."""
     return Against(baseline=baseline_of(before), **fields)
+
+
+def accepted_values(baseline: Baseline, strategy: str, metric: str) -> dict[str, float | None]:
+    """The values of a baseline by case (`""`: over all cases)."""
+    return {case: row.value for case, row in baseline.of(strategy, metric).items()}
 
 
 # ---------------------------------------------------------------- what to ship

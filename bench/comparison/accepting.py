@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
 from ..files.writing import write_atomically
-from ..model import Against, Baseline, Comparison, MetricInfo, Signature
+from ..model import Against, Baseline, Comparison, MetricInfo, Row, Signature
 from ..model.errors import ResultsError
 from ..text.wording import NOT_MEASURED, counted, exact, listed, moved
 from .baselines import accepted_from, baseline_bytes, stale_reasons
 from .judging import judge, judged, needs_baseline, unstable_on
 from .loosened import loosened
-from .rows import NOTHING, combine
-
-_Kept = TypeVar("_Kept")
+from .rows import summary_row
 
 MOST_CASES = 10
 """The most changed cases that are listed for one metric of one strategy."""
@@ -53,12 +50,12 @@ def require_acceptable(comparison: Comparison, path: Path) -> None:
         failed = comparison.failed(strategy)
         if failed:
             raise ResultsError(f"{path}: baseline not accepted: {strategy} raised on {failed[0]}: {failed[1]}")
-    for strategy, metrics in sorted(baseline_of(comparison).values.items()):
+    for strategy, metrics in sorted(baseline_of(comparison).rows.items()):
         unstable = unstable_on(comparison, strategy)
         if unstable is not None:
             raise ResultsError(f"{path}: baseline not accepted: {unstable} — make it give the same each time")
-        for metric, values in sorted(metrics.items()):
-            if all(value is None for value in values.values()):
+        for metric, rows in sorted(metrics.items()):
+            if all(row.value is None for row in rows.values()):
                 row = comparison.row(strategy, metric)
                 reason = row.reason if row is not None and row.reason else "no value"
                 raise ResultsError(f"{path}: baseline not accepted: {strategy} measured no {metric}: {reason}")
@@ -73,7 +70,7 @@ def accepted(comparison: Comparison, path: Path, *, only_new: bool = False) -> t
     """
     require_acceptable(comparison, path)
     found = baseline_of(comparison)
-    if not found.values:
+    if not found.rows:
         return None, (f"{path}: no gate compares with a baseline, nothing to accept",)
     old, stale = comparison.against.baseline, comparison.against.stale
     if only_new:
@@ -84,7 +81,7 @@ def accepted(comparison: Comparison, path: Path, *, only_new: bool = False) -> t
         new = sorted(found.signature.traces.keys() - old.signature.traces.keys())
         if not new:
             return None, (f"{path}: no new case, nothing to accept",)
-        found = _with_new(old, found, comparison, new)
+        found = _with_new(old, comparison, new)
     elif old is not None:
         _require_one_thing(comparison, old, path)
     return found, tuple(_accepted(old, found, path))
@@ -115,84 +112,49 @@ def _require_one_thing(comparison: Comparison, old: Baseline, path: Path) -> Non
 # ---------------------------------------------------------------- new cases beside what was accepted
 
 
-def _with_new(old: Baseline, found: Baseline, comparison: Comparison, new: Sequence[str]) -> Baseline:
-    """The baseline with the values of new cases added, and the values over all cases computed again."""
-    values = {strategy: {metric: {**cases} for metric, cases in of.items()} for strategy, of in old.values.items()}
-    weights = {strategy: {metric: {**cases} for metric, cases in of.items()} for strategy, of in old.weights.items()}
-    bounds = {strategy: {metric: {**cases} for metric, cases in of.items()} for strategy, of in old.bounds.items()}
-    for strategy, by_metric in values.items():
-        for metric, cases in by_metric.items():
-            if metric not in found.values.get(strategy, {}):
-                continue
-            here, its_bounds = found.of(strategy, metric), found.bounds_of(strategy, metric)
-            cases.update({case: here.get(case) for case in new})
-            weigh = weights.setdefault(strategy, {}).setdefault(metric, {})
-            for case in cases:  # what was accepted before weights were kept weighs what it weighs now
-                row = comparison.row(strategy, metric, case or None)
-                if case and row is not None and row.value is not None:
-                    weigh.setdefault(case, row.n)
-            ends = bounds.setdefault(strategy, {}).setdefault(metric, {})
-            ends.update({case: its_bounds[case] for case in new if case in its_bounds})
-            unknown = [case for case in new if here.get(case) is None and _needed(comparison, strategy, metric, case)]
-            info = comparison.metrics[metric]
-            cases[""] = None if unknown or cases.get("") is None else _over_all(info, cases, weigh, {}, 0)
-            ends.pop("", None)
-            if ends and cases[""] is not None:
-                low, high = (_over_all(info, cases, weigh, ends, side) for side in (0, 1))
-                if low is not None and high is not None:
-                    ends[""] = (low, high)
-    pooled = {metric for metric, info in comparison.metrics.items() if info.aggregate == "pooled"}
-    return Baseline(
-        signature=_signature_with(old.signature, found.signature, new),
-        values=values,
-        weights=_filled(weights, pooled),
-        bounds=_filled(bounds),
-        rules=old.rules,
-    )
+def _with_new(old: Baseline, comparison: Comparison, new: Sequence[str]) -> Baseline:
+    """The baseline with the rows of new cases added, and those over all cases made again."""
+    rows = [
+        row
+        for strategy, by_metric in old.rows.items()
+        for metric, by_case in by_metric.items()
+        for row in _joined(
+            by_case, comparison.metrics.get(metric), comparison, [(strategy, metric, case) for case in new]
+        )
+    ]
+    signature = _signature_with(old.signature, comparison.signature, new)
+    found = accepted_from(rows, signature, comparison.metrics, {name: name for name in old.rows})
+    return msgspec.structs.replace(found, rules=old.rules)
 
 
-def _needed(comparison: Comparison, strategy: str, metric: str, case: str) -> bool:
-    row = comparison.row(strategy, metric, case)
-    return row is None or row.reason != NOTHING
-
-
-def _over_all(
-    info: MetricInfo,
-    cases: Mapping[str, float | None],
-    weigh: Mapping[str, float],
-    ends: Mapping[str, tuple[float, float]],
-    side: int,
-) -> float | None:
-    """The value of all cases together; with `ends`, one end of its bounds. None where one weighs nobody knows what in a pooled value."""
-    known = [(case, value) for case, value in cases.items() if case and value is not None]
-    if info.aggregate == "pooled" and any(case not in weigh for case, _ in known):
-        return None
-    return combine(info, [(ends[case][side] if case in ends else value, weigh.get(case, 0.0)) for case, value in known])
-
-
-def _filled(
-    kept: dict[str, dict[str, dict[str, _Kept]]], only: set[str] | None = None
-) -> dict[str, dict[str, dict[str, _Kept]]]:
-    """Without what is empty, and without metrics that are not wanted."""
-    found = {
-        strategy: {metric: cases for metric, cases in of.items() if cases and (only is None or metric in only)}
-        for strategy, of in kept.items()
-    }
-    return {strategy: of for strategy, of in found.items() if of}
+def _joined(
+    known: Mapping[str, Row], info: MetricInfo | None, comparison: Comparison, new: Sequence[tuple[str, str, str]]
+) -> list[Row]:
+    """Accepted rows of one metric of one strategy, the rows of new cases, and that over all of them."""
+    added = [row for key in new if (row := comparison.row(*key)) is not None]
+    if info is None or not added:
+        return [*known.values()]
+    rows = added
+    for case, row in known.items():
+        now = comparison.row(row.strategy, row.metric, case)
+        weight = now.n if not row.n and now is not None and now.value is not None else row.n  # none was kept once
+        rows = [*rows, msgspec.structs.replace(row, n=weight)] if case else rows
+    total, whole = summary_row(info, rows[0].strategy, rows), known.get("")
+    unweighed = info.aggregate == "pooled" and any(row.value is not None and not row.n for row in rows)
+    if whole is None or whole.value is None or unweighed:
+        total = msgspec.structs.replace(total, value=None, low=None, high=None)
+    return [*rows, total]
 
 
 def _signature_with(old: Signature, now: Signature, new: Sequence[str]) -> Signature:
     """The signature of what was accepted, with the new cases in it."""
-    return msgspec.structs.replace(
-        old,
-        traces={**old.traces, **{case: now.traces[case] for case in new}},
-        questions={**old.questions, **{case: now.questions[case] for case in new if case in now.questions}},
-        case_encodings={
-            **old.case_encodings,
-            **{case: now.case_encodings[case] for case in new if case in now.case_encodings},
-        },
-        encodings=tuple(sorted({*old.encodings, *now.encodings})),
-    )
+    by_case = {
+        name: {**before, **{case: after[case] for case in new if case in after}}
+        for name in ("traces", "questions", "case_encodings")
+        for before, after in [(getattr(old, name), getattr(now, name))]
+    }
+    encodings = tuple(sorted({*old.encodings, *now.encodings}))
+    return msgspec.structs.replace(old, encodings=encodings, **by_case)
 
 
 # ---------------------------------------------------------------- what is said
@@ -202,16 +164,17 @@ def _accepted(old: Baseline | None, new: Baseline, path: Path) -> Iterator[str]:
     yield f"accepted {path}:" if old is not None else f"accepted {path}, the first baseline:"
     if old is not None:
         yield from _signature(old, new)
-        for strategy in sorted(old.values.keys() - new.values.keys()):
+        for strategy in sorted(old.rows.keys() - new.rows.keys()):
             yield f"  {strategy}: taken out"
-        for what in loosened(new.rules, old.rules, sorted(new.values)):
+        for what in loosened(new.rules, old.rules, sorted(new.rows)):
             yield f"  {what}"
-    for strategy, metrics in sorted(new.values.items()):
-        before = old.values.get(strategy, {}) if old else {}
+    for strategy, metrics in sorted(new.rows.items()):
+        before = old.rows.get(strategy, {}) if old else {}
         for metric in sorted(before.keys() - metrics.keys()):
             yield f"  {strategy} {metric}: taken out"
-        for metric, values in sorted(metrics.items()):
-            yield from _metric(f"{strategy} {metric}", before.get(metric), values)
+        for metric, rows in sorted(metrics.items()):
+            then = None if metric not in before else {case: row.value for case, row in before[metric].items()}
+            yield from _metric(f"{strategy} {metric}", then, {case: row.value for case, row in rows.items()})
 
 
 def _signature(old: Baseline, new: Baseline) -> Iterator[str]:

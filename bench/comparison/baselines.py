@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -14,6 +14,9 @@ from ..files.limits import read_result
 from ..model import SCHEMA_VERSION, Baseline, Comparison, GateRule, MetricInfo, Row, Signature
 from ..model.errors import ResultsError, one_line
 from ..text.wording import listed
+from .rows import NOTHING
+
+_Kept = TypeVar("_Kept")
 
 COUNTED = {"tokens", "usd", "prompts"}
 """Units of values that depend on how tokens are counted."""
@@ -82,7 +85,7 @@ def stale_metrics(now: Signature, then: Baseline, infos: Mapping[str, MetricInfo
     That is the pattern of facts and the version of the metric's family; for tokens and dollars also the encodings, how counts are fitted and
     the model given to traces that name none; for dollars the tables of prices. A new release alone, or another seed, changes no value.
     """
-    accepted = {metric for by_metric in then.values.values() for metric in by_metric}
+    accepted = {metric for by_metric in then.rows.values() for metric in by_metric}
     found = {metric: _why_stale(now, then.signature, infos[metric]) for metric in sorted(accepted) if metric in infos}
     return {metric: why for metric, why in found.items() if why is not None}
 
@@ -137,45 +140,105 @@ def _encodings(now: Signature, then: Signature) -> tuple[str, str] | None:
 # ---------------------------------------------------------------- from rows, and on disk
 
 
+_Table = dict[str, dict[str, dict[str, _Kept]]]
+"""Values by strategy, metric and case (`""`: over all cases)."""
+
+
+def _flat(table: _Table[_Kept]) -> dict[tuple[str, str, str], _Kept]:
+    return {
+        (strategy, metric, case): value
+        for strategy, by_metric in table.items()
+        for metric, by_case in by_metric.items()
+        for case, value in by_case.items()
+    }
+
+
+def _nested(flat: Mapping[tuple[str, str, str], _Kept]) -> _Table[_Kept]:
+    found: _Table[_Kept] = {}
+    for (strategy, metric, case), value in flat.items():
+        found.setdefault(strategy, {}).setdefault(metric, {})[case] = value
+    return found
+
+
 def accepted_from(
     rows: Iterable[Row], signature: Signature, infos: Mapping[str, MetricInfo], names: Mapping[str, str]
 ) -> Baseline:
-    """Rows as accepted values; `names` maps the strategies to take to what each is called there. Its signature has only the families it holds."""
-    values: dict[str, dict[str, dict[str, float | None]]] = {}
-    weights: dict[str, dict[str, dict[str, float]]] = {}
-    bounds: dict[str, dict[str, dict[str, tuple[float, float]]]] = {}
+    """Rows as accepted ones; `names` maps the strategies to take to what each is called there."""
+    found = {}
     for row in rows:
-        name = names.get(row.strategy)
-        if name is None:
-            continue
-        case = row.case or ""
-        values.setdefault(name, {}).setdefault(row.metric, {})[case] = row.value
-        info = infos.get(row.metric)
-        if row.case is not None and row.value is not None and info is not None and info.aggregate == "pooled":
-            weights.setdefault(name, {}).setdefault(row.metric, {})[case] = row.n
-        if not row.exact and row.least is not None and row.most is not None:
-            bounds.setdefault(name, {}).setdefault(row.metric, {})[case] = (row.least, row.most)
-    return Baseline(signature=signature, values=values, weights=weights, bounds=bounds)
+        if row.strategy in names:
+            key = names[row.strategy], row.metric, row.case or ""
+            weighed = (
+                row.case and row.value is not None and row.metric in infos and infos[row.metric].aggregate == "pooled"
+            )
+            ends = None if row.exact or row.least is None or row.most is None else (row.least, row.most)
+            found[key] = _accepted(*key, row.value, row.n if weighed else 0.0, ends)
+    return Baseline(signature=signature, rows=_nested(found))
 
 
-class _Versioned(msgspec.Struct):
-    schema: int = 1  # of a file without the field
+def _accepted(
+    strategy: str, metric: str, case: str, value: float | None, n: float, ends: tuple[float, float] | None
+) -> Row:
+    low, high = ends or (None, None)
+    reason = NOTHING if value is None else None
+    return Row(
+        strategy=strategy,
+        metric=metric,
+        case=case or None,
+        value=value,
+        unit="",
+        n=n,
+        reason=reason,
+        low=low,
+        high=high,
+    )
 
 
 class _Stored(msgspec.Struct):
-    """The fields that every baseline file has had since the first; fields that are not known here are left alone."""
+    """A baseline file. Fields that are not known here are left alone.
+
+    `weights` has what a case weighs in a pooled value, `bounds` the least and the most that a value can be, where it is not exact.
+    """
 
     signature: dict[str, Any]
-    values: dict[str, dict[str, dict[str, float | None]]]
-    weights: dict[str, dict[str, dict[str, float]]] = {}
-    bounds: dict[str, dict[str, dict[str, tuple[float, float]]]] = {}
+    values: _Table[float | None]
+    weights: _Table[float] = {}
+    bounds: _Table[tuple[float, float]] = {}
     rules: tuple[GateRule, ...] = ()
+    schema: int = 1  # of a file without the field
+
+
+class _Versioned(msgspec.Struct):
+    schema: int = 1
 
 
 def baseline_bytes(baseline: Baseline) -> bytes:
     """A baseline as indented JSON with sorted keys: small, and readable in a diff."""
-    encoded = msgspec.json.encode({**msgspec.to_builtins(baseline), "schema": SCHEMA_VERSION}, order="sorted")
+    rows = _flat(baseline.rows)
+    file = _Stored(
+        signature=msgspec.to_builtins(baseline.signature),
+        values=_nested({key: row.value for key, row in rows.items()}),
+        weights=_nested({key: row.n for key, row in rows.items() if row.n}),
+        bounds=_nested({key: (row.low or 0.0, row.high or 0.0) for key, row in rows.items() if not row.exact}),
+        rules=baseline.rules,
+        schema=SCHEMA_VERSION,
+    )
+    known = {name: value for name, value in msgspec.to_builtins(file).items() if value}
+    encoded = msgspec.json.encode({"values": {}, **known}, order="sorted")
     return msgspec.json.format(encoded, indent=2) + b"\n"
+
+
+def baseline_from(
+    signature: Signature,
+    values: _Table[float | None],
+    weights: _Table[float] | None = None,
+    bounds: _Table[tuple[float, float]] | None = None,
+    rules: tuple[GateRule, ...] = (),
+) -> Baseline:
+    """A baseline from the tables of its file."""
+    weigh, ends = _flat(weights or {}), _flat(bounds or {})
+    found = {key: _accepted(*key, value, weigh.get(key, 0.0), ends.get(key)) for key, value in _flat(values).items()}
+    return Baseline(signature=signature, rows=_nested(found), rules=rules)
 
 
 def read_baseline(path: Path) -> Baseline | None:
@@ -196,7 +259,7 @@ def read_baseline(path: Path) -> Baseline | None:
         signature = signature_from(file.signature)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ResultsError(f"{where}: {one_line(error)} — {again}") from None
-    return Baseline(signature=signature, values=file.values, weights=file.weights, bounds=file.bounds, rules=file.rules)
+    return baseline_from(signature, file.values, file.weights, file.bounds, file.rules)
 
 
 RENAMED = {"atoms_version": "facts_version"}

@@ -6,10 +6,11 @@ given to the gate whose settings it names, so that a new gate in one new file br
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -85,7 +86,8 @@ def _meant(own: Mapping[str, Any], named: Any, where: str) -> Entry:
             raise ScenarioError(f"{where}: unknown gate {named!r}{nearest(str(named), known)}")
         known = {named: known[named]}
     elif not own:
-        raise ScenarioError(f"{where}: no limit — set {' or '.join(map(_names, known.values()))}")
+        limits = (", ".join(item.name for item in entry.parameters) for entry in known.values())
+        raise ScenarioError(f"{where}: no limit — set {' or '.join(limits)}")
     taking = [entry for entry in known.values() if own.keys() <= {item.name for item in entry.parameters}]
     able = [entry for entry in taking if not _missing(entry, own)]
     if len(able) == 1:
@@ -100,10 +102,6 @@ def _meant(own: Mapping[str, Any], named: Any, where: str) -> Entry:
     if taking:
         raise ScenarioError(f"{where}: gate {taking[0].name!r} also needs {listed(_missing(taking[0], own))}")
     raise ScenarioError(f"{where}: {listed(list(own))} in one gate — write one gate for each")
-
-
-def _names(entry: Entry) -> str:
-    return ", ".join(item.name for item in entry.parameters)
 
 
 def _missing(entry: Entry, own: Mapping[str, Any]) -> list[str]:
@@ -176,11 +174,10 @@ def check(comparison: Comparison) -> tuple[Verdict, ...]:
 def _of_then(comparison: Comparison) -> Iterator[Verdict]:
     """The verdicts of gates of another revision that are gone or others now, and one on what was loosened or vanished since."""
     against = comparison.against
-    here = {msgspec.json.encode(msgspec.structs.replace(rule, number=0), order="sorted") for rule in comparison.rules}
+    here = [msgspec.structs.replace(rule, number=0) for rule in comparison.rules]
     for rule in against.rules:
-        if msgspec.json.encode(msgspec.structs.replace(rule, number=0), order="sorted") in here:
-            continue
-        for name in judged(rule, comparison) if rule.metric in comparison.metrics else ():
+        changed = rule.metric in comparison.metrics and msgspec.structs.replace(rule, number=0) not in here
+        for name in judged(rule, comparison) if changed else ():
             verdict = judge(rule, comparison, name)
             yield msgspec.structs.replace(verdict, gate=f"{verdict.gate} (a gate of {against.name})")
     if against.gone:
@@ -188,22 +185,22 @@ def _of_then(comparison: Comparison) -> Iterator[Verdict]:
         then = (
             "accept it with --update-baseline" if against.kept else "look at it; without --require-baseline it passes"
         )
-        yield Verdict(
-            gate=f"the judge is that of {against.name}", metric="", strategy="",
-            outcome="fail" if against.required else "skipped",
-            sentence=f"since {against.name}: {'; '.join(against.gone[:LISTED])}{more} — {then}",
-        )  # fmt: skip
+        said = f"since {against.name}: {'; '.join(against.gone[:LISTED])}{more} — {then}"
+        yield _of_all(f"the judge is that of {against.name}", "fail" if against.required else "skipped", said)
 
 
 def _unread(comparison: Comparison) -> Iterator[Verdict]:
-    """True if a case may be missing because its file could not be read: then nothing is known of it."""
+    """The verdict on files that could not be read: nothing is known of their cases."""
     if comparison.damaged:
         reasons = dict(comparison.skipped)
         first = f"{comparison.damaged[0]} cannot be read, and no gate knows its cases: {reasons[comparison.damaged[0]]}"
         more = f" (and {counted(len(comparison.damaged) - 1, 'file')} more)" if comparison.damaged[1:] else ""
-        yield Verdict(
-            gate="every recording is read", metric="", strategy="", outcome="inconclusive", sentence=first + more
-        )
+        yield _of_all("every recording is read", "inconclusive", first + more)
+
+
+def _of_all(gate: str, outcome: Literal["fail", "inconclusive", "skipped"], sentence: str) -> Verdict:
+    """A verdict on no strategy."""
+    return Verdict(gate=gate, metric="", strategy="", outcome=outcome, sentence=sentence)
 
 
 def judged(rule: GateRule, comparison: Comparison) -> list[str]:
@@ -212,7 +209,7 @@ def judged(rule: GateRule, comparison: Comparison) -> list[str]:
     if not known:  # `rec*` means the reference then: a gate that judges nothing would always pass
         known = [name for name in comparison.references if fnmatchcase(name, rule.strategy)]
     if comparison.against.baseline is not None and needs_baseline(rule):
-        gone = comparison.against.baseline.values.keys() - {*comparison.everyone}
+        gone = comparison.against.baseline.rows.keys() - {*comparison.everyone}
         known += [name for name in sorted(gone) if fnmatchcase(name, rule.strategy)]
     return known
 
@@ -230,10 +227,8 @@ def judge(rule: GateRule, comparison: Comparison, strategy: str) -> Verdict:
 
 def unstable_on(comparison: Comparison, strategy: str) -> str | None:
     """The sentence that a strategy is unstable, which names the first case; None for one that is not."""
-    for case in comparison.cases:
-        if strategy in case.runs and case.runs[strategy].unstable_at is not None:
-            return f"{strategy} is unstable: replayed again, it gave something else on {case.id}"
-    return None
+    first = next(iter(comparison.unstable.get(strategy, ())), None)
+    return None if first is None else f"{strategy} is unstable: replayed again, it gave something else on {first}"
 
 
 def needs_baseline(rule: GateRule) -> bool:
@@ -242,18 +237,6 @@ def needs_baseline(rule: GateRule) -> bool:
 
 
 # ---------------------------------------------------------------- what gates share
-
-
-def judged_rows(rule: GateRule, comparison: Comparison, strategy: str) -> list[Row]:
-    """The rows a rule looks at: the one over all cases, or every case's."""
-    cases: Sequence[str | None] = [None] if rule.over == "all" else comparison.case_ids
-    found = (comparison.row(strategy, rule.metric, case) for case in cases)
-    return [row for row in found if row is not None]
-
-
-def value_of(row: Row) -> float | None:
-    """The measured value; None for nothing, and for what is no finite number, which no limit can judge."""
-    return row.finite
 
 
 def why_not(row: Row) -> str:
@@ -305,18 +288,18 @@ def conclude(comparisons: Sequence[Comparison]) -> Conclusion:
     A strategy that raised fails its own gates; without gates its missing numbers are rows with a reason, and the report says so. Nothing
     measured is never 0, whatever is allowed.
     """
-    counts: dict[str, int] = {}
-    undecided = False
-    for comparison in comparisons:
-        for verdict in comparison.verdicts:
-            counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
-            undecided = undecided or (verdict.outcome == "inconclusive" and not comparison.allow_inconclusive)
+    counts = Counter(verdict.outcome for comparison in comparisons for verdict in comparison.verdicts)
+    undecided = any(
+        verdict.outcome == "inconclusive" and not comparison.allow_inconclusive
+        for comparison in comparisons
+        for verdict in comparison.verdicts
+    )
     said = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "no gates declared"
     if "fail" in counts:
         code, meaning = 1, "a gate failed"
     elif not comparisons or not all(map(measured_anything, comparisons)):
         some = any(
-            value_of(row) is not None and row.strategy in item.strategies for item in comparisons for row in item.rows
+            row.finite is not None and row.strategy in item.strategies for item in comparisons for row in item.rows
         )
         code, meaning = 3, "no strategy was measured on every case" if some else "nothing was measured"
     elif undecided:
@@ -328,4 +311,4 @@ def conclude(comparisons: Sequence[Comparison]) -> Conclusion:
 
 def measured_anything(comparison: Comparison) -> bool:
     """True if any declared strategy has any value over all cases."""
-    return any(value_of(row) is not None and row.strategy in comparison.strategies for row in comparison.summary)
+    return any(row.finite is not None and row.strategy in comparison.strategies for row in comparison.summary)

@@ -39,39 +39,30 @@ def deltas(
     return tuple(found)
 
 
-def change(
-    info: MetricInfo,
-    rows: Sequence[Row],
-    before: Mapping[str, float | None],
-    seed: int,
-    name: str,
-    weights: Mapping[str, float] | None = None,
-) -> Delta | None:
-    """The rows of one strategy and metric against accepted values of the same cases, paired; None for no rows.
+def change(info: MetricInfo, rows: Sequence[Row], accepted: Mapping[str, Row], seed: int, name: str) -> Delta | None:
+    """The rows of one strategy and metric against accepted rows of the same cases, paired; None for no rows.
 
-    An accepted value weighs what `weights` says of its case, else what its row weighs.
+    An accepted row without a weight weighs what the one of now does.
 
     >>> info = MetricInfo(name="cost.prompt_tokens", unit="tokens", better="lower", aggregate="sum")
     >>> row = Row(strategy="a", metric=info.name, case="x", value=110.0, unit="tokens", n=1)
-    >>> found = change(info, [row], {"x": 100.0}, 0, "the baseline")
+    >>> found = change(info, [row], {"x": msgspec.structs.replace(row, value=100.0)}, 0, "the baseline")
     >>> found.delta, found.relative, found.n, found.reason
     (10.0, 0.1, 1, '1 case: nothing is sure below 6')
     """
-    weigh = weights or {}
-    pairs = [
-        (row, msgspec.structs.replace(row, value=before.get(row.case), n=weigh.get(row.case, row.n)))
-        for row in rows
-        if row.case is not None
-    ]
+    both = [(row, accepted[row.case]) for row in rows if row.case is not None and row.case in accepted]
+    pairs = [(row, then if then.n else msgspec.structs.replace(then, n=row.n)) for row, then in both]
     return difference(info, (rows[0].strategy, name), pairs, Swaps(seed)) if rows else None
 
 
-def difference(
-    info: MetricInfo, names: tuple[str, str], rows: Iterable[tuple[Row | None, Row | None]], swaps: Swaps
-) -> Delta:
+def difference(info: MetricInfo, names: tuple[str, str], rows: Iterable[tuple[Row, Row]], swaps: Swaps) -> Delta:
     """The difference of two strategies (`names`: ours, the reference) over the cases that both measured, and whether it is sure."""
     strategy, reference = names
-    pairs = [pair for ours, theirs in rows if (pair := _pair(ours, theirs)) is not None]
+    pairs = [
+        Pair(ours.finite, theirs.finite, ours.n, theirs.n)
+        for ours, theirs in rows
+        if ours.finite is not None and theirs.finite is not None
+    ]
     ours = combine(info, [(pair.ours, pair.our_weight) for pair in pairs])
     theirs = combine(info, [(pair.theirs, pair.their_weight) for pair in pairs])
     if ours is None or theirs is None:
@@ -85,13 +76,6 @@ def difference(
     return Delta(strategy=strategy, reference=reference, metric=info.name, delta=delta, relative=relative, low=held.low,
                  high=held.high, relative_low=held.relative_low, relative_high=held.relative_high, n=len(pairs),
                  better=better, p=held.p, reason=reason)  # fmt: skip
-
-
-def _pair(ours: Row | None, theirs: Row | None) -> Pair | None:
-    """The values of two rows of one case; None where one was not measured."""
-    if ours is None or theirs is None or ours.finite is None or theirs.finite is None:
-        return None
-    return Pair(ours.finite, theirs.finite, ours.n, theirs.n)
 
 
 def _doubt(delta: float, relative: float | None, cases: int, held: Certainty) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from .base import SCHEMA_VERSION, Value
+from .base import Value
 from .case import Case, Loss
 from .errors import BenchError, nearest
 from .run import Economy, Failure
@@ -118,30 +118,18 @@ class Moment(Value, frozen=True, kw_only=True):
 
 
 class Baseline(Value, frozen=True, kw_only=True):
-    """Accepted values, committed beside a scenario: per strategy, metric and case (`""`: over all cases).
+    """Accepted rows, committed beside a scenario: per strategy, metric and case (`""`: over all cases).
 
-    `weights` has what a case weighs in a pooled value, `bounds` the least and the most that a value can be, where it is not exact. `rules` are the
-    gates that were accepted with them.
+    `n` of a row is the weight of its case in a pooled value, 0 where it was not kept. `rules` are the gates that were accepted with them.
     """
 
-    schema: int = SCHEMA_VERSION
     signature: Signature
-    values: dict[str, dict[str, dict[str, float | None]]]
-    weights: dict[str, dict[str, dict[str, float]]] = {}
-    bounds: dict[str, dict[str, dict[str, tuple[float, float]]]] = {}
+    rows: dict[str, dict[str, dict[str, Row]]]
     rules: tuple[GateRule, ...] = ()
 
-    def of(self, strategy: str, metric: str) -> dict[str, float | None]:
-        """The values of one metric of one strategy by case; `{}` for none."""
-        return self.values.get(strategy, {}).get(metric, {})
-
-    def weights_of(self, strategy: str, metric: str) -> dict[str, float]:
-        """The weights of the cases in one pooled metric of one strategy; `{}` for none."""
-        return self.weights.get(strategy, {}).get(metric, {})
-
-    def bounds_of(self, strategy: str, metric: str) -> dict[str, tuple[float, float]]:
-        """The least and the most of each value that is not exact, by case; `{}` for none."""
-        return self.bounds.get(strategy, {}).get(metric, {})
+    def of(self, strategy: str, metric: str) -> dict[str, Row]:
+        """The rows of one metric of one strategy by case; `{}` for none."""
+        return self.rows.get(strategy, {}).get(metric, {})
 
 
 KEPT = "the baseline"

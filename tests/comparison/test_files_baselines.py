@@ -10,9 +10,8 @@ from compared import comparison
 from decided import against, comparison as decided, only
 
 from bench.comparison.accepting import accept, accepted, baseline_of, require_acceptable
-from bench.comparison.baselines import baseline_bytes, read_baseline
+from bench.comparison.baselines import baseline_bytes, baseline_from, read_baseline
 from bench.comparison.judging import parse_rule
-from bench.model import Baseline
 from bench.model.errors import ResultsError
 
 
@@ -35,18 +34,18 @@ def test_a_baseline_holds_what_relative_gates_need_and_no_more():
     compared = with_rules(*RULES)
     accepted = baseline_of(compared)
     assert accepted.signature == compared.signature
-    assert set(compared.strategies) <= set(accepted.values)
-    assert {metric for metrics in accepted.values.values() for metric in metrics} == {
+    assert set(compared.strategies) <= set(accepted.rows)
+    assert {metric for metrics in accepted.rows.values() for metric in metrics} == {
         "cost.prompt_tokens",
         "needed.recall",
     }
-    cases = accepted.values["cut"]["cost.prompt_tokens"]
+    cases = {case: row.value for case, row in accepted.of("cut", "cost.prompt_tokens").items()}
     assert cases == {"": 1500.0, "case cut": 600.0, "case two": 900.0}
 
 
 def test_without_relative_gates_there_is_nothing_to_accept():
-    assert baseline_of(with_rules(*RULES[2:])).values == {}
-    assert baseline_of(with_rules()).values == {}
+    assert baseline_of(with_rules(*RULES[2:])).rows == {}
+    assert baseline_of(with_rules()).rows == {}
 
 
 def test_nothing_to_accept_writes_nothing(tmp_path):
@@ -103,9 +102,9 @@ def test_a_baseline_that_cannot_be_read_is_no_baseline_to_be_ignored(tmp_path, t
 
 
 def test_an_unmeasured_value_is_kept_as_such(tmp_path):
-    accepted = Baseline(signature=comparison().signature, values={"s": {"m": {"": None, "a": 1.0}}})
+    accepted = baseline_from(comparison().signature, {"s": {"m": {"": None, "a": 1.0}}})
     (tmp_path / "b.json").write_bytes(baseline_bytes(accepted))
-    assert read_baseline(tmp_path / "b.json").values["s"]["m"] == {"": None, "a": 1.0}
+    assert [row.value for row in read_baseline(tmp_path / "b.json").of("s", "m").values()] == [None, 1.0]
 
 
 # ---------------------------------------------------------------- what is said of a change

@@ -314,7 +314,7 @@ def test_references_alone_measure_nothing():
 
 
 def test_an_empty_baseline_is_not_no_baseline():
-    empty = Baseline(signature=PASSED.signature, values={})
+    empty = Baseline(signature=PASSED.signature, rows={})
     assert outcomes(compared({"s": {"a": 0.9}}, DROP, against=Against(baseline=empty))) == ["inconclusive"]
 
 

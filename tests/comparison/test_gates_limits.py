@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from decided import against, comparison, only
+from decided import accepted_values, against, comparison, only
 
 from bench.comparison.accepting import baseline_of
 from bench.comparison.gates.limits import limits
@@ -62,6 +62,7 @@ def test_a_registered_gate_stays_the_function_that_it_is():
 
 def test_a_gate_on_what_was_not_measured_puts_nothing_into_the_baseline():
     rules = [{"metric": metric, "max_drop": 0.1} for metric in ("needed.recall", "probes.recall")]
-    assert baseline_of(comparison(only("needed.recall", s={"a": 0.5}), *rules)).values == {
-        "s": {"needed.recall": {"": 0.5, "a": 0.5}}
-    }
+    found = baseline_of(comparison(only("needed.recall", s={"a": 0.5}), *rules))
+    assert found.rows.keys() == {"s"}
+    assert found.rows["s"].keys() == {"needed.recall"}
+    assert accepted_values(found, "s", "needed.recall") == {"": 0.5, "a": 0.5}

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from decided import UNMEASURED, against, comparison, only
+from decided import UNMEASURED, accepted_values, against, comparison, only
 from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, another, bench, relative, verdicts
 
 from bench.comparison.accepting import accept, accepted
-from bench.comparison.baselines import baseline_bytes, read_baseline
+from bench.comparison.baselines import baseline_bytes, baseline_from, read_baseline
 from bench.comparison.judging import conclude
-from bench.model import Against, Baseline, Row
+from bench.model import Against, Row
 from bench.model.errors import ResultsError
 
 DROP = {"metric": "needed.recall", "max_drop": 0.1}
@@ -85,7 +85,7 @@ def test_where_both_sides_have_the_same_cases_the_value_accepted_over_all_of_the
     """A baseline written before weights were kept: made again from its cases by what they weigh now, it would be 0.82."""
     values = only("needed.recall", s={"a": (0.9, 90), "b": (0.1, 10)})
     signature = comparison(values).signature
-    old = Baseline(signature=signature, values={"s": {"needed.recall": {"": 0.5, "a": 0.9, "b": 0.1}}})
+    old = baseline_from(signature, {"s": {"needed.recall": {"": 0.5, "a": 0.9, "b": 0.1}}})
     (verdict,) = comparison(values, DROP, against=Against(baseline=old)).verdicts
     assert (verdict.outcome, verdict.value, verdict.limit) == ("pass", pytest.approx(0.82), pytest.approx(0.4))
 
@@ -149,17 +149,18 @@ def test_a_regression_is_not_accepted_together_with_new_cases(tmp_path):
         accepted(now, path)
     assert "\n" not in str(caught.value)
     fine, path = accepting(tmp_path, {"a": 0.9}, {"a": 0.9, "b": 1.0})
-    assert accepted(fine, path)[0].of("s", "needed.recall")["b"] == 1.0
+    assert accepted(fine, path)[0].of("s", "needed.recall")["b"].value == 1.0
     alone, path = accepting(tmp_path, {"a": 0.9}, {"a": 0.5})
-    assert accepted(alone, path)[0].of("s", "needed.recall")["a"] == 0.5, "a regression alone may be accepted"
+    assert accepted(alone, path)[0].of("s", "needed.recall")["a"].value == 0.5, "a regression alone may be accepted"
 
 
 def test_accepting_new_cases_leaves_the_others_as_they_were(tmp_path):
     now, path = accepting(tmp_path, {"a": (0.9, 10), "gone": (0.7, 10)}, {"a": (0.3, 10), "b": (1.0, 20)})
     found, lines = accepted(now, path, only_new=True)
-    assert found.of("s", "needed.recall") == {"a": 0.9, "gone": 0.7, "b": 1.0, "": pytest.approx((9 + 7 + 20) / 40)}
+    over_all = pytest.approx((9 + 7 + 20) / 40)
+    assert accepted_values(found, "s", "needed.recall") == {"a": 0.9, "gone": 0.7, "b": 1.0, "": over_all}
     assert set(found.signature.traces) == {"a", "b", "gone"}
-    assert found.bounds == {}
+    assert "bounds" not in json.loads(baseline_bytes(found))
     assert any("cases in: b" in line for line in lines)
     path.write_bytes(baseline_bytes(found))
     again = comparison(only("needed.recall", s={"a": (0.3, 10), "b": (1.0, 20), "gone": (0.7, 10)}), DROP,
@@ -172,23 +173,24 @@ def test_accepting_new_cases_makes_sums_and_bounds_over_all_again(tmp_path):
     bound = Row(strategy="", metric="", case="", value=1.0, unit="", n=20, low=0.5)
     now, path = accepting(tmp_path, {"a": (0.9, 10)}, {"a": (0.9, 10), "b": bound})
     found, _ = accepted(now, path, only_new=True)
-    assert found.bounds_of("s", "needed.recall")["b"] == (0.5, 1.0)
-    assert found.bounds_of("s", "needed.recall")[""] == (pytest.approx(19 / 30), pytest.approx(29 / 30))
+    ends = {case: (row.low, row.high) for case, row in found.of("s", "needed.recall").items() if not row.exact}
+    assert ends == {"b": (0.5, 1.0), "": (pytest.approx(19 / 30), pytest.approx(29 / 30))}
     now, path = accepting(tmp_path, {"a": 100}, {"a": 100, "b": 50, "c": None}, GROW)
     found, _ = accepted(now, path, only_new=True)
-    assert found.of("s", "cost.prompt_tokens") == {"": 150.0, "a": 100.0, "b": 50.0, "c": None}
-    assert found.weights == {}
+    assert accepted_values(found, "s", "cost.prompt_tokens") == {"": 150.0, "a": 100.0, "b": 50.0, "c": None}
+    assert "weights" not in json.loads(baseline_bytes(found))
     now, path = accepting(tmp_path, {"a": 100}, {"a": 100, "b": UNMEASURED}, GROW)
-    assert accepted(now, path, only_new=True)[0].of("s", "cost.prompt_tokens")[""] is None
+    assert accepted(now, path, only_new=True)[0].of("s", "cost.prompt_tokens")[""].value is None
 
 
 def test_over_all_nothing_is_pooled_of_a_case_that_weighs_nobody_knows_what(tmp_path):
     """A baseline of the time before weights were kept, and a case of it that is not measured any more."""
     for rule, over_all in ((DROP, None), (GROW, 3.5)):
         now, _ = accepting(tmp_path, {"a": 1.0, "old": 1.5}, {"a": 1.0, "old": UNMEASURED, "b": (1.0, 300)}, rule)
-        before = msgspec.structs.replace(now.against.baseline, weights={})
+        kept = accepted_values(now.against.baseline, "s", rule["metric"])
+        before = baseline_from(now.against.baseline.signature, {"s": {rule["metric"]: kept}})
         found, _ = accepted(msgspec.structs.replace(now, against=Against(baseline=before)), tmp_path, only_new=True)
-        assert found.of("s", rule["metric"]) == {"a": 1.0, "old": 1.5, "b": 1.0, "": over_all}
+        assert accepted_values(found, "s", rule["metric"]) == {"a": 1.0, "old": 1.5, "b": 1.0, "": over_all}
 
 
 def test_new_cases_need_a_baseline_to_be_added_to(tmp_path):
@@ -243,7 +245,7 @@ def test_a_case_whose_line_was_taken_out_is_not_new(rule, now):
     then = comparison(only(rule["metric"], s={"a": 1.0, "b": 1.0}), rule)
     for line in ("a", "b"):
         held_against = against(then)
-        del held_against.baseline.values["s"][rule["metric"]][line]
+        del held_against.baseline.rows["s"][rule["metric"]][line]
         after = comparison(
             only(rule["metric"], s={"a": now if line == "a" else 1.0, "b": 1.0}), rule, against=held_against
         )
@@ -262,7 +264,8 @@ def test_what_could_not_be_measured_was_not_taken_out():
 def test_a_value_over_all_cases_that_is_not_theirs_is_not_believed(now, outcome):
     then = comparison(only("needed.recall", s={"a": 1.0, "b": 1.0}), DROP)
     held_against = against(then)
-    held_against.baseline.values["s"]["needed.recall"][""] = 0.5
+    accepted = held_against.baseline.of("s", "needed.recall")
+    accepted[""] = msgspec.structs.replace(accepted[""], value=0.5)
     (verdict,) = comparison(only("needed.recall", s={"a": now, "b": now}), DROP, against=held_against).verdicts
     assert verdict.outcome == outcome
     assert "is not what its cases come to" in verdict.sentence

@@ -9,8 +9,8 @@ import pytest
 from decided import INFOS, against, comparison, only
 from hypothesis import given, strategies as st
 
-from bench.comparison.baselines import SharedCases, shared_cases, stale_metrics
-from bench.model import Baseline, Comparison, Signature
+from bench.comparison.baselines import SharedCases, baseline_from, shared_cases, stale_metrics
+from bench.model import Comparison, Signature
 
 METRIC = "needed.recall"
 NAMES = st.dictionaries(st.sampled_from("abcde"), st.sampled_from(["1", "2", "3"]), min_size=1, max_size=4)
@@ -100,4 +100,4 @@ def test_why_accepted_values_no_longer_compare(
         return msgspec.structs.replace(SIGNED, **fields)
 
     values = {"s": {metric: {"a": 1.0} for metric in (RECALL, TOKENS, PRICE, "gone")}}
-    assert stale_metrics(signature(now), Baseline(signature=signature(then), values=values), INFOS) == stale
+    assert stale_metrics(signature(now), baseline_from(signature(then), values), INFOS) == stale

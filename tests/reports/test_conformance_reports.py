@@ -10,9 +10,10 @@ import pytest
 from handmade import SMALL
 
 import bench
+from bench.comparison.baselines import baseline_from
 from bench.comparison.judging import parse_rule
 from bench.metrics import metrics
-from bench.model import Against, Baseline, Comparison, GateRule, Signature, Verdict
+from bench.model import Against, Comparison, GateRule, Signature, Verdict
 from bench.model.errors import ScenarioError
 from bench.plugins.registry import Entry, entries
 from bench.reports import build_blocks, rendered, sections
@@ -51,7 +52,7 @@ def against_itself() -> Comparison:
     for row in (*found.summary, *found.rows):
         better = None if row.value is None else row.value * (0.5 if found.metrics[row.metric].better == "lower" else 2)
         values.setdefault(row.strategy, {}).setdefault(row.metric, {})[row.case or ""] = better
-    baseline = Baseline(signature=found.signature, values=values)
+    baseline = baseline_from(found.signature, values)
     return msgspec.structs.replace(found, against=Against(baseline=baseline))
 
 

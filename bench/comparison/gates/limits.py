@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ...model import Comparison, GateRule, MetricInfo, Row, Verdict
 from ...text.wording import counted, exact
-from ..judging import ROUNDING, gate, judged_rows, losses_on, value_of, value_text, why_not
+from ..judging import ROUNDING, gate, losses_on, value_text, why_not
 from ..rows import NOTHING
 
 
@@ -40,77 +41,64 @@ def limits(
 
     Source: ISO/IEC 25040, "acceptance criteria"
     """
-    bounds = " and ".join(
-        [*([f"≥ {exact(min)}"] if min is not None else []), *([f"≤ {exact(max)}"] if max is not None else [])]
-    )
+    bounds = " and ".join(f"{sign} {exact(limit)}" for sign, limit in (("≥", min), ("≤", max)) if limit is not None)
     name = f"{rule.metric} {bounds}" + (" (worst case)" if rule.over == "worst_case" else "")
+
+    def room(row: Row) -> tuple[float, float]:
+        """The distances of a value to both limits, at the worse end of its bounds; negative outside."""
+        above = math.inf if min is None else (row.least or 0.0) - min
+        return above, math.inf if max is None else max - (row.most or 0.0)
+
+    def slack(row: Row) -> float:
+        return sorted(room(row))[0]
 
     def at_min(row: Row | None) -> bool:
         """True if the lower limit is the one to name: the only one, the nearer one, or the one that is missed by more."""
-        if row is None or value_of(row) is None or min is None or max is None:
-            return min is not None
-        return (row.least or 0.0) - min <= max - (row.most or 0.0)
+        above, below = (0.0, 0.0) if row is None or row.finite is None else room(row)
+        return min is not None and (max is None or above <= below)
 
     def verdict(outcome: str, sentence: str, row: Row | None = None, **losses: Any) -> Verdict:
         return Verdict(gate=name, metric=rule.metric, strategy=strategy, outcome=outcome, sentence=sentence,  # type: ignore[arg-type]
-                       case=row.case if row else None, value=value_of(row) if row else None,
+                       case=row.case if row else None, value=row.finite if row else None,
                        limit=min if at_min(row) else max, **losses)  # fmt: skip
-
-    def slack(row: Row) -> float:
-        """The distance of a value to its limits, at the worse end of its bounds; negative outside."""
-        below = (row.least or 0.0) - min if min is not None else math.inf
-        return _least(below, max - (row.most or 0.0) if max is not None else math.inf)
 
     def decided(row: Row) -> bool:
         """True if a row can be judged: it was measured in full, or a share that must be whole (or nothing) is already not."""
-        if row.partly == 0 or row.unit != "fraction":
-            return row.partly == 0
-        least, most = row.least, row.most
-        if least is None or most is None:
-            return False
+        if row.finite is None or row.partly == 0 or row.unit != "fraction":
+            return row.finite is not None and row.partly == 0
+        least, most = row.least or 0.0, row.most or 0.0
         return (min is not None and min >= 1 > most) or (max is not None and max <= 0 < least)
 
     failed = comparison.failed(strategy)
     if failed:
         return verdict("fail", f"{strategy} raised on {failed[0]}: {failed[1]}")
-    rows = judged_rows(rule, comparison, strategy)
-    unknown = [row for row in rows if value_of(row) is None or not decided(row)]
-    measured = sorted((row for row in rows if value_of(row) is not None and decided(row)), key=slack)
-    if measured and slack(measured[0]) < -ROUNDING:
-        worst = measured[0]
-        where = f" on {worst.case}" if worst.case else ""
-        case, named = _worst_case(rule, comparison, strategy, worst, at_min(worst))
-        said = f"{strategy}: {rule.metric} is {value_text(worst)}{where}, the limit is {bounds}{named}"
-        return verdict("fail", said, worst, **losses_on(comparison, strategy, rule.metric, case))
-    if unknown and (rule.over == "all" or not measured or any(row.reason != NOTHING for row in unknown)):
+    by_case = comparison.rows_of(strategy, rule.metric)
+    whole = comparison.row(strategy, rule.metric)
+    rows = by_case if rule.over == "worst_case" else [whole] if whole is not None else []
+    unknown = [row for row in rows if not decided(row)]
+    measured = sorted(filter(decided, rows), key=slack)
+    closest = measured[0] if measured else None
+    where = f" on {closest.case}" if closest is not None and closest.case else ""
+    if closest is not None and slack(closest) < -ROUNDING:
+        worst = closest if closest.case else _worst(by_case, at_min(closest))
+        named = f"; worst on {worst.case} ({value_text(worst)})" if worst is not None and not closest.case else ""
+        said = f"{strategy}: {rule.metric} is {value_text(closest)}{where}, the limit is {bounds}{named}"
+        blamed = None if worst is None else worst.case
+        return verdict("fail", said, closest, **losses_on(comparison, strategy, rule.metric, blamed))
+    if unknown and (rule.over == "all" or closest is None or any(row.reason != NOTHING for row in unknown)):
         first = next((row for row in unknown if row.reason != NOTHING), unknown[0])
         where = f" on {first.case}" if first.case else ""
         how = "measured only in part" if first.partly else "not measured"
         return verdict("inconclusive", f"{strategy}: {rule.metric} was {how}{where}: {why_not(first)}", first)
-    if not measured:
+    if closest is None:
         return verdict("inconclusive", f"{strategy}: {rule.metric} has no value here")
-    closest = measured[0]
-    where = f" on {closest.case}" if closest.case else f" over {counted(len(comparison.cases), 'case')}"
-    return verdict("pass", f"{strategy}: {rule.metric} is {value_text(closest)}{where}, within {bounds}", closest)
+    over = where or f" over {counted(len(comparison.cases), 'case')}"
+    return verdict("pass", f"{strategy}: {rule.metric} is {value_text(closest)}{over}, within {bounds}", closest)
 
 
-def _least(one: float, other: float) -> float:
-    return one if one < other else other
-
-
-def _worst_case(
-    rule: GateRule, comparison: Comparison, strategy: str, broken: Row, low: bool
-) -> tuple[str | None, str]:
-    """The case to blame, and the clause that names it where the value is one over all cases."""
-    if broken.case is not None:
-        return broken.case, ""
-    found = (comparison.row(strategy, rule.metric, case) for case in comparison.case_ids)
-    by_case = [row for row in found if row is not None and value_of(row) is not None]
-    if not by_case:
-        return None, ""
-    worst = (
-        sorted(by_case, key=lambda row: row.least or 0.0)[0]
-        if low
-        else sorted(by_case, key=lambda row: row.most or 0.0)[-1]
+def _worst(by_case: Sequence[Row], low: bool) -> Row | None:
+    """The case to blame for a value over all cases: the lowest one, or the highest."""
+    known = sorted(
+        (row for row in by_case if row.finite is not None), key=lambda row: (row.least if low else row.most) or 0.0
     )
-    return worst.case, f"; worst on {worst.case} ({value_text(worst)})"
+    return known[0 if low else -1] if known else None

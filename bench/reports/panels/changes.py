@@ -80,15 +80,15 @@ def _changes(comparison: Comparison, baseline: Baseline) -> Iterator[_Change]:
         for metric, info in comparison.metrics.items():
             if metric in comparison.against.stale:
                 continue
-            accepted, weights = baseline.of(name, metric), baseline.weights_of(name, metric)
+            accepted = baseline.of(name, metric)
             shared = shared_cases(comparison, accepted).shared
             rows = [row for case in shared if (row := comparison.row(name, metric, case)) is not None]
-            delta = change(info, rows, accepted, comparison.signature.seed, comparison.against.name, weights)
+            delta = change(info, rows, accepted, comparison.signature.seed, comparison.against.name)
             if delta is not None and delta.delta is not None:
                 both = [
                     (row.value, row.n)
                     for row in rows
-                    if row.value is not None and accepted.get(row.case or "") is not None
+                    if row.value is not None and accepted[row.case or ""].value is not None
                 ]
                 yield _Change(name, info, combine(info, both), delta)
 
@@ -96,7 +96,7 @@ def _changes(comparison: Comparison, baseline: Baseline) -> Iterator[_Change]:
 def _unpaired(comparison: Comparison, baseline: Baseline) -> Iterator[str]:
     """The strategies and cases that only one side has."""
     cases = set(comparison.case_ids), set(baseline.signature.traces)
-    strategies = set(comparison.strategies), set(baseline.values) - {*comparison.references}
+    strategies = set(comparison.strategies), set(baseline.rows) - {*comparison.references}
     for what, (ours, theirs) in (("case", cases), ("strategy", strategies)):
         for names, where in ((ours - theirs, "here"), (theirs - ours, f"in {comparison.against.name}")):
             if names:
