@@ -134,23 +134,19 @@ def _moments(connection: sqlite3.Connection, path: Path, title: str, metric: str
     runs = connection.execute(
         "SELECT run, commit_sha, dirty, at, signature FROM runs WHERE title = ? ORDER BY run", (title,)
     ).fetchall()
+    signed = [_signature(path, text) for *_, text in runs]
+    told = {
+        run: {"run": place, "commit": sha, "dirty": bool(dirty), "at": at, "changed": _changed(before, now)}
+        for place, ((run, sha, dirty, at, _), before, now) in enumerate(
+            zip(runs, [*signed[:1], *signed], signed, strict=False), 1
+        )
+    }
     scores = connection.execute(
         "SELECT run, strategy, metric, value FROM scores JOIN runs USING (run) WHERE title = ? AND case_id = '' "
         "AND (? IS NULL OR metric = ?) ORDER BY run, strategy, metric",
         (title, metric, metric),
-    ).fetchall()
-    signed = [(row[0], _signature(path, row[4])) for row in runs]
-    changed = {
-        run: _changed(before, now)
-        for (run, now), (_, before) in zip(signed, [signed[0], *signed] if signed else [], strict=False)
-    }
-    number = {row[0]: place for place, row in enumerate(runs, 1)}
-    known = {row[0]: row for row in runs}
-    found = [
-        {"run": number[run], "commit": known[run][1], "dirty": bool(known[run][2]), "at": known[run][3],
-         "strategy": strategy, "metric": name, "value": value, "changed": changed[run]}
-        for run, strategy, name, value in scores
-    ]  # fmt: skip
+    )
+    found = [{**told[run], "strategy": name, "metric": of, "value": value} for run, name, of, value in scores]
     kept = msgspec.convert(found, tuple[Moment, ...])  # SQLite keeps any type in any column
     if any(moment.value is not None and math.isinf(moment.value) for moment in kept):
         raise ResultsError(f"{path}: a value is infinite — give a history as it was made")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +11,7 @@ import msgspec
 
 from ..files.limits import read_result
 from ..metrics import metrics
-from ..model import (
-    Against,
-    Case,
-    Comparison,
-    Failure,
-    GateRule,
-    RecordingShown,
-    Row,
-    RunShown,
-    Signature,
-    Value,
-    Verdict,
-)
+from ..model import Against, Case, Comparison, Failure, GateRule, RecordingShown, Row, RunShown, Signature, Verdict
 from ..model.errors import ResultsError, one_line
 from .baselines import accepted_from, signature_from
 from .judging import check
@@ -40,19 +28,14 @@ class _Scored(Row, frozen=True, kw_only=True, forbid_unknown_fields=False):
     scenario: str | None = None
 
 
-class _Failed(msgspec.Struct, frozen=True, kw_only=True):
+class _Named(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that failed (with an `error`), or that came out otherwise at a step when it was replayed again."""
+
     strategy: str
     case: str
     step: int
-    slot: str
-    error: str
-    scenario: str | None = None
-
-
-class _Unstable(msgspec.Struct, frozen=True, kw_only=True):
-    strategy: str
-    case: str
-    step: int
+    slot: str = "strategy"
+    error: str = ""
     scenario: str | None = None
 
 
@@ -63,28 +46,14 @@ class _ScoreFile(msgspec.Struct, frozen=True, kw_only=True):
     cases: tuple[str, ...]
     rows: tuple[_Scored, ...]
     summary: tuple[_Scored, ...]
-    failures: tuple[_Failed, ...] | None = None
-    unstable: tuple[_Unstable, ...] = ()
+    failures: tuple[_Named, ...] | None = None
+    unstable: tuple[_Named, ...] = ()
 
 
-class Scores(Value, frozen=True, kw_only=True):
-    """One scenario of a JSON report: its signature, its declared strategies, its rows by case and over all cases.
-
-    By (strategy, case), `failures` are what was raised there, and `unstable` the steps at which something else was given when replayed again.
+def read_scores(path: Path) -> tuple[Comparison, ...]:
+    """The scores of every scenario of a JSON report (`-o x.json`), each as a comparison without gates, whose cases say where a strategy raised or was
+    unstable. Raises ResultsError naming the file and what does not fit.
     """
-
-    title: str
-    signature: Signature
-    strategies: tuple[str, ...]
-    cases: tuple[str, ...]
-    rows: tuple[Row, ...]
-    summary: tuple[Row, ...]
-    failures: dict[tuple[str, str], Failure] = {}
-    unstable: dict[tuple[str, str], int] = {}
-
-
-def read_scores(path: Path) -> tuple[Scores, ...]:
-    """The scores of every scenario of a JSON report (`-o x.json`). Raises ResultsError naming the file and what does not fit."""
     try:
         file = msgspec.json.decode(read_result(path), type=_ScoreFile)
         if isinstance(file.title, str):
@@ -94,57 +63,73 @@ def read_scores(path: Path) -> tuple[Scores, ...]:
         signatures = {title: signature_from(fields) for title, fields in signed.items()}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ResultsError(f"{path}: {one_line(error)} — give a file that `bench run -o x.json` wrote") from None
-    only = file.title if isinstance(file.title, str) else None
-    return tuple(
-        Scores(
-            title=title,
-            signature=signature,
-            strategies=tuple(name for name in file.strategies if name in signature.strategies),
-            cases=tuple(case for case in file.cases if case in signature.traces),
-            rows=_whole(_rows(file.rows, only, title), _rows(file.summary, only, title), file.cases, signature),
-            summary=_rows(file.summary, only, title),
-            failures=_failures(file, only, title),
-            unstable={
-                (item.strategy, item.case): item.step for item in file.unstable if (item.scenario or only) == title
-            },
-        )
-        for title, signature in signatures.items()
-    )
+    return tuple(_scores(file, title, signature) for title, signature in signatures.items())
 
 
-def _failures(file: _ScoreFile, only: str | None, title: str) -> dict[tuple[str, str], Failure]:
-    """Failures by strategy and case. Files written before that was said apart say it where a value is missing."""
-    if file.failures is None:
-        missing = [(row, _RAISED.fullmatch(row.reason or "")) for row in file.rows if (row.scenario or only) == title]
-        return {
-            (row.strategy, row.case): Failure(step=int(said[2] or -1), slot=said[1] or "strategy", error=said[3])
-            for row, said in missing
-            if said is not None and row.case is not None
-        }
-    return {
-        (item.strategy, item.case): Failure(step=item.step, slot=item.slot, error=item.error)
-        for item in file.failures
-        if (item.scenario or only) == title
-    }
-
-
-def _rows(scored: Sequence[_Scored], only: str | None, title: str) -> tuple[Row, ...]:
+def _scores(file: _ScoreFile, title: str, signature: Signature) -> Comparison:
+    """One scenario of a file. A file leaves out the rows of cases on which a metric had nothing to measure."""
     fields = [name for name in Row.__struct_fields__ if name != "marks"]
-    return tuple(
-        Row(**{name: getattr(row, name) for name in fields}) for row in scored if (row.scenario or only) == title
+    summary, known = (
+        {
+            (row.strategy, row.metric, row.case): Row(**{name: getattr(row, name) for name in fields})
+            for row in rows
+            if _is_of(row, file, title)
+        }
+        for rows in (file.summary, file.rows)
+    )
+    nothing: dict[str, Any] = {"value": None, "n": 0.0, "reason": NOTHING, "low": None, "high": None, "partly": 0}
+    names = {name: item.info for name, item in metrics().items()}
+    cases = tuple(case for case in file.cases if case in signature.traces)
+    runs = _runs(*([item for item in of if _is_of(item, file, title)] for of in (_failures(file), file.unstable)))
+    return Comparison(
+        title=title,
+        signature=signature,
+        strategies=tuple(name for name in file.strategies if name in signature.strategies),
+        references=tuple(name for name in signature.strategies if name not in file.strategies),
+        cases=tuple(
+            Case(id=case, recording=RecordingShown(sha256=signature.traces[case]), runs=runs.get(case, {}))
+            for case in cases
+        ),
+        rows=tuple(
+            known.get((total.strategy, total.metric, case)) or msgspec.structs.replace(total, case=case, **nothing)
+            for total in summary.values()
+            for case in cases
+        ),
+        summary=tuple(summary.values()),
+        metrics={row.metric: names[row.metric] for row in summary.values() if row.metric in names},
     )
 
 
-def _whole(rows: Sequence[Row], summary: Sequence[Row], cases: Sequence[str], signature: Signature) -> tuple[Row, ...]:
-    """The rows with those that a file leaves out: of cases on which a metric had nothing to measure."""
-    known = {(row.strategy, row.metric, row.case): row for row in rows}
+def _is_of(item: _Scored | _Named, file: _ScoreFile, title: str) -> bool:
+    """True if something in a file is of one scenario; a file of one alone does not name it."""
+    return (item.scenario or (file.title if isinstance(file.title, str) else None)) == title
+
+
+def _failures(file: _ScoreFile) -> tuple[_Named, ...]:
+    """The runs that failed. Files written before that was said apart say it where a value is missing."""
+    if file.failures is not None:
+        return file.failures
+    missing = [(row, row.case, _RAISED.fullmatch(row.reason or "")) for row in file.rows]
     return tuple(
-        known.get((total.strategy, total.metric, case))
-        or msgspec.structs.replace(total, case=case, value=None, n=0.0, reason=NOTHING, low=None, high=None, partly=0)
-        for total in summary
-        for case in cases
-        if case in signature.traces
-    )
+        _Named(
+            strategy=row.strategy, case=case, step=int(said[2] or -1), slot=said[1] or "strategy", error=said[3],
+            scenario=row.scenario,
+        )
+        for row, case, said in missing
+        if said is not None and case is not None
+    )  # fmt: skip
+
+
+def _runs(failures: Iterable[_Named], unstable: Iterable[_Named]) -> dict[str, dict[str, RunShown]]:
+    """By case and strategy, what gates judge beside rows."""
+    found: dict[str, dict[str, RunShown]] = {}
+    for item in failures:
+        failure = Failure(step=item.step, slot=item.slot, error=item.error)
+        found.setdefault(item.case, {})[item.strategy] = RunShown(failure=failure)
+    for item in unstable:
+        runs = found.setdefault(item.case, {})
+        runs[item.strategy] = msgspec.structs.replace(runs.get(item.strategy, RunShown()), unstable_at=item.step)
+    return found
 
 
 # ---------------------------------------------------------------- one file against another
@@ -157,11 +142,10 @@ def compare_scores(
 
     Raises ResultsError where they share no scenario, or where signatures differ in anything but strategies and cases.
     """
-    old, new = read_scores(before), read_scores(after)
-    earlier, later = {item.title: item for item in old}, {item.title: item for item in new}
+    earlier, later = ({item.title: item for item in read_scores(path)} for path in (before, after))
     pairs = [(earlier[title], later[title]) for title in later if title in earlier]
     if len(earlier) == len(later) == 1:
-        pairs = [(old[0], new[0])]  # whatever they are called
+        pairs = [*zip(earlier.values(), later.values(), strict=True)]  # whatever they are called
     if not pairs:
         raise ResultsError(f"{after}: no scenario of {before} is in it — compare runs of the same scenario")
     found = [_compared(*pair, before, rules, allow_inconclusive) for pair in pairs]
@@ -175,44 +159,36 @@ def compare_scores(
     return found
 
 
-def _compared(old: Scores, new: Scores, path: Path, rules: Sequence[GateRule], allow_inconclusive: bool) -> Comparison:
+def _compared(
+    old: Comparison, new: Comparison, path: Path, rules: Sequence[GateRule], allow_inconclusive: bool
+) -> Comparison:
+    """The declared strategies of a scenario held against an earlier run of it, which is beside them where it was unstable."""
     try:
         require_comparable(new.signature, old.signature)
     except ResultsError as error:
         raise ResultsError(f"{path}: {new.title}: {error}") from None
-    known = {name: item.info for name, item in metrics().items()}
-    names = {name: name for name in old.strategies}
     before = {name: f"{name} of {path.name}" for name in old.strategies}
-    drawn = Comparison(
-        title=new.title,
-        signature=new.signature,
-        strategies=new.strategies,
+    cases = []
+    for case in new.cases:
+        then = old.by_case[case.id].runs if case.id in old.by_case else {}
+        earlier = {
+            called: RunShown(unstable_at=then[name].unstable_at) for name, called in before.items() if name in then
+        }
+        here = {name: run for name, run in case.runs.items() if name in new.strategies}
+        cases.append(msgspec.structs.replace(case, runs={**here, **earlier}))
+    names = {name: name for name in old.strategies}
+    drawn = msgspec.structs.replace(
+        new,
         references=(),
-        cases=tuple(_case(name, new, old, before) for name in new.cases),
+        cases=tuple(cases),
         rows=tuple(row for row in new.rows if row.strategy in new.strategies),
         summary=tuple(row for row in new.summary if row.strategy in new.strategies),
-        metrics={name: known[name] for name in dict.fromkeys(row.metric for row in new.rows) if name in known},
         rules=tuple(rules),
         against=Against(
-            baseline=accepted_from((*old.summary, *old.rows), old.signature, known, names),
+            baseline=accepted_from((*old.summary, *old.rows), old.signature, old.metrics, names),
             name=path.name,
             before=before,
         ),
         allow_inconclusive=allow_inconclusive,
     )
     return msgspec.structs.replace(drawn, verdicts=check(drawn))
-
-
-def _case(name: str, new: Scores, old: Scores, before: Mapping[str, str]) -> Case:
-    """A case with what gates judge beside its rows: on it a strategy raised, or it was unstable, here or as it was before."""
-    runs = {
-        strategy: RunShown(failure=new.failures.get((strategy, name)), unstable_at=new.unstable.get((strategy, name)))
-        for strategy in new.strategies
-        if {(strategy, name)} & (new.failures.keys() | new.unstable.keys())
-    }
-    earlier = {
-        called: RunShown(unstable_at=old.unstable[strategy, name])
-        for strategy, called in before.items()
-        if (strategy, name) in old.unstable
-    }
-    return Case(id=name, recording=RecordingShown(sha256=new.signature.traces[name]), runs={**runs, **earlier})

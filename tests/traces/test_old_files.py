@@ -47,7 +47,7 @@ def test_what_they_said_is_still_there():
     assert trace.id == "empty_plan"
     old, new = (read_baseline(OLD / f"2026-11-2{day}.baseline.json") for day in (1, 2))
     assert old.signature.facts_version == "1", "a field that had another name"
-    assert old.values
+    assert old.rows
     assert new.signature.case_encodings
     assert {moment.strategy for moment in moments(OLD / "history_2026-11-21.sqlite", "")} >= {"keep_all", "drop_all"}
     asked = {
