@@ -6,8 +6,10 @@ a part is older than the code, new plug-ins aside. With `--check` this script sa
 
 from __future__ import annotations
 
+import csv
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,8 +24,10 @@ from bench.cli.listing import shown_type  # noqa: E402
 from bench.metrics import metrics  # noqa: E402
 from bench.plugins.registry import Entry, entries  # noqa: E402
 from bench.plugins.spec import format_value  # noqa: E402
+from bench.strategies.policies import MEASURED  # noqa: E402
 
-PAGES = ("traces.md", "strategies.md", "report.md", "ci.md", "metrics.md")
+PAGES = ("traces.md", "strategies.md", "report.md", "ci.md", "metrics.md", "leaderboard.md")
+NEVER_ACTED = "never acted here"
 PART = re.compile(r"(<!-- generated: (.*) -->\n)(.*?)(<!-- end of \2 -->)", re.DOTALL)
 SLOTS = ("summarizer", "compactor", "writer", "store", "evaluator", "extractor", "router", "consumer")
 GROUPS = ("cost", "loss", "needed", "prompt", "findings", "probes", "routing")
@@ -190,6 +194,37 @@ def parameters(entry: Entry) -> str:
     return "".join(told) + (f"; for example `{names[entry.name]}`" if told else "")
 
 
+def leaderboard(_: str | None) -> Iterator[str]:
+    """What benchmarks/leaderboard.py measured, by corpus: policies with the same figures in one row, those that never acted in one line."""
+    with MEASURED.open(encoding="utf-8", newline="") as file:
+        measured = list(csv.DictReader(file))
+    corpora = tomllib.loads((FOLDER.parent / "benchmarks" / "corpora.toml").read_text(encoding="utf-8"))
+    for name, corpus in corpora.items():
+        rows = [row for row in measured if row["corpus"] == name]
+        what = corpus["what"]
+        if "repository" in corpus:
+            what += f" ([source]({corpus['repository']}/tree/{corpus['commit']}), {corpus['licence']})"
+        prices = f", priced as {corpus['model']} where no model is named" if "model" in corpus else ""
+        yield from (f"### {name}", "")
+        yield f"{what}: {rows[0]['runs']} runs of {rows[0]['tasks']} tasks{prices}. SHA-256 `{corpus['sha256'][:16]}…`."
+        yield ""
+        same: dict[tuple[str, ...], list[str]] = {}
+        for row in rows:
+            figures = (span(row, "provider"), span(row, "none"), row["fault rate"], row["far recall"], row["verdict"])
+            same.setdefault(figures, []).append(f"`{row['policy']}`")
+        never = [name for figures, names in same.items() if figures[-1] == NEVER_ACTED for name in names]
+        acting = [(", ".join(names), *figures) for figures, names in same.items() if figures[-1] != NEVER_ACTED]
+        yield from table(("policy", "with the cache", "without", "fault rate", "far recall", "verdict"), acting)
+        yield from (f"Never acted: {', '.join(sorted(never))}.", "") if never else ()
+
+
+def span(row: dict[str, str], economy: str) -> str:
+    """A price against what ran, and its interval, as percent; a dash where there is none."""
+    ends = [row[f"{economy}{end}"] for end in ("", " low", " high")]
+    value, low, high = (f"{float(end):+.1%}".replace("-", "−") if end else "" for end in ends)
+    return f"{value} ({low} to {high})" if low else value or "–"
+
+
 def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
     """A command and every command below it, each with how it is called."""
     yield path, command
@@ -230,6 +265,7 @@ PARTS = {
     "report formats": report_formats,
     "gates": gates,
     "command line": command_line,
+    "leaderboard": leaderboard,
     **{f"metrics {group}": lambda written, group=group: families(group, written) for group in (*GROUPS, "other")},
 }
 

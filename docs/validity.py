@@ -1,4 +1,4 @@
-"""Measures docs/validity.md again on recorded runs: `python docs/validity.py FOLDER…`.
+"""Measures docs/validity.md again: `python docs/validity.py` on the shipped scenarios, with FOLDER… on recorded runs too.
 
 A measured part stands between `<!-- measured: NAME -->` and `<!-- end of NAME -->`. The parts for which the folders hold no runs stay as they are,
 and are named. Nothing is downloaded; the page says which public runs its figures are of.
@@ -24,7 +24,8 @@ from bench.model import Case, Comparison, Trace
 from bench.replayer.loop import Replayer
 from bench.strategies import parse_strategy
 
-PAGE = Path(__file__).with_name("validity.md")
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "validity.md"
 CODING = ("mini_swe_agent", "claude_code", "codex")
 RULES = {
     "events_10": "compactor=openhands.mask:window=10",
@@ -170,6 +171,51 @@ def rules(_: Sequence[Trace], found: Sequence[Comparison]) -> Iterator[str]:
     yield from table("| runs and rule | runs | tasks | fault rate | far recall | qualifies |", rows)
 
 
+# ---------------------------------------------------------------- the five documents
+
+FINDINGS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "000_001_003_same_results": (
+        ("document_000", "document_001", "document_003", "lossless_csv", "lossless_json", "keep_all"),
+        ("cost.prompt_tokens", "needed.recall"),
+    ),
+    "000_post_execution_summary": (("status_noise", "markers_noise", "recorded"), ("needed.recall",)),
+    "001_always_reset": (("document_001",), ("routing.unreset_states", "routing.loops")),
+    "002_at_20_40_100_commands": (
+        ("summarize_old", "documented", "deployed", "keep_all"),
+        ("cost.peak_prompt_tokens 100_commands", "loss.commands_lost 020_commands", "loss.commands_lost 040_commands",
+         "loss.commands_lost 100_commands", "needed.recall 100_commands"),
+    ),
+    "002_store_commands_separately": (
+        ("summarize_old", "separate_commands", "mask_observations", "window", "clairvoyant", "keep_all"),
+        ("cost.prompt_tokens", "needed.recall.far"),
+    ),
+    "003_script_selection": (("keyword", "action", "semantic"), ("routing.selection_top1", "routing.selection_tokens")),
+    "004_storage_and_evaluator": (
+        ("truncate", "by_function", "full"),
+        ("loss.leaf_recall.stored", "findings.agreement", "routing.accuracy"),
+    ),
+    "004_answers_kept": (("truncate", "by_function", "external"), ("probes.recall",)),
+}  # fmt: skip
+"""What the shipped scenarios say of the five documents: strategies, and metrics, over all cases or on the one that is named."""
+
+
+def findings(scenario: str) -> Iterator[str]:
+    """The figures of one shipped scenario: a row a strategy, a column a metric."""
+    strategies, metrics = FINDINGS[scenario]
+    comparison = bench.run_scenario(ROOT / "scenarios" / f"{scenario}.toml")
+    rows = [(f"`{name}`", *(figure(comparison, name, metric) for metric in metrics)) for name in strategies]
+    heads = [f"`{metric.split()[0]}`{metric.partition(' ')[2] and f' on {metric.split()[1]}'}" for metric in metrics]
+    yield from table(f"| `{scenario}` | {' | '.join(heads)} |", rows)
+
+
+def figure(comparison: Comparison, name: str, metric: str) -> str:
+    """One value: a share with three digits, anything else as a whole number."""
+    row = comparison.row(name, metric.split()[0], metric.partition(" ")[2] or None)
+    if row is None or row.value is None:
+        return "–"
+    return f"{row.value:.3f}" if row.unit == "fraction" else f"{row.value:,.0f}"
+
+
 PARTS: dict[str, Callable[[Sequence[Trace], Sequence[Comparison]], Iterator[str]]] = {
     "outcomes": outcomes,
     "sent": sent,
@@ -181,19 +227,18 @@ PARTS: dict[str, Callable[[Sequence[Trace], Sequence[Comparison]], Iterator[str]
 
 
 def main(folders: Sequence[str]) -> None:
-    """Write every part that the folders have runs for."""
-    traces = bench.load(list(folders)).traces
-    coding = [[trace for trace in traces if trace.source.format == kind and trace.model_turns] for kind in CODING]
-    found = [bench.compare(own, RULES) for own in coding if own]
+    """Write the findings, and every part that the folders have runs for."""
+    texts = {scenario: "\n".join(findings(scenario)) for scenario in FINDINGS}
+    if folders:
+        traces = bench.load(list(folders)).traces
+        coding = [[trace for trace in traces if trace.source.format == kind and trace.model_turns] for kind in CODING]
+        found = [bench.compare(own, RULES) for own in coding if own]
+        texts |= {name: "\n".join(part(traces, found)) for name, part in PARTS.items()}
     page = PAGE.read_text(encoding="utf-8")
-    for name, part in PARTS.items():
-        text = "\n".join(part(traces, found))
-        if not text:
-            print(f"{name}: no runs, left as it is")
-            continue
+    for name, text in texts.items():
         pattern = re.compile(rf"(<!-- measured: {name} -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
-        page = pattern.sub(lambda match, text=text: f"{match.group(1)}\n{text}\n\n{match.group(2)}", page)
-        print(f"{name}: written")
+        page = pattern.sub(lambda match, text=text: f"{match[1]}\n{text}\n\n{match[2]}" if text else match[0], page)
+        print(f"{name}: {'written' if text else 'no runs, left as it is'}")
     PAGE.write_text(page, encoding="utf-8")
 
 

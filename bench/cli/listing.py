@@ -26,7 +26,7 @@ LISTED = {
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option("--long", "at_length", is_flag=True, help="With parameters, defaults and sources.")
 @click.option("--field", "of_field", is_flag=True,
-              help="With strategies: what the field's agents do, with invalid prompts, cost and recall as measured.")  # fmt: skip
+              help="With strategies: what the field's agents do, with the verdicts that were measured.")  # fmt: skip
 def list_(what: str, words: tuple[str, ...], at_length: bool, of_field: bool) -> None:
     """Print what is registered, a line each. WORDs: only what holds all of them, in its name or its description."""
     from ..plugins.registry import entries
@@ -70,24 +70,21 @@ def _matches(name: str, entry: Any, words: Sequence[str]) -> bool:
 
 
 def _field() -> Iterator[str]:
-    """The policies of the field with their figures, those that cost least first; one that is new has none yet."""
-    import json
+    """The policies of the field, each with its verdict on every corpus of docs/leaderboard.md."""
+    import csv
 
     from ..strategies.policies import MEASURED, field_policies
-    from ..text.wording import counted, quantity
 
-    found = json.loads(MEASURED.read_text(encoding="utf-8"))
-    figures, unit = found["policies"], found["unit"]
-    yield f"measured on {counted(found['cases'], 'shipped trace')} with each policy's defaults, by {found['metric']} (docs/leaderboard.md)"
-    new = {"price_a_run": None, "recall": None, "recall_far": None, "invalid_prompts": None}
-    rows = [(figures.get(entry.name, new), entry) for entry in field_policies()]
-    for told, entry in sorted(rows, key=lambda row: (row[0]["price_a_run"] is None, row[0]["price_a_run"])):
-        price = told["price_a_run"] if unit == "usd" or told["price_a_run"] is None else round(told["price_a_run"])
-        yield (
-            f"  {entry.kind}={entry.name}: {quantity(price, unit)} {'' if unit == 'usd' else f'{unit} '}a run, "
-            f"{quantity(told['recall'], 'fraction')} kept, {quantity(told['recall_far'], 'fraction')} from far back, "
-            f"{quantity(told['invalid_prompts'], 'prompts')} invalid prompts"
-        )
+    with MEASURED.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    yield "each with its defaults, on the recordings of docs/leaderboard.md; percent: its price with the provider's cache against what ran"
+    for entry in field_policies():
+        told = [
+            f"{row['corpus']} {row['verdict']}" + (f" ({float(row['provider']):+.1%})" if row["provider"] else "")
+            for row in rows
+            if row["policy"] == entry.name
+        ]
+        yield f"  {entry.kind}={entry.name}: {'; '.join(told) or 'not measured'}"
         yield f"      {entry.doc.splitlines()[0]}"
         yield f"      Source: {entry.source}"
 

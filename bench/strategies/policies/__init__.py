@@ -19,7 +19,7 @@ from ...model import Message, ToolCall
 from ...plugins.registry import Entry, entries
 from ..histories import total, with_text
 
-MEASURED = Path(__file__).parent / "measured.json"
+MEASURED = Path(__file__).parent / "measured.csv"
 """The scores of each policy on the shipped traces, as benchmarks/leaderboard.py wrote them."""
 
 NOTED = "Noted."
