@@ -61,7 +61,7 @@ class TraceEvidence:
         self.model = trace.model or model
         self.texts = Texts()
         words = (self.texts.words(text) for step in trace.steps for text in spoken(step))
-        self.texts.lower = frozenset(word for of_text in words for word in of_text if word.islower())
+        self.texts.lower.update(word for of_text in words for word in of_text if word.islower())
         self._message_texts = MessageTexts(trace.results)
         self._notices: dict[tuple[int, tuple[str, ...], bool], str | None] = {}
         self._returned: dict[int, Returned] = {}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
 import re
+from collections.abc import Callable
 
 from .decode import NothingParsed, parse_json, parse_prefix
 from .facts import token_around
@@ -17,12 +19,10 @@ def without_halves(shown: str, untruncated: str) -> str:
     whatever stands before the one and after the other. A text that holds neither beginning nor end of the other one comes back as it is, and so
     do data that are whole: their values changed.
 
-    >>> without_halves("[3, 12", "[3, 1250]"), without_halves("[3, 12 … 7]", "[3, 1250, 4417]"), without_halves("12", "[3, 1250]")
-    ('[3, ', '[3,  … ]', '12')
+    >>> without_halves("<ref> [3, 12", "[3, 1250]"), without_halves("[3, 12 … 7]", "[3, 1250, 4417]"), without_halves("12", "[3, 1250]")
+    ('<ref> [3, ', '[3,  … ]', '12')
     >>> without_halves("[3, 1250", "[3, 1250]"), without_halves("", "[3]"), without_halves("['a', 12]", "['a', 12.5]")
     ('[3, 1250', '', "['a', 12]")
-    >>> without_halves("<ref> [3, 12", "[3, 1250]")
-    '<ref> [3, '
     """
     if _whole(shown):
         return shown
@@ -61,12 +61,7 @@ def _ends(shown: str, untruncated: str) -> int:
 
 def _longest(shown: str, sought: str, from_end: bool) -> int:
     """Count the characters of a text, from its beginning or its end, that stand together somewhere in another text."""
-    low, high = 0, len(sought)
-    while low < high:
-        middle = (low + high + 1) // 2
-        found = (sought[-middle:] if from_end else sought[:middle]) in shown
-        low, high = (middle, high) if found else (low, middle - 1)
-    return low
+    return _most(len(sought), lambda chars: (sought[-chars:] if from_end else sought[:chars]) in shown)
 
 
 def _whole(text: str) -> bool:
@@ -85,9 +80,10 @@ def _whole(text: str) -> bool:
 
 def _shared(one: str, other: str, from_end: bool) -> int:
     """Count the characters that two texts share at their beginning, or at their end."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        same = one.endswith(other[-middle:]) if from_end else one.startswith(other[:middle])
-        low, high = (middle, high) if same else (low, middle - 1)
-    return low
+    most = min(len(one), len(other))
+    return _most(most, lambda chars: one.endswith(other[-chars:]) if from_end else one.startswith(other[:chars]))
+
+
+def _most(high: int, holds: Callable[[int], bool]) -> int:
+    """Return the largest number up to a limit for which something holds that holds for all smaller ones."""
+    return bisect.bisect_left(range(1, high + 1), True, key=lambda number: not holds(number))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -50,9 +51,8 @@ def parse_json(text: str) -> Any:
 def parse_prefix(text: str) -> tuple[Any, int]:
     """The value a text begins with, as far as it goes, and how many characters that took.
 
-    Understands JSON and Python literals. A container that ends early keeps what was complete: a number at the very end of the text may be half a
-    number and is dropped, a string without its closing quote is kept as cut. Raises NothingParsed where no container begins or
-    nothing in it is complete.
+    A container that ends early keeps what was complete: a number at the very end of the text may be half a number and is dropped, a string
+    without its closing quote is kept as cut. Raises NothingParsed where no container begins or nothing in it is complete.
 
     >>> parse_prefix('{"a": [1, 2, 34')
     ({'a': [1, 2]}, 13)
@@ -74,7 +74,7 @@ class _Cut(Exception):
 
 
 class _Prefix:
-    """A forgiving recursive reader over one text; `cut` once anything was incomplete."""
+    """A forgiving recursive reader of JSON and Python literals; `cut` once anything was incomplete."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -84,8 +84,7 @@ class _Prefix:
     def _skip(self, position: int) -> int:
         if not self.text[position : position + 1].isspace():
             return position
-        match = _BLANK.match(self.text, position)
-        return match.end() if match else position
+        return _BLANK.match(self.text, position).end()  # type: ignore[union-attr]  # it matches nothing at all too
 
     def container(self, start: int, depth: int) -> Any:
         """The mapping or list that opens at `start`; leaves `position` behind what was read."""
@@ -134,7 +133,7 @@ class _Prefix:
 
     def _scalar(self) -> Any:
         char = self.text[self.position : self.position + 1]
-        if char in ('"', "'") and char:
+        if char in ('"', "'"):
             match = _STRING.match(self.text, self.position)
             if match:
                 self.position = match.end()
@@ -149,18 +148,16 @@ class _Prefix:
         if match is None or match.end() == len(self.text):
             raise _Cut
         word = match.group()
-        if word in SCALARS:
-            value: Any = SCALARS[word]
-        else:
-            try:
-                value = int(word)
-            except ValueError:
-                try:
-                    value = float(word)
-                except ValueError:
-                    raise _Cut from None
         self.position = match.end()
-        return value
+        if word in SCALARS:
+            return SCALARS[word]
+        for kind in (int, float):
+            try:
+                return kind(word)
+            except ValueError:
+                continue
+        self.position = match.start()
+        raise _Cut
 
 
 def parse_some(text: str) -> Any:
@@ -233,10 +230,8 @@ def decoded(text: str) -> str:
     head = text[:64].lstrip("\ufeff \t\r\n")[:1]
     if head not in ("{", "["):
         return _unescaped_inside(text)
-    try:
+    with suppress(NothingParsed):
         return plain_lines(parse_json(text))
-    except NothingParsed:
-        pass
     try:
         value, end = parse_prefix(text)
     except NothingParsed:
@@ -331,10 +326,6 @@ def _leaf(value: Any) -> str:
     return repr(value)
 
 
-def _is_scalar(value: Any) -> bool:
-    return not isinstance(value, dict | list)
-
-
 def _emit(value: Any, key: str, lines: list[str]) -> None:
     label = f"{key}: " if key else ""
     if isinstance(value, dict):
@@ -343,13 +334,13 @@ def _emit(value: Any, key: str, lines: list[str]) -> None:
         for name, item in value.items():
             _emit(item, str(name), lines)
     elif isinstance(value, list):
-        if all(_is_scalar(item) for item in value):
+        if not any(isinstance(item, dict | list) for item in value):
             lines.append(label + ", ".join(_leaf(item) for item in value))
             return
         if key:
             lines.append(f"{key}:")
         for item in value:
-            if isinstance(item, dict) and all(_is_scalar(leaf) for leaf in item.values()):
+            if isinstance(item, dict) and not any(isinstance(leaf, dict | list) for leaf in item.values()):
                 lines.append(", ".join(f"{name}: {_leaf(leaf)}" for name, leaf in item.items()))
             else:
                 _emit(item, "", lines)

@@ -15,7 +15,7 @@ number, however it is written.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 
 FACTS_VERSION = "2"
@@ -75,55 +75,36 @@ KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error")
 # ---------------------------------------------------------------- finding
 
 
-class Read:
-    """The words and lines that a caller who reads many texts has read so far, with their facts: texts repeat both."""
-
-    def __init__(self) -> None:
-        self.words: dict[str, Found] = {}
-        self.lines: dict[str, Found] = {}
-
-
-def find_facts(text: str, read: Read | None = None, lower: Collection[str] = frozenset()) -> list[tuple[str, str]]:
+def find_facts(text: str) -> list[tuple[str, str]]:
     """The facts of a decoded text as (kind, fact), in order, repeats included; `[]` for an empty text.
-
-    `read` is what the caller has read before. `lower` are words that stand in small letters elsewhere: such a word is no name because it is
-    capitalised here.
 
     >>> find_facts("see src/a.py:12, total 36.50 of 1,471 by Pietro Murano")
     [('path', 'src/a.py'), ('number', '36.5'), ('number', '1471'), ('proper', 'Pietro Murano')]
     >>> find_facts("ValueError: no rows left")
     [('name', 'ValueError'), ('error', 'no rows left')]
     """
-    read = Read() if read is None else read
-    found: list[tuple[str, str]] = []
-    lines = read.lines
-    for line in text.split("\n"):
-        of_line = lines.get(line)
-        if of_line is None:
-            of_line = lines[line] = tuple(_of_line(line, read.words, lower))
-        found += of_line
-    return found
+    return [found for line in text.split("\n") for found in facts_of_line(line, scan, ())]
 
 
-def _of_line(line: str, known: dict[str, Found], lower: Collection[str]) -> Iterator[tuple[str, str]]:
+def facts_of_line(line: str, scanned: Callable[[str], Found], lower: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the facts of one line. `scanned` gives those of a word, as `scan` does; `lower` are words that stand in small letters elsewhere:
+    such a word is no name because it is capitalised here.
+    """
     error = _ERROR.match(line) if ":" in line else None
     if error is None:
-        yield from _facts_in(line, known, lower)
+        yield from _facts_in(line, scanned, lower)
         return
-    yield from _facts_in(line[: error.start("error")], known, lower)
+    yield from _facts_in(line[: error.start("error")], scanned, lower)
     message = error.group("error").strip().rstrip(_TRAILING)
     if _RUN.search(message):
         yield "error", message
-    yield from _facts_in(line[error.end() :], known, lower)
+    yield from _facts_in(line[error.end() :], scanned, lower)
 
 
-def _facts_in(line: str, known: dict[str, Found], lower: Collection[str]) -> Iterator[tuple[str, str]]:
+def _facts_in(line: str, scanned: Callable[[str], Found], lower: Collection[str]) -> Iterator[tuple[str, str]]:
     """The facts of a line but for an error message. Only a quoted string reaches over white space, so that without a quote each word stands alone."""
     for piece in (line,) if '"' in line or "'" in line else line.split():
-        found = known.get(piece)
-        if found is None:
-            found = known[piece] = _scan(piece)
-        yield from found
+        yield from scanned(piece)
     if _UPPER.search(line):
         yield from _named(line, lower)
 
@@ -131,13 +112,14 @@ def _facts_in(line: str, known: dict[str, Found], lower: Collection[str]) -> Ite
 _UPPER = re.compile(r"[A-Z][A-Za-zà-ÿ]")
 
 
-def _scan(text: str) -> Found:
+def scan(text: str) -> Found:
+    """The facts of a word, or of a line with quotes in it."""
     found: list[tuple[str, str]] = []
     for match in _PATTERN.finditer(text):
         kind = match.lastgroup or ""
         fact = match.group(kind).strip().rstrip(_TRAILING)
         if kind in ("quoted", "quoted1"):
-            inner = _scan(fact) if _FINE.search(fact) else ()
+            inner = scan(fact) if _FINE.search(fact) else ()
             found.extend(inner or _quoted(fact))
         elif kind == "number":
             found.extend(_number(fact))
@@ -211,14 +193,6 @@ Here's It's I'll I'm I've Let's We'll You're Don't Overall Step Note Summary
 """
 _OPENERS = frozenset(_OPENING.split())
 """Words that open sentences and are capitalised for that alone."""
-
-
-def distinct_facts(found: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Facts as fact → kind, each once, in order of first appearance."""
-    distinct: dict[str, str] = {}
-    for kind, fact in found:
-        distinct.setdefault(fact, kind)
-    return distinct
 
 
 # ---------------------------------------------------------------- numbers

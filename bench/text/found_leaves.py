@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from . import lossless
@@ -13,7 +14,7 @@ from .facts import anchor
 from .leaves import Leaf, Leaves, Match, flatten, match, together, tokens_of
 from .search import Strings
 from .tables import Names, find_tables
-from .texts import Texts
+from .texts import Kept, Texts
 
 _WORD = re.compile(r"\w+")
 _LITERAL = re.compile(r"\s*[\"']\s*[{\[]")
@@ -44,28 +45,19 @@ def read_held(text: str, names: Names) -> Leaves | None:
     >>> names = names_of(flatten([{"id": 1}]))
     >>> read_held("id,level\\n7,L 1\\ndone", names)
     Leaves(rows=[[(('id',), (<class 'int'>, 7)), (('level',), (<class 'str'>, 'L 1'))]], others=[])
-    >>> read_held("nothing here", names) is None
-    True
-    >>> read_held('<result>\\n{"id": 7}\\n</result>', names) == read_held('"{\\\\"id\\\\": 7}"', names) == flatten({"id": 7})
-    True
+    >>> read_held('"{\\\\"id\\\\": 7}"', names) == flatten({"id": 7}), read_held("nothing here", names)
+    (True, None)
     """
     if _LITERAL.match(text):  # a container as a text, as JSON and Python write one
         text = unescape(text.strip()[1:])
     if text.lstrip()[:1] in ("{", "["):
-        try:
+        with suppress(NothingParsed):
             return flatten(parse_json(text))
-        except NothingParsed:
-            pass
         if "@table" in text:
-            try:
+            with suppress(NothingParsed):
                 return flatten(lossless.read_tables(text))
-            except NothingParsed:
-                pass
-        try:
+        with suppress(NothingParsed):
             value, end = parse_prefix(text)
-        except NothingParsed:
-            pass
-        else:
             return together([flatten(value), *_inside(text[end:], names)])
     found = _inside(text, names)
     return together(found) if found else None
@@ -92,8 +84,8 @@ def match_read(leaves: Leaves, shown: Iterable[str]) -> tuple[Match, Leaves]:
 # ---------------------------------------------------------------- beside their key
 
 
-class TokensOf:
-    """The tokens out of a given set that a text holds, each as often as it occurs whole; each text is looked through once.
+class TokensOf(Kept[tuple[str, ...]]):
+    """The tokens out of a given set that a text holds, each as often as it occurs whole.
 
     >>> list(TokensOf(["1", "level 2", "[]"])("1, 10, 1.5, level 2, level 1 and []"))
     ['1', 'level 2', '1', '[]']
@@ -104,33 +96,24 @@ class TokensOf:
         tokens = dict.fromkeys(tokens)
         self._bare = [token for token in tokens if not _WORD.search(token)]
         self._strings = Strings(token for token in tokens if _WORD.search(token))
-        self._known: dict[str, tuple[str, ...]] = {}
 
-    def __call__(self, text: str) -> tuple[str, ...]:
-        found = self._known.get(text)
-        if found is None:
-            found = self._known[text] = tuple(self.find(text))
-        return found
-
-    def find(self, text: str) -> Iterator[str]:
-        """Yield the tokens of a text that is not remembered: a token counts once where places of it overlap."""
+    def find(self, text: str) -> tuple[str, ...]:
+        """The tokens of a text that is not remembered: a token counts once where places of it overlap."""
         free_from: dict[str, int] = {}
+        found = []
         for token, start in self._strings.places(self._plain(text)):
             if start >= free_from.get(token, 0):
                 free_from[token] = start + len(token)
-                yield token
-        for token in self._bare:
-            yield from (token,) * text.count(token)
+                found.append(token)
+        return (*found, *(token for token in self._bare for _ in range(text.count(token))))
 
 
-class LabelsOf:
-    """The pairs out of those of given leaves that a text holds, each as often as it has lines with key and value; found once a text.
+class LabelsOf(Kept[tuple[str, ...]]):
+    """The pairs out of those of given leaves that a text holds, each as often as it has lines with key and value.
 
     >>> leaves = [Leaves(others=[(("rows",), (int, 471)), (("id",), (int, 7))])]
-    >>> [pair.split("\\0") for pair in LabelsOf(leaves)('{"rows": 471, "n": 7}')]
-    [['rows', '471']]
-    >>> [pair.split("\\0") for pair in LabelsOf(leaves)("471 7")]
-    []
+    >>> [pair.split("\\0") for pair in LabelsOf(leaves)('{"rows": 471, "n": 7}')], LabelsOf(leaves)("471 7")
+    ([['rows', '471']], ())
     """
 
     def __init__(self, parts: Iterable[Leaves], texts: Texts | None = None) -> None:
@@ -148,28 +131,23 @@ class LabelsOf:
                 for token in tokens:
                     self._keys.setdefault(token, {}).setdefault(word, {})[key] = None
         self._tokens = TokensOf(self._keys, self._texts)
-        self._known: dict[str, tuple[str, ...]] = {}
 
-    def __call__(self, text: str) -> tuple[str, ...]:
-        found = self._known.get(text)
-        if found is None:
-            found = self._known[text] = tuple(self._find(text))
-        return found
-
-    def _find(self, text: str) -> Iterator[str]:
+    def find(self, text: str) -> tuple[str, ...]:
+        """The pairs of a text that is not remembered."""
         present = set(self._tokens(text))
-        if not present:
-            return
-        for line in self._texts.plain(text).split("\n"):
-            words: dict[str, None] | None = None
-            for token, count in Counter(filter(present.__contains__, self._tokens.find(line))).items():
-                if words is None:
-                    words = dict.fromkeys(_WORD.findall(line), None) | {"": None}
-                under = self._keys[token]
-                fewer, more = (words, under) if len(words) < len(under) else (under, words)
-                for key in (key for word in fewer if word in more for key in under[word]):
-                    if stands(key, line, words):
-                        yield from (f"{key}{JOINT}{token}",) * count
+        lines = self._texts.plain(text).split("\n") if present else ()
+        return tuple(pair for line in lines for pair in self._of_line(line, present))
+
+    def _of_line(self, line: str, present: set[str]) -> Iterator[str]:
+        words: dict[str, None] | None = None
+        for token, count in Counter(filter(present.__contains__, self._tokens.find(line))).items():
+            if words is None:
+                words = dict.fromkeys(_WORD.findall(line), None) | {"": None}
+            under = self._keys[token]
+            fewer, more = (words, under) if len(words) < len(under) else (under, words)
+            for key in (key for word in fewer if word in more for key in under[word]):
+                if stands(key, line, words):
+                    yield from (f"{key}{JOINT}{token}",) * count
 
 
 def with_labelled(

@@ -220,9 +220,8 @@ def _match_rows(rows: list[list[Leaf]], held: list[list[Leaf]]) -> tuple[list[Le
         pairs += _pair_equal(ours, theirs, lambda row: frozenset(leaf for leaf in row.leaves if leaf[0] in kept))
     pairs += _pair_overlapping(ours, theirs)
     nothing: frozenset[Any] = frozenset()
-    pairs_left = [(mine.without(other.set), other.without(mine.set)) for mine, other in pairs]
-    lost = [leaf for leaves, _ in pairs_left for leaf in leaves]
-    left = [leaf for _, leaves in pairs_left for leaf in leaves]
+    lost = [leaf for mine, other in pairs for leaf in mine.without(other.set)]
+    left = [leaf for mine, other in pairs for leaf in other.without(mine.set)]
     lost += [leaf for row in ours.values() for leaf in row.without(nothing)]
     left += [leaf for row in theirs.values() for leaf in row.without(nothing)]
     return lost, left, len(equal) + len(pairs)
@@ -253,9 +252,7 @@ def _pair_overlapping(ours: _Rows, theirs: _Rows) -> list[tuple[_Row, _Row]]:
             pairs.append((ours.pop(mine), theirs.pop(other)))
     for places in holders.values():
         places.reverse()
-    for mine in list(
-        ours
-    ):  # whose candidates were all taken: the first row left that shares a leaf, the rarest leaf first
+    for mine in list(ours):  # whose candidates were all taken: the first row left that shares its rarest leaf
         for leaf in _rarest_first(ours[mine], holders):
             places = holders[leaf]
             while places and places[-1] not in theirs:
@@ -300,26 +297,23 @@ def _match_others(ours: list[Leaf], held: list[Leaf]) -> tuple[list[Leaf], list[
     ours, held = _serve(ours, held, lambda leaf: leaf, lambda leaf: leaf)
     longest = min(max((len(path) for path, _ in leaves), default=0) for leaves in (ours, held))
     for keys in range(min(_LEVELS, longest), 0, -1):
-        last = functools.partial(_last_keys, keys=keys)
+        last = functools.partial(_end, keys=keys)
         ours, held = _serve(ours, held, last, last)
     return _serve(ours, held, lambda leaf: None if leaf[0] else leaf[1], lambda leaf: leaf[1])
 
 
-def _last_keys(leaf: Leaf, keys: int) -> Any:
+def _end(leaf: Leaf, keys: int, whole: bool = False) -> Any:
+    """A leaf under the last keys of its path; None where the path has fewer, or with `whole` any other number of keys."""
     path, typed = leaf
-    return None if len(path) < keys else (path[-keys:], typed)
+    return None if len(path) < keys or (whole and len(path) > keys) else (path[-keys:], typed)
 
 
 def _match_where_path_ends(ours: list[Leaf], held: list[Leaf]) -> tuple[list[Leaf], list[Leaf]]:
     """As above for leaves of rows: the whole path of ours must be the end of the held one."""
     for keys in sorted({len(path) for path, _ in ours}, reverse=True):
-        own = functools.partial(_whole_path, keys=keys)
-        ours, held = _serve(ours, held, own, functools.partial(_last_keys, keys=keys))
+        own, last = functools.partial(_end, keys=keys, whole=True), functools.partial(_end, keys=keys)
+        ours, held = _serve(ours, held, own, last)
     return ours, held
-
-
-def _whole_path(leaf: Leaf, keys: int) -> Any:
-    return leaf if len(leaf[0]) == keys else None
 
 
 def _serve(
@@ -330,15 +324,12 @@ def _serve(
         return ours, held
     pool: dict[Any, list[int]] = {}
     for place in range(len(held) - 1, -1, -1):
-        key = held_key(held[place])
-        if key is not None:
-            pool.setdefault(key, []).append(place)
+        pool.setdefault(held_key(held[place]), []).append(place)
+    pool.pop(None, None)
     taken: set[int] = set()
     lost = []
     for leaf in ours:
-        key = our_key(leaf)
-        same = pool.get(key) if key is not None else None
-        if same:
+        if same := pool.get(our_key(leaf)):
             taken.add(same.pop())
         else:
             lost.append(leaf)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .decode import SCALARS
+from .texts import Kept
 
 Key = tuple[str, ...]
 Names = Mapping[str, Key]
@@ -92,15 +93,10 @@ class _Looked:
 
     def __init__(self, names: Names, spare: int) -> None:
         self.names, self.spare = names, spare
-        self._filled: dict[str, int] = {}
-        self._words = frozenset(max(_WORD.findall(name), key=len, default="") for name in names)
+        self.filled = Kept(_filled)
+        """The places of a line that are not blank, as bits; lines that are read in vain come again and again."""
 
-    def filled(self, line: str) -> int:
-        """The places of a line that are not blank, as bits; lines that are read in vain come again and again, below one header after the other."""
-        mask = self._filled.get(line)
-        if mask is None:
-            mask = self._filled[line] = _filled(line)
-        return mask
+        self._words = frozenset(max(_WORD.findall(name), key=len, default="") for name in names)
 
     def may_be_header(self, line: str) -> bool:
         """True if a line has a word of a column name. Cheap, and never wrong where it says no."""

@@ -4,15 +4,36 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from typing import TypeVar
 
 from .decode import decoded, holds_escapes, unescape
-from .facts import Read, anchor, distinct_facts, find_facts, flat, is_number, numbers_in, occurs, words_of
+from .facts import anchor, facts_of_line, flat, is_number, numbers_in, occurs, scan, words_of
 from .search import Strings
+
+_Found = TypeVar("_Found")
 
 _DIGIT = re.compile(r"\d")
 _NOTHING: frozenset[str] = frozenset()
 _PARAGRAPHS_CHARS = 1000  # shorter texts are looked through as a whole
+
+
+class Kept(dict[str, _Found]):
+    """What is found in each of many texts, looked for when it is first asked for. Do not change what it gives.
+
+    >>> lengths = Kept(len)
+    >>> lengths("abc"), lengths("abc"), len(lengths)
+    (3, 3, 1)
+    """
+
+    def __init__(self, find: Callable[[str], _Found]) -> None:
+        self.find = find
+
+    def __missing__(self, text: str) -> _Found:
+        found = self[text] = self.find(text)
+        return found
+
+    __call__ = dict.__getitem__
 
 
 class Texts:
@@ -23,74 +44,30 @@ class Texts:
     >>> texts = Texts()
     >>> texts.facts('{"rows": 471}'), texts.missing("total 471", ["471", "36.5"])
     ({'471': 'number'}, ['36.5'])
+    >>> texts.flat("Bottom of the\\nTrench.\\n\\nMarianas")
+    ' bottom of the trench \\n marianas '
     """
 
-    def __init__(self, lower: Collection[str] = frozenset()) -> None:
-        self.lower = lower
-        self._read = Read()
-        self._plain: dict[str, str] = {}
-        self._facts: dict[str, dict[str, str]] = {}
-        self._words: dict[str, frozenset[str]] = {}
-        self._numbers: dict[str, set[str]] = {}
-        self._line_numbers: dict[str, frozenset[str]] = {}
-        self._flat_lines: dict[str, str] = {}
-        self._flat: dict[str, str] = {}
+    def __init__(self, lower: Iterable[str] = ()) -> None:
+        self.lower = set(lower)
+        self.plain = plain = Kept(decoded)
+        """The text as facts are looked for in it."""
 
-    def plain(self, text: str) -> str:
-        """The text as facts are looked for in it: see `bench.text.decode.decoded`."""
-        found = self._plain.get(text)
-        if found is None:
-            found = self._plain[text] = decoded(text)
-        return found
-
-    def facts(self, text: str) -> dict[str, str]:
-        """The distinct facts of a text as fact → kind, in order of first appearance. Do not change the mapping."""
-        found = self._facts.get(text)
-        if found is None:
-            found = self._facts[text] = distinct_facts(find_facts(self.plain(text), self._read, self.lower))
-        return found
-
-    def words(self, text: str) -> frozenset[str]:
+        self.words = Kept(lambda text: words_of(plain(text)))
         """The runs of word characters of a text, decoded first."""
-        found = self._words.get(text)
-        if found is None:
-            found = self._words[text] = words_of(self.plain(text))
-        return found
 
-    def numbers(self, text: str) -> set[str]:
-        """The numbers of a text by value, decoded first."""
-        found = self._numbers.get(text)
-        if found is None:
-            found = self._numbers[text] = set().union(*map(self.numbers_of_line, self.plain(text).split("\n")))
-        return found
-
-    def numbers_of_line(self, line: str) -> frozenset[str]:
+        self.numbers_of_line = of_line = Kept(_numbers)
         """The numbers of a plain line by value."""
-        found = self._line_numbers.get(line)
-        if found is None:
-            found = self._line_numbers[line] = frozenset(numbers_in(line)) if _DIGIT.search(line) else _NOTHING
-        return found
 
-    def flat(self, text: str) -> str:
-        """The words of each paragraph of a text, as `bench.text.facts.flat` gives them, a line each: where a run of words is looked for.
+        self.numbers = Kept(lambda text: _NOTHING.union(*map(of_line, plain(text).split("\n"))))
+        """The numbers of a text by value, decoded first."""
 
-        >>> Texts().flat("Bottom of the\\nTrench.\\n\\nMarianas")
-        ' bottom of the trench \\n marianas '
-        """
-        found = self._flat.get(text)
-        if found is None:
-            found = self._flat[text] = "\n".join(map(self._flat_paragraph, self.plain(text).split("\n\n")))
-        return found
+        self.facts = Kept(_facts_in(plain, self.lower))
+        """The distinct facts of a text as fact → kind, in order of first appearance."""
 
-    def _flat_paragraph(self, paragraph: str) -> str:
-        """The words of a paragraph in a row, from those of its lines."""
-        lines = []
-        for line in paragraph.split("\n"):
-            found = self._flat_lines.get(line)
-            if found is None:
-                found = self._flat_lines[line] = flat(line)[1:]
-            lines.append(found)
-        return " " + "".join(line for line in lines if line != " ")
+        words = Kept(lambda line: flat(line)[1:])
+        self.flat = Kept(lambda text: "\n".join(_flat(words, part) for part in plain(text).split("\n\n")))
+        """The words of each paragraph of a text, as `bench.text.facts.flat` gives them, a line each: where a run of words is looked for."""
 
     def unescaped(self, text: str) -> str:
         """The lines of a text that hold escapes though it was decoded, with these resolved: text within text. `""` where there is none.
@@ -121,7 +98,30 @@ class Texts:
         return [fact for fact in facts if fact not in held]
 
 
-class FactsHeld:
+def _numbers(line: str) -> frozenset[str]:
+    return frozenset(numbers_in(line)) if _DIGIT.search(line) else _NOTHING
+
+
+def _facts_in(plain: Kept[str], lower: Collection[str]) -> Callable[[str], dict[str, str]]:
+    scanned = Kept(scan)
+    facts_of = Kept(lambda line: tuple(facts_of_line(line, scanned, lower)))
+
+    def find(text: str) -> dict[str, str]:
+        distinct: dict[str, str] = {}
+        for line in plain(text).split("\n"):
+            for kind, fact in facts_of(line):
+                distinct.setdefault(fact, kind)
+        return distinct
+
+    return find
+
+
+def _flat(words: Kept[str], paragraph: str) -> str:
+    """The words of a paragraph in a row, from those of its lines."""
+    return " " + "".join(found for line in paragraph.split("\n") if (found := words(line)) != " ")
+
+
+class FactsHeld(Kept[tuple[str, ...]]):
     """The facts out of given ones that a text holds; each text, and of a long one each paragraph, is looked through once.
 
     >>> FactsHeld(["471", "a/b.csv", "two words"], Texts())("471.0 of 4710, Two words")
@@ -131,35 +131,30 @@ class FactsHeld:
     def __init__(self, facts: Iterable[str], texts: Texts) -> None:
         self.texts = texts
         self._order = {fact: place for place, fact in enumerate(dict.fromkeys(facts))}
-        self._numbers = set(filter(is_number, self._order))
+        numbers = set(filter(is_number, self._order))
         self._rows: dict[str, list[str]] = {}  # facts of several words, by these
         for fact in self._order:
             if " " in fact:
                 self._rows.setdefault(flat(fact), []).append(fact)
         self._in_rows = Strings(self._rows)
-        self._whole = Strings(fact for fact in self._order if " " not in fact and fact not in self._numbers)
-        self._known: dict[str, tuple[str, ...]] = {}
-        self._of_lines: dict[str, set[str]] = {}
+        whole = Strings(fact for fact in self._order if " " not in fact and fact not in numbers)
+        self._of_line = Kept(
+            lambda line: {fact for fact, _ in whole.places(line)} | (numbers & texts.numbers_of_line(line))
+        )
 
-    def __call__(self, text: str) -> tuple[str, ...]:
-        found = self._known.get(text)
-        if found is None:
-            pieces = _paragraphs(text) if len(text) > _PARAGRAPHS_CHARS else ()
-            parts: Iterable[Iterable[str]] = map(self, pieces)
-            if len(pieces) <= 1:
-                other = self.texts.unescaped(text)
-                parts = (self._find(text), self(other) if other else ())
-            found = self._known[text] = tuple(dict.fromkeys(itertools.chain.from_iterable(parts)))
-        return found
+    def find(self, text: str) -> tuple[str, ...]:
+        """The facts that a text holds which was not looked through before."""
+        pieces = _paragraphs(text) if len(text) > _PARAGRAPHS_CHARS else ()
+        parts: Iterable[Iterable[str]] = map(self, pieces)
+        if len(pieces) <= 1:
+            other = self.texts.unescaped(text)
+            parts = (self._find(text), self(other) if other else ())
+        return tuple(dict.fromkeys(itertools.chain.from_iterable(parts)))
 
     def _find(self, text: str) -> list[str]:
         found: set[str] = set()
         for line in self.texts.plain(text).split("\n"):
-            of_line = self._of_lines.get(line)
-            if of_line is None:
-                of_line = self._of_lines[line] = {fact for fact, _ in self._whole.places(line)}
-                of_line |= self._numbers & self.texts.numbers_of_line(line)
-            found |= of_line
+            found |= self._of_line(line)
         for row, _ in self._in_rows.places(self.texts.flat(text)) if self._rows else ():
             found.update(self._rows[row])
         return sorted(found, key=self._order.__getitem__)
