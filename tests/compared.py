@@ -28,7 +28,7 @@ from bench.model import (
     ModelTurn,
     NeededAt,
     Note,
-    NoteShown,
+    Note,
     Prompt,
     RecordedCut,
     RecordingShown,
@@ -303,7 +303,7 @@ def _hostile_case(case: Case) -> Case:
         runs={
             name: msgspec.structs.replace(
                 run,
-                notes=(NoteShown(slot=HOSTILE, text=HOSTILE, count=1, step=2),),
+                notes=(Note(slot=HOSTILE, text=HOSTILE, count=1, step=2),),
                 judgements=(judgement,),
                 judged=1,
                 finding_changes=(change,),

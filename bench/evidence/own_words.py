@@ -16,7 +16,6 @@ from ..model import (
     AlteredWords,
     ContextReset,
     Message,
-    OwnSentence,
     Run,
     ToolResult,
     ToolsChanged,
@@ -245,14 +244,14 @@ class OwnWords:
         return tuple(found[step] for step in sorted(found))
 
     @cached_property
-    def sentences(self) -> tuple[OwnSentence, ...]:
+    def sentences(self) -> tuple[tuple[str, int], ...]:
         """The sentences that results do not hold and that stand in more than one of them, or in a message of the strategy; most frequent first."""
         counts: Counter[str] = Counter()
         for own in self.texts:
             counts.update({sentence for sentence in _sentences(own.text) if not self._quoted(sentence, own)})
         constant = [(count, text) for text, count in counts.items() if count > 1 or len(self.texts) == 1]
         constant.sort(key=lambda item: (-item[0], item[1]))
-        return tuple(OwnSentence(text=text[:_CHARS], count=count) for count, text in constant)
+        return tuple((text[:_CHARS], count) for count, text in constant)
 
     def _quoted(self, sentence: str, own: OwnText) -> bool:
         """True for a sentence of the message that stood there before; in a message that the strategy wrote, of any step, its speaker named or not."""

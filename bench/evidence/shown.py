@@ -11,7 +11,7 @@ from ..model import (
     CallShown,
     Decision,
     Judgement,
-    NoteShown,
+    Note,
     Prompt,
     ResultOutcome,
     RouteCount,
@@ -220,7 +220,7 @@ def path(decisions: Sequence[Decision]) -> Iterator[Turn]:
 # ---------------------------------------------------------------- notes and judgements
 
 
-def notes_shown(run: Run) -> tuple[NoteShown, ...]:
+def notes_shown(run: Run) -> tuple[Note, ...]:
     """The notes of a strategy, counted, most often first."""
     counts: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], int] = {}
@@ -228,7 +228,7 @@ def notes_shown(run: Run) -> tuple[NoteShown, ...]:
         counts[note.slot, note.text] += 1
         first.setdefault((note.slot, note.text), note.step)
     some = sorted(counts, key=lambda key: (-counts[key], key))[:NOTES]
-    return tuple(NoteShown(slot=key[0], text=key[1][:_TEXT_CHARS], count=counts[key], step=first[key]) for key in some)
+    return tuple(Note(slot=key[0], text=key[1][:_TEXT_CHARS], count=counts[key], step=first[key]) for key in some)
 
 
 def _judgement(outcome: ResultOutcome) -> Judgement:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .base import Value
-from .run import Counting, Economy, Failure, Reasoning, Spent
+from .run import Counting, Economy, Failure, Note, Reasoning, Spent
 from .score import Row, Sample, Turned
 from .trace import Outcome
 
@@ -190,15 +190,6 @@ class RoutesShown(Value, frozen=True, kw_only=True):
     labelled: tuple[int, ...] = ()
 
 
-class NoteShown(Value, frozen=True, kw_only=True):
-    """Something a strategy reported: from which slot, how often, and at which step first."""
-
-    slot: str
-    text: str
-    count: int
-    step: int
-
-
 class Judgement(Value, frozen=True, kw_only=True):
     """The conclusions of an evaluator about one step, from the stored record."""
 
@@ -235,13 +226,6 @@ class Compaction(Value, frozen=True):
         return self.kept / self.total
 
 
-class OwnSentence(Value, frozen=True, kw_only=True):
-    """A sentence of the strategy's own, and how many of the messages that it wrote or rewrote have it."""
-
-    text: str
-    count: int
-
-
 class AlteredWords(Value, frozen=True, kw_only=True):
     """A user or system message that a prompt shows in other words: its step, who said it, and the beginnings of both texts."""
 
@@ -256,8 +240,8 @@ class RunShown(Value, frozen=True, kw_only=True):
 
     `same_prompts`: the model was shown what the recorded system showed it. `spent` says where its money goes under the provider's cache and
     without any (`Economy`); empty where some call has no price. `unstable_at` is the step at which the strategy gave something else
-    when the case was replayed again. `seconds` is how long replaying and
-    scoring it took: the only thing of a case that is not the same twice. Nothing but JUnit shows it.
+    when the case was replayed again. `own_words` are sentences of the strategy's own, each with the number of its messages that have it.
+    `seconds` is how long replaying and scoring it took: the only thing of a case that is not the same twice. Nothing but JUnit shows it.
     """
 
     failure: Failure | None = None
@@ -269,7 +253,7 @@ class RunShown(Value, frozen=True, kw_only=True):
     encoding_assumed: bool = False
     window: WindowShown = WindowShown()
     routes: RoutesShown = RoutesShown()
-    notes: tuple[NoteShown, ...] = ()
+    notes: tuple[Note, ...] = ()
     judgements: tuple[Judgement, ...] = ()
     judged: int = 0
     finding_changes: tuple[FindingChange, ...] = ()
@@ -277,7 +261,7 @@ class RunShown(Value, frozen=True, kw_only=True):
     findings_judged: int = 0
     probes: tuple[Sample, ...] = ()
     compactions: tuple[tuple[Compaction, ...], ...] = ()
-    own_words: tuple[OwnSentence, ...] = ()
+    own_words: tuple[tuple[str, int], ...] = ()
     altered_words: tuple[AlteredWords, ...] = ()
     handles: int = 0
     handles_empty: int = 0

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
@@ -16,6 +16,9 @@ from .score import Delta, MetricInfo, Row
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_Key = TypeVar("_Key")
+_Item = TypeVar("_Item")
 
 SIGNED = (
     ("bench_version", "bench version"),
@@ -247,10 +250,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def differences(self) -> dict[tuple[str, str], tuple[Delta, ...]]:
         """Every difference by (strategy, metric), in the order of the references."""
-        found: dict[tuple[str, str], tuple[Delta, ...]] = {}
-        for item in self.deltas:
-            found[item.strategy, item.metric] = (*found.get((item.strategy, item.metric), ()), item)
-        return found
+        return _grouped(((item.strategy, item.metric), item) for item in self.deltas)
 
     def rows_of(self, strategy: str, metric: str) -> list[Row]:
         """The rows of one metric of one strategy, in the order of the cases."""
@@ -260,22 +260,16 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def failures(self) -> dict[str, tuple[tuple[str, Failure], ...]]:
         """The cases on which a strategy raised, each with what it raised, by strategy."""
-        found: dict[str, tuple[tuple[str, Failure], ...]] = {}
-        for case in self.cases:
-            for name, run in case.runs.items():
-                if run.failure is not None:
-                    found[name] = (*found.get(name, ()), (case.id, run.failure))
-        return found
+        return _grouped(
+            (name, (case.id, run.failure)) for case in self.cases for name, run in case.runs.items() if run.failure
+        )
 
     @cached_property
     def unstable(self) -> dict[str, tuple[str, ...]]:
         """The cases on which a strategy gave something else when it was replayed again, by strategy."""
-        found: dict[str, tuple[str, ...]] = {}
-        for case in self.cases:
-            for name, run in case.runs.items():
-                if run.unstable_at is not None:
-                    found[name] = (*found.get(name, ()), case.id)
-        return found
+        return _grouped(
+            (name, case.id) for case in self.cases for name, run in case.runs.items() if run.unstable_at is not None
+        )
 
     def failed(self, strategy: str) -> tuple[str, str] | None:
         """The first case on which a strategy raised, with what it raised; None where it finished everywhere."""
@@ -295,26 +289,31 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         import pandas as pd
 
-        items, columns = self._listed(what)
+        shown = ("strategy", "metric", "case", "value", "low", "high", "unit", "n", "status")
+        judged = ("strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence")
+        fields = {"value": "finite", "low": "least", "high": "most"}
+        tables: dict[str, tuple[Sequence[Row | Verdict], dict[str, str]]] = {
+            "rows": (self.rows, {name: fields.get(name, name) for name in shown}),
+            "summary": (self.summary, {name: fields.get(name, name) for name in shown}),
+            "verdicts": (self.verdicts, {name: name for name in judged}),
+        }
+        if what not in tables:
+            raise BenchError(f"to_frame({what!r}): no such table{nearest(what, tables)}")
+        items, columns = tables[what]
+        numbers = ("value", "low", "high", "limit", "n")
         return pd.DataFrame(
             {
-                column: pd.Series(
-                    [getattr(item, field) for item in items],
-                    dtype="float64" if column in ("value", "low", "high", "limit", "n") else "object",
+                name: pd.Series(
+                    [getattr(item, field) for item in items], dtype="float64" if name in numbers else "object"
                 )
-                for column, field in columns.items()
+                for name, field in columns.items()
             }
         )
 
-    def _listed(self, what: str) -> tuple[Sequence[Row | Verdict], dict[str, str]]:
-        """The items of a frame, and the field that each column holds."""
-        if what == "verdicts":
-            judged = ("strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence")
-            return self.verdicts, {field: field for field in judged}
-        if what in ("rows", "summary"):
-            said = ("strategy", "metric", "case", "value", "low", "high", "unit", "n", "status")
-            rows = self.rows if what == "rows" else self.summary
-            return rows, {
-                field: {"value": "finite", "low": "least", "high": "most"}.get(field, field) for field in said
-            }
-        raise BenchError(f"to_frame({what!r}): no such table{nearest(what, ('rows', 'summary', 'verdicts'))}")
+
+def _grouped(pairs: Iterable[tuple[_Key, _Item]]) -> dict[_Key, tuple[_Item, ...]]:
+    """Items by key, each key's in order."""
+    found: dict[_Key, tuple[_Item, ...]] = {}
+    for key, item in pairs:
+        found[key] = (*found.get(key, ()), item)
+    return found

@@ -163,11 +163,12 @@ class WriterCall(Value, frozen=True, kw_only=True):
 
 
 class Note(Value, frozen=True, kw_only=True):
-    """Something a strategy reported while it ran: a rule that fell through, a trigger that fired."""
+    """Something a strategy reported while it ran, from that step on so often: a rule that fell through, a trigger that fired."""
 
     step: int
     slot: str
     text: str
+    count: int = 1
 
 
 class Resolved(Value, frozen=True, kw_only=True):

@@ -116,8 +116,8 @@ def _own_words(comparison: Comparison) -> Iterator[dict[str, Any]]:
     """Return each strategy's own words, most frequent first."""
     counts: Counter[tuple[str, str]] = Counter()
     for run, shown in _runs(comparison):
-        for item in shown.own_words:
-            counts[run["strategy"], item.text] += item.count
+        for text, count in shown.own_words:
+            counts[run["strategy"], text] += count
     for (name, text), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         yield {"strategy": name, "text": text, "count": count}
 

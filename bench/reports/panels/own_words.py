@@ -16,7 +16,7 @@ from ..blocks import MOST_ROWS, Block, Cell, Prose, number, strategy, table_of
 def own_words(comparison: Comparison) -> list[Block]:
     """The constant sentences of each strategy with counts, user and system messages in other words, and rules that its prompts no longer hold."""
     runs = [(name, case.id, case.runs[name]) for name in contenders(comparison) for case in comparison.cases]
-    said = _counted(runs, lambda run: ((item.text, item.count) for item in run.own_words))
+    said = _counted(runs, lambda run: iter(run.own_words))
     rules = _counted(runs, lambda run: ((rule, 1) for call in run.window.curve for rule in call.rules_missing))
     altered = [(name, case, item) for name, case, run in runs for item in run.altered_words]
     blocks: list[Block] = []
