@@ -28,7 +28,6 @@ from bench.model import (
     ModelTurn,
     NeededAt,
     Note,
-    Note,
     Prompt,
     RecordedCut,
     RecordingShown,
