@@ -14,7 +14,7 @@ from .facts import anchor
 from .leaves import Leaf, Leaves, Match, flatten, match, together, tokens_of
 from .search import Strings
 from .tables import Names, find_tables
-from .texts import Kept, Texts
+from .texts import Remembered, Texts
 
 _WORD = re.compile(r"\w+")
 _LITERAL = re.compile(r"\s*[\"']\s*[{\[]")
@@ -84,7 +84,7 @@ def match_read(leaves: Leaves, shown: Iterable[str]) -> tuple[Match, Leaves]:
 # ---------------------------------------------------------------- beside their key
 
 
-class TokensOf(Kept[tuple[str, ...]]):
+class TokensOf(Remembered[tuple[str, ...]]):
     """The tokens out of a given set that a text holds, each as often as it occurs whole.
 
     >>> list(TokensOf(["1", "level 2", "[]"])("1, 10, 1.5, level 2, level 1 and []"))
@@ -108,7 +108,7 @@ class TokensOf(Kept[tuple[str, ...]]):
         return (*found, *(token for token in self._bare for _ in range(text.count(token))))
 
 
-class LabelsOf(Kept[tuple[str, ...]]):
+class LabelsOf(Remembered[tuple[str, ...]]):
     """The pairs out of those of given leaves that a text holds, each as often as it has lines with key and value.
 
     >>> leaves = [Leaves(others=[(("rows",), (int, 471)), (("id",), (int, 7))])]

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .decode import SCALARS
-from .texts import Kept
+from .texts import Remembered
 
 Key = tuple[str, ...]
 Names = Mapping[str, Key]
@@ -93,7 +93,7 @@ class _Looked:
 
     def __init__(self, names: Names, spare: int) -> None:
         self.names, self.spare = names, spare
-        self.filled = Kept(_filled)
+        self.filled = Remembered(_filled)
         """The places of a line that are not blank, as bits; lines that are read in vain come again and again."""
 
         self._words = frozenset(max(_WORD.findall(name), key=len, default="") for name in names)

@@ -18,10 +18,10 @@ _NOTHING: frozenset[str] = frozenset()
 _PARAGRAPHS_CHARS = 1000  # shorter texts are looked through as a whole
 
 
-class Kept(dict[str, _Found]):
-    """What is found in each of many texts, looked for when it is first asked for. Do not change what it gives.
+class Remembered(dict[str, _Found]):
+    """The findings of a function in many texts, each looked through when it is first asked for. Do not change what it gives.
 
-    >>> lengths = Kept(len)
+    >>> lengths = Remembered(len)
     >>> lengths("abc"), lengths("abc"), len(lengths)
     (3, 3, 1)
     """
@@ -50,23 +50,23 @@ class Texts:
 
     def __init__(self, lower: Iterable[str] = ()) -> None:
         self.lower = set(lower)
-        self.plain = plain = Kept(decoded)
+        self.plain = plain = Remembered(decoded)
         """The text as facts are looked for in it."""
 
-        self.words = Kept(lambda text: words_of(plain(text)))
+        self.words = Remembered(lambda text: words_of(plain(text)))
         """The runs of word characters of a text, decoded first."""
 
-        self.numbers_of_line = of_line = Kept(_numbers)
+        self.numbers_of_line = of_line = Remembered(_numbers)
         """The numbers of a plain line by value."""
 
-        self.numbers = Kept(lambda text: _NOTHING.union(*map(of_line, plain(text).split("\n"))))
+        self.numbers = Remembered(lambda text: _NOTHING.union(*map(of_line, plain(text).split("\n"))))
         """The numbers of a text by value, decoded first."""
 
-        self.facts = Kept(_facts_in(plain, self.lower))
+        self.facts = Remembered(_facts_in(plain, self.lower))
         """The distinct facts of a text as fact → kind, in order of first appearance."""
 
-        words = Kept(lambda line: flat(line)[1:])
-        self.flat = Kept(lambda text: "\n".join(_flat(words, part) for part in plain(text).split("\n\n")))
+        words = Remembered(lambda line: flat(line)[1:])
+        self.flat = Remembered(lambda text: "\n".join(_flat(words, part) for part in plain(text).split("\n\n")))
         """The words of each paragraph of a text, as `bench.text.facts.flat` gives them, a line each: where a run of words is looked for."""
 
     def unescaped(self, text: str) -> str:
@@ -102,9 +102,9 @@ def _numbers(line: str) -> frozenset[str]:
     return frozenset(numbers_in(line)) if _DIGIT.search(line) else _NOTHING
 
 
-def _facts_in(plain: Kept[str], lower: Collection[str]) -> Callable[[str], dict[str, str]]:
-    scanned = Kept(scan)
-    facts_of = Kept(lambda line: tuple(facts_of_line(line, scanned, lower)))
+def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str], dict[str, str]]:
+    scanned = Remembered(scan)
+    facts_of = Remembered(lambda line: tuple(facts_of_line(line, scanned, lower)))
 
     def find(text: str) -> dict[str, str]:
         distinct: dict[str, str] = {}
@@ -116,12 +116,12 @@ def _facts_in(plain: Kept[str], lower: Collection[str]) -> Callable[[str], dict[
     return find
 
 
-def _flat(words: Kept[str], paragraph: str) -> str:
+def _flat(words: Remembered[str], paragraph: str) -> str:
     """The words of a paragraph in a row, from those of its lines."""
     return " " + "".join(found for line in paragraph.split("\n") if (found := words(line)) != " ")
 
 
-class FactsHeld(Kept[tuple[str, ...]]):
+class FactsHeld(Remembered[tuple[str, ...]]):
     """The facts out of given ones that a text holds; each text, and of a long one each paragraph, is looked through once.
 
     >>> FactsHeld(["471", "a/b.csv", "two words"], Texts())("471.0 of 4710, Two words")
@@ -138,7 +138,7 @@ class FactsHeld(Kept[tuple[str, ...]]):
                 self._rows.setdefault(flat(fact), []).append(fact)
         self._in_rows = Strings(self._rows)
         whole = Strings(fact for fact in self._order if " " not in fact and fact not in numbers)
-        self._of_line = Kept(
+        self._of_line = Remembered(
             lambda line: {fact for fact, _ in whole.places(line)} | (numbers & texts.numbers_of_line(line))
         )
 
