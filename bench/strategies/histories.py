@@ -1,10 +1,9 @@
-"""Shared parts of compactors: parameter types, cuts of a history, the summary message, writers, and moves in batches."""
-
-from __future__ import annotations
+"""Shared parts of compactors: parameter types, their base classes, cuts of a history, and writers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, dataclass_transform
 
 import msgspec
 
@@ -25,20 +24,150 @@ PromptMessages = list[Message] | None
 """The answer of a per-call compactor: the messages of this prompt, or None for the full history."""
 
 
+# ---------------------------------------------------------------- base classes
+
+
+def state(empty: Callable[[], Any]) -> Any:
+    """Return a field for what a compactor remembers from one prompt to the next, and that is no setting: `seen: set[str] = state(set)`."""
+    return field(default_factory=empty, init=False)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(state, field))
+class Compactor(ABC):
+    """Base of a compactor: its annotated fields are its settings, and it gives the same replacement of a message each time.
+
+    So a prompt repeats the messages of the one before it, and the prefix that a provider has cached holds.
+
+    >>> class Last(View):
+    ...     def view(self, window):
+    ...         return [self.rewritten(message, "[cleared]") for message in window.messages]
+    >>> one = Message(role="tool", text="a long result", kind="result", step=3)
+    >>> last = Last()
+    >>> last.rewritten(one, "[cleared]") is last.rewritten(one, "[cleared]"), last.rewritten(one, "[cleared]").step
+    (True, 3)
+    """
+
+    def __init_subclass__(cls) -> None:
+        dataclass(kw_only=True)(cls)
+
+    def __post_init__(self) -> None:
+        self._known: dict[tuple[Message, str], Message] = {}
+
+    @abstractmethod
+    def compact(self, window: Window) -> Edits | PromptMessages:
+        """Return the new history, its edits, or None for no change."""
+
+    def rewritten(self, message: Message, text: str) -> Message:
+        """Return the message with this text; role, call and step stay."""
+        return self._known.setdefault((message, text), with_text(message, text))
+
+    def tried(self, *lines: str, tokens: int = 95, max_tokens: int = 100) -> list[str]:
+        """Return the prompt that it makes of a conversation, as `tried` does."""
+        return tried(self, *lines, tokens=tokens, max_tokens=max_tokens)
+
+
+class Batched(Compactor):
+    """Base of a compactor that rewrites the history at every `every`-th prompt only: in between the prefix that a provider has cached holds."""
+
+    every: Turns = 1
+    _prompts: int = state(int)
+
+    def due(self) -> bool:
+        """True if the boundary moves at this prompt. Call it once a prompt."""
+        self._prompts += 1
+        return self._prompts % self.every == 0
+
+    def compact(self, window: Window) -> Edits | PromptMessages:
+        """Return the edits of this prompt, or None between two moves."""
+        return self.edit(window) if self.due() else None
+
+    def edit(self, window: Window) -> Edits | None:
+        """Return the edits of a prompt at which the boundary moves."""
+        raise NotImplementedError
+
+
+class View(Batched):
+    """Base of a per-call compactor whose boundary moves at every `every`-th prompt only. A subclass defines `view`.
+
+    Between two moves a prompt is the last view and all messages that joined since.
+
+    >>> class Newest(View):
+    ...     def view(self, window):
+    ...         return window.messages[-1:]
+    >>> view = Newest(every=2)
+    >>> told = [Message(role="user", text=text, kind="user") for text in "abc"]
+    >>> windows = [Window(n, "main", told[:n], [], 9, 100, lambda item: 4) for n in (1, 2, 3)]
+    >>> [[message.text for message in view.compact(window) or []] for window in windows]
+    [[], ['b'], ['b', 'c']]
+    """
+
+    mode = "per_call"
+    _last: PromptMessages = state(lambda: None)
+    _seen: int = state(int)  # the length of the history at the last move
+
+    def compact(self, window: Window) -> PromptMessages:
+        """Return this prompt."""
+        if self.due():
+            self._last, self._seen = self.view(window), len(window.messages)
+            return self._last
+        return None if self._last is None else [*self._last, *window.messages[self._seen :]]
+
+    @abstractmethod
+    def view(self, window: Window) -> PromptMessages:
+        """Return the prompt at a move of the boundary."""
+
+
+class AtShare(Compactor):
+    """Base of a compactor that acts at a share of `max_tokens`, or of the model's window where that is None."""
+
+    threshold: Share = 0.9
+    max_tokens: Count | None = None
+
+    def limit(self, window: Window, share: float | None = None) -> float:
+        """Return the prompt tokens of a share, by default of the threshold."""
+        return (share or self.threshold) * (window.max_tokens if self.max_tokens is None else self.max_tokens)
+
+
+class Summarising(Compactor):
+    """Base of a compactor whose parameter `writer` names what writes its summaries."""
+
+    writer: str = "extractive"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        plugin = build("writer", self.writer)
+        self._write: Callable[..., str] = plugin.start()[1]
+        self._needs_window = plugin.attribute("needs_window", False)
+
+    def write(self, read: Sequence[Message], window: Window) -> Written:
+        """Return the summary of some messages, with the messages that the writer read."""
+        return Written(read, self._write(read, window) if self._needs_window else self._write(read))
+
+    def summarised(
+        self,
+        window: Window,
+        before: Iterable[Message],
+        old: Sequence[Message],
+        after: Iterable[Message],
+        note: str,
+        summary: Callable[[str], Message] | None = None,
+    ) -> Edits:
+        """Return `[before, summary of old, after]` as the new history; a user message holds the summary unless `summary` makes another."""
+        written = self.write(old, window)
+        made = (summary or summary_message)(written.text)
+        return Edits(messages=[*before, made, *after], written=(written,), notes=(note,))
+
+
+# ---------------------------------------------------------------- parts of a history
+
+
 def system_count(messages: Sequence[Message]) -> int:
     """Return the number of system messages at the start of a history."""
     return next((place for place, message in enumerate(messages) if message.kind != "system"), len(messages))
 
 
-def limit_tokens(window: Window, threshold: float, max_tokens: int | None) -> float:
-    """Return the prompt tokens at which a compactor acts: a share of `max_tokens`, or of the model's window where that is None."""
-    return threshold * (window.max_tokens if max_tokens is None else max_tokens)
-
-
 def split_old(messages: Sequence[Message], keep_last: int) -> tuple[list[Message], list[Message], list[Message]]:
-    """Return a history as (system messages at its start, old messages, the last `keep_last`).
-
-    Counts messages, as document 002 does: a tool call can be cut from its result.
+    """Return a history as (system messages at its start, old messages, the last `keep_last`): a call can be cut from its result.
 
     >>> history = [Message(role="user", text=text, kind="user") for text in "abc"]
     >>> [len(part) for part in split_old(history, 2)]
@@ -77,128 +206,6 @@ def summary_message(text: str) -> Message:
 def assistant_message(text: str) -> Message:
     """Return an assistant message written by the strategy."""
     return Message(role="assistant", kind="made", text=text)
-
-
-class Batches:
-    """Lets a boundary move at every `every`-th prompt only, so that a provider's prefix cache holds in between. One for each thread.
-
-    >>> batches = Batches(every=2)
-    >>> [batches.due() for _ in range(4)]
-    [False, True, False, True]
-    """
-
-    def __init__(self, every: int) -> None:
-        self.every, self._prompts = every, 0
-
-    def due(self) -> bool:
-        """True if the boundary moves at this prompt. Call it once a prompt."""
-        self._prompts += 1
-        return self._prompts % self.every == 0
-
-
-class Batched(ABC):
-    """Base of a compactor that rewrites the history at every `every`-th prompt: a subclass defines `edit`."""
-
-    every: int
-
-    def __post_init__(self) -> None:
-        self._batches = Batches(self.every)
-
-    def compact(self, window: Window) -> Edits | None:
-        """Return the edits of this prompt, or None between two moves."""
-        return self.edit(window) if self._batches.due() else None
-
-    @abstractmethod
-    def edit(self, window: Window) -> Edits | None:
-        """Return the edits of a prompt at which the boundary moves."""
-
-
-class View(ABC):
-    """Base of a per-call compactor whose boundary moves at every `every`-th prompt: a subclass defines `view`.
-
-    Between two moves a prompt is the last view and all messages that joined since.
-
-    >>> class Last(View):
-    ...     every = 2
-    ...     def view(self, window):
-    ...         return window.messages[-1:]
-    >>> view = Last()
-    >>> view.__post_init__()
-    >>> told = [Message(role="user", text=text, kind="user") for text in "abc"]
-    >>> windows = [Window(n, "main", told[:n], [], 9, 100, lambda item: 4) for n in (1, 2, 3)]
-    >>> [[message.text for message in view.compact(window) or []] for window in windows]
-    [[], ['b'], ['b', 'c']]
-    """
-
-    every: int
-
-    def __post_init__(self) -> None:
-        self._batches, self.rewritten = Batches(self.every), Rewritten()
-        self._last: PromptMessages = None
-        self._seen = 0  # the length of the history at the last move
-
-    def compact(self, window: Window) -> PromptMessages:
-        """Return this prompt."""
-        if self._batches.due():
-            self._last, self._seen = self.view(window), len(window.messages)
-            return self._last
-        return None if self._last is None else [*self._last, *window.messages[self._seen :]]
-
-    @abstractmethod
-    def view(self, window: Window) -> PromptMessages:
-        """Return the prompt at a move of the boundary."""
-
-
-class Rewritten:
-    """Gives the same replacement for a message each time, so that a prompt repeats the messages of the one before it.
-
-    >>> one = Message(role="tool", text="a long result", kind="result", step=3)
-    >>> rewritten = Rewritten()
-    >>> rewritten(one, "[cleared]") is rewritten(one, "[cleared]"), rewritten(one, "[cleared]").step
-    (True, 3)
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[Message, str], Message] = {}
-
-    def __call__(self, message: Message, text: str) -> Message:
-        """Return the message with this text; role, call and step stay."""
-        return self._known.setdefault((message, text), with_text(message, text))
-
-
-Write = Callable[[Sequence[Message], Window], str]
-"""A writer with its settings: messages and window in, the text of a summary out."""
-
-
-def writer_of(spec: str) -> Write:
-    """Return the writer that a compactor's `writer` parameter names; SpecError where there is none.
-
-    A writer is a function of the messages; one registered with `needs_window=True` is given the window too.
-    """
-    plugin = build("writer", spec)
-    write: Callable[..., str] = plugin.start()[1]
-    return write if plugin.attribute("needs_window", False) else lambda messages, window: write(messages)
-
-
-class Summarising:
-    """Base of a compactor whose parameter `writer` names what writes its summaries."""
-
-    writer: str
-
-    def __post_init__(self) -> None:
-        self._write = writer_of(self.writer)
-
-    def write(self, read: Sequence[Message], window: Window) -> Written:
-        """Return the summary of some messages, with the messages that the writer read."""
-        return Written(read, self._write(read, window))
-
-    def summarised(
-        self, window: Window, before: Iterable[Message], old: Sequence[Message], after: Iterable[Message], note: str
-    ) -> Edits:
-        """Return `[before, summary of old, after]` as the new history. `note` follows the prompt's tokens in the notes."""
-        written = self.write(old, window)
-        messages = [*before, summary_message(written.text), *after]
-        return Edits(messages=messages, written=(written,), notes=(f"{window.tokens} tokens: {note}",))
 
 
 def tried(compactor: Any, *lines: str, tokens: int = 95, max_tokens: int = 100) -> list[str]:

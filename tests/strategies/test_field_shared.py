@@ -14,8 +14,7 @@ from bench.model.errors import SpecError
 from bench.plugins.registry import build, entries, packages
 from bench.replayer.loop import replay
 from bench.strategies import compose
-from bench.strategies.histories import Rewritten
-from bench.strategies.policies import middle_cut
+from bench.strategies.policies.codex import _cut
 
 POLICIES = {
     "compactor": [
@@ -106,29 +105,14 @@ def test_every_one_is_todays_rule_and_more_moves_less_often(name: str, told: lis
             assert said(batched[number]) == said(plain[number])
 
 
-def test_what_stands_for_a_message_is_the_same_message_each_time() -> None:
-    told = [Message(role="tool", kind="result", text=str(n), step=n) for n in range(3)]
-    rewritten = Rewritten()
-    assert rewritten(told[0], "x") is rewritten(told[0], "x")
-    assert rewritten(told[0], "x") is not rewritten(told[1], "x")
-
-
 @given(st.text(max_size=60), st.integers(0, 80))
 def test_a_middle_cut_leaves_whole_characters_and_no_more_bytes(text: str, limit: int) -> None:
-    marks: list[tuple[int, int]] = []
-
-    def marker(size: int, chars: int) -> str:
-        marks.append((size, chars))
-        return "|"
-
-    cut = middle_cut(text, limit, marker)
-    data = text.encode()
-    if len(data) <= limit:
-        assert (cut, marks) == (text, [])
+    cut, data = _cut(text, limit, "chars"), text.encode()
+    if len(data) <= limit or "…" in text:
+        assert (cut == text) == (len(data) <= limit)
         return
-    head, tail = cut[: cut.rindex("|")], cut[cut.rindex("|") + 1 :]
-    if "|" not in text:
-        assert text.startswith(head)
-        assert text.endswith(tail)
-        assert len((head + tail).encode()) <= limit
-        assert marks == [(len(data) - limit, len(text) - len(head) - len(tail))]
+    head, left_out, tail = cut.split("…")
+    assert text.startswith(head)
+    assert text.endswith(tail)
+    assert len((head + tail).encode()) <= limit
+    assert left_out == f"{len(text) - len(head) - len(tail)} chars truncated"

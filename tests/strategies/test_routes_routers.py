@@ -12,9 +12,7 @@ from handmade import opened, result, run_of, trace
 from bench.model import Approval, Message, ModelTurn, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
 from bench.model.errors import SpecError
 from bench.plugins.registry import build
-from bench.strategies.documents.ledger import Ledger
-from bench.strategies.documents.loop_detector import LoopDetector
-from bench.strategies.documents.workflow_routers import after_execution, agent_turn, approval, plan
+from bench.strategies.documents.routers import Ledger, LoopDetector, after_execution, agent_turn, approval, plan
 from bench.traces import load
 
 # ---------------------------------------------------------------- ledger

@@ -17,7 +17,7 @@ from bench.plugins import registry
 from bench.plugins.registry import entries, register
 from bench.replayer.loop import replay
 from bench.strategies import parse_strategy
-from bench.strategies.documents.separate_commands_deployed import is_command
+from bench.strategies.documents.separate_commands import is_command
 from bench.traces import load
 
 NAME = "separate_commands_deployed"

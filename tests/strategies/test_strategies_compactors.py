@@ -186,15 +186,6 @@ def test_separate_commands_parallel_calls_find_their_results() -> None:
     )
 
 
-def test_separate_commands_reasoning_around_a_command_can_make_it_conversation() -> None:
-    base = "s=compactor=separate_commands:max_tokens=4000"
-    assert run_of(LONG, base).writer_calls[0].consumed_tokens < 20
-    run = run_of(LONG, f"{base},reasoning_chars=30")
-    assert run.writer_calls[0].consumed_tokens > 60
-    assert "I read on." in prompts_of(run)[compacted(run)[0]][1].text
-    assert run_of(LONG, f"{base},reasoning_chars=50").writer_calls == run_of(LONG, base).writer_calls
-
-
 def test_separate_commands_without_commands_has_no_history() -> None:
     talk = [UserTurn(index=2 + n, content=f"word {n}") for n in range(10)]
     run = run_of(opened(talk), "s=compactor=separate_commands:max_tokens=1")

@@ -18,7 +18,7 @@ from bench.model.errors import SpecError
 from bench.plugins.registry import build
 from bench.replayer.loop import replay
 from bench.strategies import compose
-from bench.strategies.documents.reencodings import in_toon, read_toon
+from bench.strategies.documents.head_tail import in_toon, read_toon
 from bench.text.decode import NothingParsed, decode_strings
 from bench.text.lossless import exact_json, gives_back, read_json, read_tables, write_tables
 from bench.traces import load

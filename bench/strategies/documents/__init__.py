@@ -44,9 +44,6 @@ def script_output(result: ToolResult) -> ScriptOutput:
     """Return the script output of a tool result; the text of any other result counts as console output.
 
     A raw script result is a mapping with `output`, `structured_output` or `structuredOutput`, as data or as JSON text. Nothing here raises.
-
-    >>> script_output(ToolResult(index=0, call_id="a", function="f", seen="one\\r\\n\\r\\ntwo")).lines
-    ('one', 'two')
     """
     return _text_output(result.text) if result.data is None else _value_output(result.data, result.text)
 
@@ -63,17 +60,14 @@ def _value_output(value: Any, text: str) -> ScriptOutput:
         return ScriptOutput(tuple(lines_of(text)), (), text)
     output = value.get("output")
     console = "" if output is None else as_text(output)
-    items = value.get("structured_output") or value.get("structuredOutput") or ()
+    items = value.get("structured_output") or value.get("structuredOutput") or []
     if isinstance(items, str):
         try:
             items = parse_json(items)
         except NothingParsed:
-            items = ()
-    return ScriptOutput(
-        tuple(lines_of(console)),
-        tuple(items) if isinstance(items, list) else (items,) if items else (),
-        console,
-    )
+            items = []
+    found = items if isinstance(items, list) else [items] if items else []
+    return ScriptOutput(tuple(lines_of(console)), tuple(found), console)
 
 
 def tables_of(output: ScriptOutput, notes: list[str]) -> list[list[Any]]:
@@ -101,27 +95,8 @@ def tables_of(output: ScriptOutput, notes: list[str]) -> list[list[Any]]:
     return found
 
 
-def first_table(output: ScriptOutput) -> Any:
-    """Return the data of the first table item alone, decoded where it is JSON text: rows, or whatever it is; None where there is no data.
-
-    Raises NothingParsed for text that is not JSON.
-
-    >>> first_table(ScriptOutput((), ({"type": "text"}, {"type": "table", "data": "[1, 2]"}, {"type": "table", "data": "[3]"})))
-    [1, 2]
-    """
-    item = next((item for item in output.items if isinstance(item, dict) and item.get("type") == "table"), {})
-    data = item.get("data") or None
-    return parse_json(data) if isinstance(data, str) else data
-
-
 def deployed_fails(why: str) -> NoReturn:
-    """Raise the StrategyError of a `…_deployed` plug-in where the code that its owners deployed raises.
-
-    >>> deployed_fails("no error was kept")
-    Traceback (most recent call last):
-        ...
-    bench.model.errors.StrategyError: the deployed code fails here: no error was kept — the rule of the document is the plug-in without `_deployed`
-    """
+    """Raise the StrategyError of a `…_deployed` plug-in where the code that its owners deployed raises."""
     raise StrategyError(
         f"the deployed code fails here: {why} — the rule of the document is the plug-in without `_deployed`"
     )

@@ -46,7 +46,6 @@ class Clairvoyant:
         self._expiries: list[tuple[int, int]] = []  # (turn, result) after which a result's selection changes
 
     def compact(self, window: Window) -> Edits | None:
-        """Show of each result what is still needed: costs what changed."""
         if self._needs is None:
             gone = frozenset() if window.future is None else lines_given_up(window.future, self.recall, window.count)
             self._needs = last_needs(window.future, window.thread, gone)

@@ -1,13 +1,17 @@
-"""The controls of an ablation: for each slot the plug-in that does nothing, or keeps nothing."""
+"""The controls of an ablation, for each slot the plug-in that does nothing or keeps nothing; and `recorded`: what the recorded system itself did."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...model import Message, Record, ToolResult
+import msgspec
+
+from ...model import ContextEdit, Message, Record, ToolResult
+from ...model.errors import StrategyError
 from ...plugins.registry import register
 from .. import Edits, Window
+from ..histories import summary_message, system_count
 
 
 @register("summarizer", "untruncated")
@@ -72,3 +76,65 @@ def final_only(record: Record, history: Sequence[Mapping[str, Any]]) -> None:
     True
     """
     return None
+
+
+@register("summarizer", "recorded")
+def recorded_text(result: ToolResult) -> str:
+    """The result as the recorded model saw it; the untruncated text where the trace does not say.
+
+    Source: the recording itself
+
+    >>> recorded_text(ToolResult(index=0, call_id="a", function="f", seen="cut", full="cut no more"))
+    'cut'
+    """
+    return result.shown_by_recorder
+
+
+@register("compactor", "recorded")
+def recorded_history(window: Window) -> list[Message] | None:
+    """The history as the recorded harness left it: at each of its resets the system messages, its summary, and what it kept.
+
+    A message that the harness reworded (a masked result) has the recorded placeholder from there on. A message written by a strategy does not
+    outlive a reset. Without a reset or an edit since the last prompt: None, unchanged.
+
+    Source: the recording itself
+
+    >>> from bench.model import ContextReset
+    >>> told = [Message(role="user", text=str(step), kind="user", step=step) for step in range(3)]
+    >>> reset = ContextReset(index=3, summary="0 and 2", kept=(1,))
+    >>> window = Window(4, "main", told, told, 20, 100, lambda item: 4, resets=[reset])
+    >>> [message.text for message in recorded_history(window)]
+    ['0 and 2', '1']
+    """
+    messages = list(window.messages)
+    for reset in window.resets:
+        if isinstance(reset, ContextEdit):
+            messages = [
+                msgspec.structs.replace(m, text=reset.shown[m.step]) if m.step in reset.shown else m for m in messages
+            ]
+            continue
+        start, kept = system_count(messages), set(reset.kept)
+        rest = [m for m in messages[start:] if m.step is not None and (m.step in kept or m.step > reset.index)]
+        summary = [] if reset.summary is None else [summary_message(reset.summary)]
+        messages = [*messages[:start], *summary, *rest]
+    return messages if window.resets else None
+
+
+@register("writer", "recorded", needs_window=True, needs="a summary in the trace")
+def recorded_summary(messages: Sequence[Message], window: Window | None = None) -> str:
+    """The summary that the trace itself contains: that of the recorded harness's latest context reset so far, in the same thread.
+
+    It stands for any `messages`: the recorded writer read what was old at its own reset. Nothing that the recording says later is used. Raises
+    StrategyError where the trace holds no summary up to here.
+
+    Source: the recording itself
+
+    >>> recorded_summary([], Window(4, "main", [], [], 9, 100, lambda item: 4, recorded_summary="Walls 1 to 3 were checked."))
+    'Walls 1 to 3 were checked.'
+    """
+    if window is not None and window.recorded_summary is not None:
+        return window.recorded_summary
+    where = "the trace" if window is None else f"thread {window.thread!r} up to step {window.step}"
+    raise StrategyError(
+        f"writer 'recorded': {where} holds no recorded summary — use another writer, for example extractive"
+    )

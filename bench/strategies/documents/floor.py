@@ -46,7 +46,6 @@ class Floor:
         self._shown: tuple[tuple[str, ...], Message | None] = ((), None)
 
     def compact(self, window: Window) -> Edits:
-        """The system turns, and what is alive at this turn."""
         if self._born is None:
             self._born = self._foresee(window)
         future = window.future

@@ -1,15 +1,19 @@
-"""Summarizer `head_tail`."""
+"""Summarizers `head_tail`, `compact_json`, `csv_table` and `toon`: the ends of a result, or the whole of it in another notation."""
 
 from __future__ import annotations
 
-from typing import Literal
+import importlib
+from typing import Any, Literal
 
 from ...model import ToolResult, lines_of
+from ...model.errors import SpecError
 from ...plugins.registry import register
-from ...text.decode import decoded
+from ...text.decode import NothingParsed, decode_strings, decoded, parse_json
+from ...text.lossless import exact_json, read_json, read_tables, write_tables
+from .. import Summary
 from ..histories import Count
 
-HOW = {
+ENDS = {
     "python": '''
 def ends_of(text, head=$head, tail=$tail):
     """Call this on every tool result before it joins the messages; JSON was cut by its values."""
@@ -22,7 +26,7 @@ def ends_of(text, head=$head, tail=$tail):
 }
 
 
-@register("summarizer", "head_tail", how=HOW)
+@register("summarizer", "head_tail", how=ENDS)
 def head_tail(
     result: ToolResult, *, head: Count = 20, tail: Count = 20, unit: Literal["lines", "characters"] = "lines"
 ) -> str:
@@ -47,3 +51,155 @@ def head_tail(
     if left_out <= 0:
         return text
     return "\n".join([*lines[:head], f"[{left_out} lines left out]", *lines[len(lines) - tail :]])
+
+
+def structured_value(result: ToolResult, unpack: bool) -> Any:
+    """Return the mapping or list that a result holds, as data or as JSON text; with `unpack` JSON inside its strings is a value too.
+
+    Raises NothingParsed for any other result: there is nothing to write in another way.
+
+    >>> structured_value(ToolResult(index=0, call_id="a", function="f", data={"data": "[1, 2]"}), unpack=True)
+    {'data': [1, 2]}
+    """
+    value = parse_json(result.text) if result.data is None else result.data
+    if not isinstance(value, dict | list):
+        raise NothingParsed
+    return decode_strings(value) if unpack else value
+
+
+AS_CSV = {
+    "python": '''
+import json
+from bench.text.lossless import write_tables  # pip install agent-memory-bench
+
+def tables_as_csv(text):
+    """Call this on every tool result before it joins the messages: tables become CSV."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return write_tables(value) if isinstance(value, (dict, list)) else text
+''',
+}
+COMPACT = {
+    "python": '''
+import json
+
+def compact_json(text):
+    """Call this on every tool result before it joins the messages: JSON without blanks."""
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
+    except ValueError:
+        return text
+''',
+}
+
+
+@register("summarizer", "compact_json", decode=read_json, how=COMPACT)
+def compact_json_text(result: ToolResult, *, unpack: bool = True) -> str:
+    """The whole result as JSON without blanks: nothing is lost, `decode` gives the value back.
+
+    `unpack` writes JSON inside strings as the value it holds, which saves its escapes and blanks. A result that is no mapping or list
+    (data or JSON text) is shown as it is.
+
+    Source: RFC 8259 (JSON)
+
+    >>> compact_json_text(ToolResult(index=0, call_id="a", function="f", data={"n": 2, "data": '[{"id": 1}]'}))
+    '{"n":2,"data":[{"id":1}]}'
+    """
+    try:
+        return exact_json(structured_value(result, unpack))
+    except NothingParsed:
+        return result.text
+
+
+@register("summarizer", "csv_table", decode=read_tables, how=AS_CSV)
+def csv_table(result: ToolResult, *, unpack: bool = True) -> str:
+    """The whole result with its tables as CSV and the rest as compact JSON: nothing is lost, `decode` gives the value back.
+
+    The format is that of `bench.text.lossless`: strings that would read as something else are quoted, so types are kept. `unpack` writes JSON
+    inside strings as the value it holds. A result that is no mapping or list (data or JSON text) is shown as it is.
+
+    Source: RFC 4180 (CSV)
+
+    >>> table = {"data": '[{"id": 1, "mark": "W1"}, {"id": 2, "mark": "2"}]'}
+    >>> print(csv_table(ToolResult(index=0, call_id="a", function="f", data=table)))
+    {"data":{"@table":1}}
+    @table 1: 2 rows
+    id,mark
+    1,W1
+    2,"2"
+    """
+    try:
+        return write_tables(structured_value(result, unpack))
+    except NothingParsed:
+        return result.text
+
+
+def read_toon(text: str) -> Any:
+    """Return the value that `toon` wrote. Raises NothingParsed for any other text.
+
+    >>> read_toon("n: 2"), read_toon('{"n":2.0}')
+    ({'n': 2}, {'n': 2.0})
+    """
+    try:
+        return read_json(text)
+    except NothingParsed:
+        pass
+    try:
+        return _toon_format().decode(text)
+    except (ValueError, RecursionError):
+        raise NothingParsed from None
+
+
+def in_toon(value: Any) -> str | None:
+    """Return the value in TOON; None where `read_toon` would read something else out of it: another type or order of keys.
+
+    >>> in_toon({"n": 2}), in_toon({"n": 2.0})
+    ('n: 2', None)
+    """
+    try:
+        text: str = _toon_format().encode(value)
+        return text if repr(read_toon(text)) == repr(value) else None
+    except (ValueError, RecursionError, NothingParsed):
+        return None
+
+
+def _toon_format() -> Any:
+    try:
+        return importlib.import_module("toon_format")
+    except ImportError:
+        raise SpecError("summarizer 'toon' needs the extra bench[toon] — pip install toon-format") from None
+
+
+@register("summarizer", "toon", decode=read_toon)
+class Toon:
+    """The whole result in TOON, a notation that names a table's columns once: nothing is lost, `decode` gives the value back.
+
+    TOON does not tell 2.0 from 2, nor some very large numbers apart. A value that would not come back exactly is shown as compact JSON, and
+    a note says so. `unpack` writes JSON inside strings as the value it holds. A result that is no mapping or list (data or JSON text) is
+    shown as it is. Needs the extra `bench[toon]`: SpecError without it.
+
+    Source: toon-format 1.2 (github.com/toon-format/toon-python)
+
+    >>> rows = {"walls": [{"id": 1, "mark": "W1"}, {"id": 2, "mark": "2"}]}
+    >>> print(Toon().summarize(ToolResult(index=0, call_id="a", function="f", data=rows)).shown)
+    walls[2]{id,mark}:
+      1,W1
+      2,"2"
+    """
+
+    def __init__(self, *, unpack: bool = True) -> None:
+        self.unpack = unpack
+        _toon_format()
+
+    def summarize(self, result: ToolResult) -> Summary:
+        """Return the result in TOON, in compact JSON where that alone is exact, else its text."""
+        try:
+            value = structured_value(result, self.unpack)
+        except NothingParsed:
+            return Summary(result.text)
+        text = in_toon(value)
+        if text is None:
+            return Summary(exact_json(value), ("TOON would not give every value back: shown as compact JSON",))
+        return Summary(text)

@@ -1,21 +1,39 @@
-"""Summarizers of a raw script result, as documents 000, 001 and 003 and the later revisions of their owners have them."""
+"""Summarizers of a raw script result, as documents 000, 001 and 003, the later revisions of their owners, and their deployments have them.
+
+A plug-in `…_deployed` is the code of its owners to the letter, which fails on malformed data.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from ...model import ToolResult
 from ...plugins.registry import register
-from ...text.decode import NothingParsed
+from ...text.decode import NothingParsed, parse_json
 from .. import Summary
 from ..histories import Count
-from . import Noise, ScriptOutput, first_table, script_output, tables_of
+from ..values import raw_mapping
+from . import Noise, ScriptOutput, deployed_fails, script_output, tables_of
 
 MARKS = ("✅", "❌")
-TableSummary = Callable[[list[Any]], dict[str, Any]]
-ConsoleSummary = Callable[[Sequence[str]], dict[str, Any]]
+STATUS = ("✅ Code executed", "❌ Code execution")
+Shows = Literal["count", "headers", "result"]
+"""The part of a result that a later revision shows beside its count."""
+
+Words = tuple[str, str, str]
+"""The key of a summary's rows, and the messages of a table and of a console log."""
+
+SHOWING: Words = ("truncated_rows", "Showing {shown} of {count} rows", "Showing {shown} of {count} lines")
+FIRST: Words = (
+    "truncated_rows_json",
+    "Table with {count} rows; first {shown} shown.",
+    "{count} console lines; first {shown} shown.",
+)
+
+
+# ---------------------------------------------------------------- the rules of the documents
 
 
 @register("summarizer", "output_summary")
@@ -31,18 +49,7 @@ def output_summary(result: ToolResult, *, max_rows: Count = 5, max_lines: Count 
     >>> output_summary(ToolResult(index=0, call_id="a", function="f", data=table), max_rows=2).shown
     {'type': 'table', 'message': 'Showing 2 of 3 rows', 'table': {'row_count': 3, 'truncated_rows': [1, 2]}}
     """
-
-    def table(rows: list[Any]) -> dict[str, Any]:
-        message = f"Showing {len(rows[:max_rows])} of {len(rows)} rows"
-        body = {"row_count": len(rows), "truncated_rows": rows[:max_rows]}
-        return {"type": "table", "message": message, "table": body}
-
-    def console(lines: Sequence[str]) -> dict[str, Any]:
-        message = f"Showing {max_lines} of {len(lines)} lines"
-        body = {"line_count": len(lines), "truncated_lines": list(lines[:max_lines])}
-        return {"type": "console", "message": message, "console": body}
-
-    return _by_document(result, -1, max_lines, None, table, console)
+    return _by_document(result, max_rows, max_lines, None, SHOWING, any_table=True)
 
 
 @register("summarizer", "table_console")
@@ -65,28 +72,17 @@ def table_console(
     >>> table_console(log, max_lines=1).shown
     {'type': 'console', 'message': '2 console lines; first 1 shown.', 'console': {'line_count': 2, 'truncated_lines': ['a']}}
     """
-
-    def table(rows: list[Any]) -> dict[str, Any]:
-        message = f"Table with {len(rows)} rows; first {max_rows} shown."
-        body = {"row_count": len(rows), "truncated_rows_json": rows[:max_rows]}
-        return {"type": "table", "message": message, "table": body}
-
-    def console(lines: Sequence[str]) -> dict[str, Any]:
-        message = f"{len(lines)} console lines; first {max_lines} shown."
-        body = {"line_count": len(lines), "truncated_lines": list(lines[:max_lines])}
-        return {"type": "console", "message": message, "console": body}
-
     if noise != "deployed":
-        return _by_document(result, max_rows, max_lines, noise, table, console)
+        return _by_document(result, max_rows, max_lines, noise, FIRST)
     output = script_output(result)
-    rows, problem = _first_rows(output)
+    rows, problem, lines = _read(output)
     if problem and not _is_mapping_or_text(output):
         return Summary(None, (f"{problem}: no summary",))
-    notes = (f"{problem}: rule falls through",) if problem else ()
     if rows is not None and len(rows) > max_rows:
-        return Summary(table(rows))
-    lines = _deployed_lines(output)
-    return Summary(console(lines) if len(lines) > max_lines else None, notes)
+        return Summary(_table(rows, max_rows, FIRST))
+    lines = _unmarked(lines, MARKS)
+    shown = _console(lines, max_lines, FIRST) if len(lines) > max_lines else None
+    return Summary(shown, _fell_through(problem))
 
 
 @register("summarizer", "count_only")
@@ -99,27 +95,47 @@ def count_only(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5,
     >>> count_only(ToolResult(index=0, call_id="a", function="f", data=table)).shown
     {'type': 'table', 'row_count': 6}
     """
-
-    def table(rows: list[Any]) -> dict[str, Any]:
-        return {"type": "table", "row_count": len(rows)}
-
-    def console(lines: Sequence[str]) -> dict[str, Any]:
-        return {"type": "console", "line_count": len(lines)}
-
-    return _by_document(result, max_rows, max_lines, noise, table, console)
+    return _by_document(result, max_rows, max_lines, noise, None)
 
 
 def _by_document(
-    result: ToolResult, max_rows: int, max_lines: int, noise: Noise | None, table: TableSummary, console: ConsoleSummary
+    result: ToolResult,
+    max_rows: int,
+    max_lines: int,
+    noise: Noise | None,
+    words: Words | None,
+    *,
+    any_table: bool = False,
 ) -> Summary:
     """Return the summary of the first table longer than `max_rows`, else of a console longer than `max_lines`, else nothing."""
     notes: list[str] = []
     output = script_output(result)
     for rows in tables_of(output, notes):
-        if len(rows) > max_rows:
-            return Summary(table(rows), tuple(notes))
+        if any_table or len(rows) > max_rows:
+            return Summary(_table(rows, max_rows, words), tuple(notes))
     lines = output.lines if noise is None else output.without(noise)
-    return Summary(console(lines) if len(lines) > max_lines else None, tuple(notes))
+    return Summary(_console(lines, max_lines, words) if len(lines) > max_lines else None, tuple(notes))
+
+
+def _table(rows: Sequence[Any], limit: int, words: Words | None) -> dict[str, Any]:
+    body = {"row_count": len(rows)}
+    return {"type": "table", **(_first(rows, limit, words[0], words[1], "table", body) if words else body)}
+
+
+def _console(lines: Sequence[str], limit: int, words: Words | None) -> dict[str, Any]:
+    body = {"line_count": len(lines)}
+    return {
+        "type": "console",
+        **(_first(lines, limit, "truncated_lines", words[2], "console", body) if words else body),
+    }
+
+
+def _first(items: Sequence[Any], limit: int, key: str, message: str, kind: str, body: dict[str, Any]) -> dict[str, Any]:
+    shown = list(items[:limit])
+    return {"message": message.format(count=len(items), shown=len(shown)), kind: {**body, key: shown}}
+
+
+# ---------------------------------------------------------------- the later revisions
 
 
 @register("summarizer", "first_result_line")
@@ -136,11 +152,7 @@ def first_result_line(result: ToolResult) -> Summary:
     >>> first_result_line(ToolResult(index=0, call_id="a", function="f", data=log)).shown
     {'type': 'console', 'line_count': 2, 'preview': ['✅ Wall created.']}
     """
-
-    def first_result(lines: list[str]) -> list[str]:
-        return [line for line in lines if line.startswith(MARKS)][:1] or lines[:1]
-
-    return _by_revision(result, 2, ("✅ Code executed", "❌ Code execution"), first_result)
+    return _by_revision(*_read(script_output(result)), "result")
 
 
 @register("summarizer", "count_always")
@@ -156,11 +168,7 @@ def count_always(result: ToolResult) -> Summary:
     >>> count_always(ToolResult(index=0, call_id="a", function="f", data=table)).shown
     {'type': 'table', 'row_count': 2}
     """
-    found = _by_revision(result, 0, MARKS, lambda lines: [])
-    if found.shown is None:
-        return found
-    counts = ("type", "row_count", "line_count", "message")
-    return Summary({name: value for name, value in found.shown.items() if name in counts}, found.notes)
+    return _by_revision(*_read(script_output(result)), "count")
 
 
 @register("summarizer", "headers_preview")
@@ -178,44 +186,65 @@ def headers_preview(result: ToolResult, *, preview: Count = 2) -> Summary:
     >>> headers_preview(ToolResult(index=0, call_id="a", function="f", data=table)).shown
     {'type': 'table', 'row_count': 3, 'headers': ['a'], 'preview': [{'a': 1}, {'a': 2}]}
     """
-    return _by_revision(result, preview, MARKS, lambda lines: lines[:preview])
+    return _by_revision(*_read(script_output(result)), "headers", preview)
 
 
-def _by_revision(
-    result: ToolResult, max_rows: int, marks: tuple[str, ...], preview: Callable[[list[str]], list[str]]
-) -> Summary:
-    """Return the summary of the first table, else of the console without the lines that start with `marks`, as the later revisions have it."""
-    output = script_output(result)
-    rows, problem = _first_rows(output)
+def _by_revision(rows: list[Any] | None, problem: str, lines: Sequence[str], shows: Shows, preview: int = 2) -> Summary:
+    """Return the summary of the rows of the first table, else of the console lines that start with no mark."""
     if rows is not None:
-        named = {"headers": list(rows[0]), "preview": rows[:max_rows]} if rows and isinstance(rows[0], dict) else {}
-        return Summary({"type": "table", "row_count": len(rows), **named})
-    notes = (f"{problem}: rule falls through",) if problem else ()
-    lines = _deployed_lines(output, marks)
-    status = next((line for line in _deployed_lines(output, ()) if line.startswith(MARKS)), None)
-    if lines:
-        own = [line.replace("SUMMARY:", "").strip() for line in lines if line.strip().startswith("SUMMARY:")]
-        body = {"summary_text": " ".join(own)} if own else {"preview": preview(lines)}
-        return Summary({"type": "console", "line_count": len(lines), **body}, notes)
+        named = shows != "count" and rows and isinstance(rows[0], dict)
+        more = {"headers": list(rows[0]), "preview": rows[:preview]} if named else {}
+        return Summary({"type": "table", "row_count": len(rows), **more})
+    notes, said = _fell_through(problem), _unmarked(lines, STATUS if shows == "result" else MARKS)
+    if said:
+        return Summary({"type": "console", "line_count": len(said), **_preview(said, shows, preview)}, notes)
+    status = next((line for line in lines if line.startswith(MARKS)), None)
     if status is None:
         return Summary(None, notes)
     message = status.partition("|")[0].replace("✅", "").replace("❌", "").strip()
     return Summary({"type": "default", "message": message}, notes)
 
 
-def _first_rows(output: ScriptOutput) -> tuple[list[Any] | None, str]:
-    """Return the rows of the first table item, and what is wrong with its data; (None, "") where there is none."""
+def _preview(lines: list[str], shows: Shows, preview: int) -> dict[str, Any]:
+    if shows == "count":
+        return {}
+    own = [line.replace("SUMMARY:", "").strip() for line in lines if line.strip().startswith("SUMMARY:")]
+    if own:
+        return {"summary_text": " ".join(own)}
+    if shows == "headers":
+        return {"preview": lines[:preview]}
+    return {"preview": [line for line in lines if line.startswith(MARKS)][:1] or lines[:1]}
+
+
+def _fell_through(problem: str) -> tuple[str, ...]:
+    return (f"{problem}: rule falls through",) if problem else ()
+
+
+def _unmarked(lines: Sequence[str], marks: tuple[str, ...]) -> list[str]:
+    return [line for line in lines if not line.startswith(marks)]
+
+
+def _read(output: ScriptOutput) -> tuple[list[Any] | None, str, list[str]]:
+    """Return the rows of the first table item alone, what is wrong with its data, and the console lines, split at line feeds alone."""
+    console = output.console.strip()
+    lines = console.split("\n") if console else []
+    data = _first_data(output)
     try:
-        rows = first_table(output)
+        rows = parse_json(data) if isinstance(data, str) and data else data or None
     except NothingParsed:
-        return None, "the first table's data is not JSON"
-    return (rows, "") if rows is None or isinstance(rows, list) else (None, "the first table's data is not a list")
+        return None, "the first table's data is not JSON", lines
+    known = rows is None or isinstance(rows, list)
+    return (rows, "", lines) if known else (None, "the first table's data is not a list", lines)
+
+
+def _first_data(output: ScriptOutput) -> Any:
+    tables = (item for item in output.items if isinstance(item, dict) and item.get("type") == "table")
+    return next(tables, {}).get("data")
 
 
 def _is_mapping_or_text(output: ScriptOutput) -> bool:
     """True if the data of the first table item is a mapping or a text, as itself or in JSON."""
-    item = next((item for item in output.items if isinstance(item, dict) and item.get("type") == "table"), {})
-    data = item.get("data")
+    data = _first_data(output)
     if isinstance(data, str):
         try:
             data = json.loads(data)
@@ -224,7 +253,120 @@ def _is_mapping_or_text(output: ScriptOutput) -> bool:
     return isinstance(data, dict | str)
 
 
-def _deployed_lines(output: ScriptOutput, marks: tuple[str, ...] = MARKS) -> list[str]:
-    """Return the console lines as the deployed rules split them: at line feeds, blank ones and a `\\r` at the end kept, marked ones left out."""
-    console = output.console.strip()
-    return [line for line in console.split("\n") if not line.startswith(marks)] if console else []
+# ---------------------------------------------------------------- as deployed
+
+
+@register("summarizer", "table_console_deployed", raises=True)
+def table_console_deployed(result: ToolResult) -> Summary:
+    """The first deployment to the letter: the first five rows of the first table, else the first five console lines, above five alone.
+
+    Rows are JSON strings, and there is no message. Lines that start with ✅ or ❌ are left out, blank lines count, a `\\r` stays. Table data that is
+    no JSON ends the rule without a summary; data that is a mapping or a text goes on to the console. Raises StrategyError where the original raises:
+    an item that is no mapping before the first table, table data that is no text, or that is a number or null. `table_console:noise=deployed` is
+    the same rule for data that it can read, and never fails.
+
+    Source: 000 Step 3, its first deployment
+
+    >>> rows = {"structuredOutput": [{"type": "table", "data": "[1, 2, 3, 4, 5, 6]"}]}
+    >>> table_console_deployed(ToolResult(index=0, call_id="a", function="f", data=rows)).shown
+    {'type': 'table', 'table': {'row_count': 6, 'truncated_rows_json': ['1', '2', '3', '4', '5']}}
+    """
+    data, lines = _raw(result)
+    if data:
+        try:
+            rows = _decoded(data)
+        except json.JSONDecodeError:
+            return Summary(None, ("the first table's data is not JSON: no summary",))
+        if not isinstance(rows, list | dict | str):
+            deployed_fails(f"table data that is {type(rows).__name__} has no length")
+        if isinstance(rows, list) and len(rows) > 5:
+            body = {"row_count": len(rows), "truncated_rows_json": [json.dumps(row) for row in rows[:5]]}
+            return Summary({"type": "table", "table": body})
+    lines = _unmarked(lines, MARKS)
+    if len(lines) <= 5:
+        return Summary(None)
+    return Summary({"type": "console", "console": {"line_count": len(lines), "truncated_lines": lines[:5]}})
+
+
+@register("summarizer", "count_always_deployed", raises=True)
+def count_always_deployed(result: ToolResult) -> Summary:
+    """The second revision to the letter: the number of rows of the first table, else of console lines, however few there are.
+
+    A log of status lines alone gives the first of them, up to a `|`. Table data that cannot be read falls through to the console. Raises
+    StrategyError where the original raises: an item that is no mapping before the first table.
+
+    Source: 000 Step 3, a later revision by the same owners
+
+    >>> log = ToolResult(index=0, call_id="a", function="f", data={"output": "a\\nb\\n✅ Code executed successfully | 12:03"})
+    >>> count_always_deployed(log).shown
+    {'type': 'console', 'line_count': 2}
+    """
+    return _by_revision(*_read_deployed(result), "count")
+
+
+@register("summarizer", "headers_preview_deployed", raises=True)
+def headers_preview_deployed(result: ToolResult) -> Summary:
+    """`headers_preview` to the letter: it looks at text as table data alone, and a blank log is one line.
+
+    Raises StrategyError where the original raises: an item that is no mapping before the first table.
+
+    Source: 000 Step 3, a later revision by the same owners
+
+    >>> table = {"structured_output": [{"type": "table", "data": '[{"a": 1}, {"a": 2}, {"a": 3}]'}]}
+    >>> headers_preview_deployed(ToolResult(index=0, call_id="a", function="f", data=table)).shown
+    {'type': 'table', 'row_count': 3, 'headers': ['a'], 'preview': [{'a': 1}, {'a': 2}]}
+    """
+    return _by_revision(*_read_deployed(result), "headers")
+
+
+@register("summarizer", "first_result_line_deployed", raises=True)
+def first_result_line_deployed(result: ToolResult) -> Summary:
+    """`first_result_line` to the letter: it looks at text as table data alone, and a blank log is one line.
+
+    Raises StrategyError where the original raises: an item that is no mapping before the first table.
+
+    Source: 000 Step 3, the latest revision by the same owners
+
+    >>> first_result_line_deployed(ToolResult(index=0, call_id="a", function="f", data={"output": "level 2\\n✅ Wall created."})).shown
+    {'type': 'console', 'line_count': 2, 'preview': ['✅ Wall created.']}
+    """
+    return _by_revision(*_read_deployed(result), "result")
+
+
+def _read_deployed(result: ToolResult) -> tuple[list[Any] | None, str, list[str]]:
+    data, lines = _raw(result)
+    try:
+        rows = _decoded(data) if isinstance(data, str) and data else None
+    except json.JSONDecodeError:
+        rows = None
+    if isinstance(rows, list):
+        return rows, "", lines
+    return None, "the first table's data cannot be read as rows" if data else "", lines
+
+
+def _raw(result: ToolResult) -> tuple[Any, list[str]]:
+    """Return the data of the first table item, and the console lines, split at line feeds alone; a blank console is one blank line.
+
+    Raises StrategyError for an item before the table that is no mapping.
+    """
+    raw, data = raw_mapping(result), None
+    items, console = raw.get("structuredOutput"), raw.get("output")
+    for position, item in enumerate(items if isinstance(items, list) else ()):
+        if not isinstance(item, Mapping):
+            deployed_fails(f"structured_output[{position}] is {type(item).__name__}, not a mapping")
+        if item.get("type") == "table":
+            data = item.get("data")
+            break
+    return data, console.strip().split("\n") if console and isinstance(console, str) else []
+
+
+def _decoded(data: Any) -> Any:
+    """Decode table data. Raises JSONDecodeError for a text that is not JSON, StrategyError for what is no text."""
+    if not isinstance(data, str):
+        deployed_fails(f"table data that is {type(data).__name__} is no JSON text")
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError:
+        raise
+    except (ValueError, RecursionError) as error:  # a number of too many digits, or too deep
+        deployed_fails(str(error))

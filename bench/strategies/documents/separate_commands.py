@@ -1,19 +1,95 @@
-"""Compactor `separate_commands`, as document 002 proposes it."""
+"""Compactors `separate_commands` and `separate_commands_deployed`: document 002 as it proposes, and as it was built."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ...model import Message
+from ...model.errors import StrategyError
 from ...plugins.registry import register
-from .. import Edits, Window
-from ..command_history import CommandHistory, parts_of
-from ..histories import Count, Share, Summarising, limit_tokens, split_old, summary_message, total, worth_summarising
+from .. import Edits, Window, Written
+from ..histories import (
+    AtShare,
+    Count,
+    Share,
+    Summarising,
+    cut_to,
+    split_old,
+    state,
+    summary_message,
+    total,
+    worth_summarising,
+)
+
+_EXECUTE = re.compile(r"execute:\s*(.+?)(?:\n|$)")
+_LABEL = re.compile(r"^Command result:\s?")
+
+
+@dataclass(frozen=True)
+class Executed:
+    """One executed command: its number (from 1), itself, and what it gave."""
+
+    number: int
+    command: str
+    result: str
+
+    def text(self, result_chars: int | None, label: str = "Result", *, always_dots: bool = True) -> str:
+        """Return the command and its result, cut at `result_chars` (None: in full) and followed by `...`.
+
+        Not with `always_dots`: dots stand only where the result was cut, and a command without a result stands alone.
+        """
+        result = self.result[:result_chars]
+        if not (always_dots or result):
+            return f"Step {self.number}: {self.command}"
+        dots = result_chars is not None and (always_dots or len(self.result) > result_chars)
+        return f"Step {self.number}: {self.command}\n{label}: {result}{'...' if dots else ''}"
+
+
+def _history(entries: list[str]) -> Message:
+    return summary_message("Command History:\n" + "\n\n".join(entries))
+
+
+def parts_of(window: Window, conversation: int, commands: Iterable[Message]) -> dict[str, int]:
+    """Return the tokens of conversation and commands, counted separately."""
+    history = total(window.count, commands)
+    return {"conversation": conversation, "command_history": history, "total": conversation + history}
+
+
+class CommandHistory:
+    """The commands executed so far (`entries`), and the messages that hold them (`messages`). A command is a tool call or `execute: <command>`.
+
+    A label `Command result:` before a result is no part of it.
+    """
+
+    def __init__(self) -> None:
+        self.entries: list[Executed] = []
+        self.messages: set[Message] = set()
+        self._by_call: dict[str, str] = {}
+        self._pending: str | None = None  # a command in text whose result is the next message
+
+    def take(self, message: Message) -> None:
+        """Read one message that joined the history, in order."""
+        pending, self._pending = self._pending, None
+        if message.kind == "result" or (pending is not None and message.kind == "user"):
+            command = self._by_call.get(message.call_id or "", pending or "(not recorded)")
+            result = _LABEL.sub("", message.text, count=1)
+            self.entries.append(Executed(len(self.entries) + 1, command, result))
+            self.messages.add(message)
+        elif message.kind == "model":
+            spoken = _EXECUTE.search(message.text)
+            for call in message.tool_calls:
+                self._by_call[call.id] = call.command
+            if spoken and not message.tool_calls:
+                self._pending = spoken.group(1).strip()
+            if spoken or message.tool_calls:
+                self.messages.add(message)
 
 
 @register("compactor", "separate_commands")
-@dataclass(kw_only=True)
-class SeparateCommands(Summarising):
+class SeparateCommands(AtShare, Summarising):
     """`[system, summary, later messages, command history]`: conversation is summarised as it ages, commands and their results are not.
 
     A command is a tool call or `execute: <command>`; it and its result join the command history when they happen and are left out of
@@ -21,42 +97,32 @@ class SeparateCommands(Summarising):
     while it costs at most `full_below` tokens, else its `last` entries, each result cut at `result_chars` and followed by `...`, as the
     document does even where nothing was cut. Commands among the last messages are shown in both.
 
-    `reasoning_chars`: a command message with more text around its command than this is conversation, not a command (None: never), as one
-    deployment has it. Token counts are kept as parts: conversation, command_history, total.
+    Token counts are kept as parts: conversation, command_history, total.
 
     Source: 002 Proposed Smart Strategy
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(SeparateCommands(keep_last=1), "call ls", "tool: a.txt", tokens=90)
+    >>> SeparateCommands(keep_last=1).tried("call ls", "tool: a.txt", tokens=90)
     ['tool: a.txt', 'user: Command History:']
     """
 
     threshold: Share = 0.8
     keep_last: Count = 8
-    max_tokens: Count | None = None
-    writer: str = "extractive"
     full_below: Count = 2000
     last: Count = 20
     result_chars: Count = 200
-    reasoning_chars: Count | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._commands = CommandHistory(self.reasoning_chars)
-        self._triggered = False
-        self._full_fits = True
-        self._history: Message | None = None  # the command history of the last prompt
+    _commands: CommandHistory = state(CommandHistory)
+    _triggered: bool = state(bool)
+    _full_fits: bool = state(lambda: True)
+    _history: Message | None = state(lambda: None)  # the command history of the last prompt
 
     def compact(self, window: Window) -> Edits | None:
-        """Return the history as it is before the first trigger; after it, with the command history rewritten at its end."""
         for message in window.added:
             self._commands.take(message)
         earlier = self._history
         conversation = window.tokens - (0 if earlier is None else window.count(earlier))
         shown = self._formatted(window) if self._triggered else None
         notes: tuple[str, ...] = ()
-        limit = limit_tokens(window, self.threshold, self.max_tokens)
-        if conversation + (0 if shown is None else window.count(shown)) >= limit:
+        if conversation + (0 if shown is None else window.count(shown)) >= self.limit(window):
             messages = [message for message in window.messages if message is not earlier]
             system, old, recent = split_old(messages, self.keep_last)
             if worth_summarising(old):
@@ -103,5 +169,179 @@ class SeparateCommands(Summarising):
         return _history([entry.text(self.result_chars) for entry in entries[max(0, len(entries) - self.last) :]])
 
 
-def _history(entries: list[str]) -> Message:
-    return summary_message("Command History:\n" + "\n\n".join(entries))
+_EXECUTE_LINE = re.compile(r"execute:[^\n]*")
+
+
+@register("compactor", "separate_commands_deployed")
+class SeparateCommandsDeployed(AtShare, Summarising):
+    """The whole history and the last `last` commands, until a trigger; then `[system, summary, summary of commands, last 8, last 5 commands]`.
+
+    The trigger: the messages reach `threshold` of `max_tokens`, there are more than `more_than` of them, and they use at least `rise` more
+    of `max_tokens` than they did when last summarised. Until the first one every prompt ends with a user message that shows the last `last`
+    commands, each result cut at `result_chars`; the trigger does not count that message. At a trigger the last `keep_last` messages stay;
+    of the older ones those that are no command messages are summarised, each cut at `message_chars` first, and without one nothing happens.
+    All commands but the last `keep_commands` are summarised from the commands themselves, each result cut at `old_result_chars` first, never
+    from an earlier summary. The new history then stands: the command message in it gets no new commands until the next trigger.
+
+    A command message holds `Command result:`; or is an assistant's with `execute:` and at most `around_chars` characters before it and after
+    its line; or is a user's with `execute:`. So a result that comes without that mark is conversation. Where the writer fails, the system
+    messages and the last `keep_last` stay; where it fails on the commands alone, these are gone; a note says why. While any message says
+    "Command History", as the agent itself may, no command message is added. Messages are counted, so a tool call can be cut from its result.
+    Token counts are kept as parts: conversation, command_history, total.
+
+    `usage="all_calls"` is the deployment's own count: prompt and answer of every call so far are added up, at a trigger the characters of the
+    summarised messages / 4 come off and those of the new history / 4 are added. That count only grows, so `max_tokens` is a budget of the run: it
+    ends (StrategyError) at a call with all of it used, or with `ends_at` used where the trigger did not help. `usage="prompt"` counts the
+    prompt alone and ends no run.
+
+    Source: 002 Proposed Smart Strategy, as one deployment has it
+
+    >>> SeparateCommandsDeployed().tried("call ls", "tool: a.txt", tokens=11)
+    ['call ls', 'tool: a.txt', 'user: Command History:']
+    """
+
+    threshold: Share = 0.8
+    keep_last: Count = 8
+    more_than: Count = 10
+    rise: Share = 0.1
+    last: Count = 20
+    keep_commands: Count = 5
+    result_chars: Count = 300
+    message_chars: Count = 500
+    old_result_chars: Count = 1000
+    around_chars: Count = 50
+    usage: Literal["prompt", "all_calls"] = "prompt"
+    ends_at: Share = 0.95
+    _commands: CommandHistory = state(CommandHistory)
+    _summarised_at: float | None = state(lambda: None)  # the tokens at the last trigger
+    _shown: tuple[Message, ...] = state(tuple)  # the command message of the last prompt, before the first trigger
+    _of_commands: tuple[Message, ...] = state(tuple)  # what the history holds about commands, after it
+    _naming: set[Message] = state(set)  # messages that say "Command History"
+    _used: int = state(int)  # the tokens of all calls so far, as the deployment adds them up
+
+    def compact(self, window: Window) -> Edits:
+        for message in window.added:
+            self._commands.take(message)
+            self._used += window.count(message) if message.kind == "model" else 0
+        self._name(window.added)
+        self._require_tokens(window, 1.0)
+        edits = self._edited(window)
+        self._used += edits.parts["total"]
+        return edits
+
+    def _edited(self, window: Window) -> Edits:
+        earlier = self._shown
+        messages = [message for message in window.messages if message not in earlier]
+        tokens = window.tokens - total(window.count, earlier)
+        used = tokens if self.usage == "prompt" else self._used
+        if self._due(window, used):
+            system, old, recent = split_old(messages, self.keep_last)
+            talk = [message for message in old if not is_command(message, self.around_chars)]
+            if talk and len(messages) > self.more_than:
+                edits = self._compacted(window, tokens, system, old, talk, recent)
+                self._summarised_at = used
+                self._require_tokens(window, self.ends_at)
+                return edits
+            self._require_tokens(window, self.ends_at)
+        if self._of_commands:
+            talked = tokens - total(window.count, self._of_commands)
+            return Edits(parts=parts_of(window, talked, self._of_commands))
+        named = bool(self._naming) and not self._naming.isdisjoint(messages)
+        self._shown = () if named else self._formatted(self._commands.entries, self.last)
+        replace = dict.fromkeys(earlier)
+        return Edits(replace=replace, append=self._shown, parts=parts_of(window, tokens, self._shown))
+
+    def _due(self, window: Window, used: float) -> bool:
+        last = self._summarised_at
+        return used >= self.limit(window) and (last is None or used >= last + self.limit(window, self.rise))
+
+    def _name(self, messages: Iterable[Message]) -> None:
+        self._naming.update(message for message in messages if "Command History" in message.text)
+
+    def _require_tokens(self, window: Window, share: float) -> None:
+        """Raise StrategyError where the deployed agent ends the run."""
+        limit = self.limit(window, 1.0)
+        if self.usage == "all_calls" and self._used >= share * limit:
+            what = f"{self._used} of {limit:.0f} tokens are used by all calls together"
+            raise StrategyError(f"the deployed agent ends the run before the call at step {window.step}: {what}")
+
+    def _compacted(
+        self,
+        window: Window,
+        tokens: int,
+        system: list[Message],
+        old: list[Message],
+        talk: list[Message],
+        recent: list[Message],
+    ) -> Edits:
+        entries = self._commands.entries
+        older = entries[: max(0, len(entries) - self.keep_commands)]
+        notes = [f"{window.tokens} tokens: {len(talk)} messages and {len(older)} commands summarised"]
+        written: list[Written] = []
+        try:
+            written.append(self.write([cut_to(message, self.message_chars) for message in talk], window))
+        except StrategyError as error:
+            notes = [
+                f"{window.tokens} tokens, but the writer failed: the last {self.keep_last} messages stay ({error})"
+            ]
+            self._of_commands = tuple(message for message in self._of_commands if message in recent)
+            self._shown = () if self._of_commands else self._formatted(entries, self.last)
+            messages = [*system, *recent, *self._shown]
+            self._used = _quarter([*system, *recent])
+        else:
+            summary = summary_message(written[0].text)
+            of_older = self._of_older(older, window, written, notes)
+            of_last = self._formatted(entries[len(older) :], len(entries) - len(older))
+            messages = [*system, summary, *of_older, *recent, *of_last]
+            self._of_commands, self._shown = (*of_older, *of_last), ()
+            self._used += _quarter(messages) - _quarter(talk)
+            self._name((summary,))
+        before, after = {*system, *old, *recent}, set(messages)
+        tokens += total(window.count, after - before) - total(window.count, before - after)
+        commands = (*self._of_commands, *self._shown)
+        parts = parts_of(window, tokens - total(window.count, commands), commands)
+        return Edits(messages=messages, written=written, notes=notes, parts=parts)
+
+    def _of_older(
+        self, older: list[Executed], window: Window, written: list[Written], notes: list[str]
+    ) -> list[Message]:
+        """Return the summary of the older commands; nothing where there are none, or where the writer fails."""
+        if not older:
+            return []
+        texts = [entry.text(self.old_result_chars, always_dots=False) for entry in older]
+        try:
+            written.append(self.write([Message(role="user", kind="result", text=text) for text in texts], window))
+        except StrategyError as error:
+            notes.append(f"the writer failed on {len(older)} commands: they are gone ({error})")
+            return []
+        return [summary_message(written[-1].text)]
+
+    def _formatted(self, entries: Sequence[Executed], last: int) -> tuple[Message, ...]:
+        """Return the message that shows the last of some commands; none without commands."""
+        last_ones = entries[max(0, len(entries) - last) :]
+        shown = [entry.text(self.result_chars, "  Result", always_dots=False) for entry in last_ones]
+        if len(entries) > last:
+            shown.append(f"(Total {len(entries)} commands executed, showing last {last})")
+        return (_history(shown),) if entries else ()
+
+
+def _quarter(messages: Iterable[Message]) -> int:
+    """Return the tokens of some messages as the deployment estimates them: characters / 4 of each."""
+    return sum(len(message.text) // 4 for message in messages)
+
+
+def is_command(message: Message, around_chars: int = 50) -> bool:
+    """True if a message is one of a command or its result, as that deployment tells it from its text.
+
+    >>> [is_command(Message(role="assistant", text=text, kind="model")) for text in ("execute: ls", "No more.", "x" * 51 + "execute: ls")]
+    [True, False, False]
+    >>> [is_command(Message(role="user", text=text, kind="user")) for text in ("Command result: a.txt", "<returncode>0</returncode>")]
+    [True, False]
+    """
+    if "Command result:" in message.text:
+        return True
+    found = _EXECUTE_LINE.search(message.text)
+    if found is None or message.role not in ("assistant", "user"):
+        return False
+    before, after = message.text[: found.start()].strip(), message.text[found.end() :].strip()
+    return message.role == "user" or (len(before) <= around_chars and len(after) <= around_chars)

@@ -1,4 +1,4 @@
-"""Evaluator `step_v1`."""
+"""Evaluators `step_v1` and `step_v1_deployed`, and extractor `enrichment`: document 004 on what a step found."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from ...model import Record, as_text
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, parse_prefix
 from ..histories import Count
-from . import ENRICHMENT, methods_of
+from . import ENRICHMENT, deployed_fails, methods_of
 
 _DISCOVERED = re.compile(r"discovered\b[^:\n]{0,1000}+:[ \t]*(?P<types>[^\n]+)", re.IGNORECASE)
 _MARKUP = re.compile(r"<\w+[\s>/]")
+_COUNT = re.compile(
+    r"\b(?P<method>reactome|go|kegg|gsea)\b\W{0,3}(?P<count>\d+)\s+(?:significant\s+)?(?:terms|pathways)", re.I
+)
+CRITICAL = ("ImportError", "ModuleNotFoundError", "AttributeError", "FileNotFoundError", "PermissionError")
 
 
 @register("evaluator", "step_v1")
@@ -21,13 +25,7 @@ def step_v1(
     record: Record | None,
     history: Sequence[Mapping[str, Any]],
     *,
-    critical_errors: tuple[str, ...] = (
-        "ImportError",
-        "ModuleNotFoundError",
-        "AttributeError",
-        "FileNotFoundError",
-        "PermissionError",
-    ),
+    critical_errors: tuple[str, ...] = CRITICAL,
     truncation_chars: Count = 500,
     top_terms: Count = 3,
     rich_above: Count = 100,
@@ -48,17 +46,8 @@ def step_v1(
     """
     if record is None:
         return {"status": "no_history", "critical_failure": False}
-    base = {
-        "step_index": record.step,
-        "function_name": record.function,
-        "success": record.success,
-        "result_type": record.result_type,
-        "timestamp": record.t,
-        "evaluation_version": "v1_checking_only",
-        "critical_failure": False,
-    }
     if not record.success:
-        return {**base, **_failure(record.error or "", critical_errors)}
+        return {**_base(record), **_failure(record.error or "", critical_errors)}
     structured = record.result_type == "structured"
     quality: dict[str, Any] = {"data_quality": "high_structured_access", "data_completeness": "full"}
     if not structured:
@@ -69,7 +58,19 @@ def step_v1(
             "data_completeness": completeness,
             "truncation_likely": likely,
         }
-    return {**base, **quality, **_by_function(record, structured, top_terms, rich_above)}
+    return {**_base(record), **quality, **_by_function(record, structured, top_terms, rich_above)}
+
+
+def _base(record: Record) -> dict[str, Any]:
+    return {
+        "step_index": record.step,
+        "function_name": record.function,
+        "success": record.success,
+        "result_type": record.result_type,
+        "timestamp": record.t,
+        "evaluation_version": "v1_checking_only",
+        "critical_failure": False,
+    }
 
 
 def _failure(error: str, critical_errors: tuple[str, ...]) -> dict[str, Any]:
@@ -99,18 +100,22 @@ def _by_function(record: Record, structured: bool, top_terms: int, rich_above: i
 
 def _enrichment(found: Any, top_terms: int, rich_above: int) -> dict[str, Any]:
     """Return what an enrichment analysis found; `{}` for a value that is no mapping."""
-    if not isinstance(found, Mapping):
-        return {}
     methods = methods_of(found)
     counts = {name: _number(method.get("total_significant")) for name, method in methods.items()}
+    tops = {name: _list(method.get("top_terms"))[:top_terms] for name, method in methods.items()}
+    return _evaluated(counts, tops, rich_above) if isinstance(found, Mapping) else {}
+
+
+def _evaluated(counts: Mapping[str, int | float], tops: Mapping[str, Any], rich_above: int) -> dict[str, Any]:
+    """Return the findings of an enrichment from the number of terms and the first ones of each method."""
     total, significant = sum(counts.values()), [name for name, count in counts.items() if count > 0]
     evaluation: dict[str, Any] = {
-        "pathway_counts": counts,
+        "pathway_counts": dict(counts),
         "total_significant_pathways": total,
         "successful_methods": [name.upper() for name in significant],
         "method_count": len(significant),
         "data_quality": "high_structured_access",
-        "top_pathways": {name.upper(): _list(methods[name].get("top_terms"))[:top_terms] for name in significant},
+        "top_pathways": {name.upper(): tops[name] for name in significant},
     }
     if total == 0:
         evaluation["concerns"] = [
@@ -150,3 +155,121 @@ def _number(value: Any) -> int | float:
 
 def _list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else []
+
+
+@register("evaluator", "step_v1_deployed", raises=True)
+def step_v1_deployed(record: Record | None, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """`step_v1` as its owners built it, with the names of its fields.
+
+    A text of `process_cells` is `successful` where it says discovered, else `no_new_types`, and its types are always empty; any other value of it,
+    and each DEA, even an empty one, is `completed`. HTML is what holds `<div` or `<html`, and its length that of the text. An empty record is
+    judged by its summary. Raises StrategyError where the original raises: a failure without an error, a total that is no number, terms that are no
+    list. `timestamp` is the trace's.
+
+    Source: 004 §5.1, §5.2, §5.3, as its owners built it
+
+    >>> shown = Record(step=4, call_id="a", function="display_umap", success=True, value="<div>a</div>", result_type="visualization")
+    >>> step_v1_deployed(shown, ())["visualization_evaluation"]
+    {'type': 'display_umap', 'html_generated': True, 'html_length': 12, 'status': 'success'}
+    """
+    if record is None:
+        return {"status": "no_history", "critical_failure": False}
+    value = record.summary if record.value is None else record.value
+    base = _base(record)
+    if not record.success:
+        if record.error is None:
+            deployed_fails("a failed step without an error")
+        failed = _failure(record.error, CRITICAL)
+        told = failed["failure_evaluation"]
+        failure = {"error_message": record.error, "error_category": told["error_category"]}
+        failed["failure_evaluation"] = {**failure, "suggested_action": told["recommendation"]}
+        return {**base, **failed}
+    structured = record.result_type == "structured"
+    limited = not structured and bool(value) and len(str(value)) >= 500
+    quality = {
+        "data_quality": "high_structured_access" if structured else "legacy_text_parsing",
+        "data_completeness": "limited" if limited else "full",
+        "parsing_issues": "truncation_likely" if limited else None,
+    }
+    return {**base, **quality, **_of_function(record.function, value, structured)}
+
+
+def _of_function(function: str, value: Any, structured: bool) -> dict[str, Any]:
+    if function == ENRICHMENT:
+        return (
+            _deployed_enrichment(value)
+            if structured
+            else {"enrichment_evaluation": {"data_quality": "legacy_text_parsing"}}
+        )
+    if function == "process_cells":
+        status = "successful" if isinstance(value, str) and "discovered" in value.lower() else "no_new_types"
+        of_text = {"discovery_status": status, "discovered_cell_types": []}
+        return {"process_cells_evaluation": of_text if isinstance(value, str) else {"status": "completed"}}
+    if function == "dea_split_by_condition":
+        return {"dea_evaluation": {"status": "completed"}}
+    if function.startswith("display_"):
+        text = value if isinstance(value, str) else ""
+        html = "<div" in text or "<html" in text
+        made = {"html_generated": html, "html_length": len(text), "status": "success" if html else "no_html_content"}
+        return {"visualization_evaluation": {"type": function, **made}}
+    return {"function_evaluation": "generic_success"}
+
+
+def _deployed_enrichment(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        return {"error": f"an enrichment is a mapping, got {type(value).__name__}"}
+    methods = methods_of(value)
+    counts = {name: method.get("total_significant", 0) for name, method in methods.items()}
+    for name, count in counts.items():
+        if not isinstance(count, int | float):
+            deployed_fails(f"the total of {name} is {type(count).__name__}, not a number")
+    tops = {name: methods[name].get("top_terms", []) for name, count in counts.items() if count > 0}
+    for name, terms in tops.items():
+        if not isinstance(terms, str | list | tuple):
+            deployed_fails(f"the terms of {name} are {type(terms).__name__}, not a list")
+    evaluation = _evaluated(counts, {name: terms[:3] for name, terms in tops.items()}, 100)
+    return {"enrichment_evaluation": {**evaluation, "top_pathways": {name: terms[:3] for name, terms in tops.items()}}}
+
+
+READ = ("reactome", "go", "kegg", "gsea")
+_NOTHING: dict[str, Any] = {"top_terms": [], "top_pvalues": [], "total_significant": 0}
+
+
+@register("extractor", "enrichment")
+def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
+    """The findings of an enrichment analysis read back from what was stored: per method the leading terms, p-values and the total.
+
+    A structured record is read directly, and a missing total counts as 0. A text is parsed as far as it goes, as Python or JSON, and gives
+    what it still holds; where nothing parses, counts written as `GO: 12 terms`. None for any other function and for a failure.
+
+    Source: 004 §3.2, §3.3
+
+    >>> kept = Record(step=0, call_id="a", function="perform_enrichment_analyses", success=True,
+    ...     value="{'go': {'total_significant': 12, 'top_terms': ['mitosis', 'cell cy")
+    >>> enrichment(kept)
+    {'go': {'top_terms': ['mitosis', 'cell cy'], 'total_significant': 12}}
+    """
+    if record.function != ENRICHMENT or not record.success:
+        return None
+    if record.result_type == "structured":
+        found = methods_of(record.value, READ)
+        return {name: _read(method, top, _NOTHING) for name, method in found.items()}
+    text = "" if record.value is None else as_text(record.value)
+    try:
+        parsed = parse_prefix(text)[0]
+    except NothingParsed:
+        parsed = {
+            match["method"].lower(): {"total_significant": int(match["count"])} for match in _COUNT.finditer(text)
+        }
+    return {name: _read(method, top, {}) for name, method in methods_of(parsed, READ).items()}
+
+
+def _read(method: Mapping[str, Any], top: int, missing: Mapping[str, Any]) -> dict[str, Any]:
+    held = {**missing, **method}
+    findings: dict[str, Any] = {}
+    for key, name in (("top_terms", "top_terms"), ("top_pvalues", "p_values")):
+        if isinstance(held.get(key), list):
+            findings[name] = held[key][:top]
+    if "total_significant" in held:
+        findings["total_significant"] = held["total_significant"]
+    return findings

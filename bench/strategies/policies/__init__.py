@@ -1,8 +1,8 @@
 """The history rules of today's agents and libraries: each policy by its own rule, under its own name, with its own way of counting tokens.
 
-A *view* (`mode="per_call"`) is computed from the full history at every call; every other policy rewrites the history. Where a project does not
-document the text around a summary or of a placeholder, that text is ours, and the policy says so. This file holds what several policies share:
-tool calls and their results, counts of tokens by a constant, and cuts of a history. Families of one library share a file.
+A *view* is computed from the full history at every call; every other policy rewrites the history. A parameter `every` above 1 moves the boundary at
+every `every`-th prompt only, which no original offers. Where a project does not document the text around a summary or of a placeholder, that text
+is ours, and the policy says so. This file holds what several policies share. Families of one library share a file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 
 from ...model import Message, ToolCall
 from ...plugins.registry import Entry, entries
-from ..histories import total, with_text
+from ..messages import arguments_mapping, own_calls
 
 MEASURED = Path(__file__).parent / "measured.csv"
 """The scores of each policy on the shipped traces, as benchmarks/leaderboard.py wrote them."""
@@ -39,13 +39,8 @@ def field_policies() -> tuple[Entry, ...]:
 # ---------------------------------------------------------------- calls and results
 
 
-def callers(messages: Sequence[Message]) -> dict[str, tuple[Message, ToolCall]]:
-    """Return each call by its id, with the message that makes it. An id that comes again is the later one.
-
-    >>> call = ToolCall(id="c", name="read")
-    >>> callers([Message(role="assistant", text="", kind="model", tool_calls=(call,))])["c"][1].name
-    'read'
-    """
+def callers(messages: Iterable[Message]) -> dict[str, tuple[Message, ToolCall]]:
+    """Return each call by its id, with the message that makes it. An id that comes again is the later one."""
     return {call.id: (message, call) for message in messages for call in message.tool_calls}
 
 
@@ -60,36 +55,26 @@ def results_of(messages: Iterable[Message]) -> dict[str | None, Message]:
     return {message.call_id: message for message in messages if message.kind == "result"}
 
 
-def arguments_of(call: ToolCall) -> Any:
-    """Return a call's arguments as a mapping; those that were no JSON under one key.
-
-    >>> arguments_of(ToolCall(id="c", name="f", arguments="not json"))
-    {'arguments': 'not json'}
-    """
-    if isinstance(call.arguments, dict):
-        return call.arguments
-    return {} if call.arguments is None else {"arguments": call.arguments}
-
-
 def path_of(call: ToolCall) -> str | None:
     """Return the file that a call names, as `file_path` or `path`; None where it names none."""
-    arguments = arguments_of(call)
+    arguments = arguments_mapping(call)
     path = arguments.get("file_path") or arguments.get("path")
     return path if isinstance(path, str) else None
 
 
 def without_inputs(message: Message, cleared: Collection[str]) -> Message:
-    """Return a model's message with empty arguments in these calls; a call that is written in its text stays.
-
-    >>> call = ToolCall(id="c", name="read", arguments={"path": "a"})
-    >>> without_inputs(Message(role="assistant", text="", kind="model", tool_calls=(call,)), ["c"]).tool_calls[0].arguments
-    {}
-    """
+    """Return a model's message with empty arguments in these calls; a call that is written in its text stays."""
     calls = (
         msgspec.structs.replace(call, arguments={}) if call.id in cleared and not call.in_text else call
         for call in message.tool_calls
     )
     return msgspec.structs.replace(message, tool_calls=tuple(calls))
+
+
+def cleared_inputs(results: Iterable[Message], made: Mapping[str, tuple[Message, ToolCall]]) -> dict[Message, Message]:
+    """Return for each message that makes the calls of some results the message without their arguments."""
+    ids = [message.call_id for message in results if message.call_id in made and message.call_id]
+    return {made[call_id][0]: without_inputs(made[call_id][0], ids) for call_id in ids}
 
 
 def older(found: list[Any], keep_last: int) -> list[Any]:
@@ -106,26 +91,11 @@ def exchanged(messages: Iterable[Message], instead: Mapping[Message, Message]) -
     return [instead.get(message, message) for message in messages]
 
 
-def omitted(message: Message) -> str:
-    """Return the line that SWE-agent shows in place of an old observation."""
-    return f"Old environment output: ({len(message.text.splitlines())} lines omitted)"
-
-
-def observations_of(messages: Sequence[Message]) -> list[Message]:
-    """Return the observations of a history as SWE-agent counts them: the first user message, which is the task, and all tool results."""
-    task = next((message for message in messages if message.kind == "user"), None)
-    return [message for message in messages if message is task or message.kind == "result"]
-
-
 # ---------------------------------------------------------------- counting
 
 
 def rounded_up(chars: float, per_token: float = 4) -> int:
-    """Return tokens as many projects estimate them: characters (or bytes) by a constant, rounded up.
-
-    >>> rounded_up(8), rounded_up(9)
-    (2, 3)
-    """
+    """Return tokens as many projects estimate them: characters (or bytes) by a constant, rounded up."""
     return math.ceil(chars / per_token)
 
 
@@ -140,15 +110,11 @@ _LANGCHAIN_ROLES = {"system": "system", "model": "assistant", "result": "tool"}
 def langchain_tokens(message: Message, chars_per_token: float = 4) -> int:
     """Return a message's tokens as langchain-core's `count_tokens_approximately` counts them: text, role, calls and call id, and 3 more.
 
-    A call that is written in the text is counted there alone.
-
     >>> langchain_tokens(Message(role="user", text="12345", kind="user"))
     6
     """
     calls = [
-        {"name": call.name, "args": call.arguments, "id": call.id, "type": "tool_call"}
-        for call in message.tool_calls
-        if not call.in_text
+        {"name": call.name, "args": call.arguments, "id": call.id, "type": "tool_call"} for call in own_calls(message)
     ]
     chars = len(message.text) + (len(repr(calls)) if calls else 0) + len(_LANGCHAIN_ROLES.get(message.kind, "user"))
     return rounded_up(chars + (len(message.call_id or "") if message.kind == "result" else 0), chars_per_token) + 3
@@ -187,12 +153,7 @@ def answered(messages: Sequence[Message], none: int = 0) -> int:
 
 
 def results_together(messages: Iterable[Message]) -> list[list[Message]]:
-    """Return a history as lists of one message each; tool results that follow each other are one list.
-
-    >>> told = [Message(role="tool", text=text, kind="result") for text in "ab"]
-    >>> [len(group) for group in results_together([Message(role="user", text="go", kind="user"), *told])]
-    [1, 2]
-    """
+    """Return a history as lists of one message each; tool results that follow each other are one list."""
     groups: list[list[Message]] = []
     for message in messages:
         if message.kind == "result" and groups and groups[-1][0].kind == "result":
@@ -205,59 +166,3 @@ def results_together(messages: Iterable[Message]) -> list[list[Message]]:
 def joined(groups: Iterable[Sequence[Message]]) -> list[Message]:
     """Return the messages of some groups, in order."""
     return [message for group in groups for message in group]
-
-
-def langchain_trimmed(
-    messages: Sequence[Message],
-    max_tokens: int,
-    count: Callable[[Message], int],
-    *,
-    start_on: str | None = None,
-    include_system: bool = False,
-    partial: bool = False,
-) -> list[Message]:
-    """Return the longest end of a history that fits, as langchain-core's `trim_messages` cuts it with strategy "last".
-
-    `start_on` is a kind (user, model, result): that end begins with the first message of it. `partial`: of the message that does not fit
-    whole, as many of its last lines as do. A call may be cut from its results.
-
-    >>> told = [Message(role="user", text=text, kind="user") for text in ("first", "second", "third")]
-    >>> [message.text for message in langchain_trimmed(told, 12, langchain_tokens)]
-    ['second', 'third']
-    """
-    system = [message for message in messages[:1] if include_system and message.kind == "system"]
-    rest = list(messages[len(system) :])
-    room = max(0, max_tokens - total(count, system)) if system else max_tokens
-    start = within(rest, room, count, least=0)
-    kept = rest[start:]
-    if partial and start:
-        kept = [*_last_lines(rest[start - 1], room - total(count, kept), count), *kept]
-    kinds = {"user": ("user", "made")}.get(start_on or "", (start_on,))
-    first = next((place for place, message in enumerate(kept) if message.kind in kinds), len(kept))
-    return [*system, *(kept if start_on is None else kept[first:])]
-
-
-def _last_lines(message: Message, room: int, count: Callable[[Message], int]) -> list[Message]:
-    lines = message.text.split("\n")
-    ends = (with_text(message, "\n".join(lines[first:])) for first in range(1, len(lines)))
-    return next(([cut] for cut in ends if count(cut) <= room), [])
-
-
-def middle_cut(text: str, max_bytes: int, marker: Callable[[int, int], str]) -> str:
-    """Return a text with its middle cut out: `max_bytes` of UTF-8 are left, half at either end, with `marker(bytes, characters left out)` between.
-
-    >>> middle_cut("0123456789", 4, lambda size, chars: f"<{chars}>"), middle_cut("0123", 4, lambda size, chars: "")
-    ('01<6>89', '0123')
-    """
-    data = text.encode("utf-8", "surrogatepass")
-    if len(data) <= max_bytes:
-        return text
-    end, start = max_bytes // 2, len(data) - (max_bytes - max_bytes // 2)
-    while end and data[end] & 0xC0 == 0x80:
-        end -= 1
-    while start < len(data) and data[start] & 0xC0 == 0x80:
-        start += 1
-    head, left_out, tail = (
-        part.decode("utf-8", "surrogatepass") for part in (data[:end], data[end:start], data[start:])
-    )
-    return f"{head}{marker(len(data) - max_bytes, len(left_out))}{tail}"

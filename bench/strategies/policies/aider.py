@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...model import Message
 from ...plugins.registry import register
 from .. import Edits, Window, Written
@@ -14,7 +12,6 @@ RESERVED_TOKENS = 512
 
 
 @register("compactor", "aider")
-@dataclass(kw_only=True)
 class AiderSummary(Summarising):
     """The exchanges before the user's last message, once they exceed `max_tokens`: a summary as user message, and a tail within half of it.
 
@@ -26,16 +23,13 @@ class AiderSummary(Summarising):
 
     Source: aider-chat 0.86.2, aider/history.py (ChatSummary) and aider/models.py (max_chat_history_tokens)
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(AiderSummary(max_tokens=20), *["user: go", "assistant: done"] * 4, "user: and now?", max_tokens=2000)
+    >>> AiderSummary(max_tokens=20).tried(*["user: go", "assistant: done"] * 4, "user: and now?", max_tokens=2000)
     ['user: Summary of 6 earlier messages:', 'user: go', 'assistant: done', 'user: and now?']
     """
 
     max_tokens: Count | None = None
-    writer: str = "extractive"
 
     def compact(self, window: Window) -> Edits | None:
-        """Return the history with its older exchanges summarised."""
         messages = list(window.messages)
         start = system_count(messages)
         last = max((place for place, message in enumerate(messages) if message.kind == "user"), default=start)
@@ -53,7 +47,6 @@ class AiderSummary(Summarising):
     def _shortened(
         self, messages: list[Message], window: Window, limit: float, written: list[Written]
     ) -> list[Message]:
-        """Return summary and tail; `written` has one entry for each time that they were summarised before."""
         split, tail = len(messages), 0
         while split and tail + window.count(messages[split - 1]) < limit // 2:
             split -= 1

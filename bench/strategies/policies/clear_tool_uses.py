@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...plugins.registry import register
 from .. import Window
-from ..histories import Count, PromptMessages, Turns, View
-from . import callers, exchanged, older, tool_name, without_inputs
+from ..histories import Count, PromptMessages, View
+from . import callers, cleared_inputs, exchanged, older, tool_name
 
 HOW = {
     "anthropic": """
@@ -43,20 +41,18 @@ def clear_old_results(messages, prompt_tokens, count, keep=$keep, at_least=$clea
 }
 
 
-@register("compactor", "clear_tool_uses", mode="per_call", how=HOW)
-@dataclass(kw_only=True)
+@register("compactor", "clear_tool_uses", how=HOW)
 class ClearToolUses(View):
     """Above `trigger` prompt tokens all tool results but the last `keep` are cleared: a placeholder stands in their place.
 
     A view, as the provider has it. The trigger is the whole prompt, tool definitions included; with `trigger_tool_uses` it is the number of tool
     uses. Results of `exclude_tools` stay and do not count towards `keep`. Where clearing would free fewer than `clear_at_least` tokens, nothing
     is cleared. `clear_tool_inputs` empties the arguments of the cleared calls too. The provider does not document its placeholder; this one is
-    ours. `every` above 1 moves the boundary at every `every`-th prompt only, which the provider does not offer.
+    ours.
 
     Source: Anthropic API, "Context editing", clear_tool_uses_20250919 (https://platform.claude.com/docs/en/build-with-claude/context-editing)
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(ClearToolUses(trigger=10, keep=1), "tool: one", "tool: two")
+    >>> ClearToolUses(trigger=10, keep=1).tried("tool: one", "tool: two")
     ['tool: [tool result cleared]', 'tool: two']
     """
 
@@ -67,10 +63,8 @@ class ClearToolUses(View):
     exclude_tools: tuple[str, ...] = ()
     clear_tool_inputs: bool = False
     placeholder: str = "[tool result cleared]"
-    every: Turns = 1
 
     def view(self, window: Window) -> PromptMessages:
-        """Return the history with placeholders for what is cleared, or None for all of it."""
         results = [message for message in window.messages if message.kind == "result"]
         size, limit = window.tokens, self.trigger
         if self.trigger_tool_uses is not None:
@@ -78,12 +72,9 @@ class ClearToolUses(View):
         if size <= limit:
             return None
         made = callers(window.messages)
-        cleared = older(
-            [message for message in results if tool_name(message, made) not in self.exclude_tools], self.keep
-        )
+        cleared = older([one for one in results if tool_name(one, made) not in self.exclude_tools], self.keep)
         instead = {message: self.rewritten(message, self.placeholder) for message in cleared}
         if self.clear_tool_inputs:
-            ids = [message.call_id for message in cleared if message.call_id in made and message.call_id]
-            instead |= {made[call_id][0]: without_inputs(made[call_id][0], ids) for call_id in ids}
+            instead |= cleared_inputs(cleared, made)
         freed = sum(window.count(message) - window.count(new) for message, new in instead.items())
         return exchanged(window.messages, instead) if instead and freed >= (self.clear_at_least or 0) else None

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from ...model import Message, ToolResult
 from ...plugins.registry import register
 from .. import Edits, Window
-from ..histories import Count, Share, Summarising, limit_tokens, summary_message, system_count, with_text
-from . import middle_cut, rounded_up
+from ..histories import AtShare, Count, Share, Summarising, summary_message, system_count, with_text
+from . import rounded_up
 
 NO_SUMMARY = "(no summary)"
 
 
 @register("compactor", "codex")
-@dataclass(kw_only=True)
-class CodexCompaction(Summarising):
+class CodexCompaction(AtShare, Summarising):
     """At `threshold` of the window: `[system, the user's messages, summary]`; every assistant and tool message goes.
 
     The user's messages are taken from the newest back while they fit `user_tokens` (bytes by 4, rounded up). The one that does not fit loses its
@@ -25,27 +23,21 @@ class CodexCompaction(Summarising):
 
     Source: openai/codex, codex-rs/core/src/compact.rs (build_compacted_history, COMPACT_USER_MESSAGE_MAX_TOKENS) at 0100b103
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(CodexCompaction(), "user: go", "assistant: done")
+    >>> CodexCompaction().tried("user: go", "assistant: done")
     ['user: go', 'user: Summary of 2 earlier messages:']
     """
 
     threshold: Share = 0.9
-    max_tokens: Count | None = None
     user_tokens: Count = 20_000
-    writer: str = "extractive"
 
     def compact(self, window: Window) -> Edits | None:
-        """Return the new history where the threshold is reached, else None."""
         old, start = window.messages, system_count(window.messages)
-        if window.tokens < limit_tokens(window, self.threshold, self.max_tokens) or len(old) == start:
+        if window.tokens < self.limit(window) or len(old) == start:
             return None
         users = self._users([message for message in old[start:] if message.kind == "user"])
-        note = f"{len(old) - start} messages summarised, {len(users)} of the user's kept"
-        edits = self.summarised(window, [*old[:start], *users], list(old), (), note)
-        if edits.written[0].text:
-            return edits
-        return replace(edits, messages=[*old[:start], *users, summary_message(NO_SUMMARY)])
+        note = f"{window.tokens} tokens: {len(old) - start} messages summarised, {len(users)} of the user's kept"
+        before = [*old[:start], *users]
+        return self.summarised(window, before, list(old), (), note, lambda text: summary_message(text or NO_SUMMARY))
 
     def _users(self, messages: list[Message]) -> list[Message]:
         kept: list[Message] = []
@@ -78,7 +70,15 @@ def codex_output(
 
 
 def _cut(text: str, max_bytes: int, unit: str) -> str:
-    def marker(size: int, chars: int) -> str:
-        return f"…{rounded_up(size) if unit == 'tokens' else chars} {unit} truncated…"
-
-    return middle_cut(text, max_bytes, marker)
+    """Return a text with its middle cut out: `max_bytes` of UTF-8 are left, half at either end, and between them the amount that went."""
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) <= max_bytes:
+        return text
+    end, start = max_bytes // 2, len(data) - (max_bytes - max_bytes // 2)
+    while end and data[end] & 0xC0 == 0x80:
+        end -= 1
+    while start < len(data) and data[start] & 0xC0 == 0x80:
+        start += 1
+    head, gone, tail = (part.decode("utf-8", "surrogatepass") for part in (data[:end], data[end:start], data[start:]))
+    amount = rounded_up(len(data) - max_bytes) if unit == "tokens" else len(gone)
+    return f"{head}…{amount} {unit} truncated…{tail}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -19,7 +18,6 @@ FIXED_TOKENS, FIXED_KEPT, FIXED_SPARED = 170_000, 6, 20
 
 
 @register("compactor", "deepagents")
-@dataclass(kw_only=True)
 class DeepagentsSummary(Summarising):
     """At `threshold` of the window: a summary that names the file with what went, and the longest end within `keep` of the window.
 
@@ -30,8 +28,7 @@ class DeepagentsSummary(Summarising):
 
     Source: deepagents 0.7, deepagents/middleware/summarization.py (compute_summarization_defaults, TruncateArgsSettings)
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(DeepagentsSummary(keep=0.3), *["user: " + "x" * 80] * 8)[0]
+    >>> DeepagentsSummary(keep=0.3).tried(*["user: " + "x" * 80] * 8)[0]
     'user: [the whole is in conversation_history/session.md]'
     """
 
@@ -39,10 +36,8 @@ class DeepagentsSummary(Summarising):
     keep: Share = 0.10
     fixed: bool = False
     max_arg_chars: Count = 2_000
-    writer: str = "extractive"
 
     def compact(self, window: Window) -> Edits | None:
-        """Return the history with shorter arguments, or summary and end."""
         start = system_count(window.messages)
         system, messages = list(window.messages[:start]), list(window.messages[start:])
         limit = FIXED_TOKENS if self.fixed else max(1, int(self.threshold * window.max_tokens))
@@ -58,13 +53,10 @@ class DeepagentsSummary(Summarising):
         cut = with_call(shorter, cut)
         if cut <= 0:
             return changed
-        edits = self.summarised(window, system, shorter[:cut], shorter[cut:], "")
-        summary = summary_message(f"[the whole is in {HISTORY}]\n{edits.written[0].text}")
         note = f"{size} tokens: {cut} messages summarised"
-        return replace(edits, messages=[*system, summary, *shorter[cut:]], notes=(note,))
+        return self.summarised(window, system, shorter[:cut], shorter[cut:], note, _named)
 
     def _shorter(self, messages: list[Message], full: bool, budget: int) -> list[Message]:
-        """Return the messages with shorter arguments in the older ones."""
         if not (len(messages) >= FIXED_SPARED if self.fixed else full):
             return messages
         spared = len(messages) - FIXED_SPARED if self.fixed else within(messages, budget, langchain_tokens, least=0)
@@ -81,6 +73,10 @@ class DeepagentsSummary(Summarising):
         long = {k: v for k, v in call.arguments.items() if isinstance(v, str) and len(v) > self.max_arg_chars}
         cut = {**call.arguments, **{key: f"{value[:20]}...(truncated)" for key, value in long.items()}}
         return msgspec.structs.replace(call, arguments=cut) if long else call
+
+
+def _named(text: str) -> Message:
+    return summary_message(f"[the whole is in {HISTORY}]\n{text}")
 
 
 OUTPUT = {

@@ -8,35 +8,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...model import Message
 from ...plugins.registry import register
 from .. import Edits, Window, Written
 from ..histories import (
+    AtShare,
     Batched,
     Count,
     Share,
     Summarising,
-    Turns,
     assistant_message,
-    limit_tokens,
+    state,
     summary_message,
     system_count,
     total,
     with_text,
 )
-from . import NOTED, answered, arguments_of, callers, dense_json, results_together, tool_name
+from ..messages import arguments_mapping, own_calls
+from . import NOTED, answered, callers, dense_json, results_together, tool_name
 
 MASK = "tool_output_masked"
 
 
 def text_tokens(text: str) -> float:
-    """Return the tokens of a text.
-
-    >>> text_tokens("abcd"), text_tokens("é")
-    (1.0, 1.5)
-    """
+    """Return the tokens of a text."""
     other = 0 if len(text) > 100_000 else sum(character >= "\x80" for character in text)
     return (len(text) - other) / 4 + 1.5 * other
 
@@ -45,11 +41,6 @@ def split_point(contents: Sequence[Sequence[Message]], share: float) -> int:
     """Return the number of contents that are old: up to the first user message that begins behind this share of the characters.
 
     Without one: all of them where the last is an answer without calls, else up to the last user message.
-
-    >>> roles = [("user", "user"), ("assistant", "model")] * 2
-    >>> told = [[Message(role=role, text="x" * 99, kind=kind)] for role, kind in roles]
-    >>> split_point(told, 0.3), split_point(told, 0.9), split_point(told[:1], 0.3)
-    (2, 4, 0)
     """
     sizes = [sum(len(_json(message)) for message in content) for content in contents]
     wanted, before, last = sum(sizes) * share, 0, 0
@@ -69,14 +60,13 @@ def _json(message: Message) -> str:
         parts.append({"functionResponse": {"id": message.call_id, "response": {"output": message.text}}})
     elif message.text or not message.tool_calls:
         parts.append({"text": message.text})
-    made = [call for call in message.tool_calls if not call.in_text]
-    parts += [{"functionCall": {"id": call.id, "name": call.name, "args": arguments_of(call)}} for call in made]
+    for call in own_calls(message):
+        parts.append({"functionCall": {"id": call.id, "name": call.name, "args": arguments_mapping(call)}})
     return dense_json({"role": "model" if message.role == "assistant" else "user", "parts": parts})
 
 
 @register("compactor", "gemini.compress")
-@dataclass(kw_only=True)
-class GeminiCompress(Summarising):
+class GeminiCompress(AtShare, Summarising):
     """At `threshold` of the window: a summary as user, a fixed answer, and the tail from the first user message behind 70 % of the characters.
 
     First, tool results beyond the newest `result_tokens` become files: `output_chars` of them are left, or 4 for each token that the window still
@@ -88,29 +78,22 @@ class GeminiCompress(Summarising):
 
     Source: @google/gemini-cli-core 0.61.0, src/context/chatCompressionService.ts
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(GeminiCompress(preserve=0.7), *["user: " + "x" * 99, "assistant: ok"] * 2)[:2]
+    >>> GeminiCompress(preserve=0.7).tried(*["user: " + "x" * 99, "assistant: ok"] * 2)[:2]
     ['user: Summary of 2 earlier messages:', 'assistant: Noted.']
     """
 
     threshold: Share = 0.5
-    max_tokens: Count | None = None
     preserve: Share = 0.3
     result_tokens: Count = 50_000
     output_chars: Count = 40_000
-    writer: str = "extractive"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._grew = False  # a summary once made the history larger
+    _grew: bool = state(bool)  # a summary once made the history larger
 
     def compact(self, window: Window) -> Edits | None:
-        """Return summary, answer and tail as the new history, or None."""
         start = system_count(window.messages)
         end = answered(window.messages, start)
         system, told, pending = window.messages[:start], window.messages[start:end], window.messages[end:]
         tokens = window.tokens - total(window.count, [*pending, *told[-1:]])  # those of the last prompt
-        if not told or tokens < limit_tokens(window, self.threshold, self.max_tokens):
+        if not told or tokens < self.limit(window):
             return None
         before, cut = total(window.count, told), self._cut(told, max(0, 4 * (window.max_tokens - tokens)))
         if self._grew:
@@ -133,7 +116,6 @@ class GeminiCompress(Summarising):
         return Edits(messages=[*system, *left, *pending], written=written, notes=(note,))
 
     def _cut(self, messages: Sequence[Message], room_chars: int) -> list[Message]:
-        """Return the messages with the results beyond the newest ones cut."""
         made, used = callers(messages), 0.0
         shown: list[Message] = []
         for message in reversed(messages):
@@ -158,18 +140,16 @@ def _ends(text: str, limit: int, name: str) -> str:
 
 
 @register("compactor", "gemini.mask")
-@dataclass(kw_only=True)
 class GeminiMask(Batched):
     """Tool results beyond the newest `protect_tokens` become a preview and a file's name, once `min_prunable_tokens` of them can go.
 
     So it acts in batches. The result that crosses the border goes too. The preview is the first and the last 250 characters of the result's JSON,
     or of a shell's output (`shell_tools`) the first and the last 10 lines. A result that would not become smaller stays, and so do those of
-    `exempt` tools. `every` above 1 looks at every `every`-th prompt only, which the original does not offer.
+    `exempt` tools.
 
     Source: @google/gemini-cli-core 0.61.0, src/context/toolOutputMaskingService.ts
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(GeminiMask(protect_tokens=0, min_prunable_tokens=100), "tool: " + "x" * 4000, "assistant: ok")
+    >>> GeminiMask(protect_tokens=0, min_prunable_tokens=100).tried("tool: " + "x" * 4000, "assistant: ok")
     ['tool: <tool_output_masked>', 'assistant: ok']
     """
 
@@ -177,10 +157,8 @@ class GeminiMask(Batched):
     min_prunable_tokens: Count = 30_000
     shell_tools: tuple[str, ...] = ("run_shell_command",)
     exempt: tuple[str, ...] = ("activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode")
-    every: Turns = 1
 
     def edit(self, window: Window) -> Edits | None:
-        """Return the history with its old results masked."""
         told = window.messages[: answered(window.messages)]
         made, used, may_go = callers(told), 0.0, 0.0
         replace: dict[Message, Message | None] = {}

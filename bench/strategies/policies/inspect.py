@@ -6,15 +6,15 @@ is not enough the original ends the run; here a note says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Collection
 
 import msgspec
 
 from ...model import Message
 from ...plugins.registry import register
 from .. import Edits, Window
-from ..histories import Count, Rewritten, Share, Summarising, limit_tokens, total
+from ..histories import AtShare, Count, Summarising, total
 from . import exchanged, older, results_of
 
 REMOVED = "(Tool result removed)"
@@ -22,19 +22,19 @@ PASSES = 4
 """The tries of the original: one, and up to three more while that still helps."""
 
 
-class _Repeated:
+class _Repeated(AtShare):
     """Base of a rule that acts again while that helps."""
 
-    threshold: float
-    max_tokens: int | None
+    @abstractmethod
+    def _shown(self, messages: list[Message]) -> list[Message]: ...
 
-    def _repeated(self, window: Window, rule: Callable[[list[Message]], list[Message]]) -> Edits | None:
-        limit = limit_tokens(window, self.threshold, self.max_tokens)
+    def compact(self, window: Window) -> Edits | None:
+        limit = self.limit(window)
         if window.tokens <= limit:
             return None
         messages, tokens = list(window.messages), window.tokens
         for _ in range(PASSES):
-            shown = rule(messages)
+            shown = self._shown(messages)
             fewer = tokens - total(window.count, messages) + total(window.count, shown)
             helped, messages, tokens = fewer < tokens, shown, fewer
             if tokens <= limit or not helped:
@@ -44,7 +44,6 @@ class _Repeated:
 
 
 @register("compactor", "inspect.edit")
-@dataclass(kw_only=True)
 class InspectEdit(_Repeated):
     """Above `threshold` of the window every tool result but the last `keep_tool_uses` becomes `(Tool result removed)`.
 
@@ -54,32 +53,21 @@ class InspectEdit(_Repeated):
 
     Source: inspect-ai 0.3.285, inspect_ai/model/_compaction/edit.py
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(InspectEdit(keep_tool_uses=1), "call read", "tool: one", "call read", "tool: two")
+    >>> InspectEdit(keep_tool_uses=1).tried("call read", "tool: one", "call read", "tool: two")
     ['call read', 'tool: (Tool result removed)', 'call read', 'tool: two']
     """
 
-    threshold: Share = 0.9
-    max_tokens: Count | None = None
     keep_tool_uses: Count = 3
     keep_tool_inputs: bool = True
     exclude_tools: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        self._rewritten = Rewritten()
-
-    def compact(self, window: Window) -> Edits | None:
-        """Return the history with its old results cleared."""
-        return self._repeated(window, self._edited)
-
-    def _edited(self, messages: list[Message]) -> list[Message]:
+    def _shown(self, messages: list[Message]) -> list[Message]:
         given, kept = results_of(messages), (*self.exclude_tools, "tool_search")
         calls = [call for message in messages for call in message.tool_calls]
         cleared = older([call.id for call in calls if call.id in given and call.name not in kept], self.keep_tool_uses)
         if self.keep_tool_inputs:
-            shown = exchanged(
-                messages, {given[call_id]: self._rewritten(given[call_id], REMOVED) for call_id in cleared}
-            )
+            old = [given[call_id] for call_id in cleared]
+            shown = exchanged(messages, {message: self.rewritten(message, REMOVED) for message in old})
         else:
             left = [message for message in messages if message.kind != "result" or message.call_id not in cleared]
             shown = [_without(message, set(cleared)) for message in left]
@@ -93,15 +81,13 @@ def _without(message: Message, gone: Collection[str]) -> Message:
     names = [call.name for call in message.tool_calls if call.id in gone]
     if not names:
         return message
-    lines = [message.text] * bool(message.text) + [
-        f"[call of {name} removed, with its result]" for name in reversed(names)
-    ]
+    removed = [f"[call of {name} removed, with its result]" for name in reversed(names)]
+    lines = [message.text, *removed] if message.text else removed
     calls = tuple(call for call in message.tool_calls if call.id not in gone)
     return msgspec.structs.replace(message, tool_calls=calls, text="\n".join(lines))
 
 
 @register("compactor", "inspect.trim")
-@dataclass(kw_only=True)
 class InspectTrim(_Repeated):
     """Above `threshold` of the window: the system messages, the request, and the last `preserve` of the other messages.
 
@@ -109,20 +95,13 @@ class InspectTrim(_Repeated):
 
     Source: inspect-ai 0.3.285, inspect_ai/model/_compaction/trim.py and inspect_ai/model/_trim.py
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(InspectTrim(preserve=0.5), "user: 0", "user: 1", "user: 2", "user: 3", "user: 4", tokens=110)
+    >>> InspectTrim(preserve=0.5).tried("user: 0", "user: 1", "user: 2", "user: 3", "user: 4", tokens=110)
     ['user: 0', 'user: 4']
     """
 
-    threshold: Share = 0.9
-    max_tokens: Count | None = None
     preserve: float = 0.8
 
-    def compact(self, window: Window) -> Edits | None:
-        """Return the history without its older messages."""
-        return self._repeated(window, self._trimmed)
-
-    def _trimmed(self, messages: list[Message]) -> list[Message]:
+    def _shown(self, messages: list[Message]) -> list[Message]:
         head, talk = _parts(messages)
         kept: list[Message] = []
         made: set[str] = set()
@@ -144,30 +123,24 @@ def _with_calls(message: Message, given: Collection[str | None]) -> Message:
 
 
 @register("compactor", "inspect.summary")
-@dataclass(kw_only=True)
-class InspectSummary(Summarising):
+class InspectSummary(AtShare, Summarising):
     """Above `threshold` of the window: the system messages, the request, and one user message with a summary of all the rest; no tail.
 
     The writer reads them all, from the last summary on. The text around the summary is ours.
 
     Source: inspect-ai 0.3.285, inspect_ai/model/_compaction/summary.py
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(InspectSummary(), "user: 0", "user: 1", "user: 2")
+    >>> InspectSummary().tried("user: 0", "user: 1", "user: 2")
     ['user: 0', 'user: Summary of 3 earlier messages:']
     """
 
-    threshold: Share = 0.9
-    max_tokens: Count | None = None
-    writer: str = "extractive"
-
     def compact(self, window: Window) -> Edits | None:
-        """Return request and summary as the new history, or None."""
-        if window.tokens <= limit_tokens(window, self.threshold, self.max_tokens):
+        if window.tokens <= self.limit(window):
             return None
         head, talk = _parts(list(window.messages))
         last = max((place for place, message in enumerate(talk) if message.kind == "made"), default=0)
-        return self.summarised(window, head, [*head, *talk[last:]], (), f"{len(talk)} messages summarised")
+        note = f"{window.tokens} tokens: {len(talk)} messages summarised"
+        return self.summarised(window, head, [*head, *talk[last:]], (), note)
 
 
 def _parts(messages: list[Message]) -> tuple[list[Message], list[Message]]:

@@ -1,39 +1,47 @@
-"""Compactors `langchain.*`: LangChain's context editing, its summarization middleware, and `trim_messages`.
+"""Compactors `langchain.*`: LangChain's context editing, its summarization middleware, and `trim_messages`; and `langmem.summarize`.
 
 Tokens are characters by 4, rounded up, and 3 more a message.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from ...model import Message
+from ...model.errors import SpecError
 from ...plugins.registry import register
-from .. import Edits, Window
-from ..histories import Count, PromptMessages, Share, Summarising, Turns, View, summary_message, system_count, total
-from . import langchain_tokens, langchain_trimmed, with_call, within, without_inputs
+from .. import Edits, Window, Written
+from ..histories import (
+    Count,
+    PromptMessages,
+    Share,
+    Summarising,
+    View,
+    state,
+    summary_message,
+    system_count,
+    total,
+    with_text,
+)
+from . import langchain_tokens, results_of, with_call, within, without_inputs
 
 TOO_LONG = "[the earlier conversation is too long to be summarised]"
 KINDS = {"human": "user", "ai": "model", "tool": "result", "system": "system"}
 
 
-@register("compactor", "langchain.clear_tool_uses", mode="per_call")
-@dataclass(kw_only=True)
+@register("compactor", "langchain.clear_tool_uses")
 class LangchainClearToolUses(View):
     """Above `trigger` tokens every tool result but the last `keep` becomes `placeholder`, from the oldest on.
 
     A view. The system prompt and the tool definitions do not count; with `count="model"` tokens are the model's, and both count. With
     `clear_at_least` it stops once that many are freed: the oldest results go, where the provider's rule of that name skips the edit. Results of
     `exclude_tools` are not cleared but use up `keep`; so does a result whose call is not in the model message before it. `clear_tool_inputs`
-    empties the arguments of the cleared calls. `every` above 1 moves the boundary at every `every`-th prompt only, which the original does not
-    offer.
+    empties the arguments of the cleared calls.
 
     Source: langchain 1.4.7, langchain/agents/middleware/context_editing.py (ClearToolUsesEdit)
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(LangchainClearToolUses(trigger=10, keep=1), "call read", "tool: one", "call read", "tool: two")
+    >>> LangchainClearToolUses(trigger=10, keep=1).tried("call read", "tool: one", "call read", "tool: two")
     ['call read', 'tool: [cleared]', 'call read', 'tool: two']
     """
 
@@ -44,10 +52,8 @@ class LangchainClearToolUses(View):
     exclude_tools: tuple[str, ...] = ()
     placeholder: str = "[cleared]"
     count: Literal["approximate", "model"] = "approximate"
-    every: Turns = 1
 
     def view(self, window: Window) -> PromptMessages:
-        """Return the history with placeholders for what is cleared, or None for all of it."""
         shown, start = list(window.messages), system_count(window.messages)
         count = langchain_tokens if self.count == "approximate" else window.count
         if (total(count, shown[start:]) if self.count == "approximate" else window.tokens) <= self.trigger:
@@ -72,7 +78,6 @@ class LangchainClearToolUses(View):
 
 
 @register("compactor", "langchain.summarize")
-@dataclass(kw_only=True)
 class LangchainSummarize(Summarising):
     """`[system, summary, last 20]` once every given trigger is reached; without a trigger it never acts.
 
@@ -84,8 +89,7 @@ class LangchainSummarize(Summarising):
 
     Source: langchain 1.4.7, langchain/agents/middleware/summarization.py (SummarizationMiddleware)
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(LangchainSummarize(trigger_messages=3, keep_messages=1), "user: 0", "user: 1", "user: 2")
+    >>> LangchainSummarize(trigger_messages=3, keep_messages=1).tried("user: 0", "user: 1", "user: 2")
     ['user: Summary of 2 earlier messages:', 'user: 2']
     """
 
@@ -97,10 +101,8 @@ class LangchainSummarize(Summarising):
     keep_fraction: Share | None = None
     trim_tokens: Count | None = 4000
     chars_per_token: float = 4.0
-    writer: str = "extractive"
 
     def compact(self, window: Window) -> Edits | None:
-        """Return `[system, summary, kept]` where the triggers are reached, else None."""
         start = system_count(window.messages)
         messages = list(window.messages[start:])
         tokens = total(self._tokens, messages)
@@ -114,14 +116,12 @@ class LangchainSummarize(Summarising):
             return None
         seen = old = messages[:cut]
         if self.trim_tokens is not None:
-            seen = langchain_trimmed(
-                old, self.trim_tokens, self._tokens, start_on="user", include_system=True, partial=True
-            )
+            seen = trimmed(old, self.trim_tokens, self._tokens, start_on="user", include_system=True, partial=True)
         note = f"{tokens} tokens, {len(messages)} messages: {cut} summarised, of which the writer saw {len(seen)}"
         system, kept = window.messages[:start], messages[cut:]
         if not seen:
             return Edits(messages=[*system, summary_message(TOO_LONG), *kept], notes=(note,))
-        return replace(self.summarised(window, system, seen, kept, ""), notes=(note,))
+        return self.summarised(window, system, seen, kept, note)
 
     def _tokens(self, message: Message) -> int:
         return langchain_tokens(message, self.chars_per_token)
@@ -133,19 +133,16 @@ class LangchainSummarize(Summarising):
         return with_call(messages, within(messages, max(1, budget), self._tokens))
 
 
-@register("compactor", "langchain.trim", mode="per_call")
-@dataclass(kw_only=True)
+@register("compactor", "langchain.trim")
 class LangchainTrim(View):
     """The longest end of the history within `max_tokens`, then without what comes before the first message of type `start_on`.
 
     A view. `count="model"` counts the model's tokens, "messages" one a message. None for `max_tokens` is the model's window. The system message is
-    kept only with `include_system`, and only the first; its tokens are taken off first. Calls and results are not kept together. `every` above 1
-    moves the boundary at every `every`-th prompt only, which the original does not offer.
+    kept only with `include_system`, and only the first; its tokens are taken off first. Calls and results are not kept together.
 
     Source: langchain-core 1.7.2, langchain_core/messages/utils.py (trim_messages, strategy "last")
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(LangchainTrim(max_tokens=12), "user: first", "user: second", "user: third")
+    >>> LangchainTrim(max_tokens=12).tried("user: first", "user: second", "user: third")
     ['user: second', 'user: third']
     """
 
@@ -153,19 +150,108 @@ class LangchainTrim(View):
     start_on: Literal["human", "ai", "tool", "system"] | None = None
     include_system: bool = False
     count: Literal["approximate", "model", "messages"] = "approximate"
-    every: Turns = 1
 
     def view(self, window: Window) -> PromptMessages:
-        """Return the end of the history."""
         counts: dict[str, Callable[[Message], int]] = {
             "approximate": langchain_tokens,
             "model": window.count,
             "messages": lambda message: 1,
         }
-        return langchain_trimmed(
+        return trimmed(
             window.messages,
             window.max_tokens if self.max_tokens is None else self.max_tokens,
             counts[self.count],
             start_on=None if self.start_on is None else KINDS[self.start_on],
             include_system=self.include_system,
         )
+
+
+@register("compactor", "langmem.summarize", mode="per_call")
+class LangmemSummarize(Summarising):
+    """The shortest beginning that reaches `max_tokens_before_summary` becomes a system message behind the first one, once the rest fits.
+
+    A view with a running summary: each new summary extends the one before. The rest must fit `max_tokens` without `max_summary_tokens` and the
+    system message. None for `max_tokens` is the model's window, and for `max_tokens_before_summary` the same as `max_tokens`. A beginning that
+    ends with calls takes their results along; one that ends inside the results of one turn leaves the others without their call. The writer sees
+    the last `max_tokens` of it, less the summary before, from a user message on, and all of it where there is none. The text
+    around the summary is ours.
+
+    Source: langmem 0.0.30, langmem/short_term/summarization.py (summarize_messages)
+
+    >>> summarize = LangmemSummarize(max_tokens=40, max_tokens_before_summary=20, max_summary_tokens=2)
+    >>> [line[:13] for line in summarize.tried(*["user: " + "x" * 40] * 4)]
+    ['system: Summa', 'user: xxxxxxx', 'user: xxxxxxx']
+    """
+
+    max_tokens: Count | None = None
+    max_tokens_before_summary: Count | None = None
+    max_summary_tokens: Count = 256
+    _done: int = state(int)  # how many messages behind the system message are summarised
+    _summary: list[Message] = state(list)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        summary, limit = self.max_summary_tokens, self.max_tokens
+        if limit is not None and summary >= limit:
+            raise SpecError(f"max_summary_tokens={summary} must be less than max_tokens={limit}")
+
+    def compact(self, window: Window) -> Edits | None:
+        limit = window.max_tokens if self.max_tokens is None else self.max_tokens
+        start = int(bool(window.messages) and window.messages[0].kind == "system")
+        new = list(window.messages[start + self._done :])
+        old = self._old(new, limit, limit - self.max_summary_tokens - total(langchain_tokens, window.messages[:start]))
+        written: list[Written] = []
+        if old:
+            room, read = limit - total(langchain_tokens, self._summary), old
+            if total(langchain_tokens, old) > room:
+                read = trimmed(old, room, langchain_tokens, start_on="user", partial=True) or old
+            written = [self.write([*self._summary, *read], window)]
+            self._summary = [Message(role="system", kind="made", text=written[0].text)]
+            self._done += len(old)
+        if not self._summary:
+            return None
+        shown = [*window.messages[:start], *self._summary, *new[len(old) :]]
+        return Edits(messages=shown, written=written, notes=(f"{len(old)} messages summarised",) if old else ())
+
+    def _old(self, new: list[Message], limit: int, room: int) -> list[Message]:
+        """Return the messages to summarise now; none where the beginning is too short or the rest too long."""
+        before = limit if self.max_tokens_before_summary is None else self.max_tokens_before_summary
+        rest, tokens = total(langchain_tokens, new), 0
+        for place, message in enumerate(new, 1):
+            tokens += langchain_tokens(message)
+            if tokens >= before and rest - tokens <= room:
+                given = results_of(new)
+                return [*new[:place], *(given[call.id] for call in message.tool_calls if call.id in given)]
+        return []
+
+
+def trimmed(
+    messages: Sequence[Message],
+    max_tokens: int,
+    count: Callable[[Message], int],
+    *,
+    start_on: str | None = None,
+    include_system: bool = False,
+    partial: bool = False,
+) -> list[Message]:
+    """Return the longest end of a history that fits, as langchain-core's `trim_messages` cuts it with strategy "last".
+
+    `start_on` is a kind (user, model, result): that end begins with the first message of it. `partial`: of the message that does not fit
+    whole, as many of its last lines as do. A call may be cut from its results.
+    """
+    system = [message for message in messages[:1] if include_system and message.kind == "system"]
+    rest = list(messages[len(system) :])
+    room = max(0, max_tokens - total(count, system)) if system else max_tokens
+    start = within(rest, room, count, least=0)
+    kept = rest[start:]
+    if partial and start:
+        kept = [*_last_lines(rest[start - 1], room - total(count, kept), count), *kept]
+    kinds = {"user": ("user", "made")}.get(start_on or "", (start_on,))
+    first = next((place for place, message in enumerate(kept) if message.kind in kinds), len(kept))
+    return [*system, *(kept if start_on is None else kept[first:])]
+
+
+def _last_lines(message: Message, room: int, count: Callable[[Message], int]) -> list[Message]:
+    lines = message.text.split("\n")
+    ends = (with_text(message, "\n".join(lines[first:])) for first in range(1, len(lines)))
+    return next(([cut] for cut in ends if count(cut) <= room), [])

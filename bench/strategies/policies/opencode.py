@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...model import Message
 from ...plugins.registry import register
@@ -19,14 +18,14 @@ from ..histories import (
     with_text,
     worth_summarising,
 )
-from . import arguments_of, callers, dense_json, tool_name
+from ..messages import arguments_mapping
+from . import callers, dense_json, tool_name
 
 ASKED = "What was done so far?"
 CLEARED = "[old tool result cleared]"
 
 
 @register("compactor", "opencode")
-@dataclass(kw_only=True)
 class OpencodeCompaction(Summarising):
     """At the usable size: the question what was done, an assistant's summary as its answer, and a tail.
 
@@ -39,9 +38,8 @@ class OpencodeCompaction(Summarising):
 
     Source: opencode, packages/opencode/src/session/compaction.ts and overflow.ts (forked at Kilo-Org/kilocode 02bc3f21, which keeps at most 8,000)
 
-    >>> from bench.strategies.histories import tried
     >>> long = "x" * 4000
-    >>> [line[:21] for line in tried(OpencodeCompaction(max_output_tokens=10), *[f"user: {long}", f"assistant: {long}"] * 3)]
+    >>> [line[:21] for line in OpencodeCompaction(max_output_tokens=10).tried(*[f"user: {long}", f"assistant: {long}"] * 3)]
     ['user: What was done s', 'assistant: Summary of', 'assistant: xxxxxxxxxx']
     """
 
@@ -54,10 +52,8 @@ class OpencodeCompaction(Summarising):
     prune: bool = False
     protect_tokens: Count = 40_000
     prune_tokens: Count = 20_000
-    writer: str = "extractive"
 
     def compact(self, window: Window) -> Edits | None:
-        """Return question, summary and tail, or the history with its old results cleared."""
         limit = window.max_tokens if self.max_tokens is None else self.max_tokens
         usable = max(0, limit - self.max_output_tokens - min(20_000, self.max_output_tokens))
         start = system_count(window.messages)
@@ -65,11 +61,8 @@ class OpencodeCompaction(Summarising):
         if window.tokens < usable or not messages:
             return self._pruned(window) if self.prune else None
         cut = self._tail(messages, usable)
-        old = [
-            cut_to(message, self.output_chars) if message.kind == "result" else message
-            for message in messages[:cut]
-            if message.text != ASKED
-        ]
+        older = [message for message in messages[:cut] if message.text != ASKED]
+        old = [cut_to(message, self.output_chars) if message.kind == "result" else message for message in older]
         if not worth_summarising(old):
             return None
         written = self.write(old, window)
@@ -79,7 +72,6 @@ class OpencodeCompaction(Summarising):
         return Edits(messages=shown, written=(written,), notes=(note,))
 
     def _tail(self, messages: list[Message], usable: int) -> int:
-        """Return where the tail begins; the end where nothing fits."""
         budget = min(self.tail_tokens, max(2_000, int(usable * self.tail_share)))
         starts = [place for place, message in enumerate(messages) if message.kind == "user"]
         cut = end = len(messages)
@@ -114,12 +106,8 @@ class OpencodeCompaction(Summarising):
 
 
 def _tokens(messages: Sequence[Message]) -> int:
-    plain = [
-        {
-            "role": message.role,
-            "content": message.text,
-            "calls": [[call.name, arguments_of(call)] for call in message.tool_calls],
-        }
-        for message in messages
-    ]
+    plain = []
+    for message in messages:
+        calls = [[call.name, arguments_mapping(call)] for call in message.tool_calls]
+        plain.append({"role": message.role, "content": message.text, "calls": calls})
     return round(len(dense_json(plain)) / 4)

@@ -6,7 +6,6 @@ They count events, not messages: a model's message is one event for each of its 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
 import msgspec
@@ -14,18 +13,12 @@ import msgspec
 from ...model import Message
 from ...plugins.registry import register
 from .. import Edits, Window
-from ..histories import Count, PromptMessages, Share, Summarising, Turns, View, system_count
+from ..histories import Compactor, Count, PromptMessages, Share, Summarising, View, state, system_count
 from . import exchanged, older, results_of
 
 
 def events_of(messages: Sequence[Message]) -> list[Message]:
-    """Return a history as OpenHands' events: each message as often as it is an event.
-
-    >>> from bench.model import ToolCall
-    >>> both = Message(role="assistant", text="", kind="model", tool_calls=(ToolCall(id="a", name="f"), ToolCall(id="b", name="f")))
-    >>> len(events_of([both]))
-    2
-    """
+    """Return a history as OpenHands' events: each message as often as it is an event."""
     return [message for message in messages for _ in range(max(1, len(message.tool_calls)))]
 
 
@@ -35,7 +28,6 @@ def messages_of(events: Sequence[Message]) -> list[Message]:
 
 
 @register("compactor", "openhands.summarize")
-@dataclass(kw_only=True)
 class OpenhandsSummarize(Summarising):
     """Above `max_size` events, or above the window's tokens: the first `keep_first`, a summary of what follows, and a tail.
 
@@ -48,8 +40,7 @@ class OpenhandsSummarize(Summarising):
 
     Source: openhands-sdk 1.58.2, openhands/sdk/context/condenser/llm_summarizing_condenser.py and openhands/sdk/context/view/properties
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(OpenhandsSummarize(max_size=8, keep_first=2), *[f"user: {step}" for step in range(9)])
+    >>> OpenhandsSummarize(max_size=8, keep_first=2).tried(*[f"user: {step}" for step in range(9)])
     ['user: 0', 'user: 1', 'user: Summary of 6 earlier messages:', 'user: 8']
     """
 
@@ -57,10 +48,8 @@ class OpenhandsSummarize(Summarising):
     keep_first: Count = 4
     max_tokens: Count | None = None
     minimum_progress: Share = 0.1
-    writer: str = "extractive"
 
     def compact(self, window: Window) -> Edits | None:
-        """Return head, summary and tail as the new history, or None."""
         messages, events = list(window.messages), events_of(window.messages)
         limit = window.max_tokens if self.max_tokens is None else min(self.max_tokens, window.max_tokens)
         tails = [self.max_size // 2 - self.keep_first - 1] if len(events) > self.max_size else []
@@ -78,7 +67,7 @@ class OpenhandsSummarize(Summarising):
             start, end = min(1, system_count(messages)), len(events)
         before, old, after = (messages_of(part) for part in (events[:start], events[start:end], events[end:]))
         note = f"{len(events)} events, {window.tokens} tokens: {end - start} events summarised"
-        return replace(self.summarised(window, before, old, after, ""), notes=(note,))
+        return self.summarised(window, before, old, after, note)
 
     def _tail_for(self, window: Window, events: list[Message], reduction: int) -> int:
         """Return how many of the last events may stay where the tokens must be this many fewer."""
@@ -106,32 +95,25 @@ def _cuts(messages: list[Message]) -> list[int]:
     return cuts
 
 
-@register("compactor", "openhands.mask", mode="per_call")
-@dataclass(kw_only=True)
+@register("compactor", "openhands.mask")
 class OpenhandsMask(View):
     """Observations older than the last `window` events become `<MASKED>`.
 
     A view. With `calls="dropped"` a masked result takes its call with it, as in the original where the model calls tools natively: the call and all
-    results of that message go, and a user's `<MASKED>` is left for each. By default the call stays, as there where calls are text. `every` above 1
-    moves the boundary at every `every`-th prompt only, which the original does not offer. The class itself has a window of 5.
+    results of that message go, and a user's `<MASKED>` is left for each. By default the call stays, as there where calls are text. The class itself
+    has a window of 5.
 
     Source: openhands-ai 0.62.0, openhands/memory/condenser/impl/observation_masking_condenser.py; its configuration has 100
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(OpenhandsMask(window=1), "tool: one", "tool: two")
+    >>> OpenhandsMask(window=1).tried("tool: one", "tool: two")
     ['tool: <MASKED>', 'tool: two']
     """
 
     window: Count = 100
     calls: Literal["kept", "dropped"] = "kept"
-    every: Turns = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._alone: dict[Message, Message] = {}
+    _alone: dict[Message, Message] = state(dict)
 
     def view(self, window: Window) -> PromptMessages:
-        """Return the history with its old observations masked."""
         old = messages_of(older(events_of(window.messages), self.window))
         masked = {message: self._masked(message) for message in old if message.kind == "result"}
         if not masked:
@@ -151,28 +133,24 @@ class OpenhandsMask(View):
         return self._alone.setdefault(message, msgspec.structs.replace(masked, role="user", call_id=None))
 
 
-@register("compactor", "openhands.recent", mode="per_call")
-@dataclass(kw_only=True)
+@register("compactor", "openhands.recent")
 class OpenhandsRecent(View):
     """The first `keep_first` events and the last ones, `max_events` in all.
 
     A view. The first request is put behind the system prompt where it is not there. A model's message of which a call or a result is gone goes
     with all its results, as in the original when it makes messages of events. A shorter history stays as it is; the original repeats its head
-    there. The class itself keeps 10 events. `every` above 1 moves the boundary at every `every`-th prompt only, which the original does not offer.
+    there. The class itself keeps 10 events.
 
     Source: openhands-ai 0.62.0, openhands/memory/condenser/impl/recent_events_condenser.py and openhands/memory/conversation_memory.py
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(OpenhandsRecent(max_events=3), *[f"user: {step}" for step in range(9)])
+    >>> OpenhandsRecent(max_events=3).tried(*[f"user: {step}" for step in range(9)])
     ['user: 0', 'user: 7', 'user: 8']
     """
 
     keep_first: Count = 1
     max_events: Count = 100
-    every: Turns = 1
 
     def view(self, window: Window) -> PromptMessages:
-        """Return head and tail."""
         events = events_of(window.messages)
         if len(events) <= max(self.keep_first, self.max_events):
             return None
@@ -181,8 +159,7 @@ class OpenhandsRecent(View):
 
 
 @register("compactor", "openhands.amortized")
-@dataclass(kw_only=True)
-class OpenhandsAmortized:
+class OpenhandsAmortized(Compactor):
     """Above `max_size` events the first `keep_first` and the last ones stay, half of `max_size` in all.
 
     What goes is forgotten for good. The first request is put behind the system prompt where it is not there. A model's message of which a call or a
@@ -190,19 +167,15 @@ class OpenhandsAmortized:
 
     Source: openhands-ai 0.62.0, openhands/memory/condenser/impl/amortized_forgetting_condenser.py; its configuration keeps the first 1
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(OpenhandsAmortized(max_size=8), *[f"user: {step}" for step in range(9)])
+    >>> OpenhandsAmortized(max_size=8).tried(*[f"user: {step}" for step in range(9)])
     ['user: 0', 'user: 6', 'user: 7', 'user: 8']
     """
 
     max_size: Count = 100
     keep_first: Count = 1
-
-    def __post_init__(self) -> None:
-        self._request: list[Message] = []
+    _request: list[Message] = state(list)
 
     def compact(self, window: Window) -> Edits | None:
-        """Return the head and the last half as the new history, or None."""
         self._request = self._request or _first_user(window)
         events = events_of(window.messages)
         if len(events) <= self.max_size:

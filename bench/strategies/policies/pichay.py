@@ -5,59 +5,48 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ...model import Message
 from ...plugins.registry import register
 from .. import Window
-from ..histories import Count, PromptMessages, Turns, View
+from ..histories import Count, PromptMessages, View, state
 from . import callers, exchanged, path_of, tool_name
 
 _FAILED = re.compile(r'^\s*(?:Error|Traceback)|<returncode>\s*[^0\s]|"returncode":\s*[^0\s]|"is_success":\s*false')
 
 
-@register("compactor", "pichay", mode="per_call", handles=r"tensor:[0-9a-f]{8}")
-@dataclass(kw_only=True)
+@register("compactor", "pichay", handles=r"tensor:[0-9a-f]{8}")
 class Pichay(View):
     """Results without error, `age` user messages old and of `min_bytes` or more, become a handle; reading an unchanged file again pins it.
 
     A view that remembers what it took out. A user message is all that comes between two answers of the model, results included. A result of
     `read_tools` is a file, named by the argument `file_path` or `path`. A call for a file that was taken out is a fault: the file is pinned and
     its results are shown again, until a later reading gives another content. A result is an error where it begins with Error or Traceback, or holds
-    a return code other than 0. The original's handle is `unknown` from the second prompt on; here it stays. `every` above 1 moves the boundary at
-    every `every`-th prompt only, which the original does not offer.
+    a return code other than 0. The original's handle is `unknown` from the second prompt on; here it stays.
 
     Source: fsgeek/pichay, src/pichay/pager.py (compact_messages, PageStore) at 20ea5389; arXiv 2603.09023
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(Pichay(age=1), "call ls", "tool: " + "x" * 600, "assistant: ok", "user: go on")[:2]
+    >>> Pichay(age=1).tried("call ls", "tool: " + "x" * 600, "assistant: ok", "user: go on")[:2]
     ['call ls', 'tool: [tensor:5130b33e — ls (600 bytes)]']
     """
 
     age: Count = 4
     min_bytes: Count = 500
     read_tools: tuple[str, ...] = ("Read", "read_file")
-    every: Turns = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._taken: set[str] = set()  # the calls whose results were taken out
-        self._behind: dict[str, str] = {}  # by handle, its text
-        self._file_taken: dict[str, str] = {}  # by path, the hash of what was taken out last
-        self._asked_again: dict[str, str] = {}  # by path, the hash of what was missing when it was asked for
-        self._faults: set[str] = set()  # the calls that asked
-        self._pinned: dict[str, str] = {}
+    _taken: set[str] = state(set)  # the calls whose results were taken out
+    _behind: dict[str, str] = state(dict)  # by handle, its text
+    _file_taken: dict[str, str] = state(dict)  # by path, the hash of what was taken out last
+    _asked_again: dict[str, str] = state(dict)  # by path, the hash of what was missing when it was asked for
+    _faults: set[str] = state(set)  # the calls that asked
+    _pinned: dict[str, str] = state(dict)
 
     def resolve(self, handle: str) -> str | None:
         """Return the text of the result behind a handle; None for what is none."""
         return self._behind.get(handle)
 
     def view(self, window: Window) -> PromptMessages:
-        """Return the history with handles for old results."""
         messages, made = window.messages, callers(window.messages)
-        paths = {
-            call_id: path_of(call) if call.name in self.read_tools else None for call_id, (_, call) in made.items()
-        }
+        paths = {key: path_of(call) if call.name in self.read_tools else None for key, (_, call) in made.items()}
         self._find_faults(messages, paths)
         self._unpin(messages, paths)
         turns = _turns_behind(messages)
@@ -65,7 +54,8 @@ class Pichay(View):
         for message in messages:
             if message.kind != "result" or _FAILED.search(message.text) or turns[message] < self.age:
                 continue
-            size, path, content = len(_bytes(message.text)), paths.get(message.call_id or ""), _hash(message.text)
+            size, content = len(message.text.encode("utf-8", "surrogatepass")), _hash(message.text)
+            path = paths.get(message.call_id or "")
             if size < self.min_bytes or (path is not None and self._stays(path, content)):
                 continue
             if message.call_id and message.call_id not in self._taken:
@@ -96,12 +86,8 @@ class Pichay(View):
         return path in self._pinned
 
 
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
 def _hash(text: str) -> str:
-    return hashlib.sha256(_bytes(text)).hexdigest()[:8]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def _turns_behind(messages: Sequence[Message]) -> dict[Message, int]:

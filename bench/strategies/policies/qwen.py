@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...model import Message
 from ...plugins.registry import register
 from .. import Edits, Window
 from ..histories import Count, Share, Summarising, assistant_message, summary_message, system_count
-from . import NOTED, answered, arguments_of, path_of, results_of
+from ..messages import arguments_mapping
+from . import NOTED, answered, path_of, results_of
 
 
 @register("compactor", "qwen.auto")
-@dataclass(kw_only=True)
 class QwenAuto(Summarising):
     """At 85 % of the window, or 33,000 tokens below it where that is less: everything becomes a summary, and up to five files come back.
 
@@ -25,8 +24,7 @@ class QwenAuto(Summarising):
 
     Source: QwenLM/qwen-code, packages/core/src/services/chatCompressionService.ts and postCompactAttachments.ts at 00b481a3
 
-    >>> from bench.strategies.histories import tried
-    >>> tried(QwenAuto(), "user: go", "assistant: done", "user: and now?")
+    >>> QwenAuto().tried("user: go", "assistant: done", "user: and now?")
     ['user: Summary of 2 earlier messages:', 'assistant: Noted.', 'user: and now?']
     """
 
@@ -37,10 +35,8 @@ class QwenAuto(Summarising):
     file_tokens: Count = 5_000
     files_tokens: Count = 50_000
     file_tools: tuple[str, ...] = ("read_file", "write_file", "edit", "replace")
-    writer: str = "extractive"
 
     def compact(self, window: Window) -> Edits | None:
-        """Return summary, answer, files and what waits as the new history, or None."""
         limit = window.max_tokens if self.max_tokens is None else self.max_tokens
         ceiling = limit - self.reserve
         at = min(self.share * limit, ceiling) if ceiling > 0 else self.share * limit
@@ -52,7 +48,7 @@ class QwenAuto(Summarising):
         waits = told[sent - 1 :] if told[sent - 1].tool_calls else told[sent:]
         read = told if results_of(told[sent:]) else told[:sent]
         files = self._files(told)
-        note = f"{len(read)} messages summarised, {len(files)} messages of files"
+        note = f"{window.tokens} tokens: {len(read)} messages summarised, {len(files)} messages of files"
         return self.summarised(window, window.messages[:start], read, [assistant_message(NOTED), *files, *waits], note)
 
     def _files(self, messages: Sequence[Message]) -> list[Message]:
@@ -63,7 +59,7 @@ class QwenAuto(Summarising):
             if call.name not in self.file_tools or path is None or path in found or len(found) >= self.max_files:
                 continue
             result = results[call.id].text if call.id in results else ""
-            content = arguments_of(call).get("content", result)
+            content = arguments_mapping(call).get("content", result)
             found[path] = content if isinstance(content, str) else ""
         names: list[str] = []
         whole: list[Message] = []

@@ -1,11 +1,13 @@
-"""Routers of the two documented workflows: the building agent of 000, 001 and 003, and the analysis plan of 004."""
+"""Routers of the two documented workflows, of an orchestrator's ledger, and of a loop."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...model import Approval, ModelTurn
+from ...model import Approval, Message, ModelTurn, compact_json
+from ...model.errors import SpecError
 from ...plugins.registry import register
 from ..routing import current_step_index, total_steps
 
@@ -134,3 +136,94 @@ def _name(step: Any) -> Any:
     """Return the name of a planned step, however the plan spells it; the step itself where it has none."""
     keys = ("script_name", "script", "function_name", "name")
     return next((step[key] for key in keys if step.get(key)), step) if isinstance(step, Mapping) else step
+
+
+@register("router", "ledger", at="before_model")
+class Ledger:
+    """The next act of an orchestrator, read from its ledger: `satisfied`, `next` (the detail names the speaker), `replan` or `terminated`.
+
+    Satisfied wins. A ledger that sees a loop or no progress is a stall; progress never takes one away. More than `max_stalls` stalls →
+    `replan`, and counting starts again; once `max_replans` replans are used up, `terminated` instead. The ledger is `state["ledger"]`:
+    `{is_request_satisfied | is_in_loop | is_progress_being_made | next_speaker: {answer}}`. Only a boolean answer counts, as in Magentic-One.
+    A state without a ledger is `next`, with nobody named.
+
+    Source: Magentic-One (arXiv 2411.04468); microsoft/autogen, `autogen_magentic_one/agents/orchestrator.py` (LedgerOrchestrator)
+
+    >>> stalled = {"ledger": {"is_in_loop": {"answer": True}, "next_speaker": {"answer": "WebSurfer"}}}
+    >>> router = Ledger(max_stalls=1)
+    >>> router.decide(stalled)
+    ('next', {'speaker': 'WebSurfer', 'stalls': 1, 'replans': 0})
+    >>> router.decide(stalled)
+    ('replan', {'stalls': 0, 'replans': 1})
+    """
+
+    def __init__(self, *, max_stalls: int = 3, max_replans: int = 3) -> None:
+        self.max_stalls, self.max_replans = max_stalls, max_replans
+        self.stalls = self.replans = 0
+
+    def decide(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The route for this ledger, after all the ledgers before it."""
+        route = self._route(state)
+        detail: dict[str, Any] = {"stalls": self.stalls, "replans": self.replans}
+        speaker = _answer(state, "next_speaker")
+        return route, {"speaker": speaker, **detail} if route == "next" and isinstance(speaker, str) else detail
+
+    def _route(self, state: Mapping[str, Any]) -> str:
+        if _answer(state, "is_request_satisfied") is True:
+            return "satisfied"
+        self.stalls += _answer(state, "is_in_loop") is True or _answer(state, "is_progress_being_made") is False
+        if self.stalls <= self.max_stalls:
+            return "next"
+        self.stalls = 0
+        if self.replans >= self.max_replans:
+            return "terminated"
+        self.replans += 1
+        return "replan"
+
+
+def _answer(state: Mapping[str, Any], question: str) -> Any:
+    ledger = state.get("ledger")
+    entry = ledger.get(question) if isinstance(ledger, Mapping) else None
+    return entry.get("answer") if isinstance(entry, Mapping) else None
+
+
+@register("router", "loop_detector", at="before_model", loop="break_loop")
+class LoopDetector:
+    """`break_loop` where the prompt shows the same call with the same arguments and result `repeats` times, else `continue`.
+
+    It sees what the model sees: a call counts with the result that follows it under its id in `state["prompt"]`, so compaction can hide a loop, and
+    placeholders that look alike can feign one. Calls whose result is not shown do not count. The detail names the tool and how often it
+    was called so. No prompt: `continue`.
+
+    Source: 001 §2 Step 3 "stuck in a loop"
+
+    >>> from bench.model import Message, ToolCall
+    >>> call = Message(role="assistant", text="", kind="model", tool_calls=(ToolCall(id="1", name="ls"),))
+    >>> result = Message(role="tool", text="a.csv", kind="result", call_id="1")
+    >>> LoopDetector(repeats=2).decide({"prompt": [call, result, call, result]})
+    ('break_loop', {'function': 'ls', 'times': 2})
+    """
+
+    def __init__(self, *, repeats: int = 3) -> None:
+        if repeats < 2:
+            raise SpecError(f"repeats={repeats}: a loop is at least 2 equal calls")
+        self.repeats = repeats
+
+    def decide(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The route for a prompt; of several loops the one with most repetitions, the earliest of equals, is named."""
+        executions = Counter(_executions(state.get("prompt") or ()))
+        (function, _, _), times = max(executions.items(), key=lambda item: item[1], default=(("", "", ""), 0))
+        return ("break_loop", {"function": function, "times": times}) if times >= self.repeats else ("continue", {})
+
+
+def _executions(prompt: Sequence[Message]) -> list[tuple[str, str, str]]:
+    """Function, arguments and result of each call that the prompt shows with its result, in order of the results."""
+    open_calls: dict[str | None, tuple[str, str]] = {}
+    executions = []
+    for message in prompt:
+        for call in message.tool_calls:
+            open_calls[call.id] = (call.name, compact_json(call.arguments))
+        asked = open_calls.pop(message.call_id, None) if message.kind == "result" else None
+        if asked is not None:
+            executions.append((*asked, message.text))
+    return executions
