@@ -12,6 +12,11 @@ from .. import Execution, Reply
 from ..histories import Count
 from . import Noise, script_output, tables_of
 
+_TOLD = {
+    "table": ("returned a table of", "row", "Table", ("truncated_rows_json", "truncated_rows")),
+    "console": ("printed", "line", "Console", ("truncated_lines",)),
+}
+
 
 @register("consumer", "building_agent")
 def building_agent(
@@ -40,7 +45,7 @@ def building_agent(
 
 
 def task_state(execution: Execution) -> dict[str, Any]:
-    """The state of the task when the agent replies: the script, its parameters, its output, and the summary where there is one."""
+    """Return the state of the task when the agent replies: the script, its parameters, its output, and the summary where there is one."""
     result = execution.result
     arguments = result.arguments if isinstance(result.arguments, Mapping) else {}
     return {
@@ -54,27 +59,18 @@ def task_state(execution: Execution) -> dict[str, Any]:
 def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
     ran = "The script ran successfully" if failure is None else f"The script failed ({failure})"
     path = summary.get("type") if isinstance(summary, Mapping) else None
-    if path == "table":
-        count, first = _told(summary, "table", "row_count", ("truncated_rows_json", "truncated_rows"))
-        what = f"{ran} and returned a table of {count} row{'s' * (count != 1)}."
-        return "table", f"{what}{_first('rows', first)} See the Table tab for all of it."
-    if path == "console":
-        count, first = _told(summary, "console", "line_count", ("truncated_lines",))
-        what = f"{ran} and printed {count} line{'s' * (count != 1)}."
-        return "console", f"{what}{_first('lines', first)} See the Console tab for all of it."
-    return "text", f"{ran}: {as_text(summary)}"
-
-
-def _told(summary: Mapping[str, Any], kind: str, count: str, shown: tuple[str, ...]) -> tuple[Any, list[Any]]:
-    """The number of rows or lines that a summary counts, and those it shows; a summary of counts alone has them at its top and shows none."""
-    body = summary.get(kind)
-    held = body if isinstance(body, Mapping) else summary
+    if path not in _TOLD:
+        return "text", f"{ran}: {as_text(summary)}"
+    did, unit, tab, shown = _TOLD[path]
+    body = summary.get(path)
+    held = (
+        body if isinstance(body, Mapping) else summary
+    )  # a summary of counts alone has them at its top and shows none
     first: list[Any] = next((held[key] for key in shown if isinstance(held.get(key), list)), [])
-    return held.get(count, len(first)), first
-
-
-def _first(what: str, first: list[Any]) -> str:
-    return f" Here are the first {what}:\n" + "\n".join(map(as_text, first)) + "\n" if first else ""
+    count = held.get(f"{unit}_count", len(first))
+    listed = f" Here are the first {unit}s:\n" + "\n".join(map(as_text, first)) + "\n" if first else ""
+    what = f"{ran} and {did} {count} {unit}{'s' * (count != 1)}."
+    return path, f"{what}{listed} See the {tab} tab for all of it."
 
 
 def _of_output(result: ToolResult, max_rows: int, max_lines: int, noise: Noise) -> tuple[str, str]:
@@ -86,7 +82,7 @@ def _of_output(result: ToolResult, max_rows: int, max_lines: int, noise: Noise) 
         problem = f"no summary was made of an output of {len(lines)} lines and a table of {longest} rows"
         return "error", f"The output is too long to be shown, and {problem}: the summarizer is at fault."
     said = [*lines, *(as_text(row) for rows in tables for row in rows)]
-    said += [as_text(item) for item in output.items if not _is_table(item)]
+    said += [as_text(item) for item in output.items if not (isinstance(item, dict) and item.get("type") == "table")]
     said += ["A table came back that cannot be read."] * len(unreadable)
     failure = _failure(result)
     if failure is not None:
@@ -95,10 +91,6 @@ def _of_output(result: ToolResult, max_rows: int, max_lines: int, noise: Noise) 
     if not said:
         return "empty", "Action completed successfully."
     return "message", "The script ran and returned the following message: " + "\n".join(said)
-
-
-def _is_table(item: Any) -> bool:
-    return isinstance(item, dict) and item.get("type") == "table"
 
 
 def _failure(result: ToolResult) -> str | None:

@@ -57,9 +57,6 @@ def structured_value(result: ToolResult, unpack: bool) -> Any:
     """Return the mapping or list that a result holds, as data or as JSON text; with `unpack` JSON inside its strings is a value too.
 
     Raises NothingParsed for any other result: there is nothing to write in another way.
-
-    >>> structured_value(ToolResult(index=0, call_id="a", function="f", data={"data": "[1, 2]"}), unpack=True)
-    {'data': [1, 2]}
     """
     value = parse_json(result.text) if result.data is None else result.data
     if not isinstance(value, dict | list):
@@ -137,11 +134,7 @@ def csv_table(result: ToolResult, *, unpack: bool = True) -> str:
 
 
 def read_toon(text: str) -> Any:
-    """Return the value that `toon` wrote. Raises NothingParsed for any other text.
-
-    >>> read_toon("n: 2"), read_toon('{"n":2.0}')
-    ({'n': 2}, {'n': 2.0})
-    """
+    """Return the value that `toon` wrote. Raises NothingParsed for any other text."""
     try:
         return read_json(text)
     except NothingParsed:
@@ -153,11 +146,7 @@ def read_toon(text: str) -> Any:
 
 
 def in_toon(value: Any) -> str | None:
-    """Return the value in TOON; None where `read_toon` would read something else out of it: another type or order of keys.
-
-    >>> in_toon({"n": 2}), in_toon({"n": 2.0})
-    ('n: 2', None)
-    """
+    """Return the value in TOON; None where `read_toon` would read something else out of it: another type or order of keys."""
     try:
         text: str = _toon_format().encode(value)
         return text if repr(read_toon(text)) == repr(value) else None

@@ -133,7 +133,6 @@ def _steps(state: Mapping[str, Any]) -> list[Any]:
 
 
 def _name(step: Any) -> Any:
-    """Return the name of a planned step, however the plan spells it; the step itself where it has none."""
     keys = ("script_name", "script", "function_name", "name")
     return next((step[key] for key in keys if step.get(key)), step) if isinstance(step, Mapping) else step
 
@@ -162,7 +161,6 @@ class Ledger:
         self.stalls = self.replans = 0
 
     def decide(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The route for this ledger, after all the ledgers before it."""
         route = self._route(state)
         detail: dict[str, Any] = {"stalls": self.stalls, "replans": self.replans}
         speaker = _answer(state, "next_speaker")
@@ -210,14 +208,13 @@ class LoopDetector:
         self.repeats = repeats
 
     def decide(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The route for a prompt; of several loops the one with most repetitions, the earliest of equals, is named."""
         executions = Counter(_executions(state.get("prompt") or ()))
         (function, _, _), times = max(executions.items(), key=lambda item: item[1], default=(("", "", ""), 0))
         return ("break_loop", {"function": function, "times": times}) if times >= self.repeats else ("continue", {})
 
 
 def _executions(prompt: Sequence[Message]) -> list[tuple[str, str, str]]:
-    """Function, arguments and result of each call that the prompt shows with its result, in order of the results."""
+    """Return function, arguments and result of each call that the prompt shows with its result, in order of the results."""
     open_calls: dict[str | None, tuple[str, str]] = {}
     executions = []
     for message in prompt:

@@ -35,12 +35,13 @@ ACTIONS = {
 """The operations that a request may ask for, and the words that name each."""
 
 
-def _forms(verb: str) -> list[str]:
-    stem = verb.removesuffix("e")
-    return [verb, f"{verb}s", f"{verb}es", f"{stem}ed", f"{stem}ing"]
-
-
-_ACTION_OF = {form: action for action, verbs in ACTIONS.items() for verb in verbs.split() for form in _forms(verb)}
+_ENDINGS = (("", ""), ("", "s"), ("", "es"), ("e", "ed"), ("e", "ing"))
+_ACTION_OF = {
+    f"{verb.removesuffix(end)}{ending}": action
+    for action, verbs in ACTIONS.items()
+    for verb in verbs.split()
+    for end, ending in _ENDINGS
+}
 
 
 def _most_shared(
@@ -88,22 +89,20 @@ def action(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     ('Create_Wall.cs', {'ranked': ['Create_Wall.cs']})
     """
     request = words_of_name(request_of(state))
-    wanted, objects = _action(request), _objects(request)
-    scripts = scripts_of(state.get("manifest"))
-    fitting = [script for script in scripts if wanted is None or _script_action(script) == wanted]
-    return _most_shared(objects, fitting, _script_objects)
+    wanted, scripts = _action(request), scripts_of(state.get("manifest"))
+    words = {script.name: [words_of_name(text) for text in (script.name, script.description)] for script in scripts}
+    fitting = [
+        item for item in scripts if wanted in (None, _action(words[item.name][0]) or _action(words[item.name][1]))
+    ]
+
+    def objects(script: Script) -> set[str]:
+        return _objects(words_of_name(" ".join((script.name, script.description, *script.examples))))
+
+    return _most_shared(_objects(request), fitting, objects)
 
 
 def _action(words: Iterable[str]) -> str | None:
     return next((_ACTION_OF[word] for word in words if word in _ACTION_OF), None)
-
-
-def _script_action(script: Script) -> str | None:
-    return _action(words_of_name(script.name)) or _action(words_of_name(script.description))
-
-
-def _script_objects(script: Script) -> set[str]:
-    return _objects(words_of_name(" ".join((script.name, script.description, *script.examples))))
 
 
 def _objects(words: Iterable[str]) -> set[str]:
@@ -135,7 +134,6 @@ class Semantic:
         self._index: Any = None
 
     def decide(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The names of the scripts that match the request best."""
         manifest = state.get("manifest")
         if manifest is not self._manifest:
             self._manifest, self._scripts = manifest, scripts_of(manifest)
@@ -149,7 +147,7 @@ class Semantic:
 
 
 def _index(scripts: tuple[Script, ...]) -> Any:
-    """The search index over a manifest; None where there is no word to find."""
+    """Return the search index over a manifest; None where there is no word to find."""
     documents = [_document(script) for script in scripts]
     if not any(documents):
         return None
@@ -166,11 +164,7 @@ def _document(script: Script) -> list[str]:
 
 
 def _pieces(text: str) -> list[str]:
-    """The words of a text in overlapping pieces, `^` and `$` standing for where a word begins and ends.
-
-    >>> _pieces("the WallType")
-    ['^wal', 'wall', 'all$', '^typ', 'type', 'ype$']
-    """
+    """Return the words of a text in overlapping pieces, `^` and `$` standing for where a word begins and ends."""
     framed = [f"^{word}$" for word in words_of_name(text) if word not in FUNCTION_WORDS]
     return [
         word[start : start + PIECE_CHARS] for word in framed for start in range(max(1, len(word) - PIECE_CHARS + 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ from ...plugins.registry import file_beside, register
 from ...text.facts import find_facts
 from ..cassettes import Cassette
 from ..histories import Count
+from ..messages import own_calls
 from ..own_calls import CASSETTE, current, is_recording
 
 
@@ -62,15 +64,8 @@ def _candidates(
 
 
 def _by_worth(candidates: Sequence[tuple[str, list[str], bool]]) -> Iterable[int]:
-    """The positions of the candidates, the most informative line first.
-
-    A line is worth the more, the rarer its facts are and the shorter it is. The first line of a message counts more than its others; of equals the
-    later one comes first.
-    """
-    frequency: dict[str, int] = {}
-    for _, facts, _ in candidates:
-        for fact in facts:
-            frequency[fact] = frequency.get(fact, 0) + 1
+    """Return the positions of the candidates: first short lines with rare facts, those that open a message above all; of equals the later one."""
+    frequency = Counter(fact for _, facts, _ in candidates for fact in facts)
 
     def worth(position: int) -> tuple[float, int]:
         line, facts, opens = candidates[position]
@@ -83,7 +78,7 @@ def _by_worth(candidates: Sequence[tuple[str, list[str], bool]]) -> Iterable[int
 
 INSTRUCTION = (
     "You keep the notes of an agent at work. Shorten the messages you are given to what its next steps may depend on: aims, decisions, "
-    "open questions, and every name, path, number and command exactly as written. Add nothing. RecordedAnswer with the notes alone."
+    "open questions, and every name, path, number and command exactly as written. Add nothing. Answer with the notes alone."
 )
 
 
@@ -121,7 +116,6 @@ class ModelWriter:
         Cassette(self.path, cassette, may_be_missing=is_recording())
 
     def write(self, messages: Sequence[Message]) -> str:
-        """The summary of some messages. Raises StrategyError where it cannot be had."""
         named = {} if self.api == "openai" else {"api": self.api}
         request = {**request_of(self.model, messages, self.instruction), **named}
         try:
@@ -137,14 +131,9 @@ def request_of(model: str, messages: Sequence[Message], instruction: str = INSTR
 
 
 def transcript(messages: Sequence[Message]) -> str:
-    """Messages as one text: each under its role, tool calls below what was said. `""` for none.
-
-    >>> transcript([Message(role="user", text="a", kind="user"), Message(role="tool", text="b", kind="result")])
-    '[user]\\na\\n\\n[tool]\\nb'
-    """
-    return "\n\n".join(f"[{message.role}]\n{_said(message)}" for message in messages)
-
-
-def _said(message: Message) -> str:
-    calls = [f"{call.name} {compact_json(call.arguments)}" for call in message.tool_calls if not call.in_text]
-    return "\n".join([message.text, *calls] if message.text else calls)
+    """Return messages as one text: each under its role, tool calls below what was said; `""` for none."""
+    texts = []
+    for message in messages:
+        calls = [f"{call.name} {compact_json(call.arguments)}" for call in own_calls(message)]
+        texts.append("\n".join([f"[{message.role}]", *([message.text] if message.text or not calls else []), *calls]))
+    return "\n\n".join(texts)
