@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -59,28 +60,37 @@ def room_of(module: str) -> str:
     return "/".join(folder) or parts[0]
 
 
-def imports_of(module: str, *, checker: bool = False) -> set[str]:
+@cache
+def tree_of(module: str) -> ast.Module:
+    """The syntax tree of a module."""
+    return ast.parse(SOURCES[module].read_text(encoding="utf-8"))
+
+
+@cache
+def nodes_of(module: str) -> tuple[ast.AST, ...]:
+    """Every node of a module's syntax tree."""
+    return tuple(ast.walk(tree_of(module)))
+
+
+@cache
+def imports_of(module: str, *, checker: bool = False) -> frozenset[str]:
     """Every module of the bench that a module imports, at its top or inside its functions; with `checker` also those for the type checker alone."""
-    found: set[str] = set()
-    path = SOURCES[module]
-    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    checked = {id(inner) for node in ast.walk(tree) if _is_for_the_checker(node) for inner in ast.walk(node)}
-    for node in ast.walk(tree):
-        if checker or id(node) not in checked:
-            found.update(_named(node, package))
-    return {item for item in found if item in SOURCES} - {module}
+    package = module if SOURCES[module].name == "__init__.py" else module.rpartition(".")[0]
+    imports = [node for node in nodes_of(module) if isinstance(node, ast.Import | ast.ImportFrom)]
+    if not checker:
+        tests = [node for node in nodes_of(module) if isinstance(node, ast.If)]
+        checked = {
+            id(inner) for node in tests if ast.unparse(node.test).endswith("TYPE_CHECKING") for inner in ast.walk(node)
+        }
+        imports = [node for node in imports if id(node) not in checked]
+    return frozenset(item for node in imports for item in _named(node, package) if item in SOURCES) - {module}
 
 
-def _is_for_the_checker(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
-
-
-def _named(node: ast.AST, package: str) -> Iterator[str]:
+def _named(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[str]:
     """The modules that one statement imports, a module before a name in it."""
     if isinstance(node, ast.Import):
         yield from (item.name for item in node.names)
-    elif isinstance(node, ast.ImportFrom):
+    else:
         start = package.split(".")
         base = ".".join(start[: len(start) - node.level + 1]) if node.level else ""
         source = ".".join(filter(None, (base, node.module)))

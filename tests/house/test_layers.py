@@ -55,9 +55,13 @@ draw = _drawing()
 SOURCES: dict[str, Path] = draw.SOURCES
 ROOMS = [room for level in draw.LEVELS for room in level]
 LEVEL = {room: number for number, level in enumerate(draw.LEVELS) for room in level}
-IMPORTS: dict[str, set[str]] = {module: draw.imports_of(module) for module in SOURCES}
-IMPORTS_OR_NAMES: dict[str, set[str]] = {module: draw.imports_of(module, checker=True) for module in SOURCES}
-"""With what is imported for the type checker alone."""
+
+
+@cache
+def imports() -> dict[str, frozenset[str]]:
+    """Every module with the modules that it imports, for the type checker alone included."""
+    return {module: draw.imports_of(module, checker=True) for module in SOURCES}
+
 
 PLUGINS = {entry.target.__module__ for kind in KINDS for entry in entries(kind).values()} & SOURCES.keys()
 """Every file that registers something."""
@@ -71,9 +75,9 @@ def below(module: str, *packages: str) -> bool:
 
 
 def test_the_imports_are_found() -> None:
-    assert {"bench.model.errors", "bench.plugins.spec"} <= IMPORTS["bench.plugins.registry"]
-    assert "bench.strategies" in IMPORTS["bench.replayer.loop"]
-    assert "bench.run.verbs" in IMPORTS["bench"], "imports inside functions count"
+    assert {"bench.model.errors", "bench.plugins.spec"} <= imports()["bench.plugins.registry"]
+    assert "bench.strategies" in imports()["bench.replayer.loop"]
+    assert "bench.run.verbs" in imports()["bench"], "imports inside functions count"
     assert len(PLUGINS) > 60
 
 
@@ -87,27 +91,27 @@ def test_imports_point_one_way(room: str) -> None:
         f"{module} imports {other}"
         for module in SOURCES
         if draw.room_of(module) == room
-        for other in IMPORTS_OR_NAMES[module]
+        for other in imports()[module]
         if draw.room_of(other) != room and LEVEL[draw.room_of(other)] >= LEVEL[room]
     }
     assert wrong == set()
 
 
 def test_an_import_that_points_up_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(IMPORTS_OR_NAMES, "bench.text.facts", {"bench.evidence.of_trace"})
+    monkeypatch.setitem(imports(), "bench.text.facts", {"bench.evidence.of_trace"})
     with pytest.raises(AssertionError):
         test_imports_point_one_way("text")
-    monkeypatch.setitem(IMPORTS_OR_NAMES, "bench.text.facts", {"bench.tokens.counting"})
+    monkeypatch.setitem(imports(), "bench.text.facts", {"bench.tokens.counting"})
     with pytest.raises(AssertionError):
         test_imports_point_one_way("text")
 
 
 def test_no_imports_go_in_a_circle() -> None:
-    TopologicalSorter(IMPORTS).prepare()
+    TopologicalSorter(imports()).prepare()
 
 
 def test_plugin_files_do_not_know_each_other() -> None:
-    known = {module: sorted(IMPORTS_OR_NAMES[module] & PLUGINS) for module in PLUGINS}
+    known = {module: sorted(imports()[module] & PLUGINS) for module in PLUGINS}
     assert {module: others for module, others in known.items() if others} == {}, (
         "what two plug-in files share belongs into the __init__ of their package"
     )
@@ -119,8 +123,8 @@ def seen_by(modules: list[str], *within: str) -> dict[str, set[str]]:
     waiting, done = list(modules), set(modules)
     while waiting:
         module = waiting.pop()
-        found[module] = IMPORTS_OR_NAMES[module]
-        more = {other for other in IMPORTS_OR_NAMES[module] if draw.room_of(other) in within} - done
+        found[module] = imports()[module]
+        more = {other for other in imports()[module] if draw.room_of(other) in within} - done
         waiting += more
         done |= more
     return found
@@ -147,7 +151,7 @@ def test_gates_and_panels_see_only_a_comparison() -> None:
 def outside(module: str) -> list[str]:
     """The top-level packages that a module imports from elsewhere."""
     names: list[str] = []
-    for node in ast.walk(ast.parse(SOURCES[module].read_text(encoding="utf-8"))):
+    for node in draw.nodes_of(module):
         if isinstance(node, ast.Import):
             names += [item.name for item in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -199,8 +203,8 @@ def test_the_drawing_is_that_of_today() -> None:
 
 def caches() -> Iterator[str]:
     """Every use of functools.cache and functools.lru_cache, by the module-level function that it is on; elsewhere, by module and line."""
-    for module, path in SOURCES.items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    for module in SOURCES:
+        tree = draw.tree_of(module)
         inside = {
             id(part): f"{module}.{node.name}"
             for node in tree.body
@@ -210,11 +214,11 @@ def caches() -> Iterator[str]:
         }
         named = {
             item.asname or item.name
-            for node in ast.walk(tree)
+            for node in draw.nodes_of(module)
             if isinstance(node, ast.ImportFrom) and node.module == "functools"
             for item in node.names
         }
-        for node in ast.walk(tree):
+        for node in draw.nodes_of(module):
             of_functools = isinstance(node, ast.Attribute) and ast.unparse(node.value) == "functools"
             name = node.attr if of_functools else node.id if isinstance(node, ast.Name) and node.id in named else ""
             if name in ("cache", "lru_cache"):
@@ -297,15 +301,10 @@ def test_the_package_and_its_metadata_have_one_version() -> None:
     assert project["version"] == bench.__version__
 
 
-@cache
-def trees() -> dict[str, ast.Module]:
-    return {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in SOURCES.items()}
-
-
 def test_one_class_name_means_one_thing() -> None:
     homes: dict[str, list[str]] = {}
-    for module, tree in trees().items():
-        for node in ast.walk(tree):
+    for module in SOURCES:
+        for node in draw.nodes_of(module):
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(module)
     assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}
@@ -315,8 +314,8 @@ def test_a_docstring_says_what_a_thing_does_or_is() -> None:
     questions = re.compile(r"(What|Whether|How|Which|Where|Who|Whose|When)\b(?!&)")
     asking = [
         f"{module}:{node.lineno}"
-        for module, tree in trees().items()
-        for node in ast.walk(tree)
+        for module in SOURCES
+        for node in draw.nodes_of(module)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         if questions.match(node.value.value.lstrip())
     ]
