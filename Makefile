@@ -6,6 +6,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check
 LOCKED := --constraint constraints.txt
+unexport PYTHONDONTWRITEBYTECODE # containers set it; every process would compile the bench again
 
 .PHONY: help bench test test-slow test-all kills fuzz mutants lint packages newest lock benchmark example accept-gold docs site record clean
 .DEFAULT_GOAL := help
