@@ -41,6 +41,16 @@ def strict_json(text: str) -> Any:
     return None if too_deep(value) else value
 
 
+def dicts(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; `[]` for anything else."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """An object as it is; anything else as an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
 def decode(data: bytes) -> Any:
     """The JSON value that bytes are. Lone surrogates are read; NaN, infinity and numbers of 300 digits are refused.
 

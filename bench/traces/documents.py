@@ -17,7 +17,7 @@ from typing import Any
 from ..files.limits import LIMITS, joined, limit, raised, read_regular
 from ..model import MAX_DEPTH, too_deep
 from ..model.errors import TraceError, nearest_file, one_line
-from .decoded import NotJson, decode, repeated_keys
+from .decoded import NotJson, as_dict, decode, repeated_keys
 from .far import FarPath
 
 _CHECK = " — check the path (a scenario's paths start at its own folder)"
@@ -91,6 +91,21 @@ class Document:
         if isinstance(found, TraceError):
             raise found
         return found
+
+    @property
+    def text(self) -> str:
+        """The whole file as text. TraceError where it is not UTF-8."""
+        try:
+            return self.data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise self.fail(f"is not UTF-8 (byte {error.start}) — save the file as UTF-8") from None
+
+    def opening(self, size: int) -> str:
+        """So many bytes (-1: all) as text, to tell a format by; `""` where the file cannot be read."""
+        try:
+            return self.data[: None if size < 0 else size].decode("utf-8", "replace").replace("\r\n", "\n")
+        except TraceError:
+            return ""
 
     @functools.cached_property
     def _expanded(self) -> bytes | TraceError:
@@ -191,6 +206,11 @@ class Document:
         is not JSON."""
         found = None if self.problem is not None else (self._first_line or (self.json,))[0]
         return found[:_SNIFFED] if isinstance(found, list) else found
+
+    @property
+    def first(self) -> dict[str, Any]:
+        """The object to sniff at: the head, or the first member of the list that it is; `{}` where that is no object."""
+        return as_dict(self.head[0] if isinstance(self.head, list) and self.head else self.head)
 
     @functools.cached_property
     def problem(self) -> TraceError | None:

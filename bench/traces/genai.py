@@ -8,7 +8,7 @@ from typing import Any
 from ..model import Usage, as_text
 from .blocks import sorted_blocks
 from .chat import said_of_message
-from .decoded import strict_json
+from .decoded import as_dict, dicts, strict_json
 from .documents import Node
 from .keyed import said_of_keyed
 from .parts import Unread, usage_by_total
@@ -38,26 +38,26 @@ def prompt_of_span(span: TracedSpan, unread: Unread) -> list[Said]:
     return [said_of_message(span.made("gen_ai.prompt", message), unread) for message in listed]
 
 
-def answer_of_span(span: TracedSpan, unread: Unread) -> Said | None:
-    """Return what a model call answered; None where the span does not tell it. Further answers are counted."""
+def answer_of_span(span: TracedSpan, unread: Unread) -> list[Said]:
+    """Return what a model call answered; `[]` where the span does not tell it. Further answers are counted."""
     _add_details(span)
     further = "further answer of one model call"
     told = _decoded(span, "gen_ai.output.messages").items()
     if told:
         unread.add(further, len(told) - 1)
-        return next(iter(said_of_keyed(told[0], unread)), None)
+        return said_of_keyed(told[0], unread)[:1]
     for key in ("llm.output_messages", "gen_ai.completion"):
         listed = span.below(key)
         if isinstance(listed, list) and listed:
             unread.add(further, len(listed) - 1)
-            return _flat(span, f"{key}.0", listed[0], unread)
+            return [_flat(span, f"{key}.0", listed[0], unread)]
     choices = [_content(details) for name, details in span.events if name == "gen_ai.choice"]
     if not choices:
-        return None
+        return []
     unread.add(further, len(choices) - 1)
     message = choices[0].get("message", choices[0])
     message = strict_json(message) if isinstance(message, str) else message
-    return _of_event(span, "assistant", message if isinstance(message, dict) else choices[0], unread)
+    return [_of_event(span, "assistant", message if isinstance(message, dict) else choices[0], unread)]
 
 
 def _add_details(span: TracedSpan) -> None:
@@ -85,14 +85,13 @@ def _decoded(span: TracedSpan, key: str) -> Node:
 
 def _flat(span: TracedSpan, key: str, message: Any, unread: Unread) -> Said:
     """A message spread over attributes: OpenInference's `message.…`, or role, content and tool calls side by side."""
-    fields = message.get("message", message) if isinstance(message, dict) else {}
-    fields = fields if isinstance(fields, dict) else {}
+    fields = as_dict(as_dict(message).get("message", message))
     calls = []
-    for held in _dicts(fields.get("tool_calls")):
+    for held in dicts(fields.get("tool_calls")):
         call = held.get("tool_call", held)
         function = call.get("function") or {"name": call.get("name"), "arguments": call.get("arguments")}
         calls.append({"id": call.get("id"), "function": function})
-    blocks = [_block(part.get("message_content", part)) for part in _dicts(fields.get("contents"))]
+    blocks = [_block(part.get("message_content", part)) for part in dicts(fields.get("contents"))]
     content = fields.get("content")
     listed = strict_json(content) if isinstance(content, str) and content.startswith("[{") else None
     typed = isinstance(listed, list) and all(isinstance(part, dict) and "type" in part for part in listed)
@@ -109,14 +108,8 @@ def _block(part: Any) -> dict[str, Any]:
     """A part of OpenInference's contents."""
     if not isinstance(part, dict):
         return {"type": "text", "text": as_text(part)}
-    image = part.get("image")
-    inner = image.get("image") if isinstance(image, dict) else None
-    url = inner.get("url") if isinstance(inner, dict) else None
+    url = as_dict(as_dict(part.get("image")).get("image")).get("url")
     return {"type": "image_url", "image_url": url} if url else part
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _content(details: dict[str, Any]) -> dict[str, Any]:
@@ -166,7 +159,7 @@ def tools_of_span(span: TracedSpan) -> list[Any] | None:
     listed = span.below("llm.tools") or span.below("llm.request.functions")
     if not isinstance(listed, list):
         return None
-    schemas = [tool.get("tool", tool) for tool in _dicts(listed)]
+    schemas = [tool.get("tool", tool) for tool in dicts(listed)]
     texts = [schema.get("json_schema") if isinstance(schema, dict) else None for schema in schemas]
     decoded = [strict_json(text) if isinstance(text, str) else None for text in texts]
     return [found or schema for found, schema in zip(decoded, schemas, strict=True)]

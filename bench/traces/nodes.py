@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 from .documents import Node
 
@@ -17,6 +18,19 @@ def at(node: Node, *keys: str) -> Node:
             return Node(node.document, node.line, f"{node.path}.{key}", None)
         node = node[key]
     return node
+
+
+def inside(node: Node, *keys: str) -> Node:
+    """The value below some keys; a node of null where one of them is absent, or something else than an object is on the way."""
+    for key in keys:
+        node = node[key] if isinstance(node.value, dict) else node.made(None, f".{key}")
+    return node
+
+
+def picked(node: Node, *keys: str) -> dict[str, Any]:
+    """Those of some members that hold something; none of null."""
+    found = {key: inside(node, key).value for key in keys}
+    return {key: value for key, value in found.items() if value not in (None, "", {}, [])}
 
 
 def first_of(node: Node, *keys: str) -> Node:

@@ -1,71 +1,18 @@
-"""Trees of spans: what a run makes of its model calls, tools and decisions, and the spans of OpenTelemetry."""
+"""Spans of OpenTelemetry: OTLP JSON with its log records, or spans as consoles print them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
-from ..model import RouteDecision
 from .documents import Node
 from .nodes import at, first_of, moment
-from .prompts import Prompts
-from .steps import Ran, point_after
 
-_T = TypeVar("_T")
 _FAILED = (2, "STATUS_CODE_ERROR", "ERROR")
 _WHOLE = re.compile(r"-?[0-9]{1,25}")
 _SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
-
-
-def inherited(parents: Mapping[str, str], told: Callable[[str, _T | None], _T]) -> dict[str, _T]:
-    """Return what each member of a tree makes of its parent's value; the top makes it of None. A circle of parents is gone around once.
-
-    >>> inherited({"b": "a", "a": "", "c": "b"}, lambda name, above: (above or "") + name)
-    {'a': 'a', 'b': 'ab', 'c': 'abc'}
-    """
-    found: dict[str, _T] = {}
-    for name in parents:
-        way: dict[str, None] = {}
-        while name in parents and name not in found and name not in way:
-            way[name] = None
-            name = parents[name]
-        path = list(way)
-        if name in way:  # a circle: once more around it, for what comes before a member that the way began at
-            path += [*path[path.index(name) :], name]
-        above = found.get(name)
-        for inner in reversed(path):
-            above = found[inner] = told(inner, above)
-    return found
-
-
-class SpanRun(Prompts):
-    """A run told by spans: tools are known before the model calls that asked for them, and a chain that gave a node's name routed."""
-
-    def __init__(self, nodes: Iterable[Any]) -> None:
-        super().__init__()
-        self.nodes = {*map(str, nodes), "__end__"}
-
-    def tool(self, call_id: str, name: str, given: Any, ran: Ran) -> None:
-        """Note a tool's run, by the id of its call or else by name and arguments."""
-        if call_id:
-            self.ran[call_id] = ran
-        else:
-            self.ran_unnamed(name, given, ran)
-
-    def route(self, outputs: Any, router: str | None, agent: str, t: float | None) -> None:
-        """Add a RouteDecision where a span gave the name of a node, or of several: the function of a conditional edge."""
-        chosen = [str(name) for name in (outputs if isinstance(outputs, list) else [outputs])]
-        if outputs is None or not chosen or not self.nodes.issuperset(chosen):
-            return
-        last = self.steps[-1] if self.steps else None
-        thread, taken = last.thread if last is not None else "main", "+".join(chosen)
-        self.add(
-            RouteDecision(
-                index=self.index, agent=agent, thread=thread, t=t, at=point_after(last), taken=taken, router=router
-            )
-        )
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ from ..model import (
     Approval,
     Content,
     ModelTurn,
+    RouteDecision,
     SystemTurn,
     ToolCall,
     ToolResult,
@@ -73,6 +74,30 @@ class Said:
     def text(self) -> str:
         """The text of the message; `""` where it has none."""
         return text_of(self.content)
+
+
+@dataclass
+class Turn:
+    """One answer of a model in the making, out of the pieces that a format keeps apart."""
+
+    texts: list[str] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    results: list[Said] = field(default_factory=list)
+
+    def said(self, **more: Any) -> list[Said]:
+        """The turn, then the results that came within it; nothing for a turn without any piece."""
+        if not (self.texts or self.calls or self.thoughts):
+            return self.results
+        reasoning = "\n".join(filter(None, self.thoughts)) or None
+        turn = Said("assistant", "\n".join(self.texts), calls=tuple(self.calls), reasoning=reasoning, **more)
+        return [turn, *self.results]
+
+
+def result(text: Content, call_id: str = "", name: str = "", *, failed: bool = False, **more: Any) -> Said:
+    """A tool's message, its text the error where it failed."""
+    error = (text_of(text) or None) if failed else None
+    return Said("tool", text, call_id=call_id, name=name, failed=failed, **{"error": error, **more})
 
 
 class Steps:
@@ -152,6 +177,22 @@ class Steps:
             usage=usage or said.usage,
         )
         return self.add(turn)
+
+    def route(
+        self,
+        taken: str,
+        router: str | None,
+        agent: str = "agent",
+        thread: str = "main",
+        t: float | None = None,
+        *,
+        at: str | None = None,
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        """A decision that was recorded: where the run goes next, after the last step if `at` names no other point."""
+        where = at or point_after(self.steps[-1] if self.steps else None)
+        decided = RouteDecision(index=self.index, agent=agent, thread=thread, t=t, at=where, taken=taken, router=router)
+        self.add(msgspec.structs.replace(decided, state=state) if state is not None else decided)
 
     # ---- calls and their results
 

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from bench.model import ToolCall, as_text
 from bench.traces.documents import Document, Node
-from bench.traces.spans import inherited
+from bench.traces.observed import inherited
 from bench.traces.steps import Ran, Steps
 from bench.traces.threads import PromptThread, Threads, _goes_on, has_ids
 

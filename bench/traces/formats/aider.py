@@ -44,7 +44,6 @@ class Aider:
     )
 
     def sniff(self, document: Document) -> Confidence:
-        """CERTAIN where the text begins as a session does, POSSIBLE where one begins further on, else NO."""
         try:
             begins = document.data[:200].lstrip().startswith(_START.encode())
             later = not begins and b"\n" + _START.encode() in document.data

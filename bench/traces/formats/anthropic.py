@@ -39,7 +39,6 @@ class Anthropic:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for messages with a block that only Anthropic's have, `system` beside the messages, or tools with an `input_schema`."""
         frame, messages = sample(document) or (set(), [])
         roles = {str(item.get("role")) if isinstance(item, dict) else "" for item in messages}
         tools = _first_frame(document.head).get("tools")

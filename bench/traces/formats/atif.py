@@ -41,7 +41,6 @@ class Atif:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for an object with `schema_version` ATIF, an agent and steps."""
         head = document.head if isinstance(document.head, dict) else {}
         steps = head.get("steps")
         sourced = isinstance(steps, list) and any(isinstance(step, dict) and "source" in step for step in steps)
@@ -50,7 +49,6 @@ class Atif:
         return by_marks({"a `schema_version` of ATIF": stated, "an `agent` and `steps` with their source": told})
 
     def read(self, document: Document) -> Iterator[Trace]:
-        """The file's one trajectory."""
         whole = document.node()
         version = whole["schema_version"]
         known = _VERSION.fullmatch(version.text())

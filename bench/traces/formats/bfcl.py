@@ -33,7 +33,6 @@ class Bfcl:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for an object with a question and functions; else which of the two it lacks."""
         head = document.head
         keys = head.keys() if isinstance(head, dict) else set()
         return by_marks({f"a key {key!r}": key in keys for key in ("question", "function")})

@@ -40,7 +40,6 @@ class BuildingAgent:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN where a message holds a raw execution result, POSSIBLE for messages beside a manifest, else NO."""
         head = document.head
         messages = head.get("messages") if isinstance(head, dict) else head
         if not isinstance(messages, list):

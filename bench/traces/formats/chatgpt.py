@@ -8,13 +8,14 @@ from typing import Any
 from ...model import Content, Part, TextPart, ToolCall, Trace, text_of
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
-from ..decoded import strict_json
+from ..decoded import as_dict, dicts, strict_json
 from ..documents import Document, Node, values_of
 from ..nodes import at, moment, only_text
 from ..parts import CHAT_ROLES, part_of, simple, unknown_role
 from ..steps import Said, Steps
 
 _WRAPPED = ("raw_provider_payload", "conversation")
+_TEXTS = ("text", "result", "content", "user_profile", "user_instructions", "model_set_context")
 
 
 @register("reader", "chatgpt")
@@ -24,10 +25,6 @@ class ChatGPT:
     The messages from the root to `current_node` are told; those of other branches are counted. Thoughts are the reasoning of the turn after
     them. A message of the model to a tool (`recipient` is not `all`) is a call of that tool, and the tool's message its result. Pictures and
     files are kept as size and hash.
-
-    `{"current_node": "b", "mapping": {"a": {"parent": null, "message": {"author": {"role": "user"}, "content": {"content_type": "text", "parts":
-    ["36 walls?"]}}}, "b": {"parent": "a", "message": {"author": {"role": "assistant"}, "content": {"content_type": "text", "parts": ["yes"]}}}}}`
-    is a user turn and a model turn.
 
     Source: help.openai.com, "How do I export my ChatGPT history and data?"
     """
@@ -40,17 +37,11 @@ class ChatGPT:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for a mapping of messages by author; else what they lack."""
-        head = document.head[0] if isinstance(document.head, list) and document.head else document.head
-        talk = _inner(head)
-        nodes = talk.get("mapping")
-        held = [node for node in nodes.values() if isinstance(node, dict)] if isinstance(nodes, dict) else []
-        return by_marks(
-            {
-                "a 'mapping' of nodes": bool(held),
-                "a message with its parent in them": any({"message", "parent"} <= node.keys() for node in held),
-            }
-        )
+        first = document.first
+        talk = next((first[key] for key in _WRAPPED if isinstance(first.get(key), dict)), first)
+        held = dicts(list(as_dict(talk.get("mapping")).values()))
+        spoken = any({"message", "parent"} <= node.keys() for node in held)
+        return by_marks({"a 'mapping' of nodes": bool(held), "a message with its parent in them": spoken})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's conversations in order; title and id are in `meta`. One without messages is counted on the next."""
@@ -67,11 +58,6 @@ class ChatGPT:
             yield run.trace(document, "chatgpt", talk, meta={key: name for key, name in names.items() if name})
 
 
-def _inner(value: Any) -> dict[str, Any]:
-    held = value if isinstance(value, dict) else {}
-    return next((held[key] for key in _WRAPPED if isinstance(held.get(key), dict)), held)
-
-
 class _Branch(Steps):
     """A conversation on its way to a trace."""
 
@@ -83,7 +69,7 @@ class _Branch(Steps):
             path.append(name)
             name = talk["mapping"][name]["parent"].text_or_none()
         self.thoughts: list[str] = []
-        spoken = [node for node in nodes.values() if isinstance(node, dict) and node.get("message")]
+        spoken = [node for node in dicts(list(nodes.values())) if node.get("message")]
         told = [message for name in reversed(path) if (message := talk["mapping"][name]["message"]).value is not None]
         self.unread.add("message of another branch", len(spoken) - len(told))
         for message in told:
@@ -100,28 +86,20 @@ class _Branch(Steps):
         content, t = _content(message["content"]), moment(message["create_time"])
         if kind in ("thoughts", "reasoning_recap"):
             self.thoughts += filter(None, [text_of(content)])
-            return
-        if role == "assistant":
-            to = only_text(message["recipient"]) or "all"
-            text = content if isinstance(content, str) else ""
+        elif role == "assistant":
+            to, text = only_text(message["recipient"]) or "all", content if isinstance(content, str) else ""
             call = () if to == "all" else (ToolCall(id="", name=to, arguments=strict_json(text) or text),)
-            thoughts, self.thoughts = "\n".join(self.thoughts) or None, []
+            said = Said("assistant", "" if call else content, call, "\n".join(self.thoughts) or None)
             model = only_text(at(message, "metadata", "model_slug"))
+            self.thoughts = []
             ended = only_text(at(message, "metadata", "finish_details", "type"))
-            self.say(
-                Said("assistant", "" if call else content, calls=call, reasoning=thoughts),
-                t=t,
-                model=model,
-                finish_reason=ended,
-            )
+            self.say(said, t=t, model=model, finish_reason=ended)
         elif content:
             named = only_text(at(message, "author", "name")) or ""
-            waits = any(call.name == named for call in self.waiting())
+            known = not self.waiting() or any(call.name == named for call in self.waiting())
             failed = kind == "system_error"
-            error = str(content) if failed and isinstance(content, str) else None
-            self.say(
-                Said(role, content, name=named if waits or not self.waiting() else "", failed=failed, error=error), t=t
-            )
+            error = content if failed and isinstance(content, str) else None
+            self.say(Said(role, content, name=named if known else "", failed=failed, error=error), t=t)
 
 
 def _content(node: Node) -> Content:
@@ -129,23 +107,14 @@ def _content(node: Node) -> Content:
     value = node.object()
     listed = value.get("parts", value.get("thoughts"))
     if not isinstance(listed, list):
-        texts = (
-            value.get(key)
-            for key in ("text", "result", "content", "user_profile", "user_instructions", "model_set_context")
-        )
-        return "\n".join(text for text in texts if isinstance(text, str) and text)
+        return "\n".join(text for key in _TEXTS if isinstance(text := value.get(key), str) and text)
     parts: list[Part] = []
     for part in listed:
-        text = (
-            part
-            if isinstance(part, str)
-            else part.get("content") or part.get("text")
-            if isinstance(part, dict)
-            else None
-        )
+        held: Any = as_dict(part)
+        text = part if isinstance(part, str) else held.get("content") or held.get("text")
         if isinstance(text, str):
             parts += [TextPart(text=text)] if text else []
         elif part is not None:
-            kind = str(part.get("content_type")) if isinstance(part, dict) else "part"
+            kind = str(held.get("content_type")) if held else "part"
             parts.append(part_of(node.made({"type": kind, "held": part})))
     return simple(tuple(parts))

@@ -61,7 +61,6 @@ class ClaudeCode:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for lines, or a list, of user and assistant with a message in Anthropic's form and a session's id."""
         lines = records(document)
         turns = [line for line in lines if line.get("type") in ("user", "assistant")]
         said = any(isinstance(line.get("message"), dict) for line in turns)

@@ -12,9 +12,9 @@ from ...model import ContextReset, ModelTurn, SystemTurn, Trace, Usage, UserTurn
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
 from ..conversations import records
-from ..decoded import strict_json
+from ..decoded import as_dict, strict_json
 from ..documents import Document, Node
-from ..nodes import moment
+from ..nodes import inside, moment
 from ..parts import usage_of
 from ..responses import AnswerItems, is_item, said_of_items
 from ..steps import Ran, Said, Steps
@@ -33,6 +33,7 @@ _CODE = re.compile(r"^(?:Process exited with code|Exit code:) *(-?\d{1,9})$", re
 _TOOK = re.compile(r"^Wall time: *(\d{1,9}(?:\.\d{1,9})?) seconds$", re.MULTILINE)
 _CUT = re.compile(r"…\d+ (?:tokens|chars) truncated…|^\[\.\.\. (?:omitted|removed|output truncated)\b", re.MULTILINE)
 _BODY = re.compile(r"^Output:\n", re.MULTILINE)
+_ABSENT = "token count of a call that is not in the session"
 
 
 @register("reader", "codex")
@@ -54,7 +55,6 @@ class Codex:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for lines of `{timestamp, type, payload}` of Codex' types, or a first line with a session's id and then Responses items."""
         lines = records(document)
         named = [line for line in lines if str(line.get("type")) in _LINES]
         typed = [line for line in named if isinstance(line.get("payload"), dict)]
@@ -85,25 +85,17 @@ class _Rollout(Steps):
         self.counted: Usage | None = None  # the count of the answer that is to come, where counts come first
         self.prompts: list[int] = []  # the user turns that a person typed
         events = [line["payload"] for line in lines if line["type"].value == "event_msg"]
-        self.ends = {
-            event["call_id"].text(): event
-            for event in events
-            if isinstance(event.value, dict)
-            and event["type"].value in _ENDS
-            and isinstance(event["call_id"].value, str)
-        }
+        ended = [event for event in events if inside(event, "type").value in _ENDS]
+        self.ends = {event["call_id"].text(): event for event in ended if isinstance(event["call_id"].value, str)}
         for line in lines:
             self._line(line, moment(line["timestamp"]))
         self._end()
-        self.unread.add("token count of a call that is not in the session", int(self.counted is not None))
-        counted = sum(
-            step.usage.prompt_tokens for step in self.steps if isinstance(step, ModelTurn) and step.usage is not None
-        )
-        totals: Any = self.totals
-        if isinstance(totals, dict):
-            whole = self.whole + _inputs(totals)
-            self.unread.add("prompt token of the session's total that no turn has", max(0, whole - counted))
-            self.unread.add("prompt token of turns above the session's total", max(0, counted - whole))
+        self.unread.add(_ABSENT, int(self.counted is not None))
+        if isinstance(self.totals, dict):
+            usages = [step.usage for step in self.steps if isinstance(step, ModelTurn) and step.usage is not None]
+            missing = self.whole + _inputs(self.totals) - sum(usage.prompt_tokens for usage in usages)
+            self.unread.add("prompt token of the session's total that no turn has", max(0, missing))
+            self.unread.add("prompt token of turns above the session's total", max(0, -missing))
 
     def _line(self, line: Node, t: float | None) -> None:
         kind, payload = line["type"].value, line["payload"]
@@ -189,10 +181,10 @@ class _Rollout(Steps):
         if usage is None:
             return
         if self.counts_first:
-            self.unread.add("token count of a call that is not in the session", int(self.counted is not None))
+            self.unread.add(_ABSENT, int(self.counted is not None))
             self.counted = usage
         elif turn is None or turn.usage is not None:
-            self.unread.add("token count of a call that is not in the session")
+            self.unread.add(_ABSENT)
         else:
             self.steps[turn.index] = msgspec.structs.replace(turn, usage=usage)
 
@@ -221,10 +213,10 @@ def _counts_first(lines: list[Node]) -> bool:
     and before an item of the model's."""
     told: list[bool | None] = []  # the model's items (True), others (False) and counts (None), in order
     for line in lines:
-        held = line.value.get("payload") if isinstance(line.value, dict) else None
-        kind = held.get("type") if isinstance(held, dict) else None
-        if line["type"].value == "response_item" and isinstance(held, dict):
-            told.append(held.get("role") == "assistant" or str(kind).endswith("_call") or kind == "reasoning")
+        held = inside(line, "payload")
+        kind, role = inside(held, "type").value, inside(held, "role").value
+        if line["type"].value == "response_item" and isinstance(held.value, dict):
+            told.append(role == "assistant" or str(kind).endswith("_call") or kind == "reasoning")
         elif kind == "token_count":
             told.append(None)
     around = [(before, after) for before, at, after in zip(told, told[1:], told[2:], strict=False) if at is None]
@@ -243,24 +235,21 @@ def _usage(node: Node) -> Usage | None:
 def _ran(said: Said, end: Node | None) -> Ran:
     """A tool's run by its output and by the event of its end: exit code, time, structured value, and the whole output where it was cut."""
     text = said.text
-    envelope = strict_json(text) if text.startswith("{") else None
-    told = envelope.get("metadata") if isinstance(envelope, dict) else None
-    metadata: dict[str, Any] = told if isinstance(told, dict) else {}
-    start = _BODY.search(text)
+    envelope = as_dict(strict_json(text)) if text.startswith("{") else {}
+    metadata, start = as_dict(envelope.get("metadata")), _BODY.search(text)
     head = start.end() if start else 0
     stated, wall = _CODE.search(text, 0, head), _TOOK.search(text, 0, head)
     code = int(stated.group(1)) if stated else metadata.get("exit_code")
     took, cut = float(wall.group(1)) if wall else metadata.get("duration_seconds"), _CUT.search(text) is not None
     if end is None:
         return Ran(failed=code not in (0, None), duration_s=_seconds(took), cut=cut)
-    result = end["result"].value if isinstance(end["result"].value, dict) else {}
-    fine: dict[str, Any] = result["Ok"] if isinstance(result.get("Ok"), dict) else {}
-    error = result["Err"] if isinstance(result.get("Err"), str) else None
+    fine, error = as_dict(inside(end, "result", "Ok").value), inside(end, "result", "Err").value
+    error = error if isinstance(error, str) else None
     code = end["exit_code"].value if end["exit_code"].value is not None else code
     broken = end["success"].value is False or True in (fine.get("isError"), fine.get("is_error"))
     output, whole = end["aggregated_output"].value, None
     if cut and isinstance(output, str) and not _CUT.search(output) and len(output) > len(text) - head:
-        whole = compact_json({**envelope, "output": output}) if isinstance(envelope, dict) else text[:head] + output
+        whole = compact_json({**envelope, "output": output}) if envelope else text[:head] + output
     return Ran(
         data=fine.get("structuredContent") or fine.get("structured_content"),
         whole=whole,

@@ -9,8 +9,9 @@ from typing import Any
 from ...model import ToolCall, Trace
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
+from ..decoded import as_dict, dicts
 from ..documents import Document, Node
-from ..nodes import at, first_of, moment, only_text
+from ..nodes import at, first_of, inside, moment, only_text, picked
 from ..parts import arguments_of
 from ..steps import Said, Steps
 
@@ -24,8 +25,6 @@ class Copilot:
     Each request is a user turn. Its `toolCallRounds` are turns with their calls, `toolCallResults` the results; without rounds the texts of the
     response are the one turn. A request that was cancelled is counted. Token counts are of a whole request and are kept in `meta`.
 
-    `{"requesterUsername": "me", "requests": [{"message": {"text": "36 walls?"}, "response": [{"value": "yes"}]}]}` is a user turn and a model turn.
-
     Source: code.visualstudio.com/docs/copilot, "Export a chat session"; github.com/microsoft/vscode, `chatModel.ts` (ISerializableChatData)
     """
 
@@ -37,22 +36,12 @@ class Copilot:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for requests with a message and a response beside a session's keys; else what they lack."""
-        head = document.head if isinstance(document.head, dict) else {}
+        head = as_dict(document.head)
         held = head["v"] if head.get("kind") == 0 and isinstance(head.get("v"), dict) else head
-        listed = held.get("requests")
-        asked = (
-            [item for item in listed if isinstance(item, dict) and isinstance(item.get("message"), dict)]
-            if isinstance(listed, list)
-            else []
-        )
+        asked = any(isinstance(item.get("message"), dict) for item in dicts(held.get("requests")))
         framed = not _FRAME.isdisjoint(held)
-        return by_marks(
-            {
-                "requests with a message": bool(asked) or (framed and listed == []),
-                "keys of a chat session": framed and "requests" in held,
-            }
-        )
+        marks = {"requests with a message": asked or (framed and held.get("requests") == [])}
+        return by_marks(marks | {"keys of a chat session": framed and "requests" in held})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's one chat; its id and title are in `meta`."""
@@ -62,12 +51,7 @@ class Copilot:
         counts: dict[str, Any] = {}
         for request in chat["requests"].items():
             _say(steps, request)
-            metadata = at(request, "result", "metadata")
-            told = {
-                key: metadata[key].value
-                for key in ("promptTokens", "outputTokens")
-                if metadata.value is not None and metadata[key].value
-            }
+            told = picked(at(request, "result", "metadata"), "promptTokens", "outputTokens")
             counts |= {str(steps.index - 1): told} if told else {}
         names = {
             "session_id": chat["sessionId"].value,
@@ -79,9 +63,9 @@ class Copilot:
 
 def _replayed(document: Document) -> Node:
     """The chat that lines of changes make: 0 is the whole, 1 sets a place, 2 appends to one."""
-    lines = list(document.line_nodes())
-    value: Any = copy.deepcopy(lines[0]["v"].value)
-    for line in lines[1:]:
+    first, *changes = document.line_nodes()
+    value: Any = copy.deepcopy(first["v"].value)
+    for line in changes:
         path, held = [step.value for step in line["k"].items()], line["v"].value
         inner = value
         try:
@@ -93,53 +77,42 @@ def _replayed(document: Document) -> Node:
                 inner[path[-1]] = held
         except (LookupError, TypeError, AttributeError):
             raise line.fail("changes a place that the chat does not have — lines before it are missing") from None
-    return lines[0].made(value)
+    return first.made(value)
 
 
 def _say(steps: Steps, request: Node) -> None:
-    t = moment(request["timestamp"])
-    text = only_text(request["message"]["text"])
-    if text:
+    t, model, response = moment(request["timestamp"]), only_text(request["modelId"]), request["response"]
+    if text := only_text(request["message"]["text"]):
         steps.say(Said("user", text), t=t)
     steps.unread.add("request that was cancelled", int(request["isCanceled"].value is True))
     metadata = at(request, "result", "metadata")
-    rounds = metadata["toolCallRounds"].items() if metadata.value is not None else []
-    results = metadata["toolCallResults"] if metadata.value is not None else metadata
-    model = only_text(request["modelId"])
-    if not rounds:
-        shown = (
-            "".join(_shown(part.value) for part in request["response"].items())
-            if isinstance(request["response"].value, list)
-            else None
-        )
-        if shown or request["response"].value:
-            steps.say(Said("assistant", shown if shown is not None else request["response"].text()), t=t, model=model)
+    rounds, results = at(metadata, "toolCallRounds").items(), at(metadata, "toolCallResults")
+    if not rounds and response.value:
+        listed = isinstance(response.value, list)
+        shown = "".join(_shown(part.value) for part in response.items()) if listed else response.text()
+        steps.say(Said("assistant", shown), t=t, model=model)
     for turn in rounds:
-        calls = tuple(
-            ToolCall(
-                id=only_text(call["id"]) or "", name=call["name"].text(), arguments=arguments_of(call["arguments"])
-            )
-            for call in turn["toolCalls"].items()
-        )
-        thought = turn["thinking"]["text"].value if isinstance(turn["thinking"].value, dict) else None
-        texts = [thought] if isinstance(thought, str) else thought if isinstance(thought, list) else []
-        said = Said(
-            "assistant", only_text(turn["response"]) or "", calls=calls, reasoning="\n".join(map(str, texts)) or None
-        )
+        calls = tuple(map(_call, turn["toolCalls"].items()))
+        thought = inside(turn, "thinking", "text").value
+        thoughts = "\n".join(map(str, thought)) if isinstance(thought, list) else thought
+        reasoning = thoughts if isinstance(thoughts, str) and thoughts else None
+        said = Said("assistant", only_text(turn["response"]) or "", calls, reasoning)
         steps.say(said, t=moment(turn["timestamp"]) or t, model=only_text(turn["modelId"]) or model)
         for call in calls:
             held = results[call.id] if results.value is not None and call.id else results
-            if isinstance(held.value, dict) and held.value.get("content"):
-                steps.say(
-                    Said("tool", "\n".join(filter(None, map(_text, held["content"].items()))), call_id=call.id), t=t
-                )
+            if parts := inside(held, "content").items():
+                steps.say(Said("tool", "\n".join(filter(None, map(_text, parts))), call_id=call.id), t=t)
+
+
+def _call(call: Node) -> ToolCall:
+    return ToolCall(id=only_text(call["id"]) or "", name=call["name"].text(), arguments=arguments_of(call["arguments"]))
 
 
 def _shown(part: Any) -> str:
     """The text of a part of a response; `""` for progress, edits and references."""
     if isinstance(part, str):
         return part
-    held = part if isinstance(part, dict) else {}
+    held = as_dict(part)
     value = held.get("value", held.get("content"))
     value = value.get("value") if isinstance(value, dict) else value
     return value if isinstance(value, str) and held.get("kind") in (None, "markdownContent") else ""
@@ -147,20 +120,14 @@ def _shown(part: Any) -> str:
 
 def _text(part: Node) -> str:
     """The text of a result's part, which may be a tree of prompt elements."""
-    value = part.value
-    if isinstance(value, str):
-        return value
-    held = first_of(part, "value", "text")
+    held = part if isinstance(part.value, str) else first_of(part, "value", "text")
     return held.value if isinstance(held.value, str) else _leaves(held.value)
 
 
 def _leaves(value: Any) -> str:
     """The texts of a tree of prompt elements, in order."""
-    if isinstance(value, dict):
-        own = value.get("text")
-        return (
-            (own if isinstance(own, str) else "")
-            + "".join(map(_leaves, children if isinstance(children := value.get("children"), list) else ()))
-            + _leaves(value.get("node"))
-        )
-    return ""
+    if not isinstance(value, dict):
+        return ""
+    own, children = value.get("text"), value.get("children")
+    inside = "".join(map(_leaves, children if isinstance(children, list) else ()))
+    return (own if isinstance(own, str) else "") + inside + _leaves(value.get("node"))

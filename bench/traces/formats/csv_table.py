@@ -6,7 +6,6 @@ import csv
 from collections.abc import Iterator
 
 from ...model import ToolResult, Trace
-from ...model.errors import TraceError
 from ...plugins.registry import register
 from .. import Confidence, Keeps, source_of
 from ..documents import Document
@@ -33,20 +32,13 @@ class CsvTable:
     )
 
     def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for a first line with the columns of type parameters; else NO."""
-        try:
-            first = document.data.split(b"\n", 1)[0].decode("utf-8", "replace")
-        except TraceError:
-            return Confidence.NO
-        return Confidence.CERTAIN if set(first.strip().split(",")) >= _TYPE_TABLE else Confidence.NO
+        columns = document.opening(10_000).partition("\n")[0].strip().split(",")
+        return Confidence.CERTAIN if set(columns) >= _TYPE_TABLE else Confidence.NO
 
     def read(self, document: Document) -> Iterator[Trace]:
-        """The file's one result."""
+        text = document.text
         try:
-            text = document.data.decode("utf-8")
             rows = rows_of(text)
-        except UnicodeDecodeError as error:
-            raise document.fail(f"is not UTF-8 (byte {error.start}) — save the file as UTF-8") from None
         except (csv.Error, ValueError) as error:
             raise document.fail(f"no table of comma-separated values: {error}") from None
         result = ToolResult(index=0, call_id="table", function="table", full=text, data=rows)

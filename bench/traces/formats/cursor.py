@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from ...model import Trace
-from ...model.errors import TraceError
 from ...plugins.registry import register
 from .. import Confidence, Keeps
 from ..documents import Document, Node
@@ -22,9 +21,6 @@ class Cursor:
 
     Cursor exports no tool calls, usage or times: each block is a turn, and answers that follow each other are turns of their own.
 
-    `# Walls`, `_Exported on 1/5/2026 at 10:00:00 UTC from Cursor (1.0)_`, `---`, `**User**`, `36 walls?`, `---`, `**Cursor**`, `yes` (a line each,
-    with blank lines between) is a user turn and a model turn.
-
     Source: docs.cursor.com, "Export chat"
     """
 
@@ -36,19 +32,11 @@ class Cursor:
     )
 
     def sniff(self, document: Document) -> Confidence:
-        """CERTAIN where the head of the file says that Cursor exported it, else NO."""
-        try:
-            start = document.data[:1000].decode("utf-8", "replace").replace("\r\n", "\n")
-        except TraceError:
-            return Confidence.NO
-        return Confidence.CERTAIN if _EXPORTED.search(start) else Confidence.NO
+        return Confidence.CERTAIN if _EXPORTED.search(document.opening(1000)) else Confidence.NO
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's one chat; title and version are in `meta`."""
-        try:
-            text = document.data.decode("utf-8").replace("\r\n", "\n")
-        except UnicodeDecodeError as error:
-            raise document.fail(f"is not UTF-8 (byte {error.start}) — save the file as UTF-8") from None
+        text = document.text.replace("\r\n", "\n")
         steps, exported = Steps(), _EXPORTED.search(text)
         _, *blocks = _TURN.split(text)
         for who, told in zip(blocks[::2], blocks[1::2], strict=True):

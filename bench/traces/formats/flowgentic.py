@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ...model import RouteDecision, Trace
-from ...model.errors import TraceError
+from ...model import Trace
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
-from ..decoded import strict_json
+from ..decoded import as_dict, strict_json
 from ..documents import Document, Node
 from ..langchain import said_of
 from ..nodes import moment
@@ -45,20 +44,13 @@ class Flowgentic:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for the report's title and a section of a node; else what it lacks."""
-        try:
-            text = document.data.decode("utf-8", "replace").replace("\r\n", "\n")
-        except TraceError:
-            return Confidence.NO
+        text = document.opening(-1)
         section = _NODE.search(text) is not None
         return by_marks({"the title of an execution report": _REPORT in text, "a section '### 1. Node: `x`'": section})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The report's one run."""
-        try:
-            text = document.data.decode("utf-8").replace("\r\n", "\n")  # as a checkout on Windows writes it
-        except UnicodeDecodeError as error:
-            raise document.fail(f"is not UTF-8 (byte {error.start}) — save the file as UTF-8") from None
+        text = document.text.replace("\r\n", "\n")  # as a checkout on Windows writes it
         found = list(_NODE.finditer(text))
         if not found:
             raise document.fail("expected sections '### 1. Node: `name`', got none — no report of a run")
@@ -86,14 +78,14 @@ class _Report(Prompts):
         fields, t = dict(_FIELD.findall(body)), None
         if self.day is not None and "Timestamp" in fields:
             t = moment(place.made(f"{self.day}T{fields['Timestamp']}"))
-        self._decide("graph", name, "before_model", name, t)
+        self.route(name, "graph", name, t=t, at="before_model", state=dict(self.state))
         block = _CHANGES.search(body)
         closed = block and _CLOSED.search(body, block.end())
         changes = strict_json(body[block.end() : closed.start()]) if block and closed else {}
         if not isinstance(changes, dict):
             raise place.fail("expected its state changes as JSON — the report was cut; write it again")
         for key, change in changes.items():
-            value = change.get("changed_to") if isinstance(change, dict) else None
+            value = as_dict(change).get("changed_to")
             if key == "messages":
                 self._messages(name, _unwrapped(_python(value)), place, t)
                 continue
@@ -103,11 +95,7 @@ class _Report(Prompts):
         for key in changes:
             if key.endswith("_decision"):
                 taken = self.state[key] if isinstance(self.state[key], list) else [self.state[key]]
-                self._decide(key, "+".join(map(str, taken)), "after_model", name, t)
-
-    def _decide(self, router: str, taken: str, at: str, agent: str, t: float | None) -> None:
-        index, state = self.index, dict(self.state)
-        self.add(RouteDecision(index=index, agent=agent, t=t, at=at, taken=taken, router=router, state=state))
+                self.route("+".join(map(str, taken)), key, name, t=t, at="after_model", state=dict(self.state))
 
     def _messages(self, name: str, listed: Any, place: Node, t: float | None) -> None:
         if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
@@ -137,11 +125,8 @@ def _literal(node: ast.AST) -> Any:
     if isinstance(node, ast.List | ast.Tuple):
         return [_literal(item) for item in node.elts]
     if isinstance(node, ast.Dict):
-        return {
-            str(_literal(key)): _literal(value)
-            for key, value in zip(node.keys, node.values, strict=True)
-            if key is not None
-        }
+        pairs = zip(node.keys, node.values, strict=True)
+        return {str(_literal(key)): _literal(value) for key, value in pairs if key is not None}
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         value = _literal(node.operand)
         return -value if isinstance(value, int | float) else value

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ...model import ToolCall, Trace
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
+from ..decoded import as_dict, dicts
 from ..documents import Document, Node, values_of
 from ..keyed import is_keyed, said_of_keyed, unwrapped
 from ..nodes import moment
@@ -16,6 +17,7 @@ from ..steps import Ran, Said, Steps
 _MESSAGE = {"id", "timestamp", "type", "content", "toolCalls", "thoughts", "model", "tokens", "displayContent"}
 _NOTES = ("info", "error", "warning")
 """Messages that the CLI showed to its user and not to the model."""
+_PENDING = (None, "executing", "scheduled", "validating", "awaiting_approval")
 
 
 @register("reader", "gemini_cli")
@@ -24,9 +26,6 @@ class GeminiCLI:
 
     A message of type `gemini` is a turn with its thoughts, its tokens and its `toolCalls`; each call holds its own result, of which an object
     around one text is that text. Calls that were cancelled or failed did not succeed. What the CLI told its user alone is counted.
-
-    `{"sessionId": "s", "messages": [{"type": "user", "content": "36 walls?"}, {"type": "gemini", "content": "yes", "tokens": {"input": 9,
-    "output": 1, "total": 10}}]}` is a user turn and a model turn with usage.
 
     Source: github.com/google-gemini/gemini-cli, `packages/core/src/services/chatRecordingService.ts` (ConversationRecord)
     """
@@ -39,20 +38,17 @@ class GeminiCLI:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for a session's id with messages by type, or a list of Gemini's messages; else what they lack."""
         head = document.head
         if isinstance(head, list):
             saved = bool(head) and all(is_keyed(item) and "parts" in item and "kind" not in item for item in head)
             typed = saved and any("type" in part for item in head for part in item["parts"])
             return Confidence.CERTAIN if saved and not typed else Confidence.NO
-        first = head if isinstance(head, dict) else {}
+        first = as_dict(head)
         marks = {"a session's id and its project's hash": {"sessionId", "projectHash"} <= first.keys()}
         if any(marks.values()):
-            held = (
-                [value for _, value in document.readable_lines()] if document.is_json_lines else first.get("messages")
-            )
-            messages = [item for item in held if isinstance(item, dict)] if isinstance(held, list) else []
-            marks["messages of type user or gemini"] = any(item.get("type") in ("user", "gemini") for item in messages)
+            lines = [value for _, value in document.readable_lines()] if document.is_json_lines else None
+            spoken = any(item.get("type") in ("user", "gemini") for item in dicts(lines or first.get("messages")))
+            marks["messages of type user or gemini"] = spoken
         return by_marks(marks)
 
     def read(self, document: Document) -> Iterator[Trace]:
@@ -66,10 +62,9 @@ class GeminiCLI:
                     steps.say(said)
         else:
             listed = head["messages"].items()
-            by_id = {
-                str(message["id"].value): message for message in (*listed, *values[1:])
-            }  # a line says a message anew
-            for message in by_id.values() if len(values) > 1 else listed:
+            if len(values) > 1:  # a line says a message anew
+                listed = list({str(message["id"].value): message for message in (*listed, *values[1:])}.values())
+            for message in listed:
                 _say(steps, message)
             meta = {"session_id": head["sessionId"].text(), "project": head["projectHash"].value}
         yield steps.trace(document, "gemini_cli", head, meta=meta)
@@ -81,15 +76,14 @@ def _say(steps: Steps, message: Node) -> None:
         steps.unread.kind("message", kind) if kind not in _NOTES else steps.unread.add("message to the user alone")
         return
     steps.unread.keys(message, _MESSAGE, "a message")
-    content = message["content"]
-    spoken = message.made({"role": "user" if kind == "user" else "model", "content": content.value})
-    told = said_of_keyed(spoken, steps.unread)
+    role = "user" if kind == "user" else "model"
+    told = said_of_keyed(message.made({"role": role, "content": message["content"].value}), steps.unread)
     if kind == "user":
         for said in told:
             steps.say(said, t=t)
         return
-    thoughts = [
-        f"{thought['subject'].text_or_none() or ''}: {thought['description'].text_or_none() or ''}"
+    named = [
+        [thought[key].text_or_none() or "" for key in ("subject", "description")]
         for thought in message["thoughts"].items()
     ]
     calls = message["toolCalls"].items()
@@ -97,38 +91,27 @@ def _say(steps: Steps, message: Node) -> None:
         ToolCall(id=call["id"].text_or_none() or "", name=call["name"].text(), arguments=call["args"].value)
         for call in calls
     )
-    steps.say(
-        Said("assistant", told[0].content, calls=made, reasoning="\n".join(thoughts) or None),
-        t=t,
-        model=message["model"].text_or_none(),
-        usage=usage_of(message["tokens"]),
-    )
+    said = Said("assistant", told[0].content, made, "\n".join(map(": ".join, named)) or None)
+    steps.say(said, t=t, model=message["model"].text_or_none(), usage=usage_of(message["tokens"]))
     for call in calls:
         _result(steps, call)
 
 
 def _result(steps: Steps, call: Node) -> None:
     """The result of a call, out of the parts that went back to the model."""
-    given = call["result"].items() if isinstance(call["result"].value, list) else []
-    texts = [
-        said
-        for part in given
-        for said in said_of_keyed(part.made({"role": "user", "parts": [part.value]}), steps.unread)
-    ]
-    if not texts and call["status"].value in (None, "executing", "scheduled", "validating", "awaiting_approval"):
+    held, status = call["result"], call["status"].value
+    spoken = (
+        [part.made({"role": "user", "parts": [part.value]}) for part in held.items()]
+        if isinstance(held.value, list)
+        else []
+    )
+    texts = [said for part in spoken for said in said_of_keyed(part, steps.unread)]
+    if not texts and status in _PENDING:
         return
     shown = "\n".join(said.text for said in texts if said.text)
-    if not texts and call["result"].value is not None:
-        shown = str(unwrapped(call["result"].value)[0])
-    failed = call["status"].value not in (None, "success") or any(said.failed for said in texts)
-    ran = Ran(failed=failed, t=moment(call["timestamp"]))
-    steps.say(
-        Said(
-            "tool",
-            shown,
-            call_id=call["id"].text_or_none() or "",
-            name=call["name"].text(),
-            ran=ran,
-            error=shown if failed and shown else None,
-        )
-    )
+    if not texts and held.value is not None:
+        shown = str(unwrapped(held.value)[0])
+    failed = status not in (None, "success") or any(said.failed for said in texts)
+    ran, error = Ran(failed=failed, t=moment(call["timestamp"])), shown if failed and shown else None
+    call_id, name = call["id"].text_or_none() or "", call["name"].text()
+    steps.say(Said("tool", shown, call_id=call_id, name=name, ran=ran, error=error))

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from ...model import ModelTurn, RouteDecision, Trace
-from ...model.errors import TraceError
+from ...model import ModelTurn, Trace
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, NoRun, by_marks
 from ..calls import Calls, call_of
-from ..decoded import strict_json
+from ..decoded import as_dict, dicts, strict_json
 from ..documents import Document, Node
 from ..nodes import between, first_of, moment
 from ..prompts import Prompts
@@ -23,8 +22,6 @@ from ..steps import Ran
 from ..streams import events_of_frames
 from ..yaml_blocks import YamlError, yaml_value
 
-_GZIP = b"\x1f\x8b"
-_LISTS = ("interactions", "http_interactions")
 _BEGINS = re.compile(r"^(?:http_)?interactions:\n\s*- (?:request|request_sample):\n", re.MULTILINE)
 _INGEST = "/traces/ingest"
 _ASKS = re.compile(rb"""\b(?:messages|contents|input|inputText|prompt)\\?["']?:""")
@@ -50,36 +47,26 @@ class HttpCassette:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for YAML that is a list of interactions with requests to model providers; else what it lacks."""
-        try:
-            start = document.data[:400].decode("utf-8", "replace").replace("\r\n", "\n")
-        except TraceError:
+        if not _BEGINS.search(document.opening(400)):
             return Confidence.NO
-        listed = _BEGINS.search(start) is not None
-        if not listed:
-            return Confidence.NO
-        return by_marks(
-            {
-                "interactions as VCR lists them": True,
-                "a request with messages, contents or input": bool(_ASKS.search(document.data)),
-            }
-        )
+        asks = _ASKS.search(document.data) is not None
+        return by_marks({"interactions as VCR lists them": True, "a request with messages, contents or input": asks})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The cassette's runs in the order in which they began."""
         whole = _whole(document)
-        interactions = first_of(whole, *_LISTS).items()
+        interactions = first_of(whole, "interactions", "http_interactions").items()
         records = [Node(whole.document, None, node.path, _record(node.object())) for node in interactions]
         told = _OwnTracing([record for record in records if _INGEST in str(record.value.get("uri"))])
         calls = Calls(document, "http_cassette")
         for record in records:
-            request, answer = request_in(record.value), answer_in(record.value)
+            request, answer, uri = request_in(record.value), answer_in(record.value), str(record.value.get("uri"))
             if request is None or answer is None or isinstance(answer[1], str):
-                if _INGEST not in str(record.value.get("uri")):
+                if _INGEST not in uri:
                     calls.skip("request that is no model call, or has no answer")
                 continue
             call = call_of(node_of(record, request), node_of(record, answer))
-            named = _MODEL.search(unquote(str(record.value.get("uri"))))
+            named = _MODEL.search(unquote(uri))
             call.model = call.model or (named[1] if named else None)
             for name, given, ran in told.runs:
                 calls.run().ran_unnamed(name, given, ran)
@@ -88,13 +75,8 @@ class HttpCassette:
             told.handoff(calls.run(), call.name or "")
         if not calls.runs:
             first = str(records[0].value.get("uri")) if records else "none"
-            raise NoRun(
-                str(
-                    whole.fail(
-                        f"none of {len(records)} requests is a model call with an answer to read (the first: {first[:80]})"
-                    )
-                )
-            )
+            what = f"none of {len(records)} requests is a model call with an answer to read (the first: {first[:80]})"
+            raise NoRun(str(whole.fail(what)))
         for run in calls.runs.values():
             run.never_shown()
         yield from calls.traces(whole)
@@ -102,11 +84,7 @@ class HttpCassette:
 
 def _whole(document: Document) -> Node:
     try:
-        text = document.data.decode("utf-8").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise document.fail(f"is not UTF-8 (byte {error.start}) — save the file as UTF-8") from None
-    try:
-        value, document.repeated_keys[None] = yaml_value(text)
+        value, document.repeated_keys[None] = yaml_value(document.text.replace("\r\n", "\n"))
     except YamlError as error:
         raise document.fail(f"no YAML as VCR writes it: {error}", line=error.line) from None
     return Node(document, None, "$", value)
@@ -115,33 +93,23 @@ def _whole(document: Document) -> Node:
 def _record(interaction: dict[str, Any]) -> dict[str, Any]:
     """An interaction with its bodies as texts, unpacked, as logs of calls have them; xAI's own protocol in OpenAI's form."""
     if "request_sample" in interaction:
-        asked, answered = (_sample(interaction.get(key)) for key in ("request_sample", "response_sample"))
-        outputs = answered.get("outputs")
+        asked, answered = (
+            as_dict(as_dict(interaction.get(f"{side}_sample")).get("json")) for side in ("request", "response")
+        )
         body = {**asked, "messages": [_message(message) for message in asked.get("messages") or ()]}
-        choices = [
-            {**output, "message": _message(output.get("message"))}
-            for output in outputs or ()
-            if isinstance(output, dict)
-        ]
+        outputs = dicts(answered.get("outputs"))
+        choices = [{**output, "message": _message(output.get("message"))} for output in outputs]
         return {"uri": None, "request": {"body": body}, "response": {"body": {**answered, "choices": choices[-1:]}}}
-    request, response = (
-        interaction[key] if isinstance(interaction.get(key), dict) else {} for key in ("request", "response")
-    )
+    request, response = (as_dict(interaction.get(key)) for key in ("request", "response"))
     sent, got = (side.get("parsed_body") or _text(side.get("body")) for side in (request, response))
     return {"uri": request.get("uri"), "request": {"body": sent}, "response": {"body": got}}
 
 
-def _sample(side: Any) -> dict[str, Any]:
-    held = side.get("json") if isinstance(side, dict) else None
-    return held if isinstance(held, dict) else {}
-
-
 def _message(message: Any) -> dict[str, Any]:
     """A message of xAI's protocol in OpenAI's form: parts of text as a text, the role without its prefix."""
-    held = dict(message) if isinstance(message, dict) else {}
-    parts = held.get("content")
-    if isinstance(parts, list):
-        held["content"] = "".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
+    held = dict(as_dict(message))
+    if isinstance(held.get("content"), list):
+        held["content"] = "".join(str(part.get("text") or "") for part in dicts(held["content"]))
     return held | {"role": str(held.get("role", "assistant")).removeprefix("ROLE_").lower()}
 
 
@@ -150,7 +118,7 @@ def _text(body: Any) -> str | list[Any] | None:
     inner: Any = body.get("string", body.get("base64_string")) if isinstance(body, dict) else body
     if isinstance(inner, bytes):
         try:
-            whole = gzip.decompress(inner) if inner.startswith(_GZIP) else inner
+            whole = gzip.decompress(inner) if inner.startswith(b"\x1f\x8b") else inner
             inner = events_of_frames(whole) or whole.decode("utf-8", "replace")
         except (OSError, EOFError, zlib.error):
             return None
@@ -164,57 +132,34 @@ class _OwnTracing:
         self.agents: dict[str, str] = {}
         self.handoffs: dict[str, list[str]] = {}  # to whom, by the agent that hands over
         self.runs: list[tuple[str, Any, Ran]] = []
-        spans: dict[str, dict[str, Any]] = {}
+        spans: dict[str, tuple[Node, dict[str, Any]]] = {}
         for record in sent:
-            body = strict_json(str(record.value["request"]["body"]))
-            items = body.get("data") if isinstance(body, dict) else None
-            for item in items if isinstance(items, list) else []:
-                if (
-                    isinstance(item, dict)
-                    and isinstance(item.get("span_data"), dict)
-                    and isinstance(item.get("id"), str)
-                ):
-                    spans[item["id"]] = {**item, "place": record}
-        for span in spans.values():
-            parent = spans.get(str(span.get("parent_id")), {}).get("span_data", {})
-            self._span(span["span_data"], str(parent.get("name") or "agent"), span)
+            body = as_dict(strict_json(str(record.value["request"]["body"])))
+            for item in dicts(body.get("data")):
+                if isinstance(item.get("span_data"), dict) and isinstance(item.get("id"), str):
+                    spans[item["id"]] = (record.made(item, ".request.body"), item["span_data"])
+        for span, data in spans.values():
+            _, parent = spans.get(str(span.value.get("parent_id")), (span, {}))
+            self._span(span, data, str(parent.get("name") or "agent"))
 
-    def _span(self, data: dict[str, Any], agent: str, span: dict[str, Any]) -> None:
+    def _span(self, span: Node, data: dict[str, Any], agent: str) -> None:
         kind = data.get("type")
         if kind == "response":
             self.agents[str(data.get("response_id"))] = agent
         elif kind == "handoff" and isinstance(data.get("to_agent"), str):
             self.handoffs.setdefault(str(data.get("from_agent")), []).append(data["to_agent"])
         elif kind == "function":
-            given = strict_json(str(data.get("input")))
-            place = span["place"]
-            start, end = (
-                moment(Node(place.document, None, f"{place.path}.request.body", span.get(key)))
-                for key in ("started_at", "ended_at")
-            )
-            error = span.get("error")
-            ran = Ran(
-                output=data.get("output"),
-                failed=error is not None,
-                error=None if error is None else str(error),
-                t=end,
-                duration_s=between(start, end),
-            )
-            self.runs.append((str(data.get("name")), given, ran))
+            start, end = (moment(span.made(span.value.get(key))) for key in ("started_at", "ended_at"))
+            error = None if span.value.get("error") is None else str(span.value["error"])
+            seconds = between(start, end)
+            ran = Ran(output=data.get("output"), failed=error is not None, error=error, t=end, duration_s=seconds)
+            self.runs.append((str(data.get("name")), strict_json(str(data.get("input"))), ran))
 
     def handoff(self, run: Prompts, answer: str) -> None:
         """A handoff that follows an answer, where its agent handed over."""
         waiting = self.handoffs.get(self.agents.get(answer, ""))
         last = run.steps[-1] if run.steps else None
-        if (
-            not waiting
-            or not isinstance(last, ModelTurn)
-            or not any(call.name.startswith("transfer_to") for call in last.tool_calls)
-        ):
+        if not waiting or not isinstance(last, ModelTurn):
             return
-        taken = waiting.pop(0)
-        run.add(
-            RouteDecision(
-                index=run.index, agent=last.agent, thread=last.thread, at="after_model", taken=taken, router="handoff"
-            )
-        )
+        if any(call.name.startswith("transfer_to") for call in last.tool_calls):
+            run.route(waiting.pop(0), "handoff", last.agent, last.thread)

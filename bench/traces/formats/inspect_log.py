@@ -11,8 +11,9 @@ from ...model.errors import TraceError
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, NoRun, by_marks
 from ..blocks import blocks_of
+from ..decoded import as_dict
 from ..documents import Document, Node
-from ..nodes import at, between, members, moment, only_text
+from ..nodes import at, between, members, moment, only_text, picked
 from ..parts import ROLES, unknown_role, usage_by_total
 from ..prompts import Prompts
 from ..steps import Ran, Said
@@ -64,7 +65,6 @@ class InspectLog:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for a log's header, plan and evaluation, or a zip file with such a header or with samples; else what it lacks."""
         if is_zip(document):
             try:
                 names = Zipped(document).names()
@@ -72,10 +72,8 @@ class InspectLog:
                 return Confidence.NO
             typical = any(name in _HEADERS or _ENTRY.fullmatch(name) for name in names)
             return Confidence.CERTAIN if typical else Confidence.NO
-        head = document.head if isinstance(document.head, dict) else {}
-        spec = head.get("eval")
-        evaluation = isinstance(spec, dict) and {"task", "model"} <= spec.keys()
-        stated = {"status", "version"} <= head.keys()
+        head = as_dict(document.head)
+        evaluation, stated = {"task", "model"} <= as_dict(head.get("eval")).keys(), {"status", "version"} <= head.keys()
         return by_marks({"an evaluation 'eval' with task and model": evaluation, "a 'status' and a 'version'": stated})
 
     def read(self, document: Document) -> Iterator[Trace]:
@@ -103,10 +101,8 @@ def _order(sample: Node) -> tuple[str, int, str]:
 
 def _trace(document: Document, header: Node | None, sample: Node) -> Trace:
     run = _Sample(sample)
-    spec = header["eval"] if header is not None else None
-    meta = {} if spec is None else {key: spec[key].value for key in ("task", "model", "created") if spec[key].value}
-    beside = ("epoch", "metadata", "total_time", "working_time", "limit")
-    meta |= {key: sample[key].value for key in beside if sample[key].value not in (None, {})}
+    meta = {} if header is None else picked(header["eval"], "task", "model", "created")
+    meta |= picked(sample, "epoch", "metadata", "total_time", "working_time", "limit")
     meta["sample_id"] = sample["id"].value
     error = sample["error"]
     outcome = next(filter(None, (_graded(name, score) for name, score in members(sample["scores"]))), None)
@@ -218,16 +214,12 @@ class _Sample(Prompts):
         role = ROLES.get(message["role"].text())
         if role is None:
             raise unknown_role(message)
-        blocks, calls = blocks_of(message["content"], with_tools=False), message["tool_calls"].items()
-        error = at(message["error"], "message").text_or_none()
+        blocks, error = blocks_of(message["content"], with_tools=False), at(message["error"], "message").text_or_none()
         return Said(
-            role=role,
-            content=blocks.content or error or "",
-            calls=tuple(
-                ToolCall(id=call["id"].text(), name=call["function"].text(), arguments=call["arguments"].value)
-                for call in calls
-            ),
-            reasoning="\n".join(filter(None, [*blocks.thoughts, message["reasoning"].text_or_none()])) or None,
+            role,
+            blocks.content or error or "",
+            tuple(map(_tool_call, message["tool_calls"].items())),
+            "\n".join(filter(None, [*blocks.thoughts, message["reasoning"].text_or_none()])) or None,
             call_id=message["tool_call_id"].text_or_none() or "",
             name=message["function"].text_or_none() or "",
             failed=message["error"].value is not None,
@@ -246,19 +238,18 @@ class _Sample(Prompts):
         )
 
 
+def _tool_call(call: Node) -> ToolCall:
+    return ToolCall(id=call["id"].text(), name=call["function"].text(), arguments=call["arguments"].value)
+
+
 def _usage(node: Node) -> Usage | None:
     """Inspect's usage: the total tells whether the input counts what was read from and written to the cache. None for null."""
     if node.value is None:
         return None
-    names = {
-        "read": "input_tokens_cache_read",
-        "written": "input_tokens_cache_write",
-        "reasoning": "reasoning_tokens",
-    }
-    prompt, completion, total = (node[f"{name}_tokens"].count() for name in ("input", "output", "total"))
-    return usage_by_total(
-        prompt or 0, completion or 0, total, **{name: node[key].count() for name, key in names.items()}
-    )
+    names = ("input_tokens", "output_tokens", "total_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
+    prompt, completion, total, read, written = (node[name].count() for name in names)
+    reasoning = node["reasoning_tokens"].count()
+    return usage_by_total(prompt or 0, completion or 0, total, read=read, written=written, reasoning=reasoning)
 
 
 def _flat(events: list[Node]) -> Iterator[Node]:

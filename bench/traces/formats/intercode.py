@@ -10,12 +10,12 @@ from typing import Any
 from ...model import Outcome, ToolCall, Trace, compact_json
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
-from ..decoded import strict_json
+from ..decoded import as_dict, strict_json
 from ..documents import Document, Node
 from ..nodes import at, members
 from ..steps import Ran, Said, Steps
 
-_EPISODE = {"environment", "dataset", "task_id", "query", "turn_history", "summary", "info", "hardness"}
+_KEPT = ("dataset", "environment", "hardness", "info", "summary", "task_id")
 _TURNS = ("actions", "observations", "rewards", "valid_action", "thoughts", "steps")
 _EXECUTE = re.compile(r"execute\[(.*)\]", re.DOTALL)
 _SUBMITTED = "EXCEEDED MAX TURNS: submit"
@@ -46,45 +46,35 @@ class InterCode:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for an object of episodes with a query and a history of actions and observations; else what it lacks."""
-        head = document.head
-        inner = head.get("logs", head) if isinstance(head, dict) else None
-        first = next(iter(inner.values()), None) if isinstance(inner, dict) else None
-        episode = first if isinstance(first, dict) else {}
-        history = episode.get("turn_history")
-        acted = isinstance(history, dict) and {"actions", "observations"} <= history.keys()
-        return by_marks(
-            {"episodes with a 'query'": "query" in episode, "a 'turn_history' of actions and observations": acted}
-        )
+        head = as_dict(document.head)
+        episode = as_dict(next(iter(as_dict(head.get("logs", head)).values()), None))
+        acted = {"actions", "observations"} <= as_dict(episode.get("turn_history")).keys()
+        marks = {"episodes with a 'query'": "query" in episode, "a 'turn_history' of actions and observations": acted}
+        return by_marks(marks)
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's episodes in order, named by their position; the task is in `meta`."""
         whole = document.node()
-        logs = whole["logs"] if whole.has("logs") else whole
-        episodes = [episode for _, episode in members(logs)]
-        empty = sum(not at(episode, "turn_history", "actions").items() for episode in episodes)
-        for episode in episodes:
-            if at(episode, "turn_history", "actions").items():
-                yield _trace(document, episode, empty)
-                empty = 0
+        episodes = [episode for _, episode in members(whole["logs"] if whole.has("logs") else whole)]
+        acted = [episode for episode in episodes if at(episode, "turn_history", "actions").items()]
+        for episode in acted:
+            yield _trace(document, episode, len(episodes) - len(acted) if episode is acted[0] else 0)
 
 
 def _trace(document: Document, episode: Node, empty: int) -> Trace:
     steps = Steps()
     steps.unread.add("episode without actions", empty)
-    steps.unread.keys(episode, _EPISODE, "an episode")
+    steps.unread.keys(episode, (*_KEPT, "query", "turn_history"), "an episode")
     history = episode["turn_history"]
     steps.unread.keys(history, _TURNS, "a turn history")
     environment = (episode["environment"].text_or_none() or "environment").removeprefix("ic_")
     actions, observations, rewards, valid, thoughts, plan = (history[key].items() for key in _TURNS)
-    query = episode["query"].text()
-    steps.say(Said("user", query))
+    query = Said("user", episode["query"].text())
+    steps.say(query)
     if plan:
-        steps.say(Said("user", query), thread="plan")
-        steps.say(
-            Said("assistant", "\n".join(f"{number}. {step.text()}" for number, step in enumerate(plan, 1))),
-            thread="plan",
-        )
+        steps.say(query, "plan")
+        numbered = (f"{number}. {step.text()}" for number, step in enumerate(plan, 1))
+        steps.say(Said("assistant", "\n".join(numbered)), "plan")
     labels: dict[str, dict[str, object]] = {"rewards": {}, "valid": {}}
     submitted = False
     for turn, action in enumerate(actions):
@@ -103,20 +93,17 @@ def _trace(document: Document, episode: Node, empty: int) -> Trace:
             steps.unread.add("action without an observation")
             continue
         executed = valid[turn].value if turn < len(valid) else None
-        index = _observe(steps, call, observations[turn].text(), failed=executed is False, react=bool(thoughts))
+        index = str(steps.index)
+        _observe(steps, call, observations[turn].text(), failed=executed is False, react=bool(thoughts))
         for label, values in (("rewards", rewards), ("valid", valid)):
             if turn < len(values) and values[turn].value is not None:
-                labels[label][str(index)] = values[turn].value
-    meta = {
-        key: episode[key].value
-        for key in sorted(_EPISODE - {"turn_history", "query"})
-        if episode[key].value is not None
-    }
-    info = meta.get("info")
-    if isinstance(info, dict) and observations and info.get("agent_obs") == observations[-1].value:
-        meta["info"] = {
-            key: value for key, value in info.items() if key != "agent_obs"
-        }  # it can be large, and is there already
+                labels[label][index] = values[turn].value
+    meta = {key: episode[key].value for key in _KEPT if episode[key].value is not None}
+    info = as_dict(meta.get("info"))
+    if (
+        info and observations and info.get("agent_obs") == observations[-1].value
+    ):  # it can be large, and is there already
+        meta["info"] = {key: value for key, value in info.items() if key != "agent_obs"}
     if submitted:
         meta["submitted_by_harness"] = True
     best = at(episode, "summary", "max_reward").seconds()
@@ -126,22 +113,21 @@ def _trace(document: Document, episode: Node, empty: int) -> Trace:
 
 
 def _call(index: int, environment: str, action: str) -> ToolCall:
-    executed = _EXECUTE.fullmatch(action)
     if action == "submit":
         return ToolCall(id=f"turn{index}", name="submit", in_text=True)
+    executed = _EXECUTE.fullmatch(action)
     command = executed.group(1) if executed else action
     return ToolCall(id=f"turn{index}", name=environment, arguments={"command": command}, in_text=True)
 
 
-def _observe(steps: Steps, call: ToolCall, text: str, *, failed: bool, react: bool) -> int:
+def _observe(steps: Steps, call: ToolCall, text: str, *, failed: bool, react: bool) -> None:
     if react:
-        steps.ran[call.id] = Ran(failed=failed, cut=len(text) == _REACT_CHARS)
-        return steps.say(Said("tool", text, call_id=call.id))
-    index, said = steps.index, _python(text)
+        steps.say(Said("tool", text, call_id=call.id, ran=Ran(failed=failed, cut=len(text) == _REACT_CHARS)))
+        return
+    said = _python(text)
     error = str(said.get("error", "")) if said else text if text.startswith(_NOT_EXECUTED) else ""
     steps.ran[call.id] = Ran(output=text, data=said, failed=failed or error != "", error=error or None)
     steps.never_shown()
-    return index
 
 
 def _python(text: str) -> dict[str, Any] | None:

@@ -34,7 +34,6 @@ class LangChain:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN where every message is one of LangChain's; else what they lack."""
         _, messages = sample(document) or (set(), [])
         keys = {key for item in messages if isinstance(item, dict) for key in item}
         if messages and all(map(is_message, messages)):

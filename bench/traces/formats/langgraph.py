@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...model import RouteDecision, Trace, compact_json
+from ...model import Trace, compact_json
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
+from ..decoded import as_dict, dicts
 from ..documents import Document, Node, values_of
 from ..langchain import fields_of, is_message, said_of
 from ..nodes import at, first_of, members, moment
@@ -41,12 +42,9 @@ class LangGraph:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for states with LangChain messages among their values; else what they lack."""
-        head = document.head
-        states = head if isinstance(head, list) else [head]
-        held = [values for state in states if isinstance(state, dict) and (values := _held(state))]
-        lists = [value for values in held for value in values.values() if isinstance(value, list) and value]
-        messages = any(is_message(value[0]) for value in lists)
+        states = dicts(document.head if isinstance(document.head, list) else [document.head])
+        held = [values for state in states if (values := _held(state))]
+        messages = any(map(_speaks, (value for values in held for value in values.values())))
         return by_marks({"values of a graph's state": bool(held), "LangChain messages among them": messages})
 
     def read(self, document: Document) -> Iterator[Trace]:
@@ -61,12 +59,10 @@ class LangGraph:
 
 def _held(state: dict[str, Any]) -> dict[str, Any]:
     """The values of a state before it is read; `{}` where it is none."""
-    checkpoint = state.get("checkpoint")
-    held = checkpoint.get("channel_values") if isinstance(checkpoint, dict) else None
-    held = held or state.get("channel_values")
+    held = as_dict(state.get("checkpoint")).get("channel_values") or state.get("channel_values")
     if not held and state.keys() & {"next", "thread_id", "config", "checkpoint"}:
         held = state.get("values")
-    return held if isinstance(held, dict) else {}
+    return as_dict(held)
 
 
 def _values(state: Node) -> Node:
@@ -92,11 +88,13 @@ def _order(state: Node) -> tuple[float, float]:
 
 def _spoken(state: Node) -> list[Node]:
     """The messages of a state: those of the channel `messages`, else of the first channel that holds some."""
-    lists = {
-        key: value.items() for key, value in members(_values(state)) if isinstance(value.value, list) and value.value
-    }
-    found = (messages for messages in lists.values() if is_message(messages[0].value))
-    return lists.get("messages") or next(found, [])
+    held = {key: value for key, value in members(_values(state)) if isinstance(value.value, list) and value.value}
+    found = held.get("messages") or next((value for value in held.values() if _speaks(value.value)), None)
+    return [] if found is None else found.items()
+
+
+def _speaks(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and is_message(value[0])
 
 
 def _identity(message: Node) -> str:
@@ -110,22 +108,17 @@ class _Graph(Prompts):
 
     def __init__(self, states: list[Node]) -> None:
         super().__init__()
-        spaces = [str(_configured(state, "checkpoint_ns")) for state in states]
-        outer = {
-            _identity(message)
-            for state, space in zip(states, spaces, strict=True)
-            if not space
-            for message in _spoken(state)
-        }
+        placed = [(state, str(_configured(state, "checkpoint_ns"))) for state in states]
+        outer = {_identity(message) for state, space in placed if not space for message in _spoken(state)}
         following: dict[str, Node] = {}
         after: list[Node | None] = []  # the next state of the same graph
-        for state, space in zip(reversed(states), reversed(spaces), strict=True):
+        for state, space in reversed(placed):
             after.append(following.get(space))
             following[space] = state
         for state in states:
             self.unread.keys(state, _STATE, "a state")
         self.ran_last: dict[str, str | None] = {}  # the node that ran before, by graph
-        for state, space, later in zip(states, spaces, reversed(after), strict=True):
+        for (state, space), later in zip(placed, reversed(after), strict=True):
             messages = [message for message in _spoken(state) if not space or _identity(message) not in outer]
             self._state(state, space, messages, later)
 
@@ -140,30 +133,20 @@ class _Graph(Prompts):
         if taken is None:
             return
         self.ran_last[space] = taken[0] if len(taken) == 1 else None
-        last = self.steps[-1] if self.index > before else None
+        where = point_after(self.steps[-1] if self.index > before else None) if taken else "end"
         values = {key: node.value for key, node in members(_values(state)) if not key.startswith(_INNER)}
-        decision = RouteDecision(
-            index=self.index,
-            agent=group,
-            thread=thread,
-            t=t,
-            at=point_after(last) if taken else "end",
-            taken="+".join(taken) or "__end__",
-            router="langgraph",
-            state={key: value for key, value in values.items() if not _speaks(value)},
-        )
-        self.add(decision)
-
-
-def _speaks(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and is_message(value[0])
+        others = {key: value for key, value in values.items() if not _speaks(value)}
+        self.route("+".join(taken) or "__end__", "langgraph", group, thread, t, at=where, state=others)
 
 
 def _interrupts(state: Node) -> int:
     """The number of interrupts that a state waits at; a task is an object, or the list of its fields, of which the fifth are its interrupts."""
     tasks = state["tasks"].value if isinstance(state["tasks"].value, list) else []
-    asked = [task.get("interrupts") for task in tasks if isinstance(task, dict)]
-    asked += [task[4:5] for task in tasks if isinstance(task, list)]
+    asked = [
+        task.get("interrupts") if isinstance(task, dict) else task[4:5]
+        for task in tasks
+        if isinstance(task, dict | list)
+    ]
     lists = [found if isinstance(found, list) else [found] for found in [*asked, state["interrupts"].value]]
     return sum(bool(item) for found in lists for item in found)
 

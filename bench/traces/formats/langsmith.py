@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ...model import Outcome, Trace
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
+from ..decoded import as_dict, dicts
 from ..documents import Document, Node, values_of
 from ..langchain import agent_of
-from ..nodes import at, first_of, members, moment, only_text
-from ..observed import Observed, ObservedRun, trees_of
+from ..nodes import at, first_of, inside, members, only_text, picked
+from ..observed import Observed, ObservedRun, inherited, observed, text_in, trees_of
 from ..parts import usage_of
-from ..spans import inherited
+
+_KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser": ""}
 
 
 @register("reader", "langsmith")
@@ -36,11 +37,8 @@ class LangSmith:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for a run with type and inputs and its place in a tree; else what it lacks."""
-        head = document.head[0] if isinstance(document.head, list) and document.head else document.head
-        run = head if isinstance(head, dict) else {}
-        posted = run.get("post") or run.get("patch")
-        run = posted[0] if isinstance(posted, list) and isinstance(posted[0], dict) else run
+        run = document.first
+        run = next(iter(dicts(run.get("post") or run.get("patch"))), run)
         typed = isinstance(run.get("run_type"), str) and isinstance(run.get("inputs"), dict)
         placed = not run.keys().isdisjoint({"trace_id", "dotted_order", "child_runs"})
         return by_marks({"a 'run_type' and 'inputs'": typed, "'trace_id', 'dotted_order' or 'child_runs'": placed})
@@ -49,24 +47,22 @@ class LangSmith:
         """The file's trees in the order in which they began."""
         runs = [_observed(run, parent) for run, parent in _flat(_merged(values_of(document)), "")]
         top: dict[str, str] = inherited({run.id: run.parent for run in runs}, lambda name, above: above or name)
-        for name, tree in trees_of((_text(run.place["trace_id"]) or top[run.id], run) for run in runs).items():
+        for name, tree in trees_of((text_in(run.place["trace_id"]) or top[run.id], run) for run in runs).items():
             root = next((run for run in tree if run.id == name), tree[0]).place
-            meta = {key: root[key].value for key in ("name", "tags", "error", "session_name") if root[key].value}
+            meta = {**picked(root, "name", "tags", "error", "session_name"), "run_id": root["id"].value}
             labels = {"feedback": root["feedback_stats"].value} if root["feedback_stats"].value else {}
-            meta["run_id"] = root["id"].value
-            said = {"labels": labels, "meta": meta, "outcome": _outcome(root)}
-            nodes = [node for run in tree if (node := _metadata(run.place).get("langgraph_node"))]
-            yield ObservedRun(tree, nodes).trace(document, "langsmith", root, **said)
+            nodes = [node for run in tree if (node := inside(run.place, "extra", "metadata", "langgraph_node").value)]
+            run = ObservedRun(tree, nodes)
+            yield run.trace(document, "langsmith", root, labels=labels, meta=meta, outcome=_outcome(root))
 
 
 def _merged(values: list[Node]) -> list[Node]:
     """Runs as they are, or put together from batches as clients send them: `post` begins runs, `patch` ends them."""
     found: dict[str, Node] = {}
     for value in values:
-        for run in (
-            [*value["post"].items(), *value["patch"].items()] if value.has("post") or value.has("patch") else [value]
-        ):
-            name = _text(run["id"]) or _text(run["dotted_order"]).rpartition("Z")[2] or str(len(found))
+        batch = value.has("post") or value.has("patch")
+        for run in [*value["post"].items(), *value["patch"].items()] if batch else [value]:
+            name = text_in(run["id"]) or text_in(run["dotted_order"]).rpartition("Z")[2] or str(len(found))
             known = {} if name not in found else found[name].value
             news = {key: item for key, item in run.object().items() if item is not None}
             found[name] = run.made({**known, **news, "id": name}) if known or not run.has("id") else run
@@ -76,12 +72,8 @@ def _merged(values: list[Node]) -> list[Node]:
 def _flat(runs: list[Node], parent: str) -> Iterator[tuple[Node, str]]:
     """Every run with the id of the run it is part of."""
     for run in runs:
-        yield run, _text(run["parent_run_id"]) or parent
-        yield from _flat(run["child_runs"].items(), _text(run["id"]))
-
-
-def _text(node: Node) -> str:
-    return "" if node.value is None else str(node.value)
+        yield run, text_in(run["parent_run_id"]) or parent
+        yield from _flat(run["child_runs"].items(), text_in(run["id"]))
 
 
 def _outcome(root: Node) -> Outcome | None:
@@ -93,40 +85,21 @@ def _outcome(root: Node) -> Outcome | None:
     return next(told, None)
 
 
-_KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser": ""}
-
-
 def _observed(run: Node, parent: str) -> Observed:
-    metadata, invoked = _metadata(run), at(run, "extra", "invocation_params")
+    invoked, error, kind = inside(run, "extra", "invocation_params"), run["error"], run["run_type"].text()
     known = isinstance(invoked.value, dict)
-    offered = (
-        first_of(invoked, "tools", "functions")
-        if known
-        else run["inputs"]["tools"]
-        if run["inputs"].value
-        else run["inputs"]
-    )
-    error, kind = run["error"], run["run_type"].text()
-    return Observed(
-        place=run,
-        id=_text(run["id"]),
+    offered = first_of(invoked, "tools", "functions") if known else inside(run, "inputs", "tools")
+    model = only_text(inside(run, "extra", "metadata", "ls_model_name"))
+    return observed(
+        run,
+        _KINDS.get(kind, kind),
+        run["inputs"],
+        run["outputs"],
         parent=parent,
-        kind=_KINDS.get(kind, kind),
-        name=run["name"].text_or_none() or "",
-        inputs=run["inputs"],
-        outputs=run["outputs"],
-        start=moment(run["start_time"]),
-        end=moment(run["end_time"]),
         error=None if error.value is None else only_text(error) or "",
-        agent=agent_of(metadata),
+        agent=agent_of(as_dict(inside(run, "extra", "metadata").value)),
         usage=usage_of(run),
-        model=only_text(at(run, "extra", "metadata", "ls_model_name"))
-        or (only_text(first_of(invoked, "model_name", "model")) if known else None),
+        model=model or (only_text(first_of(invoked, "model_name", "model")) if known else None),
         tools=[tool.value for tool in offered.items()] if isinstance(offered.value, list) else None,
-        call_id=only_text(at(run, "extra", "tool_call_id")) or "",
+        call_id=only_text(inside(run, "extra", "tool_call_id")) or "",
     )
-
-
-def _metadata(run: Node) -> dict[str, Any]:
-    value = at(run, "extra", "metadata").value
-    return value if isinstance(value, dict) else {}

@@ -13,16 +13,15 @@ from ...plugins.registry import register
 from .. import Confidence, Keeps
 from ..chat import Form, said_of_message
 from ..commands import calls_in, is_observation, observation, observation_text
-from ..decoded import strict_json
+from ..decoded import as_dict, dicts, strict_json
 from ..documents import Document, Node
-from ..nodes import at
+from ..nodes import at, inside
 from ..parts import CHAT_ROLES, content_of, usage_of
 from ..responses import answer_of_items, finish_of
 from ..steps import Ran, Said, Steps
 
 _FORMATS = ("mini-swe-agent-1", "mini-swe-agent-1.1")
 _FORM = Form(None, {role: ours for role, ours in CHAT_ROLES.items() if role != "function"}, keep_parts=True)
-_EXIT = "exit"
 _GRADED = "result.json"
 
 
@@ -33,8 +32,7 @@ class MiniSweAgent:
     Text: commands in fenced blocks (or `execute:` lines) and their output as user messages with `<returncode>`, which `Command result:` may
     precede; the message after the last command is its output even without one. Chat and Responses (format 1.1): tool calls, with the whole output
     beside what the model saw; where that was cut, `full` is the same envelope with the whole output in it. `data` stays None, as the envelope is
-    text.
-    Exit status, submission and the recorder's statistics go to `meta`.
+    text. Exit status, submission and the recorder's statistics go to `meta`.
 
     Source: github.com/SWE-agent/mini-swe-agent, docs "Trajectory files" (trajectory_format mini-swe-agent-1.1)
     """
@@ -47,129 +45,113 @@ class MiniSweAgent:
     )
 
     def sniff(self, document: Document) -> Confidence:
-        """CERTAIN by the format's name, a raw output, or a command's output as a user message; else NO."""
         head = document.head
-        if isinstance(head, dict) and str(head.get("trajectory_format", "")).startswith("mini-swe-agent"):
-            return Confidence.CERTAIN
-        messages = head.get("messages") if isinstance(head, dict) else head
-        if not isinstance(messages, list) or not all(isinstance(item, dict) for item in messages):
-            return Confidence.NO
-        return Confidence.CERTAIN if any(_is_typical(item) for item in messages) else Confidence.NO
+        named = str(as_dict(head).get("trajectory_format", "")).startswith("mini-swe-agent")
+        listed = head.get("messages") if isinstance(head, dict) else head
+        typical = dicts(listed) == listed and any(map(_is_typical, listed))
+        return Confidence.CERTAIN if named or typical else Confidence.NO
 
     def read(self, document: Document) -> Iterator[Trace]:
-        """The file's one run."""
         whole = document.node()
         framed = isinstance(whole.value, dict)
-        form = whole["trajectory_format"] if framed else None
-        if form is not None and form.value is not None and form.text() not in _FORMATS:
+        form, messages = inside(whole, "trajectory_format"), whole["messages"] if framed else whole
+        if form.value is not None and form.text() not in _FORMATS:
             raise form.fail(f"this reader knows {' and '.join(_FORMATS)} — convert the run, or write a reader for it")
-        messages = whole["messages"] if framed else whole
         if not messages.items():
             raise messages.fail("expected messages, got none — nothing was recorded")
-        run = _Trajectory(whole["info"] if framed else Node(document, None, "$.info", None), messages.items())
+        run = _Trajectory(inside(whole, "info"), messages.items())
         graded = _graded(document)
-        task = (framed and whole["instance_id"].text_or_none()) or graded.get("task")
+        task = inside(whole, "instance_id").text_or_none() or graded.get("task")
         labels = {"task": task} if isinstance(task, str) else {}
-        outcome = _outcome(graded.get("result"))
-        yield run.steps.trace(document, "mini_swe_agent", messages, labels=labels, meta=run.meta, outcome=outcome)
+        outcome = _outcome(as_dict(graded.get("result")))
+        yield run.trace(document, "mini_swe_agent", messages, labels=labels, meta=run.meta, outcome=outcome)
 
 
 def _graded(document: Document) -> dict[str, Any]:
     """The file that a grader wrote beside the trajectory, `result.json`; `{}` without one."""
     path = document.path.with_name(_GRADED)
-    graded = Document(path).node().value if document.path.name != _GRADED and path.is_file() else None
-    return graded if isinstance(graded, dict) else {}
+    return as_dict(Document(path).node().value) if document.path.name != _GRADED and path.is_file() else {}
 
 
-def _outcome(result: Any) -> Outcome | None:
+def _outcome(result: dict[str, Any]) -> Outcome | None:
     """A grader's verdict: `passed` and a score; None where it says nothing of the kind."""
-    if not isinstance(result, dict) or not isinstance(result.get("passed"), bool):
+    if not isinstance(result.get("passed"), bool):
         return None
-    grader = result.get("grader_result")
-    score = grader.get("score") if isinstance(grader, dict) else None
+    score = as_dict(result.get("grader_result")).get("score")
     number = float(score) if isinstance(score, int | float) else None
     return Outcome(success=result["passed"], score=number, said_by=f"the grader's {_GRADED}")
 
 
 def _is_typical(message: dict[str, Any]) -> bool:
-    content, extra = message.get("content"), message.get("extra")
-    if message.get("role") == "user" and isinstance(content, str) and is_observation(content):
-        return True
-    return isinstance(extra, dict) and "raw_output" in extra
+    content = message.get("content")
+    observed = message.get("role") == "user" and isinstance(content, str) and is_observation(content)
+    return observed or "raw_output" in as_dict(message.get("extra"))
 
 
-class _Trajectory:
-    """One run on its way to a trace: its steps, and the commands of the last turn that still wait for their output."""
+class _Trajectory(Steps):
+    """One run on its way to a trace, and the commands of the last turn that still wait for their output."""
 
     def __init__(self, info: Node, messages: list[Node]) -> None:
-        self.steps = Steps()
-        self.waiting: list[ToolCall] = []
-        keys = ("exit_status", "submission", "model_stats", "mini_version")
-        self.meta = {key: at(info, key).value for key in keys if at(info, key).value is not None}
+        super().__init__()
+        self.commands: list[ToolCall] = []
+        self.meta: dict[str, Any] = {}
+        self._note(info, "exit_status", "submission", "model_stats", "mini_version")
         self.model = at(info, "config", "model", "model_name").text_or_none()
-        told = [message for message in messages if message["role"].value != _EXIT]
+        told = [message for message in messages if message["role"].value != "exit"]
         self.in_text = not any(
             message.has("output") or message["role"].value == "tool" or message["tool_calls"].value for message in told
         )
         for message, answer in zip_longest(messages, messages[1:]):
             self._add(message, answer, last=bool(told) and message is told[-1])
 
+    def _note(self, node: Node, *keys: str) -> None:
+        self.meta |= {key: value for key in keys if (value := at(node, key).value) is not None}
+
     def _add(self, message: Node, answer: Node | None, last: bool) -> None:
         extra, role = message["extra"], message["role"].value
         t = at(extra, "timestamp").seconds()
-        if role == _EXIT:
-            keys = ("exit_status", "submission")
-            self.meta |= {key: at(extra, key).value for key in keys if at(extra, key).value is not None}
+        if role == "exit":
+            self._note(extra, "exit_status", "submission")
         elif role == "tool":
-            self._result(message["tool_call_id"], message["content"], extra, t)
+            self._ran_tool(message["tool_call_id"], message["content"], extra, t)
         elif role is None and message["type"].value == "function_call_output":
-            self._result(message["call_id"], message["output"], extra, t)
+            self._ran_tool(message["call_id"], message["output"], extra, t)
         elif role is None and message.has("output"):
             self._response(message, t)
         else:
             self._message(message, answer, extra, t, last)
 
     def _message(self, message: Node, answer: Node | None, extra: Node, t: float | None, last: bool) -> None:
-        said = said_of_message(message, self.steps.unread, _FORM, self.steps.index)
-        if said.role == "user" and self.waiting and (last or is_observation(said.text)):
+        said = said_of_message(message, self.unread, _FORM, self.index)
+        if said.role == "user" and self.commands and (last or is_observation(said.text)):
             raw_output = at(extra, "raw_output").text_or_none()
-            self.steps.say(observation(self.waiting.pop(0), said.text, raw_output), t=t)
+            self.say(observation(self.commands.pop(0), said.text, raw_output), t=t)
             return
         if said.role == "assistant" and self.in_text:
             reply = None if answer is None else answer["content"].value
-            calls = calls_in(said.text, self.steps.index, reply if isinstance(reply, str) else "")
-            said = replace(said, calls=calls)
+            said = replace(said, calls=calls_in(said.text, self.index, reply if isinstance(reply, str) else ""))
         if said.role != "system":
-            self.waiting = list(said.calls) if self.in_text else []
+            self.commands = list(said.calls) if self.in_text else []
         response = at(extra, "response")
         reason = next((choice["finish_reason"].text_or_none() for choice in at(response, "choices").items()), None)
-        self.steps.say(
-            said,
-            t=None if said.role == "system" else t,
-            model=at(response, "model").text_or_none() or self.model,
-            finish_reason=reason,
-            usage=usage_of(at(response, "usage")),
-        )
+        model, usage = at(response, "model").text_or_none() or self.model, usage_of(at(response, "usage"))
+        self.say(said, t=None if said.role == "system" else t, model=model, finish_reason=reason, usage=usage)
 
     def _response(self, message: Node, t: float | None) -> None:
         """An answer of the Responses interface: its output items are one model turn."""
         if message["tools"].value is not None:
-            self.steps.tools([tool.value for tool in message["tools"].items()])
-        turn, *results = answer_of_items(message, self.steps.unread) or [Said("assistant")]
-        self.steps.unread.add("result of a tool that the server ran", len(results))
+            self.tools([tool.value for tool in message["tools"].items()])
+        turn, *results = answer_of_items(message, self.unread) or [Said("assistant")]
+        self.unread.add("result of a tool that the server ran", len(results))
         usage, model = usage_of(message["usage"]), message["model"].text_or_none() or self.model
-        self.steps.say(turn, t=t, model=model, finish_reason=finish_of(message), usage=usage)
+        self.say(turn, t=t, model=model, finish_reason=finish_of(message), usage=usage)
 
-    def _result(self, call_id: Node, content: Node, extra: Node, t: float | None) -> None:
+    def _ran_tool(self, call_id: Node, content: Node, extra: Node, t: float | None) -> None:
         shown = content_of(content)
         seen = text_of(shown)
-        decoded = strict_json(seen)
-        envelope: dict[str, Any] = decoded if isinstance(decoded, dict) else {}
-        returncode = (
-            extra.object().get("returncode")
-            if at(extra, "returncode").value is not None
-            else envelope.get("returncode", 0)
-        )
+        envelope = as_dict(strict_json(seen))
+        returncode = at(extra, "returncode").value
+        returncode = envelope.get("returncode", 0) if returncode is None else returncode
         error = at(extra, "exception_info").value or envelope.get("exception_info") or None
         raw_output, whole = at(extra, "raw_output").text_or_none(), None
         if raw_output is not None and envelope.get("output") != raw_output and raw_output not in seen:
@@ -181,7 +163,7 @@ class _Trajectory:
             cut=raw_output is None and "elided_chars" in envelope,
             prose=True,
         )
-        self.steps.say(Said("tool", shown, call_id=self.steps.require_call(call_id), ran=ran), t=t)
+        self.say(Said("tool", shown, call_id=self.require_call(call_id), ran=ran), t=t)
 
 
 def _envelope(seen: str, returncode: Any, output: str, error: Any) -> str:

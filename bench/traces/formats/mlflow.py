@@ -8,13 +8,15 @@ from typing import Any
 from ...model import Outcome, Trace
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
+from ..decoded import as_dict, dicts
 from ..documents import Document, Node, values_of
-from ..nodes import at, first_of, only_text
-from ..observed import Observed, ObservedRun, decoded
+from ..nodes import first_of, inside, only_text
+from ..observed import Observed, ObservedRun, decoded, observed, text_in
 from ..parts import usage_of
 
-_KINDS = {"LLM": "call", "CHAT_MODEL": "call", "TOOL": "tool", "AGENT": "chain", "CHAIN": "chain", "WORKFLOW": "chain", "TASK": "chain",
-          "UNKNOWN": "chain", "": "chain", "PARSER": ""}  # fmt: skip
+_KINDS = {"LLM": "call", "CHAT_MODEL": "call", "TOOL": "tool", "PARSER": ""} | dict.fromkeys(
+    ("AGENT", "CHAIN", "WORKFLOW", "TASK", "UNKNOWN", ""), "chain"
+)
 
 
 @register("reader", "mlflow")
@@ -24,9 +26,6 @@ class MLflow:
     Spans of type LLM and CHAT_MODEL are model calls with their inputs and outputs in any provider's form, tools and usage; spans of type TOOL,
     and those named as a function that the model called, give outputs, errors and times to results. Assessments are labels, the first number or
     truth value the outcome. Retrievals and embeddings are counted.
-
-    `{"info": {"trace_id": "t"}, "data": {"spans": [{"name": "chat", "attributes": {"mlflow.spanType": "\\"CHAT_MODEL\\"", "mlflow.spanInputs":
-    "{\\"messages\\": [{\\"role\\": \\"user\\", \\"content\\": \\"36 walls?\\"}]}", "mlflow.spanOutputs": "\\"yes\\""}}]}}` is two turns.
 
     Source: mlflow.org/docs/latest/genai/tracing, "Trace concepts"; github.com/mlflow/mlflow, `mlflow/tracing/constant.py`
     """
@@ -39,13 +38,9 @@ class MLflow:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for spans with MLflow's attributes; else what they lack."""
-        head = document.head[0] if isinstance(document.head, list) and document.head else document.head
-        data = head.get("data") if isinstance(head, dict) else None
-        spans = data.get("spans") if isinstance(data, dict) else None
-        held = [span.get("attributes") for span in spans if isinstance(span, dict)] if isinstance(spans, list) else []
-        theirs = any(isinstance(keys, dict) and any(key.startswith("mlflow.") for key in keys) for keys in held)
-        return by_marks({"data with spans": bool(held), "attributes 'mlflow.…'": theirs})
+        spans = dicts(as_dict(document.first.get("data")).get("spans"))
+        theirs = any(key.startswith("mlflow.") for span in spans for key in as_dict(span.get("attributes")))
+        return by_marks({"data with spans": bool(spans), "attributes 'mlflow.…'": theirs})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's traces in order; id, tags and session are in `meta`."""
@@ -54,47 +49,33 @@ class MLflow:
             said: dict[str, Any] = {"meta": {}}
             if info.value is not None:
                 names = {"trace_id": first_of(info, "trace_id", "request_id").value, "tags": info["tags"].value}
-                session = at(info, "trace_metadata", "mlflow.trace.session").value
-                said = {
-                    "meta": {key: held for key, held in (names | {"session": session}).items() if held},
-                    **_assessed(info),
-                }
+                names["session"] = inside(info, "trace_metadata", "mlflow.trace.session").value
+                said = {"meta": {key: held for key, held in names.items() if held}, **_assessed(info)}
             yield ObservedRun(map(_observed, spans)).trace(document, "mlflow", value, **said)
 
 
 def _observed(span: Node) -> Observed:
     attributes = span["attributes"]
-
-    def held(key: str) -> Node:
-        return decoded(attributes[key])
-
-    kind = str(held("mlflow.spanType").value or "").upper()
-    name = only_text(span["name"]) or ""
+    kind, name = str(decoded(attributes["mlflow.spanType"]).value or "").upper(), only_text(span["name"]) or ""
     failed = "ERROR" in str(first_of(span, "status_code", "status").value)
-    message = only_text(span["status_message"]) or (
-        only_text(span["status"]["message"]) if isinstance(span["status"].value, dict) else None
-    )
-    offered, usage = held("mlflow.chat.tools").value, held("mlflow.chat.tokenUsage")
-    return Observed(
-        place=span,
-        id=_text(at(span, "context", "span_id")) or _text(span["span_id"]),
-        parent=_text(first_of(span, "parent_id", "parent_span_id")),
-        kind=_KINDS.get(kind, kind.lower()),
+    message = only_text(span["status_message"]) or only_text(inside(span, "status", "message"))
+    offered, usage = decoded(attributes["mlflow.chat.tools"]).value, decoded(attributes["mlflow.chat.tokenUsage"])
+    parent = text_in(first_of(span, "parent_id", "parent_span_id"))
+    return observed(
+        span,
+        _KINDS.get(kind, kind.lower()),
+        decoded(attributes["mlflow.spanInputs"]),
+        decoded(attributes["mlflow.spanOutputs"]),
+        id=text_in(inside(span, "context", "span_id")) or text_in(span["span_id"]),
         name=name,
-        inputs=held("mlflow.spanInputs"),
-        outputs=held("mlflow.spanOutputs"),
         start=_seconds(first_of(span, "start_time", "start_time_unix_nano", "start_time_ns")),
         end=_seconds(first_of(span, "end_time", "end_time_unix_nano", "end_time_ns")),
         error=(message or "failed") if failed else None,
-        agent=name if kind == "AGENT" and _text(first_of(span, "parent_id", "parent_span_id")) else "",
+        agent=name if kind == "AGENT" and parent else "",
         usage=usage_of(usage) if isinstance(usage.value, dict) else None,
-        model=only_text(held("mlflow.llm.model")) or only_text(held("model")),
+        model=only_text(decoded(attributes["mlflow.llm.model"])) or only_text(decoded(attributes["model"])),
         tools=offered if isinstance(offered, list) else None,
     )
-
-
-def _text(node: Node) -> str:
-    return "" if node.value is None else str(node.value)
 
 
 def _seconds(node: Node) -> float | None:
@@ -104,16 +85,13 @@ def _seconds(node: Node) -> float | None:
 
 def _assessed(info: Node) -> dict[str, Any]:
     """Assessments as labels, the first number or truth value as the outcome."""
-    found: dict[str, Any] = {}
-    for item in info["assessments"].items():
-        found[str(first_of(item, "assessment_name", "name").value)] = (
-            first_of(at(item, "feedback"), "value").value if item["feedback"].value else None
-        )
+    items = info["assessments"].items()
+    found = {
+        str(first_of(item, "assessment_name", "name").value): inside(item, "feedback", "value").value for item in items
+    }
+    said: dict[str, Any] = {"labels": {"assessments": found}} if found else {}
     for name, value in found.items():
         if type(value) in (bool, int, float):
             score = {"success": value} if isinstance(value, bool) else {"score": float(value)}
-            return {
-                "labels": {"assessments": found},
-                "outcome": Outcome(**score, said_by=f"MLflow assessment {name!r}"),
-            }
-    return {"labels": {"assessments": found}} if found else {}
+            return said | {"outcome": Outcome(**score, said_by=f"MLflow assessment {name!r}")}
+    return said

@@ -40,7 +40,6 @@ class Native:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for a header line; a step without one is near."""
         head = document.head
         keys = head.keys() if isinstance(head, dict) else set()
         if KEY in keys:

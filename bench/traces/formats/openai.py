@@ -47,7 +47,6 @@ class OpenAI:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN where tools were called and nothing is foreign to the format, POSSIBLE for other lists of messages with roles."""
         frame, messages = sample(document) or (set(), [])
         marks = {
             "a list of messages": any(

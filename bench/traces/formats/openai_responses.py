@@ -35,7 +35,6 @@ class OpenAIResponses:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN where all are items and some of them only this interface has, or all are answers with a list of items as `output`."""
         known = records(document)
         items = [record for record in known if is_item(record)]
         answers = [record for record in known if _is_answer(record)]

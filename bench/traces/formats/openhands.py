@@ -59,7 +59,6 @@ class OpenHands:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for events with a source that are an action, an observation or of a kind of the SDK's, or for a conversation's state file."""
         head = document.head
         if isinstance(head, dict):
             if head.keys() >= _STATE:

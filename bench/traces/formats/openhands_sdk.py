@@ -43,7 +43,6 @@ class OpenHandsSdk:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for an object with messages, a response and what the logger adds; else what it lacks."""
         head = document.head if isinstance(document.head, dict) else {}
         asked = isinstance(head.get("messages"), list) or isinstance(head.get("input"), list)
         logged = not head.keys().isdisjoint({"latency_sec", "context_window", "fncall_messages"})

@@ -9,14 +9,12 @@ from ...model import Trace
 from ...model.errors import TraceError
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
-from ..decoded import strict_json
+from ..decoded import as_dict, strict_json
 from ..documents import Document, Node, values_of
 from ..genai import answer_of_span, prompt_of_span, tools_of_span, usage_of_span
-from ..langchain import agent_of, tool_output
-from ..nodes import between
-from ..parts import arguments_of
-from ..spans import SpanRun, TracedSpan, inherited, spans_of
-from ..steps import Ran, Said
+from ..langchain import agent_of
+from ..observed import Observed, ObservedRun
+from ..spans import TracedSpan, spans_of
 
 _CALLS = {"llm", "chat", "text_completion", "generate_content", "completion", "responses"}
 _HOLDERS = {"agent", "chain", "workflow", "task", "invoke_agent", "create_agent", "invoke_workflow", "execute_task", "prompt"}  # fmt: skip
@@ -46,7 +44,6 @@ class OtelGenAI:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for spans of which one is a model call's, a tool's or an agent's; else what they lack."""
         head = Node(document, None, "$", document.head)
         try:
             spans = spans_of([head]) if isinstance(head.value, dict | list) else []
@@ -67,7 +64,7 @@ class OtelGenAI:
         talks: dict[str, list[TracedSpan]] = {}
         for span in spans:
             talks.setdefault(named.get(span.trace, span.trace), []).append(span)
-        runs = [(name, _Talk(mine), mine) for name, mine in talks.items()]
+        runs = [(name, _run(mine), mine) for name, mine in talks.items()]
         spoken = [talk for _, talk, _ in runs if talk.spoke] or [talk for _, talk, _ in runs]
         spoken[0].unread.add("conversation without a model's or a tool's message", len(runs) - len(spoken))
         for name, talk, mine in runs:
@@ -76,81 +73,43 @@ class OtelGenAI:
                 yield talk.trace(document, "otel_genai", mine[0].place, meta=meta)
 
 
-class _Talk(SpanRun):
-    """The spans of one conversation on their way to a trace."""
+def _run(spans: list[TracedSpan]) -> ObservedRun:
+    nodes = [metadata["langgraph_node"] for metadata in map(_metadata, spans) if "langgraph_node" in metadata]
+    return ObservedRun(map(_observed, spans), nodes)
 
-    def __init__(self, spans: list[TracedSpan]) -> None:
-        super().__init__(_metadata(span)["langgraph_node"] for span in spans if "langgraph_node" in _metadata(span))
-        by_id = {span.id: span for span in spans}
 
-        def held(name: str, above: tuple[str, bool] | None) -> tuple[str, bool]:
-            agent, called = above or ("", False)
-            return _agent_name(by_id[name]) or agent, called or _kind(by_id[name]) == "call"
-
-        # the innermost agent that a span is or is in, and whether it is a model call or is in one
-        self.held = inherited({name: span.parent for name, span in by_id.items()}, held)
-        for span in spans:
-            if _kind(span) == "tool":
-                self._tool(span)
-        for span in spans:
-            kind = _kind(span)
-            if kind == "call":
-                self._call(span)
-            elif kind in _HOLDERS:
-                output = span.text("output.value", "traceloop.entity.output")
-                decoded = strict_json(output)
-                taken = (
-                    (decoded.get("outputs") or decoded.get("output"))
-                    if isinstance(decoded, dict)
-                    else decoded or output
-                )
-                router = span.name.removeprefix("execute_task ")
-                self.route(taken if isinstance(taken, str) else None, router, self._agent(span), span.end)
-            elif kind == "other":
-                self.unread.add("span of another instrumentation")
-            elif kind != "tool":
-                self.unread.kind("span", kind)
-        self.never_shown()
-
-    def _agent(self, span: TracedSpan) -> str:
-        above, _ = self.held.get(span.parent, ("", False))
-        return agent_of(_metadata(span)) or _agent_name(span) or above or "agent"
-
-    def _call(self, span: TracedSpan) -> None:
-        if self.held.get(span.parent, ("", False))[1]:
-            self.unread.add("model call told a second time, by the span of a library under it")
-            return
-        prompt, answer = prompt_of_span(span, self.unread), answer_of_span(span, self.unread)
-        reasons = span.attributes.get("gen_ai.response.finish_reasons")
-        reason = str(reasons[0]) if isinstance(reasons, list) and reasons else span.text("llm.finish_reason")
-        model = span.text("gen_ai.response.model", "llm.model_name", "gen_ai.request.model")
-        if answer is None and span.error is not None:
-            self.unread.add("model call without an answer")
-            return
-        if answer is None or not prompt:
-            self.unread.add("model call whose messages were not captured")
-        self.ask(
-            prompt,
-            answer or Said("assistant"),
-            group=self._agent(span),
-            tools=tools_of_span(span),
-            asked=span.start,
-            answered=span.end,
-            model=model if model != "unknown" else None,
-            finish_reason=reason or None,
-            usage=usage_of_span(span),
-        )
-
-    def _tool(self, span: TracedSpan) -> None:
-        output = span.first("gen_ai.tool.call.result", "output.value", "traceloop.entity.output")
-        decoded = strict_json(output.value) if isinstance(output.value, str) else None
-        call_id, shown, failed = tool_output(output if decoded is None else span.made("output", decoded))
-        failed, seconds = failed or span.error is not None, between(span.start, span.end)
-        ran = Ran(output=shown, failed=failed, error=span.error, t=span.end, duration_s=seconds)
-        given = span.first("gen_ai.tool.call.arguments", "tool.parameters", "input.value", "traceloop.entity.input")
-        name = span.text("gen_ai.tool.name", "tool.name", "traceloop.entity.name") or span.name
-        named = span.text("gen_ai.tool.call.id", "tool_call.id", "tool.id") or call_id
-        self.tool(named, name, arguments_of(given), ran)
+def _observed(span: TracedSpan) -> Observed:
+    kind = _kind(span)
+    given = span.first("gen_ai.tool.call.arguments", "tool.parameters", "input.value", "traceloop.entity.input")
+    output = span.first("gen_ai.tool.call.result", "output.value", "traceloop.entity.output")
+    value = strict_json(output.value) if isinstance(output.value, str) else None
+    name = span.text("gen_ai.tool.name", "tool.name", "traceloop.entity.name") if kind == "tool" else ""
+    reasons = span.attributes.get("gen_ai.response.finish_reasons")
+    reason = str(reasons[0]) if isinstance(reasons, list) and reasons else span.text("llm.finish_reason")
+    model = span.text("gen_ai.response.model", "llm.model_name", "gen_ai.request.model")
+    if kind in _HOLDERS:
+        value = (value.get("outputs") or value.get("output")) if isinstance(value, dict) else value
+        value = value if isinstance(value, str) else None
+        output = span.made("output", value if value or output.value is None else output.value)
+    return Observed(
+        place=span.place,
+        id=span.id,
+        parent=span.parent,
+        kind="chain" if kind in _HOLDERS else kind,
+        name=name or span.name,
+        inputs=given,
+        outputs=output if value is None else span.made("output", value),
+        start=span.start,
+        end=span.end,
+        error=span.error,
+        agent=agent_of(_metadata(span)) or _agent_name(span),
+        usage=usage_of_span(span) if kind == "call" else None,
+        model=model if model and model != "unknown" else None,
+        tools=tools_of_span(span) if kind == "call" else None,
+        call_id=span.text("gen_ai.tool.call.id", "tool_call.id", "tool.id"),
+        finish_reason=reason or None,
+        spoken=lambda unread: (prompt_of_span(span, unread), answer_of_span(span, unread)),
+    )
 
 
 def _kind(span: TracedSpan) -> str:
@@ -176,4 +135,4 @@ def _metadata(span: TracedSpan) -> dict[str, Any]:
     held = span.attributes.get("metadata")
     value = strict_json(held) if isinstance(held, str) else held
     kept = {key.removeprefix(_PROPERTIES): item for key, item in span.attributes.items() if key.startswith(_PROPERTIES)}
-    return {**(value if isinstance(value, dict) else {}), **kept}
+    return {**as_dict(value), **kept}

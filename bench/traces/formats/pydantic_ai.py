@@ -9,13 +9,13 @@ from ...model import Content, ToolCall, Trace, Usage, as_text, compact_json
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
 from ..blocks import sorted_blocks
+from ..decoded import dicts
 from ..documents import Document, Node, values_of
-from ..nodes import first_of, moment, only_text
+from ..nodes import first_of, inside, moment, only_text
 from ..parts import Unread, arguments_of, usage_by_total
-from ..steps import Said, Steps
+from ..steps import Said, Steps, Turn, result
 
 _HOLDERS = ("messages", "message_history", "all_messages", "new_messages", "agent_messages")
-_KINDS = ("request", "response")
 
 
 @register("reader", "pydantic_ai")
@@ -24,9 +24,6 @@ class PydanticAI:
 
     A request's parts are system and user turns and results of tools, one by one; a retry prompt that names a tool is a failed result, another
     one a user turn. A response is a turn with its thinking, calls and usage. Tools that the provider ran are calls with their results.
-
-    `[{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "36 walls?"}]}, {"kind": "response", "parts": [{"part_kind": "text",
-    "content": "yes"}], "usage": {"input_tokens": 9, "output_tokens": 1}}]` is a user turn and a model turn with usage.
 
     Source: ai.pydantic.dev, "Messages and chat history"; github.com/pydantic/pydantic-ai, `pydantic_ai/messages.py`
     """
@@ -39,22 +36,13 @@ class PydanticAI:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for messages of kind request or response whose parts have a `part_kind`; else what they lack."""
-        head = document.head
-        listed = (
-            next((head[key] for key in _HOLDERS if isinstance(head.get(key), list)), [head])
-            if isinstance(head, dict)
-            else head
-        )
-        messages = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
-        known = [item for item in messages if item.get("kind") in _KINDS and isinstance(item.get("parts"), list)]
-        parts = [part for item in known for part in item["parts"] if isinstance(part, dict)]
-        return by_marks(
-            {
-                "messages of kind request or response": bool(known),
-                "parts with a 'part_kind'": any("part_kind" in part for part in parts),
-            }
-        )
+        listed = document.head
+        if isinstance(listed, dict):
+            listed = next((listed[key] for key in _HOLDERS if isinstance(listed.get(key), list)), [listed])
+        messages = [item for item in dicts(listed) if item.get("kind") in ("request", "response")]
+        known = [item for item in messages if isinstance(item.get("parts"), list)]
+        typed = any("part_kind" in part for item in known for part in dicts(item["parts"]))
+        return by_marks({"messages of kind request or response": bool(known), "parts with a 'part_kind'": typed})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's histories in order, without ids."""
@@ -68,23 +56,24 @@ class PydanticAI:
 
 
 def _say(steps: Steps, message: Node) -> None:
-    t = moment(message["timestamp"])
-    if message["kind"].text() == "response":
-        said, results = _turn(message, steps.unread)
+    t, kind = moment(message["timestamp"]), message["kind"].text()
+    if kind == "response":
         model, ended = only_text(message["model_name"]), only_text(message["finish_reason"])
-        steps.say(said, t=t, model=model, finish_reason=ended, usage=_usage(message["usage"]))
-        for result in results:
-            steps.say(result, t=t)
+        usage = _usage(message["usage"])
+        for said in _turn(message, steps.unread).said() or [Said("assistant")]:
+            if said.role == "assistant":
+                steps.say(said, t=t, model=model, finish_reason=ended, usage=usage)
+            else:
+                steps.say(said, t=t)
         return
-    if message["kind"].value != "request":
-        steps.unread.kind("message", message["kind"].value)
+    if kind != "request":
+        steps.unread.kind("message", kind)
         return
     instructions = only_text(message["instructions"])
     if instructions and not any(getattr(step, "content", None) == instructions for step in steps.steps):
         steps.say(Said("system", instructions), t=t)
     for part in message["parts"].items():
-        when = moment(part["timestamp"]) or t
-        kind = part["part_kind"].text()
+        when, kind = moment(part["timestamp"]) or t, part["part_kind"].text()
         if kind in ("system-prompt", "user-prompt"):
             steps.say(Said("system" if kind == "system-prompt" else "user", _content(part["content"])), t=when)
         elif kind in ("tool-return", "retry-prompt"):
@@ -93,42 +82,32 @@ def _say(steps: Steps, message: Node) -> None:
             steps.unread.kind("part", kind)
 
 
-def _turn(message: Node, unread: Unread) -> tuple[Said, list[Said]]:
-    texts, thoughts, calls, results = [], [], [], []
+def _turn(message: Node, unread: Unread) -> Turn:
+    turn = Turn()
     for part in message["parts"].items():
         kind = part["part_kind"].text()
         if kind == "text":
-            texts.append(part["content"].text())
+            turn.texts.append(part["content"].text())
         elif kind == "thinking":
-            thoughts.append(part["content"].text_or_none() or "")
-            unread.add("reasoning whose text is not recorded", not thoughts[-1])
+            turn.thoughts.append(part["content"].text_or_none() or "")
+            unread.add("reasoning whose text is not recorded", not turn.thoughts[-1])
         elif kind in ("tool-call", "builtin-tool-call"):
-            named = only_text(part["tool_call_id"]) or ""
-            calls.append(ToolCall(id=named, name=part["tool_name"].text(), arguments=arguments_of(part["args"])))
+            named, given = only_text(part["tool_call_id"]) or "", arguments_of(part["args"])
+            turn.calls.append(ToolCall(id=named, name=part["tool_name"].text(), arguments=given))
         elif kind == "builtin-tool-return":
-            results.append(_result(part, False))
+            turn.results.append(_result(part, False))
         else:
             unread.kind("part", kind)
-    return Said(
-        "assistant", "\n".join(texts), calls=tuple(calls), reasoning="\n".join(filter(None, thoughts)) or None
-    ), results
+    return turn
 
 
 def _result(part: Node, retried: bool) -> Said:
-    content = part["content"].value
+    content, name = part["content"].value, only_text(part["tool_name"]) or ""
     text = as_text(content) if content is not None else ""
-    name = only_text(part["tool_name"]) or ""
     if retried and not name:
         return Said("user", text)
     failed = retried or part["outcome"].value in ("failed", "denied")
-    return Said(
-        "tool",
-        text,
-        call_id=only_text(part["tool_call_id"]) or "",
-        name=name,
-        failed=failed,
-        error=text if failed and text else None,
-    )
+    return result(text, only_text(part["tool_call_id"]) or "", name, failed=failed)
 
 
 def _content(node: Node) -> Content:
@@ -155,9 +134,7 @@ def _usage(node: Node) -> Usage | None:
     prompt = None if node.value is None else first_of(node, "input_tokens", "request_tokens").count()
     if prompt is None:
         return None
-    details = node["details"] if isinstance(node["details"].value, dict) else node.made({})
     read, written = (node[key].count() for key in ("cache_read_tokens", "cache_write_tokens"))
     completion = first_of(node, "output_tokens", "response_tokens").count() or 0
-    return usage_by_total(
-        prompt, completion, None, read=read, written=written, reasoning=details["reasoning_tokens"].count()
-    )
+    reasoning = inside(node, "details", "reasoning_tokens").count()
+    return usage_by_total(prompt, completion, None, read=read, written=written, reasoning=reasoning)

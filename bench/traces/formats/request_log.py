@@ -55,7 +55,6 @@ class RequestLog:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """POSSIBLE for records with the body of a request and that of an answer, which other formats may wrap in more; never CERTAIN."""
         asked = [record for record in _records(document)[:_SAMPLE] if request_in(record) is not None]
         marks = {
             "the body of a request (messages or input)": bool(asked),

@@ -32,7 +32,6 @@ class RevitResults:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for a list of which every item has tool, status and snippet; else what it lacks."""
         items = document.head if isinstance(document.head, list) else []
         results = [item for item in items if isinstance(item, dict)]
         whole = bool(items) and len(results) == len(items)
@@ -44,7 +43,6 @@ class RevitResults:
         )
 
     def read(self, document: Document) -> Iterator[Trace]:
-        """The file's one run."""
         whole, unread = document.node(), Unread()
         steps = tuple(_result(index, item, unread) for index, item in enumerate(whole.items()))
         if not steps:

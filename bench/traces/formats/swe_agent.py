@@ -56,7 +56,6 @@ class SweAgent:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for a history whose entries name agent and kind or action, a trajectory of actions, or attempts of those; else what it lacks."""
         head = document.head
         if isinstance(head, dict) and isinstance(head.get("attempts"), list) and head["attempts"]:
             head = head["attempts"][0]

@@ -38,7 +38,6 @@ class Tau2:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for simulations with their task and messages, or results that say where theirs are; else what they lack."""
         head = document.head[0] if isinstance(document.head, list) and document.head else document.head
         held = head if isinstance(head, dict) else {}
         info = held.get("info")

@@ -42,7 +42,6 @@ class TauBench:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for a run with a reward and a `traj` of messages, alone or the first of a list or of lines; else what it lacks."""
         head = document.head
         first = head[0] if isinstance(head, list) and head else head
         run = first if isinstance(first, dict) else {}

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from ...model import Trace
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
+from ..decoded import as_dict
 from ..documents import Document, Node, values_of
-from ..nodes import at, members, moment, only_text
-from ..observed import Observed, ObservedRun, decoded, trees_of
+from ..nodes import at, inside, members, only_text
+from ..observed import Observed, ObservedRun, decoded, observed, trees_of
 from ..parts import usage_of
 from ..requests import bare_text, is_answer, is_request
 
@@ -22,9 +23,6 @@ class Weave:
     summary. An operation named as a function that the model called is the run of that tool, and so is one of the kind `tool`; an exception is
     its error. Other operations only hold these.
 
-    `[{"id": "a", "trace_id": "t", "op_name": "weave:///x/y/op/chat:v1", "inputs": {"messages": [{"role": "user", "content": "36 walls?"}]},
-    "output": {"choices": [{"message": {"role": "assistant", "content": "yes"}}]}}]` is a user turn and a model turn.
-
     Source: docs.wandb.ai/weave, "Calls" (CallSchema); github.com/wandb/weave, `weave/trace_server/trace_server_interface.py`
     """
 
@@ -36,56 +34,33 @@ class Weave:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for calls with the name of an operation and a trace; else what they lack."""
-        head = (
-            document.head.get("calls")
-            if isinstance(document.head, dict) and "calls" in document.head
-            else document.head
-        )
-        first = head[0] if isinstance(head, list) and head else head
-        call = first if isinstance(first, dict) else {}
-        return by_marks(
-            {
-                "the name of an operation ('op_name')": "op_name" in call,
-                "inputs and a trace_id": {"inputs", "trace_id"} <= call.keys(),
-            }
-        )
+        call = document.first
+        listed = call.get("calls") if isinstance(document.head, dict) else None
+        call = as_dict(listed[0]) if isinstance(listed, list) and listed else call
+        placed = {"inputs", "trace_id"} <= call.keys()
+        return by_marks({"the name of an operation ('op_name')": "op_name" in call, "inputs and a trace_id": placed})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's traces in the order in which they began; the id is in `meta`."""
-        calls = [
-            call
-            for value in values_of(document)
-            for call in (value["calls"].items() if value.has("calls") else [value])
-        ]
-        trees = trees_of((call["trace_id"].text(), _observed(call)) for call in calls)
-        for name, tree in trees.items():
+        values = values_of(document)
+        calls = [call for value in values for call in (value["calls"].items() if value.has("calls") else [value])]
+        for name, tree in trees_of((call["trace_id"].text(), _observed(call)) for call in calls).items():
             yield ObservedRun(tree).trace(document, "weave", tree[0].place, meta={"trace_id": name})
 
 
 def _observed(call: Node) -> Observed:
     inputs, output = decoded(call["inputs"]), decoded(call["output"])
-    answered = (
-        is_answer(output.value)
-        or bare_text(output.value) is not None
-        or isinstance(output.value, str)
-        or output.value is None
-    )
+    spoken = is_answer(output.value) or bare_text(output.value) is not None
     kind = str(at(call, "attributes", "kind").value or at(call, "attributes", "weave", "kind").value)
-    asked = is_request(inputs.value) and answered and kind != "tool"
+    asked = is_request(inputs.value) and (spoken or isinstance(output.value, str | None)) and kind != "tool"
     usage = next((node for _, node in members(at(call, "summary", "usage"))), None)
-    error = only_text(call["exception"])
-    return Observed(
-        place=call,
-        id=call["id"].text(),
-        parent=call["parent_id"].text_or_none() or "",
-        kind="call" if asked else "tool" if kind == "tool" else "chain",
+    return observed(
+        call,
+        "call" if asked else "tool" if kind == "tool" else "chain",
+        inputs,
+        output,
         name=call["op_name"].text().rpartition("/op/")[2].partition(":")[0],
-        inputs=inputs,
-        outputs=output,
-        start=moment(call["started_at"]),
-        end=moment(call["ended_at"]),
-        error=error,
+        error=only_text(call["exception"]),
         usage=usage_of(usage) if usage is not None and isinstance(usage.value, dict) else None,
-        model=only_text(at(inputs, "model")) if isinstance(inputs.value, dict) else None,
+        model=only_text(inside(inputs, "model")),
     )

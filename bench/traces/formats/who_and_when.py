@@ -7,9 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
+import msgspec
+
 from ...model import AnyStep, ContextReset, ModelTurn, Outcome, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks, source_of
+from ..decoded import as_dict, dicts
 from ..documents import Document, Node
 from ..parts import unknown_role
 
@@ -61,40 +64,34 @@ class WhoAndWhen:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        """CERTAIN for a history with labels of a mistake, an orchestrator, or named speakers beside a question; else NO."""
-        head = document.head
-        history = head.get("history") if isinstance(head, dict) else None
-        if not isinstance(history, list) or not history or not all(isinstance(item, dict) for item in history):
-            labels = isinstance(head, dict) and "mistake_agent" in head
-            return by_marks({"labels of a mistake": labels, "a list 'history' of messages": False})
+        head = as_dict(document.head)
+        history = dicts(head.get("history"))
+        if not history or history != head["history"]:
+            return by_marks({"labels of a mistake": "mistake_agent" in head, "a list 'history' of messages": False})
         labelled = "mistake_agent" in head and "mistake_step" in head
         orchestrated = any(_ORCHESTRATOR.fullmatch(str(item.get("role"))) for item in history)
         chat = "question" in head and all("name" in item and "content" in item for item in history)
         return Confidence.CERTAIN if labelled or orchestrated or chat else Confidence.NO
 
     def read(self, document: Document) -> Iterator[Trace]:
-        """The file's one run."""
         whole = document.node()
         history = whole["history"].items()
         if not history:
             raise whole["history"].fail("expected messages, got none — nothing was recorded")
-        chat = all(message.has("name") for message in history)
         labels = {key: whole[key].value for key in _LABELS if whole.has(key)}
         if "mistake_step" in labels:
             labels["mistake_step"] = _step_number(whole["mistake_step"])
-        meta = {key: value for key, value in whole.object().items() if key != "history" and key not in labels}
+        chat = all(message.has("name") for message in history)
         steps = _GroupChat(history).steps if chat else _Orchestrated(history).steps
-        failed = labels.get("mistake_step")
-        alone = _without_call(steps)
+        failed, alone = labels.get("mistake_step"), _without_call(steps)
+        said_by = "who_and_when's label"
         yield Trace(
             id="",
             source=source_of(document, "who_and_when"),
             steps=tuple(steps),
             labels=labels,
-            meta=meta,
-            outcome=None
-            if failed is None
-            else Outcome(success=False, failed_step=failed, said_by="who_and_when's label"),
+            meta={key: value for key, value in whole.object().items() if key != "history" and key not in labels},
+            outcome=None if failed is None else Outcome(success=False, failed_step=failed, said_by=said_by),
             left_out={"call of a result: the result stands alone": alone} if alone else {},
         )
 
@@ -121,35 +118,30 @@ class _Orchestrated:
         self.model = served.group(1) if served else None
         self.ledger: str | None = None
         self.waiting: ToolCall | None = None
-        self.steps = [self._step(index, message["role"]) for index, message in enumerate(history)]
+        self.steps = [self._step(index, message["role"].text()) for index, message in enumerate(history)]
 
-    def _step(self, index: int, role: Node) -> AnyStep:
-        match = _ORCHESTRATOR.fullmatch(role.text())
+    def _step(self, index: int, role: str) -> AnyStep:
+        match, text = _ORCHESTRATOR.fullmatch(role), self.texts[index]
         if match is None:
-            return self._answer(index, role.text())
+            call = self.waiting
+            if call is None or call.name != role:
+                return UserTurn(index=index, agent=role, content=text)
+            self.waiting = None
+            return _result(index, role, call, text)
         agent, part = match.groups()
         if part.startswith("->"):
-            return self._instruction(index, agent, part.removeprefix("->").strip())
+            name = part.removeprefix("->").strip()
+            self.waiting = ToolCall(id=f"text{index}", name=name, arguments={"instruction": text}, in_text=True)
+            return self._turn(index, agent, self.waiting)
         if part == "termination condition":
-            answered = "FINAL ANSWER" in self.texts[index]
-            return self._turn(index, agent) if answered else _announced(index, agent, "END")
-        return self._thought(index, agent)
-
-    def _thought(self, index: int, agent: str) -> AnyStep:
-        text = self.texts[index]
+            return self._turn(index, agent) if "FINAL ANSWER" in text else _announced(index, agent, "END")
         if text.startswith(_LEDGER):
             ledger, self.ledger = self._ledger(index)
-            return RouteDecision(
-                index=index,
-                agent=agent,
-                at="before_model",
-                router="ledger",
-                taken=self._taken(index),
-                options=ROUTES,
-                state={"ledger": ledger},
+            decided = _announced(index, agent, self._taken(index))
+            return msgspec.structs.replace(
+                decided, at="before_model", router="ledger", options=ROUTES, state={"ledger": ledger}
             )
-        speaker = _NEXT_SPEAKER.match(text)
-        if speaker is not None:
+        if speaker := _NEXT_SPEAKER.match(text):
             return _announced(index, agent, speaker.group(1))
         outcome = _outcome(text)
         if outcome == "replan" and self._is_plan(index + 1):
@@ -185,33 +177,14 @@ class _Orchestrated:
                 return ""
             if match.group(2).startswith("->") or _NEXT_SPEAKER.match(text):
                 return "next"
-            outcome = _outcome(text)
-            if outcome is not None:
+            if (outcome := _outcome(text)) is not None:
                 return outcome
         return ""
 
-    def _instruction(self, index: int, agent: str, to: str) -> ModelTurn:
-        call = ToolCall(id=f"text{index}", name=to, arguments={"instruction": self.texts[index]}, in_text=True)
-        self.waiting = call
-        return self._turn(index, agent, call)
-
     def _turn(self, index: int, agent: str, *calls: ToolCall, said: int | None = None) -> ModelTurn:
+        text, model = self.texts[index if said is None else said], self.model
         reasoning, self.ledger = self.ledger, None
-        return ModelTurn(
-            index=index,
-            agent=agent,
-            content=self.texts[index if said is None else said],
-            tool_calls=calls,
-            model=self.model,
-            reasoning=reasoning,
-        )
-
-    def _answer(self, index: int, role: str) -> AnyStep:
-        call = self.waiting
-        if call is None or call.name != role:
-            return UserTurn(index=index, agent=role, content=self.texts[index])
-        self.waiting = None
-        return _result(index, role, call, self.texts[index])
+        return ModelTurn(index=index, agent=agent, content=text, tool_calls=calls, model=model, reasoning=reasoning)
 
 
 class _GroupChat:
