@@ -175,7 +175,7 @@ class GateItem(pytest.Item):
 
     def _judge(self, found: Sequence[Verdict]) -> None:
         """Fail or skip for the worst of some verdicts: a gate has one a setting and budget."""
-        from .reports.loss_sentences import loss_lines, told
+        from .reports.words import loss_lines, told
 
         worst = min(found, key=lambda verdict: ("fail", "inconclusive", "skipped", "pass").index(verdict.outcome))
         if worst.outcome == "skipped":
@@ -291,7 +291,7 @@ class Bench:
         """
         from .comparison.judging import value_text, why_not
         from .metrics import metric_of
-        from .reports.loss_sentences import NAMED, loss_line
+        from .reports.words import NAMED, loss_line
 
         row, verdict, unstable = self._row(trace, strategy, metric)
         value = row.least if metric_of(metric).info.better == "higher" else row.most

@@ -20,10 +20,10 @@ def advise(asked: Replaying, seed: int | None) -> None:
     About twenty policies are tried, or those of --strategy, or those of the scenarios. With 12 tasks or more the policy is chosen on one half of
     them and judged on the other.
     """
-    from ..comparison.decision import decide
     from ..comparison.tuning import judged_apart
     from ..reports import build_blocks
-    from ..reports.decision_sentence import advice_text, money_text
+    from ..reports.answered import Answered
+    from ..reports.decision_sentence import advice_text, headroom_text
     from ..reports.text import WIDTH, drawn
     from ..strategies.portfolio import PORTFOLIO
 
@@ -31,7 +31,9 @@ def advise(asked: Replaying, seed: int | None) -> None:
         asked = replace(asked, strategies=tuple(f"{name}={slots}" for name, slots in PORTFOLIO.items()))
     plans = [plan if seed is None else replace(plan, seed=seed) for plan in asked.plans()]
     require_apart(asked.outputs, inputs_of(plans, asked.outputs))
-    found = [judged_apart(item, plan.seed) for plan, item in zip(plans, asked.compared(plans), strict=True)]
+    found = [
+        Answered.of(judged_apart(item, plan.seed)) for plan, item in zip(plans, asked.compared(plans), strict=True)
+    ]
     streamed = write_reports(found, asked.outputs, asked.form)
     sentences = [f"{item.title}: {advice_text(item)}" if len(found) > 1 else advice_text(item) for item in found]
     if streamed is not None:
@@ -39,8 +41,8 @@ def advise(asked: Replaying, seed: int | None) -> None:
         raise Concluded(0)
     for item, sentence in zip(found, sentences, strict=True):
         say(sentence)
-        say(" ".join(money_text(decide(item))))
-        say("\n".join(drawn(build_blocks(item, ["how"])[0].blocks, WIDTH)))
+        say(headroom_text(item.advice))
+        say("\n".join(drawn(build_blocks(item, ["money"])[0].blocks, WIDTH)))
     for path in asked.outputs:
         say(f"wrote {path}{undrawn(path, asked.form)}")
     raise Concluded(0)

@@ -46,7 +46,7 @@ def workflow_commands(comparisons: Sequence[Comparison], files: Sequence[Path | 
     At most ten of a kind, which is what GitHub shows; the last of more says how many are left out. One that measured nothing is an error.
     """
     from ..comparison.judging import measured_anything
-    from ..reports.loss_sentences import loss_lines, told
+    from ..reports.words import loss_lines, told
 
     found: dict[str, list[str]] = {"error": [], "warning": []}
     for comparison, file in zip(comparisons, files, strict=True):

@@ -131,10 +131,10 @@ def _shown(
 
     more = {
         "changes": against is not None,
-        "findings": fills("evaluator"),
-        "routes": fills("routers"),
-        "budgets": any(plan.budgets for plan in plans),
-        "sweeps": any(sweeps(item, "cost.prompt_tokens") for item in comparisons),
+        "judgements": fills("evaluator") or fills("routers"),
+        "settings": any(
+            plan.budgets or sweeps(item, "cost.prompt_tokens") for plan, item in zip(plans, comparisons, strict=True)
+        ),
     }
     return (*TERMINAL_PANELS, *(name for name, wanted in more.items() if wanted))
 

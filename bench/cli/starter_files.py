@@ -83,12 +83,13 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
     Raises BenchError where no policy qualifies: there is nothing to keep so in CI.
     """
     from .. import advise
-    from ..reports.decision_sentence import advice_of, advice_text
+    from ..reports.answered import Answered
+    from ..reports.decision_sentence import advice_text
     from ..strategies.portfolio import PORTFOLIO
 
-    comparison = advise(traces, jobs=os.cpu_count() or 1)
+    comparison = Answered.of(advise(traces, jobs=os.cpu_count() or 1))
     say(advice_text(comparison))
-    found = advice_of(comparison)
+    found = comparison.advice
     named = next(
         (
             item.strategy

@@ -1,4 +1,4 @@
-"""Reports: panels turn a Comparison into blocks, renderers show the same blocks in every format.
+"""Reports: panels turn a comparison into blocks, renderers show the same blocks in every format.
 
 A panel is a function `(comparison) → blocks`, registered with its place and the question it answers; a renderer is a function
 `(sections) → text` (or bytes), registered with the file endings it writes.
@@ -7,6 +7,7 @@ A panel is a function `(comparison) → blocks`, registered with its place and t
 from __future__ import annotations
 
 import importlib.util
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from ..files.writing import write_together
 from ..model import Comparison
 from ..model.errors import BenchError, nearest
 from ..plugins.registry import Entry, entries, register
+from .answered import Answered
 from .blocks import Block, Prose
 
 REPLAY_LIMIT = (
@@ -42,24 +44,13 @@ class Section:
     """One comparison in a report: its name (unique in the report), itself, and its panels in order, the empty ones as one line."""
 
     name: str
-    comparison: Comparison
+    comparison: Answered
     panels: tuple[PanelBlocks, ...]
 
 
-PanelFunction = Callable[[Comparison], Sequence[Block]]
+PanelFunction = Callable[[Answered], Sequence[Block]]
 RendererFunction = Callable[[Sequence[Section]], str | bytes | Iterator[str]]
 """A report as a whole, or where it may be large as pieces of text one after the other."""
-
-
-def contenders(comparison: Comparison) -> tuple[str, ...]:
-    """The strategies that a report is about: the declared ones that are no references; all declared ones where there is no other."""
-    known = entries("reference")
-    return tuple(name for name in comparison.strategies if name not in known) or comparison.strategies
-
-
-def brackets(comparison: Comparison) -> tuple[str, ...]:
-    """The strategies that say what is possible: references, whether declared or added."""
-    return tuple(name for name in comparison.everyone if name not in contenders(comparison))
 
 
 def panel(name: str, *, order: int, title: str, detail: bool = False) -> Callable[[PanelFunction], PanelFunction]:
@@ -81,14 +72,15 @@ def renderer(
 
 
 def build_blocks(comparison: Comparison, names: Sequence[str] | None = None) -> tuple[PanelBlocks, ...]:
-    """Every panel's blocks in the order of the report (`names`: only these). A panel without data says so; none is left out."""
+    """Every panel's blocks in the order of the report (`names`: only these). A panel without data has none."""
     chosen = [entry for name, entry in entries("panel").items() if names is None or name in names]
     chosen.sort(key=lambda entry: (entry.meta.get("order", 1000), entry.name))
+    answered = Answered.of(comparison)
     return tuple(
         PanelBlocks(
             entry.name,
             entry.meta.get("title", entry.name),
-            tuple(entry.target(comparison)) or (Prose("Nothing to show here.", "muted"),),
+            tuple(entry.target(answered)),
             entry.meta.get("detail", False),
         )
         for entry in chosen
@@ -103,32 +95,24 @@ def failed(comparison: Comparison) -> bool:
 def without_empty(panels: Sequence[PanelBlocks]) -> tuple[PanelBlocks, ...]:
     """The panels that have something to say, then one line that names the others.
 
-    A panel is empty where all it holds is one muted sentence. Nothing empty: the panels as they are.
-
-    >>> without_empty([PanelBlocks("probes", "What is asked?", (Prose("Nothing.", "muted"),))])[0].blocks[0].text
+    >>> without_empty([PanelBlocks("probes", "What is asked?", ())])[0].blocks[0].text
     'Nothing to say about: probes.'
     """
-    empty = [panel for panel in panels if [getattr(block, "tone", "") for block in panel.blocks] == ["muted"]]
-    if not empty:
-        return tuple(panels)
-    named = ", ".join(panel.name.replace("_", " ") for panel in empty)
-    last = PanelBlocks(NOTHING, "The rest", (Prose(f"Nothing to say about: {named}.", "muted"),))
-    return (*(panel for panel in panels if panel not in empty), last)
+    named = ", ".join(panel.name.replace("_", " ") for panel in panels if not panel.blocks)
+    rest = PanelBlocks(NOTHING, "The rest", (Prose(f"Nothing to say about: {named}.", "muted"),))
+    return (*(panel for panel in panels if panel.blocks), *([rest] if named else []))
 
 
 def sections(comparisons: Sequence[Comparison], names: Sequence[str] | None = None) -> tuple[Section, ...]:
-    """The comparisons as sections of one report; two of one title are told apart by a number. Empty panels are one line, unless asked for by name."""
+    """The comparisons as sections of one report; two of one title are told apart by a number. Panels without data are one line."""
     found: list[Section] = []
-    taken: set[str] = set()
-    for comparison in comparisons:
-        title = name = comparison.title or "Comparison"
-        number = 1
-        while name in taken:
-            number += 1
-            name = f"{title} ({number})"
-        taken.add(name)
-        panels = build_blocks(comparison, names)
-        found.append(Section(name, comparison, without_empty(panels) if names is None else tuple(panels)))
+    taken: Counter[str] = Counter()
+    for comparison in map(Answered.of, comparisons):
+        title = comparison.title or "Comparison"
+        taken[title] += 1
+        name = title if taken[title] == 1 else f"{title} ({taken[title]})"
+        taken[name] += name != title
+        found.append(Section(name, comparison, without_empty(build_blocks(comparison, names))))
     return tuple(found)
 
 

@@ -12,10 +12,11 @@ import msgspec
 from ..evidence.audit import Audit, PartSpent, ResultSpent, Shortened, headroom
 from ..evidence.rereads import Reread
 from ..evidence.spending import total
-from ..model import Comparison, RecordedCut, Signature
+from ..model import RecordedCut, Signature
 from ..model.errors import BenchError
 from ..text.wording import counted, listed, percent, quantity, visible
 from . import PanelBlocks, Section, as_pieces
+from .answered import Answered
 from .blocks import Block, Cell, Chart, Fold, Point, Prose, Table, number, table_of
 from .html import html
 from .markdown import markdown
@@ -56,7 +57,7 @@ def audit_bytes(sessions: Sequence[Audit], skipped: Sequence[tuple[str, str]], p
         return msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
     shows = _SHOWN[path.suffix.lower()]
     panels = (*audit_panels(sessions), *_left_out(skipped))
-    bare = Comparison(
+    bare = Answered(
         title=_title(sessions),
         signature=_UNSIGNED,
         strategies=(),

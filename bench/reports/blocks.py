@@ -19,6 +19,9 @@ MOST_ROWS = 10
 Tone = Literal["plain", "good", "bad", "warn", "muted"]
 """The judgement in a piece of a report; a renderer may colour it, but never by colour alone."""
 
+OUTCOMES: dict[str, Tone] = {"fail": "bad", "inconclusive": "warn", "skipped": "muted", "pass": "good"}
+"""The outcomes of gates, the one to look at first in front."""
+
 T = TypeVar("T")
 
 
@@ -129,8 +132,7 @@ class Chart:
 
     `text` is the chart in one sentence, for who cannot see it. `x_names` name the places 0, 1, … of an x axis that is no measure; they are ours,
     never from outside. A scatter labels the series of `named` alone, each with its words (none: all by name), and draws a line at `limit`;
-    what lies beyond `edges` (right, top) stands at the edge. It draws a front through the series of `front`, cheapest first, and joins those of
-    `curve`, one strategy at several settings. `case` is the case whose steps the points are, where they are steps.
+    what lies beyond `edges` (right, top) stands at the edge. `case` is the case whose steps the points are, where they are steps.
     """
 
     kind: Literal["scatter", "line"]
@@ -145,8 +147,6 @@ class Chart:
     named: tuple[tuple[str, str], ...] = ()
     limit: float | None = None
     edges: tuple[float, float] = (math.inf, math.inf)
-    front: tuple[str, ...] = ()
-    curve: tuple[str, ...] = ()
     case: str | None = None
 
     @property
@@ -318,20 +318,14 @@ def table_of(
     return Table(heads, rows, " ".join(filter(None, [caption, more.format(left) if left else ""])))
 
 
-def measured_by_any(comparison: Comparison, columns: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """The metrics, each with its title, of which any strategy has a value."""
-    return tuple(
-        item for item in columns if any(comparison.value(name, item[0]) is not None for name in comparison.everyone)
-    )
-
-
 def by_strategy(
     comparison: Comparison, names: Iterable[str], columns: Iterable[tuple[str, str]], caption: str = ""
 ) -> Table:
-    """A row for each strategy, a column for each metric with its title."""
-    columns = tuple(columns)
-    rows = tuple((strategy(name), *(measured(comparison.row(name, metric)) for metric, _ in columns)) for name in names)
-    return Table((Column("strategy"), *(number(title) for _, title in columns)), rows, caption)
+    """A row for each strategy, a column for each metric with its title, if any strategy has a value of it."""
+    names = tuple(names)
+    known = [item for item in columns if any(comparison.value(name, item[0]) is not None for name in comparison.everyone)]  # fmt: skip
+    rows = tuple((strategy(name), *(measured(comparison.row(name, metric)) for metric, _ in known)) for name in names)
+    return Table((Column("strategy"), *(number(title) for _, title in known)), rows, caption)
 
 
 # ---------------------------------------------------------------- numbers as text

@@ -27,7 +27,6 @@ STROKES = {"solid": [1, 0], "dashed": [6, 3], "dotted": [2, 3]}
 """Dash patterns of lines by their names in CSS."""
 
 _SIZES = {"scatter": (430, 290), "line": (560, 190)}
-FRONT = "#7a7a7a"
 _FONT = 12
 BEYOND = 1.05
 UNEVEN = 8
@@ -279,26 +278,14 @@ class _Drawn:
             named = {"text": {"field": "label", "type": "nominal"}, **grey, "x": {"value": self.size[0]}}
             words = [{"y": chart.limit, "label": f"limit {percent(chart.limit)}"}]
             layers.append(_layer("text", named, data=words, align="right", dy=-7, fontSize=_FONT))
-        if chart.curve:
-            layers.append(self.joined(chart.curve, interpolate="linear", strokeWidth=1))
-        if len(chart.front) > 1:
-            layers.append(self.joined(chart.front, interpolate="step-after", strokeDash=[5, 3], strokeWidth=1.5))
         for label, at, (align, dx, dy), end in self.labels():
             start = {"x": _number(at.x), "y": _number(at.y)}
             if end is not None:  # a thin line to a name that found no room beside its point
                 layers.append(_layer("line", grey, data=[start, {"x": end[0], "y": end[1]}], strokeWidth=0.8))
-            weight = "bold" if at.series in chart.front else "normal"
             named = {"text": {"field": "label", "type": "nominal"}, **black}
-            looks: Spec = {"align": align, "dx": dx, "dy": dy, "fontSize": _FONT, "fontWeight": weight}
+            looks: Spec = {"align": align, "dx": dx, "dy": dy, "fontSize": _FONT}
             layers.append(_layer("text", named, data=[{**start, "label": label}], **looks))
         return layers
-
-    def joined(self, series: Sequence[str], **stroke: Any) -> Spec:
-        """A line through the points of some series, in their order."""
-        points = [point for name in series for point in self.points if point.series == name]
-        data = [{"i": number, "x": point.x, "y": point.y} for number, point in enumerate(points)]
-        ordered = {"color": {"value": FRONT}, "order": {"field": "i", "type": "quantitative"}}
-        return _layer("line", ordered, data=data, **stroke)
 
     def labels(self) -> Iterator[tuple[str, Point, tuple[str, int, int], tuple[float, float] | None]]:
         """The name of each point with its place beside it (align, dx, dy): the first that is free, else the one that covers least.

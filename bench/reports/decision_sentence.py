@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 
-from ..comparison.advice import (
-    KEEPS_ALL,
-    NOISE_FLOOR,
-    RUN_TODAY,
-    Advice,
-    Candidate,
-    Choice,
-    Word,
-)
-from ..comparison.decision import decide
-from ..comparison.published import NOISE_OF_FAULTS, Experiment, Rule
+from ..comparison.advice import KEEPS_ALL, NOISE_FLOOR, RUN_TODAY, Advice, Candidate, Choice, Kind, Obstacle, Word
+from ..comparison.published import Experiment, Rule
 from ..comparison.sure import Saving, could_miss
-from ..comparison.tuning import Tuned, tuned_of
+from ..comparison.tuning import Tuned
 from ..model import Comparison
-from ..text.wording import counted, percent, rough
-from .blocks import Prose, Tone
-from .obstacles import against
-from .terms import terms_in
-
-EXPLAINED = 6
-"""The most strategies whose obstacles are explained; the others are counted."""
+from ..text.wording import counted, percent, quantity, rough
+from .answered import Answered
 
 TODAY = "what you run today"
-NAMES = {RUN_TODAY: TODAY, KEEPS_ALL: "keeping everything"}
 RULES: dict[Rule, str] = {
     "mask": "all but the last {} observations masked",
     "events": "all but the last {} events masked",
@@ -37,17 +22,21 @@ RULES: dict[Rule, str] = {
 }
 """The policy of an experiment, with its setting."""
 
+CLAUSES: dict[Word, str] = {
+    "providers would refuse it": "would be refused by providers",
+    "not judged": "could not be judged",
+}
+"""Verdicts that do not go on a sentence as they are."""
+
 
 def advice_text(comparison: Comparison) -> str:
     """The advice of a comparison in one sentence: what to run, what that saves or costs, how sure it is, and the worst it loses.
 
     Where it is another with or without the provider's prompt cache, a second sentence says so.
     """
-    tuned = tuned_of(comparison)
-    if tuned is not None:
-        return " ".join((tuned_sentence(tuned), *elsewhere_text(tuned.advice)))
-    decision = decide(comparison)
-    return " ".join((decision_sentence(decision), *elsewhere_text(decision.advice)))
+    answered = Answered.of(comparison)
+    said = decision_sentence(answered.choice) if answered.tuned is None else tuned_sentence(answered.tuned)
+    return " ".join((said, *elsewhere_text(answered.advice)))
 
 
 def asked_text(comparison: Comparison) -> str:
@@ -55,13 +44,13 @@ def asked_text(comparison: Comparison) -> str:
 
     It begins with yes or no, or says that there is no difference.
     """
-    decision = decide(comparison)
+    decision = Answered.of(comparison).choice
     asked = decision.candidate(comparison.asks)
     if asked is None:
         return ""
     word, change = decision.word(asked), change_text(asked.saving) if asked.saving is not None else "as much as"
     if not asked.qualifies:
-        return f"No: it {_failing(word).removeprefix('it ')}."
+        return f"No: it {CLAUSES.get(word, word).removeprefix('it ')}."
     return {
         "ship it": f"Yes: it costs {change} today.",
         "cheaper, not best": f"Yes, it costs {change} today; another is cheaper still.",
@@ -72,93 +61,35 @@ def asked_text(comparison: Comparison) -> str:
     }.get(word, "Yes.")
 
 
-def advice_of(comparison: Comparison) -> Advice:
-    """The advice of a comparison: of tuning, where it was made by that."""
-    tuned = tuned_of(comparison)
-    return decide(comparison).advice if tuned is None else tuned.advice
-
-
 def decision_sentence(decision: Choice) -> str:
     """The advice in one sentence of at most 30 words, names of strategies counted as one each."""
-    advice, subject = decision.advice, decision.advised
+    subject = decision.advised
     if subject is None:
         counts = Counter(decision.word(item) for item in decision.unqualified)
         found = [f"{word} ({count} of {len(decision.candidates)})" for word, count in counts.most_common(3)]
         return f"Nobody qualifies: {', '.join(found) or 'nothing was compared'}."
-    if advice.outcome == "ship":
-        return f"Ship {named(subject)}: {_saving(decision, subject)}; {worst_text(subject)}."
-    return f"Keep what you run: {_no_better(decision)}."
-
-
-def elsewhere_text(advice: Advice) -> Iterator[str]:
-    """Yield the advice in the other economy, with the cache or without, where that is another."""
-    other = advice.elsewhere
-    if other is not None:
-        subject, found = other.subject, None if other.subject is None else other.subject.saving
-        less = "" if found is None else f", {change_text(found)} today"
-        what = (
-            "nobody qualifies"
-            if subject is None
-            else "keep what you run"
-            if subject.strategy == RUN_TODAY
-            else f"ship {named(subject)}{less}"
-        )
-        yield f"{'Without a prompt cache' if other.cache == 'none' else 'With the prompt cache'}: {what}."
-
-
-def money_text(decision: Choice) -> Iterator[str]:
-    """Yield the economy that prices are in, how much of the prompts the cache serves, what there is to save at all, and what is not known."""
-    advice, today = decision.advice, decision.candidate(RUN_TODAY)
-    share = None if today is None else today.cached_share
-    if advice.cache == "none":
-        yield "Prices are without any prompt cache."
-    elif advice.cache == "provider":
-        served = "" if share is None else f", which serves {percent(share)} of what you run today sends"
-        yield f"Prices are under the provider's prompt cache{served}."
-    if advice.headroom is not None:
-        yield headroom_text(advice)
-    if advice.unknown_cache:
-        runs = counted(advice.unknown_cache, "run")
-        yield f"The usage of {runs} does not say what the cache served: the price lies between nothing and all it may serve."
-    if advice.unknown_prompts:
-        recordings = counted(advice.unknown_prompts, "recording")
-        yield f"It is not known what the model of {recordings} was shown."
-
-
-def headroom_text(advice: Advice) -> str:
-    """The most that anybody can save, as a sentence.
-
-    >>> from bench.comparison.advice import Headroom
-    >>> headroom_text(Advice("nobody", None, "usd", headroom=Headroom(1.0, 0.6, 0.4, 0.4, 8)))
-    'At most 40% can be saved: with perfect foresight a run costs $0.60.'
-    """
-    found = advice.headroom
-    if found is None or found.relative < NOISE_FLOOR:
-        return "There is nothing to save here: with perfect foresight a run costs as much."
-    least = rough(found.today_a_run - found.a_run, advice.unit) + ("" if advice.unit == "usd" else f" {advice.unit}")
-    return f"At most {percent(found.relative)} can be saved: with perfect foresight a run costs {least}."
-
-
-def _saving(decision: Choice, subject: Candidate) -> str:
-    """The price of what is to be shipped, beside today's."""
-    found, today = subject.saving, decision.candidate(RUN_TODAY)
-    if found is None:
-        return f"a run costs {price_text(decision.unit, subject)}"
-    cost = f"a run costs {change_text(found)} today, {certainty(found, sure=found.sure)}"
-    return cost if today is None or today.qualifies else f"what runs today {_failing(decision.word(today))}; {cost}"
-
-
-def _failing(word: Word) -> str:
-    """A verdict against a strategy as the rest of a sentence about it."""
-    return {"providers would refuse it": "would be refused by providers", "not judged": "could not be judged"}.get(
-        word, word
-    )
+    if decision.outcome == "keep":
+        return f"Keep what you run: {_no_better(decision)}."
+    found_today = decision.candidate(RUN_TODAY)
+    cost = f"a run costs {price_text(decision.unit, subject)}"
+    if subject.saving is not None:
+        cost = f"a run costs {change_text(subject.saving)} today, {certainty(subject.saving, sure=subject.saving.sure)}"
+        if found_today is not None and not found_today.qualifies:
+            word = decision.word(found_today)
+            cost = f"what runs today {CLAUSES.get(word, word)}; {cost}"
+    return f"Ship {named(subject)}: {cost}; {worst_text(subject)}."
 
 
 def _no_better(decision: Choice) -> str:
-    """Say why nothing beats what is run today: the best alternative, and how many cheaper ones do not qualify."""
+    """Say why nothing beats what is run today: the best alternative, and the cheaper ones that do not qualify."""
     advice, other = decision.advice, decision.advice.alternative
-    beside = _cheaper(decision)
+    cheaper = [item for item in decision.unqualified if item.saving is not None and item.saving.a_run < 0]
+    beside = f"; {len(cheaper)} cheaper ones do not qualify" if cheaper else ""
+    if len(cheaper) == 1 and cheaper[0].saving is not None:
+        word = decision.word(cheaper[0])
+        beside = (
+            f"; {named(cheaper[0])} would cost {change_text(cheaper[0].saving)} today, but {CLAUSES.get(word, word)}"
+        )
     if other is None or (other.strategy == KEEPS_ALL and advice.alternative_word == "never acted here"):
         return f"nothing else {'qualifies' if decision.unqualified else 'was compared'}{beside}"
     found = other.saving
@@ -171,105 +102,102 @@ def _no_better(decision: Choice) -> str:
     return f"the best alternative, {named(other)}, costs {change_text(found)} today{beside}"
 
 
-def _cheaper(decision: Choice) -> str:
-    """The clause on strategies that cost less and do not qualify; `""` for none."""
-    found = [item for item in decision.unqualified if item.saving is not None and item.saving.a_run < 0]
-    if len(found) == 1 and found[0].saving is not None:
-        return f"; {named(found[0])} would cost {change_text(found[0].saving)} today, but {_failing(decision.word(found[0]))}"
-    return f"; {len(found)} cheaper ones do not qualify" if found else ""
+def elsewhere_text(advice: Advice) -> Iterator[str]:
+    """Yield the advice in the other economy, with the cache or without, where that is another."""
+    other = advice.elsewhere
+    if other is None:
+        return
+    what = "nobody qualifies"
+    if other.subject is not None:
+        less = "" if other.subject.saving is None else f", {change_text(other.subject.saving)} today"
+        what = "keep what you run" if other.named == RUN_TODAY else f"ship {named(other.subject)}{less}"
+    yield f"{'Without a prompt cache' if other.cache == 'none' else 'With the prompt cache'}: {what}."
+
+
+def money_text(decision: Choice) -> Iterator[str]:
+    """Yield the economy that prices are in, how much of the prompts the cache serves, and what is not known."""
+    advice, today = decision.advice, decision.candidate(RUN_TODAY)
+    share = None if today is None else today.cached_share
+    if advice.cache == "none":
+        yield "Prices are without any prompt cache."
+    elif advice.cache == "provider":
+        served = "" if share is None else f", which serves {percent(share)} of what you run today sends"
+        yield f"Prices are under the provider's prompt cache{served}."
+    if advice.unknown_cache:
+        runs = counted(advice.unknown_cache, "run")
+        yield f"The usage of {runs} does not say what the cache served: the price lies between nothing and all it may serve."
+    if advice.unknown_prompts:
+        recordings = counted(advice.unknown_prompts, "recording")
+        yield f"It is not known what the model of {recordings} was shown."
+
+
+def headroom_text(advice: Advice) -> str:
+    """The most that anybody can save, as a sentence; `""` where it is not known.
+
+    >>> from bench.comparison.advice import Headroom
+    >>> headroom_text(Advice("nobody", None, "usd", headroom=Headroom(1.0, 0.6, 0.4, 0.4, 8)))
+    'At most 40% can be saved: with perfect foresight a run costs $0.60.'
+    """
+    found = advice.headroom
+    if found is None:
+        return ""
+    if found.relative < NOISE_FLOOR:
+        return "There is nothing to save here: with perfect foresight a run costs as much."
+    saving = None if advice.subject is None else advice.subject.saving
+    if saving is not None and advice.outcome == "ship" and found.a_run + saving.a_run < NOISE_FLOOR * found.today_a_run:
+        return "No more can be saved: with perfect foresight a run costs no less."
+    least = rough(found.today_a_run - found.a_run, advice.unit) + ("" if advice.unit == "usd" else f" {advice.unit}")
+    return f"At most {percent(found.relative)} can be saved: with perfect foresight a run costs {least}."
+
+
+# ---------------------------------------------------------------- what the sentence has no room for
+
+
+def why(answered: Answered) -> Iterator[str]:
+    """The statements behind the advice of a comparison, then the rule and what it could not look at."""
+    tuned = answered.tuned
+    yield from statements(answered.choice) if tuned is None else tuned_statements(tuned)
+    yield from decision_notes(answered.choice if tuned is None else tuned.chosen)
 
 
 def statements(decision: Choice) -> Iterator[str]:
-    """Yield what the sentence has no room for: what the number of tasks cannot show, the best alternative, what is cheaper, and public evidence."""
-    advice, subject, other = decision.advice, decision.advised, decision.advice.alternative
-    if subject is not None and advice.could_miss:
-        yield _could_miss(subject.saving, advice.could_miss)
-    if other is not None and other.strategy == RUN_TODAY:
-        yield f"Best alternative: {TODAY}, {price_text(decision.unit, other)} a run with refetches."
-    elif other is not None:
+    """Yield the best alternative, what is cheaper, public evidence, and the economy of prices."""
+    advice, other = decision.advice, decision.advice.alternative
+    if other is not None:
         cost = f"{price_text(decision.unit, other)} a run with refetches"
-        sure = (
-            f", {change_text(other.saving)} {TODAY} ({certainty(other.saving, sure=other.saving.sure)})"
-            if other.saving
-            else ""
-        )
-        yield f"Best alternative ({advice.alternative_word}): {named(other)}, {cost}{sure}; {worst_text(other)}."
-    against_it = [item for item in decision.unqualified if item.saving is not None and item.saving.a_run < 0]
-    if against_it:
-        yield f"What is cheaper and does not qualify: {_reasons(against_it)}."
-    spoken_of = subject if advice.outcome == "ship" else other
-    if spoken_of is not None and not spoken_of.never_acted and spoken_of.strategy not in NAMES:
-        yield f"{evidence_text(advice)}."
+        if other.strategy == RUN_TODAY:
+            yield f"Best alternative: {TODAY}, {cost}."
+        else:
+            found = other.saving
+            sure = f", {change_text(found)} {TODAY} ({certainty(found, sure=found.sure)})" if found else ""
+            yield f"Best alternative ({advice.alternative_word}): {named(other)}, {cost}{sure}; {worst_text(other)}."
+    spoken_of = decision.advised if decision.outcome == "ship" else other
+    if spoken_of is not None and not spoken_of.never_acted and spoken_of.strategy not in (RUN_TODAY, KEEPS_ALL):
+        yield f"{evidence_text(advice.nearest)}."
     yield from money_text(decision)
 
 
-def _could_miss(saving: Saving | None, one_in: int) -> str:
+def could_miss_text(saving: Saving | None, one_in: int) -> str:
+    """Say what the number of tasks cannot show."""
     tasks = saving.tasks if saving is not None else 0
     return f"With {counted(tasks, 'task')} a large loss in fewer than 1 run of {one_in} could have been missed."
 
 
-def evidence_text(advice: Advice) -> str:
+def evidence_text(found: Experiment | None) -> str:
     """The nearest published experiment and what happened there, or that there is no public evidence.
 
     >>> from bench.comparison.published import nearest
-    >>> from bench.comparison.advice import Advice
-    >>> evidence_text(Advice("nobody", None, "usd", nearest=nearest("compactor=openhands.mask:window=10")))  # doctest: +ELLIPSIS
+    >>> evidence_text(nearest("compactor=openhands.mask:window=10"))  # doctest: +ELLIPSIS
     'Nearest published experiment: all but the last 10 events masked (OpenHands, Gemini 2.5 Flash, 500 tasks): cost ×0.52, turns ×2.27, ...
     """
-    if advice.nearest is None:
+    if found is None:
         return "No public evidence"
-    return f"Nearest published experiment: {_experiment(advice.nearest)}"
-
-
-def _experiment(found: Experiment) -> str:
     cost = "" if found.cost is None else f"cost ×{found.cost:g}, "
     turns = "" if found.turns is None else f"turns ×{found.turns:g}, "
     solved = f"{found.solved:+g} points solved".replace("-", "−")
     where = f"{found.scaffold}, {found.model}, {found.tasks} tasks"
-    return f"{RULES[found.rule].format(found.setting)} ({where}): {cost}{turns}{solved} ({found.source})"
-
-
-def tuned_sentence(tuned: Tuned) -> str:
-    """The result of tuning in one sentence: the setting, on how many tasks it was chosen, and what it costs and loses on the others."""
-    chosen, judged, found, advice = tuned.chosen, tuned.judged, tuned.candidate, tuned.advice
-    on = f"{counted(chosen.tasks, 'task')} (seed {tuned.seed})"
-    if found is None:
-        return f"No setting is named: nobody qualifies on the {on} to choose on."
-    where = f"chosen on {on}, judged on {judged.tasks} others"
-    if not found.qualifies:
-        return f"Do not use {named(found)} yet: {where}, and there it does not qualify: {against(found)}."
-    if found.strategy == RUN_TODAY:
-        return f"Keep {TODAY}: {where}."
-    saving = found.saving
-    change = f", {change_text(saving)} today, {certainty(saving, sure=tuned.sure)}" if saving is not None else ""
-    head = f"Use {named(found)}" if advice.outcome == "ship" else f"Keep {TODAY}. {named(found)} was"
-    return f"{head}{':' if advice.outcome == 'ship' else ''} {where}: {price_text(judged.unit, found)} a run{change}; {worst_text(found)}."
-
-
-def tuned_statements(tuned: Tuned) -> Iterator[str]:
-    """Yield what the sentence about tuning has no room for."""
-    found = tuned.candidate
-    others = [item for item in tuned.chosen.unqualified if item.strategy != KEEPS_ALL]
-    if (found is None or found.strategy == RUN_TODAY) and others:
-        yield f"What was tried does not qualify: {_reasons(others)}."
-    if found is not None and found.qualifies and found.strategy != RUN_TODAY:
-        if found.saving is not None:
-            yield _could_miss(found.saving, could_miss(found.saving.tasks))
-        yield f"{evidence_text(tuned.advice)}."
-
-
-def why(comparison: Comparison) -> Iterator[str]:
-    """The statements behind the advice of a comparison, then the rule and what it could not look at."""
-    tuned = tuned_of(comparison)
-    yield from statements(decide(comparison)) if tuned is None else tuned_statements(tuned)
-    yield from decision_notes(decide(comparison) if tuned is None else tuned.chosen)
-
-
-def answer_prose(comparison: Comparison) -> Prose:
-    """The advice of a comparison as a block of a report."""
-    tones: dict[str, Tone] = {"ship": "good", "keep": "plain", "nobody": "bad"}
-    said = advice_text(comparison)
-    return Prose(said, tones[advice_of(comparison).outcome], terms_in(said))
+    what = RULES[found.rule].format(found.setting)
+    return f"Nearest published experiment: {what} ({where}): {cost}{turns}{solved} ({found.source})"
 
 
 def decision_notes(decision: Choice) -> Iterator[str]:
@@ -280,8 +208,6 @@ def decision_notes(decision: Choice) -> Iterator[str]:
         f"{percent(decision.min_far_recall)} of what was needed from far back, each as the mean over tasks. Of those the one that costs least, every "
         "fault repaired by one more call, is advised if it surely costs less than what runs today."
     )
-    low, high = NOISE_OF_FAULTS
-    yield f"A fault rate of {percent(low)} to {percent(high)} may be noise: so many turns are blamed in runs whose model never saw what is missing."
     if decision.left_out:
         runs = counted(len(decision.left_out), "run")
         yield f"{runs} left out: there the prompts of {TODAY} exceed the model's window."
@@ -300,6 +226,40 @@ def decision_notes(decision: Choice) -> Iterator[str]:
         "nothing_far": "Nothing was needed from far back, so that part of the rule does not apply.",
     }
     yield from (said[what] for what in decision.unchecked)
+
+
+# ---------------------------------------------------------------- tuning
+
+
+def tuned_sentence(tuned: Tuned) -> str:
+    """The result of tuning in one sentence: the setting, on how many tasks it was chosen, and what it costs and loses on the others."""
+    chosen, judged, found = tuned.chosen, tuned.judged, tuned.candidate
+    on = f"{counted(chosen.tasks, 'task')} (seed {tuned.seed})"
+    if found is None:
+        return f"No setting is named: nobody qualifies on the {on} to choose on."
+    where = f"chosen on {on}, judged on {judged.tasks} others"
+    if not found.qualifies:
+        return f"Do not use {named(found)} yet: {where}, and there it does not qualify: {against(found)}."
+    if found.strategy == RUN_TODAY:
+        return f"Keep {TODAY}: {where}."
+    saving = found.saving
+    change = f", {change_text(saving)} today, {certainty(saving, sure=tuned.sure)}" if saving is not None else ""
+    head = f"Use {named(found)}:" if tuned.advice.outcome == "ship" else f"Keep {TODAY}. {named(found)} was"
+    return f"{head} {where}: {price_text(judged.unit, found)} a run{change}; {worst_text(found)}."
+
+
+def tuned_statements(tuned: Tuned) -> Iterator[str]:
+    """Yield what the sentence about tuning has no room for."""
+    found = tuned.candidate
+    others = [item for item in tuned.chosen.unqualified if item.strategy != KEEPS_ALL]
+    if (found is None or found.strategy == RUN_TODAY) and others:
+        more = [f"and {len(others) - 6} more"] if len(others) > 6 else []
+        said = [f"{item.strategy} ({against(item)})" for item in others[:6]]
+        yield f"What was tried does not qualify: {'; '.join([*said, *more])}."
+    if found is not None and found.qualifies and found.strategy != RUN_TODAY:
+        if found.saving is not None:
+            yield could_miss_text(found.saving, could_miss(found.saving.tasks))
+        yield f"{evidence_text(tuned.advice.nearest)}."
 
 
 # ---------------------------------------------------------------- parts of the sentence
@@ -322,7 +282,7 @@ def change_text(saving: Saving) -> str:
     """A change in price: `9% less than`."""
     if saving.relative is None:
         return "more than"
-    if abs(saving.relative) < 0.001:
+    if abs(saving.relative) < NOISE_FLOOR:
         return "as much as"
     return f"{percent(abs(saving.relative))} {'less' if saving.relative < 0 else 'more'} than"
 
@@ -368,12 +328,69 @@ def one_in(rate: float) -> str:
     return f"{counted(share.numerator, 'turn')} in {share.denominator}"
 
 
-# ---------------------------------------------------------------- who does not qualify
+# ---------------------------------------------------------------- obstacles
+
+MEASURED_AS = {
+    "needed.fault_rate": "what its turns would have missed",
+    "needed.recall.far": "what it keeps of what was needed from far back",
+    "prompt.invalid": "validity of its prompts",
+    "prompt.task_missing": "presence of the task in its prompts",
+    "prompt.system_missing": "presence of the system prompt",
+    "changed.values": "values that it changes",
+    "changed.errors_hidden": "errors that it hides",
+    "changed.invented": "what it invents",
+}
+"""The names of the rule's metrics in a sentence; any other metric is a price."""
+
+OBSTACLES: dict[Kind, str] = {
+    "faults": "{value} of its turns would have missed something, above {limit}",
+    "far": "keeps {value} of what was needed from far back, below {limit}",
+    "invented": "{value} of the facts in its own text are invented, above {limit}",
+    "invalid_prompts": "{prompts} would be refused by providers",
+    "changed_values": "{values} shown otherwise than the tool returned",
+    "hidden_errors": "{errors} hidden",
+    "overflows": "{runs} where its prompts exceed the model's window",
+    "unstable": "unstable: replayed again, it gave something else on {case}",
+    "raised": "raised on {case} ({reason})",
+    "gates": "{gates} failed",
+    "undecided": "{gates} could not decide",
+    "unmeasured": "{metric} could not be measured{where} ({reason})",
+    "task_missing": "{prompts} no longer {hold} the task",
+    "system_missing": "{prompts} no longer {hold} the system prompt",
+}
 
 
-def _reasons(found: Sequence[Candidate], most: int = EXPLAINED) -> str:
-    """Say why some strategies do not qualify, each with what speaks against it."""
-    said = [f"{NAMES.get(item.strategy, item.strategy)} ({against(item)})" for item in found[:most]]
-    if len(found) > most:
-        said.append(f"and {len(found) - most} more")
-    return "; ".join(said)
+def against(candidate: Candidate) -> str:
+    """Return the first two obstacles of a strategy, as a clause."""
+    return " and ".join(obstacle_text(item) for item in candidate.obstacles[:2])
+
+
+def obstacle_text(found: Obstacle) -> str:
+    """Return one obstacle of a strategy, as a clause.
+
+    >>> obstacle_text(Obstacle("faults", value=0.18, limit=0.05)), obstacle_text(Obstacle("changed_values", count=2))
+    ('18% of its turns would have missed something, above 5%', '2 values shown otherwise than the tool returned')
+    """
+    return OBSTACLES[found.kind].format(
+        **{f"{what}s": counted(found.count, what) for what in ("prompt", "value", "error", "run", "gate")},
+        value=_beside(found.value, found.limit),
+        limit=quantity(found.limit, "fraction"),
+        case=found.case,
+        where=f" on {found.case}" if found.case is not None else "",
+        reason=found.reason,
+        metric=MEASURED_AS.get(found.metric, "its price"),
+        hold="holds" if found.count == 1 else "hold",
+    )
+
+
+def _beside(value: float | None, limit: float | None) -> str:
+    """A share with as many digits as tell it from its limit.
+
+    >>> _beside(0.62, 0.9), _beside(0.89999, 0.9)
+    ('62%', '89.999%')
+    """
+    text = quantity(value, "fraction")
+    if value is None or limit is None or text != quantity(limit, "fraction"):
+        return text
+    shown = (f"{value * 100:.{digits}f}%" for digits in range(2, 10) if round(value * 100, digits) != limit * 100)
+    return next(shown, text)

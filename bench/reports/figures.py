@@ -1,65 +1,104 @@
-"""The advice as three large figures, the head of every report."""
+"""The head of every report: the advice as three large figures and a sentence, and names of runs as short as they can be."""
 
 from __future__ import annotations
 
-from ..comparison.advice import RUN_TODAY, Advice
-from ..comparison.decision import decide
-from ..comparison.tuning import tuned_of
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..comparison.advice import RUN_TODAY
 from ..model import Comparison
 from ..text.wording import NOT_MEASURED, counted, percent
-from .blocks import Figure, Figures
-from .case_names import short_names
-from .decision_sentence import advice_of, certainty, change_text, headroom_text, named, one_in, price_text
+from .answered import Answered
+from .blocks import Figure, Figures, Prose, Tone
+from .decision_sentence import advice_text, certainty, change_text, headroom_text, named, one_in, price_text
+from .words import terms_in
+
+TONES: dict[str, Tone] = {"ship": "good", "keep": "plain", "nobody": "bad"}
+
+LONGEST = 32
+"""The most characters of a short name."""
+
+_ENDS = re.compile(r"(?<=[/\\:#. _-])")
+
+
+def answer_prose(comparison: Comparison) -> Prose:
+    """The advice of a comparison as a block of a report."""
+    answered = Answered.of(comparison)
+    said = advice_text(answered)
+    return Prose(said, TONES[answered.advice.outcome], terms_in(said))
 
 
 def figures(comparison: Comparison) -> Figures:
-    """The advice as three large figures: what to run, what a run costs, and the worst that it loses."""
-    tuned = tuned_of(comparison)
-    decision = decide(comparison) if tuned is None else tuned.judged
-    advice = advice_of(comparison)
-    subject, today = advice.subject, decision.candidate(RUN_TODAY)
+    """The advice as three large figures: what to run, what a run costs and could cost, and the worst that it loses."""
+    return Figures(tuple(_figures(Answered.of(comparison))))
+
+
+def _figures(answered: Answered) -> Iterator[Figure]:
+    advice, subject, today = answered.advice, answered.advice.subject, answered.today
+    most = headroom_text(advice)
     if subject is None:
-        return Figures((Figure("What should I run?", "nothing that was compared", ("Nobody qualifies.",), "bad"),))
+        nobody = tuple(filter(None, ("Nobody qualifies.", most)))
+        yield Figure("What should I run?", "nothing that was compared", nobody, "bad")
+        return
     keep, saving = advice.outcome == "keep", subject.saving
     if keep:
-        sure = f"Nothing that was compared is surely cheaper, over {counted(decision.tasks, 'task')}."
-    elif saving is None:
-        sure = "Nothing is known of what runs today."
+        sure = f"Nothing that was compared is surely cheaper, over {counted(answered.choice.tasks, 'task')}."
     else:
-        sure = _sentence(certainty(saving, sure=advice.sure))
-    run = Figure(
+        sure = _sentence(
+            "nothing is known of what runs today" if saving is None else certainty(saving, sure=advice.sure)
+        )
+    yield Figure(
         "What should I run?", "what you run today" if keep else named(subject), (sure,), "plain" if keep else "good"
     )
-    beside = []
+    beside = "As today." if keep else ""
     if saving is not None and today is not None:
-        beside.append(_sentence(f"{change_text(saving)} today's {price_text(advice.unit, today)}"))
-    elif keep:
-        beside.append("As today.")
-    if advice.headroom is not None:
-        beside.append(headroom_text(advice))
-    price = Figure("What does a run cost?", price_text(advice.unit, subject), tuple(beside), "plain")
-    return Figures((run, price, _worst_figure(comparison, advice)))
-
-
-def _worst_figure(comparison: Comparison, advice: Advice) -> Figure:
-    subject, title = advice.subject, "What is the worst it loses?"
-    assert subject is not None
-    tasks = subject.saving.tasks if subject.saving is not None else 0
-    rare = (
-        (f"{counted(tasks, 'task')}: a loss in fewer than 1 run of {advice.could_miss} could go unseen.",)
-        if advice.could_miss
-        else ()
-    )
+        beside = _sentence(f"{change_text(saving)} today's {price_text(advice.unit, today)}")
+    yield Figure("What does a run cost?", price_text(advice.unit, subject), tuple(filter(None, (beside, most))))
+    title = "What is the worst it loses?"
+    seen = counted(saving.tasks if saving is not None else 0, "task")
+    unseen = f"{seen}: a loss in fewer than 1 run of {advice.could_miss} could go unseen."
+    rare = (unseen,) if advice.could_miss else ()
     if subject.strategy == RUN_TODAY:
-        return Figure(title, "nothing", ("Its turns saw what they used: they are the recorded ones.",))
-    if subject.worst_fault_rate is None:
-        return Figure(title, NOT_MEASURED, rare, "warn")
-    if subject.worst_fault_rate <= 0:
-        return Figure(title, "nothing", ("No turn would have missed anything it used.", *rare))
-    where = short_names(comparison.case_ids).get(subject.worst_case or "", subject.worst_case or "")
-    said = f"would have missed something, in run {where}; over all runs {percent(subject.fault_rate or 0.0)} of turns."
-    return Figure(title, one_in(subject.worst_fault_rate), (said, *rare))
+        yield Figure(title, "nothing", ("Its turns saw what they used: they are the recorded ones.",))
+    elif subject.worst_fault_rate is None:
+        yield Figure(title, NOT_MEASURED, rare, "warn")
+    elif subject.worst_fault_rate <= 0:
+        yield Figure(title, "nothing", ("No turn would have missed anything it used.", *rare))
+    else:
+        where = short_names(answered.case_ids).get(subject.worst_case or "", "")
+        share = percent(subject.fault_rate or 0.0)
+        said = f"would have missed something, in run {where}; over all runs {share} of turns."
+        yield Figure(title, one_in(subject.worst_fault_rate), (said, *rare))
 
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def short_names(ids: Sequence[str]) -> Mapping[str, str]:
+    """Each name without the parts at its beginning and end that all of them share; a single one, and one that is short anyway, keeps its last part.
+
+    Parts end at slashes, dots, hashes, spaces and the like, so that no word is cut. Two names never become one.
+
+    >>> short_names(["runs/airline#1", "runs/airline#12"])
+    {'runs/airline#1': '1', 'runs/airline#12': '12'}
+    >>> short_names(["data/session.json"])
+    {'data/session.json': 'session.json'}
+    """
+    if len(ids) < 2:
+        return {name: _tail(re.split(r"[/\\]", name)[-1]) for name in ids}
+    parts = [_ENDS.split(name) for name in ids]
+    fewest = min(map(len, parts)) - 1
+    start = next((at for at in range(fewest) if len({one[at] for one in parts}) > 1), fewest)
+    end = next(
+        (at for at in range(fewest - start) if len({one[len(one) - 1 - at] for one in parts}) > 1), fewest - start
+    )
+    short = [
+        "".join(one[start : len(one) - end]).rstrip("/\\:#. _-") or name for one, name in zip(parts, ids, strict=True)
+    ]
+    clipped = [_tail(name) for name in short]
+    return dict(zip(ids, clipped if len({*clipped}) == len({*ids}) else short, strict=True))
+
+
+def _tail(name: str) -> str:
+    return name if len(name) <= LONGEST else "…" + name[1 - LONGEST :]

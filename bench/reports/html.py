@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..comparison.advice import RUN_TODAY
 from ..model import Verdict
 from ..text.wording import quantity, rough, visible
-from . import Section, brackets, contenders, renderer
+from . import Section, renderer
 from .blocks import (
     Block,
     Cases,
@@ -30,12 +30,10 @@ from .blocks import (
     table_of,
 )
 from .charts import Style, specification, styles, svg
-from .decision_sentence import advice_of
-from .loss_sentences import told
 from .page_data import chart_library, inert_json, packed, source_hash, why_undrawn
 from .page_parts import Glossary, breakable, label, place, table_html
 from .scenarios_table import scenarios_sentence, scenarios_table
-from .terms import in_words
+from .words import in_words, told
 
 if TYPE_CHECKING:
     import jinja2
@@ -64,11 +62,8 @@ class _Page:
 
     def __init__(self, sections: Sequence[Section]) -> None:
         self.sections = sections
-        every = dict.fromkeys(
-            name for of in (contenders, brackets) for section in sections for name in of(section.comparison)
-        )
-        self.roles = [advice_of(section.comparison) for section in sections]
-        self.names = list(every)
+        ours, around = ([getattr(section.comparison, of) for section in sections] for of in ("contenders", "brackets"))
+        self.names = list(dict.fromkeys(name for of in (*ours, *around) for name in of))
         self.classes = {name: f"s{number}" for number, name in enumerate(self.names)}
         self.glossary = Glossary()
         self.section, self.looks = sections[0], self.looks_of(0)
@@ -104,8 +99,7 @@ class _Page:
 
     def looks_of(self, at: int) -> dict[str, Style]:
         """The looks of every strategy in one section: colour for what is advised there and what runs today."""
-        subject = self.roles[at].subject
-        return styles(self.names, None if subject is None else subject.strategy, RUN_TODAY)
+        return styles(self.names, self.sections[at].comparison.advice.named, RUN_TODAY)
 
     def _rendered(self, template: str, **given: Any) -> Markup:
         return _safe(_environment().get_template(template).render(page=self, **given))

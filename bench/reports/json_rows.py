@@ -11,16 +11,14 @@ from typing import Any
 
 import msgspec
 
-from ..comparison.advice import Advice, Candidate, Obstacle
-from ..comparison.decision import decide
+from ..comparison.advice import Candidate
 from ..comparison.published import NOISE_OF_FAULTS
 from ..comparison.rows import NOTHING
-from ..comparison.tuning import Tuned, tuned_of
 from ..model import Comparison, Row, RunShown
 from . import REPLAY_LIMIT, Section, renderer
-from .decision_sentence import advice_of, advice_text, asked_text
-from .loss_sentences import loss_lines, told
-from .obstacles import obstacle_text
+from .answered import Answered
+from .decision_sentence import advice_text, asked_text, obstacle_text
+from .words import loss_lines, told
 
 COUNTS = {"fraction", "usd"}
 
@@ -41,7 +39,7 @@ def json_rows(sections: Sequence[Section]) -> Iterator[str]:
     """
     several = len(sections) > 1
 
-    def lines(rows: Callable[[Comparison], Iterable[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+    def lines(rows: Callable[[Answered], Iterable[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
         """The rows of every comparison, each with its scenario where there are several."""
         found = ((section.name, row) for section in sections for row in rows(section.comparison))
         return ({"scenario": name, **row} if several else row for name, row in found)
@@ -171,27 +169,33 @@ def row_fields(row: Row) -> dict[str, Any]:
     return fields | ({"partly": row.partly} if row.partly else {})
 
 
-def _advice(comparison: Comparison) -> dict[str, Any]:
-    decision, tuned, advice = decide(comparison), tuned_of(comparison), advice_of(comparison)
-    subject, other = advice.subject, advice.alternative
+def _advice(comparison: Answered) -> dict[str, Any]:
+    decision, tuned, advice = comparison.choice, comparison.tuned, comparison.advice
+    other, elsewhere = advice.alternative, advice.elsewhere
     return {
         "outcome": advice.outcome,
-        "strategy": None if subject is None else subject.strategy,
+        "strategy": advice.named,
         "word": advice.word,
         "sentence": advice_text(comparison),
         **({"asked": asked_text(comparison)} if comparison.asks else {}),
         "metric": decision.metric,
         "unit": advice.unit,
-        **_said(subject),
+        **_said(advice.subject),
         "sure": advice.sure,
         "could_miss_one_in": advice.could_miss or None,
         "cache": advice.cache,
         "headroom": None if advice.headroom is None else asdict(advice.headroom),
-        "elsewhere": _elsewhere(advice),
+        "elsewhere": elsewhere and {
+            "cache": elsewhere.cache,
+            "outcome": elsewhere.outcome,
+            "strategy": elsewhere.named,
+            "word": elsewhere.word,
+            **_said(elsewhere.subject),
+        },
         "unknown_prompts": advice.unknown_prompts,
         "unknown_cache": advice.unknown_cache,
         "nearest_experiment": None if advice.nearest is None else asdict(advice.nearest),
-        "alternative": None if other is None else {"strategy": other.strategy, "word": advice.alternative_word, **_said(other)},
+        "alternative": other and {"strategy": other.strategy, "word": advice.alternative_word, **_said(other)},
         "cases": decision.cases,
         "compared": decision.compared,
         "tasks": decision.tasks,
@@ -208,29 +212,21 @@ def _advice(comparison: Comparison) -> dict[str, Any]:
                 "never_acted": item.never_acted,
                 "far_recall": item.far_recall,
                 "cached_share": item.cached_share,
-                "spent": None if item.spent is None else _plain(item.spent),
+                "spent": item.spent and _plain(item.spent),
                 **_said(item),
-                "obstacles": [_obstacle(found) for found in item.obstacles],
+                "obstacles": [{"kind": found.kind, "text": obstacle_text(found)} for found in item.obstacles],
             }
             for item in decision.candidates
         ],
-        **({} if tuned is None else {"tuned": _chosen(tuned)}),
+        **({} if tuned is None else {"tuned": {
+            "strategy": None if tuned.candidate is None else tuned.candidate.strategy,
+            "holds": tuned.holds,
+            "sure": tuned.sure,
+            "seed": tuned.seed,
+            "chosen_on": list(tuned.chosen_on),
+            "judged_on": list(tuned.judged_on),
+        }}),
     }  # fmt: skip
-
-
-def _elsewhere(advice: Advice) -> dict[str, Any] | None:
-    """The advice in the other economy; None where it names the same strategy."""
-    other = advice.elsewhere
-    if other is None:
-        return None
-    named = None if other.subject is None else other.subject.strategy
-    return {
-        "cache": other.cache,
-        "outcome": other.outcome,
-        "strategy": named,
-        "word": other.word,
-        **_said(other.subject),
-    }
 
 
 def _said(item: Candidate | None) -> dict[str, Any]:
@@ -244,21 +240,6 @@ def _said(item: Candidate | None) -> dict[str, Any]:
         "fault_rate": item.fault_rate,
         "worst_case": None if item.worst_case is None else {"case": item.worst_case, "fault_rate": item.worst_fault_rate},
     }  # fmt: skip
-
-
-def _obstacle(found: Obstacle) -> dict[str, Any]:
-    return {"kind": found.kind, "text": obstacle_text(found)}
-
-
-def _chosen(tuned: Tuned) -> dict[str, Any]:
-    return {
-        "strategy": None if tuned.candidate is None else tuned.candidate.strategy,
-        "holds": tuned.holds,
-        "sure": tuned.sure,
-        "seed": tuned.seed,
-        "chosen_on": list(tuned.chosen_on),
-        "judged_on": list(tuned.judged_on),
-    }
 
 
 def _plain(item: msgspec.Struct) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ..model import Comparison
 from ..text.wording import visible
 from . import Section, renderer
 from .decision_sentence import advice_text
-from .loss_sentences import loss_lines, told
+from .words import loss_lines, told
 
 
 @renderer("junit", endings=(".xml",))

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
-from ..comparison.advice import Advice
-from ..model import Case, Comparison, Row, Verdict
+from ..model import Case, Row, Verdict
 from ..model.errors import BenchError, nearest
 from ..text.wording import counted
 from . import build_blocks
-from .blocks import Beside, Figures, Table
-from .decision_sentence import advice_of, advice_text
+from .answered import Answered
+from .blocks import Beside, Block, Figures, Prose, Table
+from .decision_sentence import advice_text
 from .page_parts import shown
 
-STYLE = {"good": "color:#00684b", "bad": "color:#a83800", "warn": "color:#7a5700", "muted": "color:#666", "plain": ""}
-"""The looks of a tone where no style sheet is."""
 
-
-class Compared(Comparison, frozen=True, kw_only=True, dict=True):
+class Compared(Answered, frozen=True, kw_only=True, dict=True):
     """The answer of `bench.compare` and `bench.run_scenario`: a Comparison with its advice, whose names are checked.
 
     `advice` is what every report prints, `gates` are the verdicts, `case(id)` is one case, `to_frame()` all values.
     """
-
-    @cached_property
-    def advice(self) -> Advice:
-        """The strategy to run, with its price, saving, worst case and certainty."""
-        return advice_of(self)
 
     @property
     def gates(self) -> tuple[Verdict, ...]:
@@ -58,29 +48,24 @@ class Compared(Comparison, frozen=True, kw_only=True, dict=True):
     def _repr_html_(self) -> str:
         """The three figures, the sentence and the table, for a notebook."""
         (panel,) = build_blocks(self, ["ranking"])
-        blocks = [
-            inner for block in panel.blocks for inner in (block.blocks if isinstance(block, Beside) else (block,))
-        ]
-        figures = next(block for block in blocks if isinstance(block, Figures))
-        table = next(block for block in blocks if isinstance(block, Table))
-        heads = "".join(
-            f'<div style="flex:1"><small>{shown(item.question)}</small><br><b style="font-size:1.4em">{shown(item.answer)}</b><br>'
-            f"{shown(' '.join(item.said))}</div>"
-            for item in figures.items
+        return "".join(map(_html, panel.blocks))
+
+
+def _html(block: Block) -> str:
+    """A block without a style sheet; what a notebook has no room for is left out."""
+    if isinstance(block, Beside):
+        return "".join(map(_html, block.blocks))
+    if isinstance(block, Prose):
+        return f"<p>{shown(block.text)}</p>"
+    if isinstance(block, Figures):
+        heads = (
+            f"<div><small>{shown(item.question)}</small><br><b>{shown(item.answer)}</b><br>{shown(' '.join(item.said))}</div>"
+            for item in block.items
         )
-        columns = "".join(
-            f'<th style="text-align:{column.align}">{shown(column.title)}</th>' for column in table.columns
-        )
-        rows = "".join(
-            "<tr>"
-            + "".join(
-                f'<td style="text-align:{column.align};{STYLE[cell.tone]}">{shown(cell.whole)}</td>'
-                for cell, column in zip(row, table.columns, strict=True)
-            )
-            + "</tr>"
-            for row in table.rows
-        )
-        return (
-            f'<div style="display:flex;gap:1.5em">{heads}</div><p>{shown(advice_text(self))}</p>'
-            f"<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table><small>{shown(table.caption)}</small>"
-        )
+        return f'<div style="display:flex;gap:1.5em">{"".join(heads)}</div>'
+    if not isinstance(block, Table):
+        return ""
+    heads = (f"<th>{shown(column.title)}</th>" for column in block.columns)
+    rows = ("".join(f"<td>{shown(cell.whole)}</td>" for cell in row) for row in block.rows)
+    body = "".join(f"<tr>{row}</tr>" for row in ("".join(heads), *rows))
+    return f"<table>{body}</table><small>{shown(block.caption)}</small>"

@@ -4,48 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from ..comparison.advice import RUN_TODAY, Advice
-from ..comparison.decision import decide
 from ..model import Comparison
 from ..text.wording import listed, percent
-from .blocks import Block, Cell, Prose, Table, Tone, number, table_of
-from .decision_sentence import advice_of, advice_text, asked_text, price_text
+from .answered import Answered
+from .blocks import OUTCOMES, Block, Cell, Prose, Table, number, table_of
+from .decision_sentence import advice_text, asked_text, price_text
+from .figures import TONES
 
 SAID = {"ship": "something better to ship", "keep": "keep what you run", "nobody": "nobody qualifies"}
-TONES: dict[str, Tone] = {"ship": "good", "keep": "plain", "nobody": "bad"}
-OUTCOMES: dict[str, Tone] = {"fail": "bad", "inconclusive": "warn", "skipped": "muted", "pass": "good"}
-"""The outcomes of gates, the one to look at first in front."""
-
-
-@dataclass(frozen=True)
-class _Scene:
-    """The row of one scenario: its name, its comparison and the advice."""
-
-    name: str
-    comparison: Comparison
-    advice: Advice
-
-
-def _line(name: str, comparison: Comparison) -> _Scene:
-    return _Scene(name, comparison, advice_of(comparison))
 
 
 def scenarios_table(named: Sequence[tuple[str, Comparison]]) -> Table:
-    """A row a scenario: the advice, its cost a run, its loss on the worst case, and what the gates say.
+    """A row a scenario: what it asks answered, the advice, the best price as a share of today's, the worst loss, and what the gates say.
 
     `named` are the comparisons with their names in the report, in order; none: a table without rows.
     """
-    lines = [_line(*item) for item in named]
     return table_of(
-        lines,
+        [(name, Answered.of(comparison)) for name, comparison in named],
         {
-            "scenario": lambda line: line.name,
-            "answer": _answer,
-            number("best of today's price"): _best,
-            number("worst loss"): _loss,
-            "gates": _gates,
+            "scenario": lambda item: item[0],
+            "answer": lambda item: _answer(item[1]),
+            number("best of today's price"): lambda item: _best(item[1]),
+            number("worst loss"): lambda item: _loss(item[1]),
+            "gates": lambda item: _gates(item[1]),
         },
         "Best: the cheapest that qualifies, sure or not. Worst loss: turns of one run that would have missed something, under what is advised.",
     )
@@ -62,7 +44,7 @@ def scenarios_sentence(comparisons: Sequence[Comparison]) -> str:
     """The number of scenarios with each advice, in one sentence; `""` for fewer than two."""
     if len(comparisons) < 2:
         return ""
-    counts = Counter[str](_line("", item).advice.outcome for item in comparisons)
+    counts = Counter[str](Answered.of(item).advice.outcome for item in comparisons)
     failed = sum(any(verdict.outcome == "fail" for verdict in item.verdicts) for item in comparisons)
     gates = f"Gates fail in {failed}." if failed else "No gate fails."
     if len(counts) == 1:
@@ -72,32 +54,29 @@ def scenarios_sentence(comparisons: Sequence[Comparison]) -> str:
     return f"Of {len(comparisons)} scenarios: {listed(said)}. {gates}"
 
 
-def _answer(line: _Scene) -> Cell:
+def _answer(item: Answered) -> Cell:
     """The answer to what the scenario asks, then the advice."""
-    said = f"{asked_text(line.comparison)} {advice_text(line.comparison)}".strip()
-    return Cell(said, TONES[line.advice.outcome])
+    return Cell(f"{asked_text(item)} {advice_text(item)}".strip(), TONES[item.advice.outcome])
 
 
-def _best(line: _Scene) -> Cell:
+def _best(item: Answered) -> Cell:
     """The price of a run with the cheapest strategy that qualifies, as a share of today's; both prices beside it."""
-    choice = decide(line.comparison)
-    today, best = choice.candidate(RUN_TODAY), choice.cheapest
+    unit, today, best = item.choice.unit, item.today, item.choice.cheapest
     if best is None or today is None or not today.price_a_run or best.price_a_run is None:
-        subject = line.advice.subject
-        return Cell("" if subject is None else price_text(line.advice.unit, subject))
+        return Cell("" if item.advice.subject is None else price_text(item.advice.unit, item.advice.subject))
     share = best.price_a_run / today.price_a_run
-    least, most = price_text(choice.unit, best), price_text(choice.unit, today)
+    least, most = price_text(unit, best), price_text(unit, today)
     beside = least if best == today else f"{least.removesuffix(' tokens')} of {most}"
     return Cell(percent(share), detail=beside, bar=min(share, 1.0))
 
 
-def _loss(line: _Scene) -> str:
-    worst = None if line.advice.subject is None else line.advice.subject.worst_fault_rate
+def _loss(item: Answered) -> str:
+    worst = None if item.advice.subject is None else item.advice.subject.worst_fault_rate
     return "" if worst is None else percent(worst) if worst > 0 else "nothing"
 
 
-def _gates(line: _Scene) -> Cell:
-    counts = Counter[str](verdict.outcome for verdict in line.comparison.verdicts)
+def _gates(item: Answered) -> Cell:
+    counts = Counter[str](verdict.outcome for verdict in item.verdicts)
     worst = next((outcome for outcome in OUTCOMES if counts[outcome] and outcome != "skipped"), None)
     if worst is None:
         return Cell(f"{counts['skipped']} skipped" if counts else "none", "muted")

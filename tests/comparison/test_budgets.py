@@ -14,7 +14,7 @@ from bench.comparison.budgets import budget_ranks
 from bench.comparison.judging import parse_rule
 from bench.model import GateRule
 from bench.model.errors import ScenarioError, SpecError
-from bench.reports import build_blocks, rendered
+from bench.reports import rendered
 from bench.run.scenario import Scenario, read_scenario
 from bench.strategies import parse_strategy
 from bench.strategies.sweeps import at_budgets, has_window, parse_budgets
@@ -98,7 +98,7 @@ def test_ranked_within_a_budget_and_marked_above_it(tmp_path: Path) -> None:
     assert [item.rank for item in by_hand] == [
         1 + sum((-o.recall, o.prompt_tokens) < (-i.recall, i.prompt_tokens) for o in ranked) for i in by_hand
     ]
-    text = rendered([compared], "markdown", ["budgets"])
+    text = rendered([compared], "markdown", ["settings"])
     assert "not ranked" in text
     assert text.count("Budget: ") == 2
 
@@ -113,12 +113,8 @@ def test_a_strategy_that_raised_is_not_ranked(tmp_path: Path) -> None:
     assert (only.strategy, only.rank, only.reason) == ("b@5000", None, "raised on long")
 
 
-def test_without_budgets_the_panel_says_how_to_set_them(tmp_path: Path) -> None:
-    compared = bench.run_scenario(scenario(tmp_path, ()))
-    assert budget_ranks(compared) == {}
-    (panel,) = build_blocks(compared, ["budgets"])
-    assert [block.text[:19] for block in panel.blocks] == ["No budgets were set"]
-    assert "--budget 8000,16000" in rendered([compared], "text", ["budgets"])
+def test_without_budgets_nothing_is_ranked(tmp_path: Path) -> None:
+    assert budget_ranks(bench.run_scenario(scenario(tmp_path, ()))) == {}
 
 
 def test_a_gate_on_a_strategy_is_judged_at_every_budget(tmp_path: Path) -> None:

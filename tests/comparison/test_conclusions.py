@@ -45,7 +45,7 @@ def test_without_an_evaluator_nothing_is_judged():
 
 def test_the_evaluation_log_says_each_step_and_its_conclusion():
     compared = bench.compare([TRACE], ["s=store=full+evaluator=step_v1"])
-    text = rendered([compared], "text", ["findings"])
+    text = rendered([compared], "text", ["judgements"])
     assert "2 steps evaluated" in text
     assert "critical failure" in text
     assert "perform_enrichment_analyses" in text
@@ -53,7 +53,7 @@ def test_the_evaluation_log_says_each_step_and_its_conclusion():
 
 def test_a_strategy_without_evaluator_has_no_log():
     compared = bench.compare([TRACE], ["s=store=full"])
-    (panel,) = build_blocks(compared, ["findings"])
+    (panel,) = build_blocks(compared, ["judgements"])
     assert [block.text for block in panel.blocks if isinstance(block, Prose)] == [
         "None: 1 judgement came out as from untruncated records."
     ]
@@ -61,7 +61,5 @@ def test_a_strategy_without_evaluator_has_no_log():
 
 def test_where_nothing_is_concluded_the_report_says_so():
     quiet = Trace(id="t", source=Source(format="native"), steps=(ModelTurn(index=0, content="47"),))
-    (panel,) = build_blocks(bench.compare([quiet], ["s=store=truncate+evaluator=step_v1"]), ["findings"])
-    assert [block.text for block in panel.blocks] == [
-        "No result here is evaluated, and no finding is extracted from one."
-    ]
+    (panel,) = build_blocks(bench.compare([quiet], ["s=store=truncate+evaluator=step_v1"]), ["judgements"])
+    assert panel.blocks == ()

@@ -121,7 +121,7 @@ def test_the_panel_draws_runs_and_names_the_commit_that_moved_a_value(tmp_path):
         keep(with_cost(tokens), path, at, AT)
     made = comparison()
     shown = msgspec.structs.replace(made, history=moments(path, made.title))
-    (panel,) = build_blocks(shown, ["history"])
+    (panel,) = build_blocks(shown, ["changes"])
     said, table, *charts = panel.blocks
     assert said.text.startswith("2 runs kept; 1 value moved")
     assert [cell.text for cell in table.rows[0]] == [

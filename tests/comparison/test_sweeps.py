@@ -13,9 +13,8 @@ from bench.cli import main
 from bench.comparison.sweeps import pareto_front, sweeps
 from bench.model.errors import ScenarioError, SpecError
 from bench.plugins.spec import parse_spec
-from bench.reports import build_blocks, rendered
-from bench.reports.blocks import Beside, Chart, Prose, Table
-from bench.reports.charts import specification
+from bench.reports import build_blocks
+from bench.reports.blocks import Prose, Table
 from bench.run.scenario import read_scenario
 from bench.strategies import parse_strategy
 from bench.strategies.sweeps import at_settings, declared
@@ -165,30 +164,19 @@ def test_strategies_that_differ_in_settings_alone_are_a_sweep() -> None:
     assert [item.values for item in ledgers.settings] == ["n=1", "n=2"]
 
 
-def test_the_panel_draws_the_curve_in_the_order_of_its_settings_and_its_front() -> None:
+def test_the_panel_lists_the_settings_in_their_order_with_the_front() -> None:
     compared = bench.compare(opened(shell(30, start=2)), [MASK, "cut=summarizer=truncate"])
-    (panel,) = build_blocks(compared, ["sweeps"])
-    said, beside, _ = panel.blocks
+    (panel,) = build_blocks(compared, ["settings"])
+    said, table, _ = panel.blocks
     assert isinstance(said, Prose)
     assert said.text.startswith("compactor=mask_observations at 3 settings of keep_last: ")
-    assert isinstance(beside, Beside)
-    table, chart = beside.blocks
     assert isinstance(table, Table)
     assert [row[0].text for row in table.rows] == ["keep_last=1", "keep_last=2", "keep_last=4"]
-    assert isinstance(chart, Chart)
-    assert chart.curve == ("mask-1", "mask-2", "mask-4")
-    assert set(chart.front) <= set(chart.curve)
-    lines = [layer for layer in specification(chart, {})["layer"] if layer["mark"]["type"] == "line"]
-    drawn = [[point["x"] for point in layer["data"]["values"]] for layer in lines]
-    assert drawn[0] == [point.x for point in chart.points]
-    for ending in ("html", "markdown", "text"):
-        assert "keep_last=2" in rendered([compared], ending, ["sweeps"])
-
-
-def test_without_a_sweep_the_panel_says_how_to_make_one() -> None:
-    compared = bench.compare(opened(shell(3, start=2)), ["cut=summarizer=truncate"])
-    (panel,) = build_blocks(compared, ["sweeps"])
-    assert [block.tone for block in panel.blocks] == ["muted"]
+    assert "on it" in {row[5].text for row in table.rows}
+    assert (
+        build_blocks(bench.compare(opened(shell(3, start=2)), ["cut=summarizer=truncate"]), ["settings"])[0].blocks
+        == ()
+    )
 
 
 def test_the_terminal_shows_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

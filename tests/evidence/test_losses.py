@@ -10,7 +10,7 @@ from handmade import opened, result
 from bench.evidence.losses import FACTS, MOST, losses_of
 from bench.metrics import metric_of
 from bench.model import Asked, Lost, Missed, ModelTurn, Sample, Told, Turned, Verdict
-from bench.reports.loss_sentences import LISTED, NAMED, loss_lines, told
+from bench.reports.words import LISTED, NAMED, loss_lines, told
 
 KEPT = "loss.fact_recall.end"
 TRACE = opened(

@@ -137,18 +137,18 @@ def test_the_cut_of_the_recorded_runs(shared_traces) -> None:  # type: ignore[no
 
 
 def test_the_panel_says_what_was_cut_and_what_turned_up() -> None:
-    text = rendered([bench.compare([HAND], ["mask=compactor=mask_observations"])], "markdown", ["recorded_cut"])
+    text = rendered([bench.compare([HAND], ["mask=compactor=mask_observations"])], "markdown", ["trust"])
     assert "1 of 3 results were cut; of 1 of them something turned up later" in text
     assert "level_13" in text
     assert "step 2: 1 fact" in text
 
 
 def test_the_panel_without_a_cut() -> None:
-    text = rendered([bench.compare([opened(shell(2, start=2))], ["keep_all"])], "text", ["recorded_cut"])
+    text = rendered([bench.compare([opened(shell(2, start=2))], ["keep_all"])], "text", ["trust"])
     assert "Nothing: its model saw every recorded result whole" in text
 
 
 def test_the_panel_tells_what_was_cut_at_the_source() -> None:
     recording = opened([result("level_1", index=2, truncated_at_source=True)])
-    text = rendered([bench.compare([recording], ["keep_all"])], "text", ["recorded_cut"])
-    assert "1 result of 1 had been cut before they were recorded" in " ".join(text.split())
+    text = rendered([bench.compare([recording], ["keep_all"])], "text", ["trust"])
+    assert "1 tool result of 1 had been cut before they were recorded" in " ".join(text.split())

@@ -22,7 +22,7 @@ from bench.metrics import metric_of
 from bench.metrics.probes import SHOWN_CHARS
 from bench.model import Asked, AskedProbe, ModelTurn, Probe, Run, Sample, Trace, UserTurn
 from bench.model.errors import ScenarioError
-from bench.reports import build_blocks, rendered
+from bench.reports import rendered
 from bench.run.scenario import read_scenario
 from bench.text.leaves import same
 from bench.traces.formats.native import encode_trace
@@ -105,7 +105,7 @@ def test_what_a_cut_result_says_instead_is_shown(tmp_path: Path) -> None:
     (sample,) = compared.by_case["t"].runs["cut"].probes
     # 276 is nowhere: the records kept are 164, and who counts them reports a wrong total
     assert (sample.numerator, detail(sample).expected, detail(sample).got) == (0.0, "276", "164")
-    text = rendered([compared], "markdown", ["probes"])
+    text = rendered([compared], "markdown", ["judgements"])
     assert "| 276 | 164 |" in text
 
 
@@ -303,7 +303,7 @@ def test_the_whole_way(tmp_path: Path) -> None:
     assert compared.row("keep_all", "probes.recall").value == 1
     assert [verdict.outcome for verdict in compared.verdicts] == ["fail"]
     assert "1 answer lost" not in rendered([compared], "markdown", ["window"])
-    assert "0.5" in rendered([compared], "markdown", ["probes"])
+    assert "0.5" in rendered([compared], "markdown", ["judgements"])
 
 
 def test_labels_that_are_no_probes_are_told() -> None:
@@ -313,11 +313,6 @@ def test_labels_that_are_no_probes_are_told() -> None:
     assert "labels.probes" in sample.reason
     assert measured(HAND, run_of(HAND, "keep_all")) == []
     assert probes_of(HAND) == ()
-
-
-def test_without_probes_the_panel_says_so() -> None:
-    (panel,) = build_blocks(bench.compare([HAND], ["keep_all"]), ["probes"])
-    assert "asks nothing" in panel.blocks[0].text
 
 
 VALUES = st.recursive(

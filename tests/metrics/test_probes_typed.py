@@ -147,7 +147,7 @@ def test_one_that_a_summary_invents_turns_the_gate_red_and_is_named(tmp_path: Pa
     assert verdicts["keep", "probes.unwanted"] == "pass"
     assert compared.row("invents", "probes.unwanted").value == 2
     assert compared.row("keep_all", "probes.unwanted").value == 0
-    text = rendered([compared], "markdown", ["probes"])
+    text = rendered([compared], "markdown", ["judgements"])
     assert "2 answers there that must not be." in text
     assert "1 question; answers held, of those asked." in text
     assert "2 questions; answers that must not be there and are, of those asked." in text

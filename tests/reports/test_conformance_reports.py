@@ -142,10 +142,8 @@ def test_a_gate_says_what_it_does_not_take(entry: Entry) -> None:
 @each
 def test_a_panel_gives_blocks_of_any_comparison(entry: Entry, what: str) -> None:
     comparison = COMPARISONS[what]()
-    blocks = list(entry.target(comparison))
-    assert all(isinstance(block, get_args(Block)) for block in blocks)
     (shown,) = build_blocks(comparison, [entry.name])
-    assert shown.blocks, "a panel without data says so"
+    assert all(isinstance(block, get_args(Block)) for block in shown.blocks)
     assert shown.title.strip()
     assert isinstance(entry.meta["order"], int)
 

@@ -15,9 +15,10 @@ from bench.metrics import metrics
 from bench.model import Cause, Comparison, Missed, Sample, ToolResult
 from bench.plugins.registry import entries
 from bench.reports import build_blocks, rendered
-from bench.reports.blocks import Cases, Cell, Column, Table
+from bench.reports.blocks import Cases, Cell, Chart, Column, Table, simple
 from bench.reports.page_parts import Glossary, table_html
-from bench.reports.terms import in_words
+from bench.reports.words import in_words
+from bench.text.wording import quantity
 
 MASKED = ["cut=summarizer=truncate:limit=60", "mask=compactor=mask_observations:keep_last=1"]
 
@@ -93,7 +94,7 @@ def test_a_sentence_says_a_metric_in_words_and_leaves_longer_names_alone() -> No
 
 
 def _grid(found: Comparison) -> Table:
-    (panel,) = build_blocks(found, ["cases"])
+    (panel,) = build_blocks(found, ["losses"])
     (cases,) = (block for block in panel.blocks if isinstance(block, Cases))
     return cases.table
 
@@ -185,3 +186,18 @@ def test_a_comparison_names_the_causes_of_its_losses(compared: Comparison) -> No
     assert sum(cause.missed for cause in told) == pytest.approx(missed), (
         "every use that found its fact gone has a cause"
     )
+
+
+def test_recall_by_distance_is_a_row_and_a_line_a_strategy(compared: Comparison) -> None:
+    (panel,) = build_blocks(compared, ["losses"])
+    blocks = list(simple(panel.blocks))
+    (chart,) = (block for block in blocks if isinstance(block, Chart) and block.x_names)
+    shares = next(
+        block for block in blocks if isinstance(block, Table) and "0–1 turns back" in {c.title for c in block.columns}
+    )
+    assert [row[0].text for row in shares.rows] == ["cut", "mask", "recorded", "keep_all"]
+    for row in shares.rows:
+        near = compared.value(row[0].text, "needed.recall.near")
+        assert row[1].text == quantity(near, "fraction")
+        assert next(point.y for point in chart.points if (point.series, point.x) == (row[0].text, 0.0)) == near
+    assert "0–1 turns back" in rendered([compared], "html", ["losses"])

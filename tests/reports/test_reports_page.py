@@ -114,7 +114,6 @@ def test_first_screen_holds_verdicts_ranking_and_chart() -> None:
         "What should I run?",
         "<svg",
         "<h2>What was compared",
-        "<h2>On which cases",
         "<h2>What was lost",
     ]
     places = [page.index(text) for text in ["1 fail", *heads]]

@@ -10,7 +10,7 @@ from compared import comparison, unmeasured
 from rich.cells import cell_len
 
 from bench.model import Comparison
-from bench.reports import REPLAY_LIMIT, build_blocks, rendered
+from bench.reports import REPLAY_LIMIT, build_blocks, rendered, sections
 from bench.reports.blocks import MOST_CASES, Cases, Cell, Column, Fold, Prose, Table
 from bench.reports.scenarios_table import scenarios_blocks
 from bench.reports.text import drawn, heading, terminal_text
@@ -106,10 +106,13 @@ def test_empty_panels_are_one_line_without_a_heading() -> None:
         text = rendered([comparison()], name)
         assert len(re.findall(r"Nothing to say about: ", text)) == 1
         assert "The rest" not in text
+    (section,) = sections([comparison()])
+    assert section.panels[-1].blocks[0].text.startswith("Nothing to say about: ")
+    assert all(panel.blocks for panel in section.panels)
 
 
 def test_terminal_folds_are_left_out() -> None:
     folds = [block for block in build_blocks(comparison(), ["trust"])[0].blocks if isinstance(block, Fold)]
-    assert len(folds) == 2
+    assert len(folds) == 3
     assert all(fold.title in rendered([comparison()], "text") for fold in folds)
     assert all(fold.title not in terminal_text(comparison()) for fold in folds)

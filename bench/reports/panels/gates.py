@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ...model import Comparison, Verdict
+from ...model import Verdict
 from ...text.wording import counted, listed
 from .. import panel
-from ..blocks import MOST_ROWS, Block, Cell, Fold, Prose, Table, Tone, strategy, table_of
-from ..loss_sentences import told
+from ..answered import Answered
+from ..blocks import MOST_ROWS, OUTCOMES, Block, Cell, Fold, Prose, Table, strategy, table_of
+from ..words import told
 
-TONES: dict[str, Tone] = {"fail": "bad", "inconclusive": "warn", "skipped": "muted", "pass": "good"}
 SAID = {
     "fail": ("fails", "fail"),
     "inconclusive": ("cannot be judged", "cannot be judged"),
@@ -22,14 +22,12 @@ SHOWN_PASSES = 4
 
 
 @panel("gates", order=70, title="Do the gates hold?", detail=True)
-def gates(comparison: Comparison) -> list[Block]:
+def gates(comparison: Answered) -> list[Block]:
     """The verdict of every gate: failures first, then what could not be judged, then what passed."""
-    if not comparison.rules and not comparison.verdicts:
-        return [Prose("No gates are declared, so nothing here can fail.", "muted")]
-    ordered = sorted(comparison.verdicts, key=lambda verdict: list(TONES).index(verdict.outcome))
+    ordered = sorted(comparison.verdicts, key=lambda verdict: list(OUTCOMES).index(verdict.outcome))
     if not ordered:
-        return [Prose("Gates are declared, but none was judged.", "warn")]
-    head = Prose(_said(Counter(verdict.outcome for verdict in ordered)), TONES[ordered[0].outcome])
+        return [Prose("Gates are declared, but none was judged.", "warn")] if comparison.rules else []
+    head = Prose(_said(Counter(verdict.outcome for verdict in ordered)), OUTCOMES[ordered[0].outcome])
     others = [verdict for verdict in ordered if verdict.outcome != "pass"]
     passed = ordered[len(others) :]
     if len(passed) <= SHOWN_PASSES and len(ordered) <= MOST_ROWS:
@@ -53,7 +51,7 @@ def _table(verdicts: Sequence[Verdict]) -> Table:
     return table_of(
         verdicts,
         {
-            "outcome": lambda verdict: Cell(verdict.outcome, TONES[verdict.outcome]),
+            "outcome": lambda verdict: Cell(verdict.outcome, OUTCOMES[verdict.outcome]),
             "strategy": lambda verdict: strategy(verdict.strategy),
             "gate": lambda verdict: verdict.gate,
             "verdict": told,

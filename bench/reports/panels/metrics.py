@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ...model import Comparison
 from ...text.wording import counted
 from .. import panel
+from ..answered import Answered
 from ..blocks import Block, Cell, Column, Fold, Prose, Table, measured, number
 
 
 @panel("metrics", order=90, title="Every number", detail=True)
-def metrics(comparison: Comparison) -> list[Block]:
+def metrics(comparison: Answered) -> list[Block]:
     """All metrics of all strategies over all cases. A page shows those of one case where that is opened; CSV and JSON have them all."""
     if not comparison.metrics:
         return [Prose("No metric is registered, so nothing was measured.", "warn")]

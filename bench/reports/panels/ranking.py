@@ -3,74 +3,77 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from ...comparison.advice import KEEPS_ALL, NOISE_FLOOR, RUN_TODAY, Candidate, Choice
-from ...comparison.decision import FAULTS, decide
-from ...model import Comparison
+from ...comparison.advice import KEEPS_ALL, NOISE_FLOOR, RUN_TODAY, Candidate
+from ...comparison.decision import FAULTS
+from ...comparison.published import NOISE_OF_FAULTS
 from ...text.wording import counted, percent, signed
 from .. import panel
-from ..blocks import Beside, Block, Cell, Chart, Column, Fold, Point, Prose, Table, Tone, measured, number, table_of
-from ..case_names import short_names
-from ..decision_sentence import advice_of, answer_prose, asked_text, one_in, price_text, why
-from ..figures import figures
-from ..obstacles import against
-from ..terms import FAULTS as MISSED, REFETCHES, TODAY, terms_in
+from ..answered import Answered
+from ..blocks import (
+    Beside,
+    Block,
+    Cell,
+    Chart,
+    Column,
+    Fold,
+    Point,
+    Prose,
+    Table,
+    Tone,
+    measured,
+    number,
+    table_of,
+)
+from ..decision_sentence import against, asked_text, one_in, price_text, why
+from ..figures import answer_prose, figures, short_names
+from ..words import FAULTS as MISSED, REFETCHES, TODAY, terms_in
 
-NEVER_ACTED = "same prompts as recorded"
 CALLED = {RUN_TODAY: "what you run today", KEEPS_ALL: "nothing removed"}
-TONES: dict[str, Tone] = {"ship it": "good", "keep it": "good", "cheaper, not sure": "warn"}
+VERDICTS: dict[str, Tone] = {"ship it": "good", "keep it": "good", "cheaper, not sure": "warn"}
 SHOWN = 10
 """The rows of the table that stand open: what is advised, what runs today and the best alternative are among them."""
 
+NOISE = "{} to {} of turns may be noise: so many are blamed in runs whose model never saw what is missing."
+
 
 @panel("ranking", order=5, title="What should I run?")
-def ranking(comparison: Comparison) -> list[Block]:
+def ranking(comparison: Answered) -> list[Block]:
     """The advice; every strategy that competes with its price, what turns would have missed under it, and the verdict; a chart of both."""
-    choice = decide(comparison)
-    items, chart = _ordered(comparison, choice), _chart(comparison, choice)
-    shown = _table(comparison, choice, items[:SHOWN])
-    more = items[SHOWN:]
-    notes = tuple(Prose(text, "muted", terms_in(text)) for text in why(comparison))
+    advice = comparison.advice
+    first = [item.strategy for item in (advice.subject, comparison.today, advice.alternative) if item is not None]
+    items = sorted(
+        comparison.choice.candidates,
+        key=lambda item: first.index(item.strategy) if item.strategy in first else len(first),
+    )
+    shown, chart, more = _table(comparison, items[:SHOWN]), _chart(comparison), items[SHOWN:]
+    asked = asked_text(comparison)
+    others = Fold(counted(len(more), "more strategy", "more strategies"), (_table(comparison, more),))
     return [
         figures(comparison),
-        *([Prose(asked)] if (asked := asked_text(comparison)) else []),
+        *([Prose(asked)] if asked else []),
         answer_prose(comparison),
         Beside((shown, chart)) if chart is not None else shown,
-        *(
-            [Fold(f"{counted(len(more), 'more strategy', 'more strategies')}", (_table(comparison, choice, more),))]
-            if more
-            else []
-        ),
-        Fold("Why, and how this was decided", notes),
+        *([others] if more else []),
+        Fold("Why, and how this was decided", tuple(Prose(text, "muted", terms_in(text)) for text in why(comparison))),
     ]
 
 
-def _roles(comparison: Comparison) -> dict[str, str]:
+def _roles(comparison: Answered) -> dict[str, str]:
     """The strategies that matter, each with its words in the chart: what is advised, what runs today, the best alternative."""
-    advice = advice_of(comparison)
+    advice = comparison.advice
     found = {RUN_TODAY: "today"}
-    if advice.alternative is not None and advice.alternative.strategy != RUN_TODAY:
-        found[advice.alternative.strategy] = advice.alternative.strategy
-    if advice.subject is not None:
-        name = advice.subject.strategy
-        found[name] = "today: keep it" if name == RUN_TODAY else f"{name}: {advice.word}"
+    if advice.alternative is not None:
+        found.setdefault(advice.alternative.strategy, advice.alternative.strategy)
+    if advice.named is not None:
+        found[advice.named] = "today: keep it" if advice.named == RUN_TODAY else f"{advice.named}: {advice.word}"
     return found
 
 
-def _ordered(comparison: Comparison, choice: Choice) -> list[Candidate]:
-    """The candidates: what is advised, what runs today, the best alternative, then the others as they were judged."""
-    advice = advice_of(comparison)
-    first = [
-        item.strategy for item in (advice.subject, choice.candidate(RUN_TODAY), advice.alternative) if item is not None
-    ]
-    return sorted(
-        choice.candidates, key=lambda item: first.index(item.strategy) if item.strategy in first else len(first)
-    )
-
-
-def _chart(comparison: Comparison, choice: Choice) -> Chart | None:
+def _chart(comparison: Answered) -> Chart | None:
     """The price of a run against the share of turns that would have missed something; None where no strategy has both."""
+    choice = comparison.choice
     points = tuple(
         Point(item.strategy, item.price_a_run, item.fault_rate)
         for item in choice.candidates
@@ -84,11 +87,10 @@ def _chart(comparison: Comparison, choice: Choice) -> Chart | None:
         _edge([point.x for point in points], [point.x for point in mattering]),
         _edge([point.y for point in points], [2 * limit, *(point.y for point in mattering)]),
     )
-    price = _price_title(choice)
+    price, missed = _price_title(choice.unit), "turns that miss something"
     text = "Left: cheaper. Down: less is missed. Above the line a strategy loses too much to be advised."
     if any(point.x > edges[0] or point.y > edges[1] for point in points):
         text += " Triangle: beyond the edge."
-    missed = "turns that miss something"
     title = f"{price.capitalize()}, and {missed}"
     axes = (price, missed, choice.unit, "fraction")
     return Chart("scatter", title, *axes, points, text, named=tuple(roles.items()), limit=limit, edges=edges)
@@ -105,13 +107,17 @@ def _edge(values: list[float], mattering: list[float]) -> float:
     return 1.25 * most if max(values) > 2 * most else math.inf
 
 
-def _price_title(choice: Choice) -> str:
-    return "price of a run" if choice.unit == "usd" else "tokens a run"
+def _price_title(unit: str) -> str:
+    return "price of a run" if unit == "usd" else "tokens a run"
 
 
-def _table(comparison: Comparison, choice: Choice, items: list[Candidate]) -> Table:
+def _table(comparison: Answered, items: Sequence[Candidate]) -> Table:
     """A row a strategy: price of a run, against what is run today, the turns that would have missed something, and the verdict."""
-    short = short_names(comparison.case_ids)
+    short, choice = short_names(comparison.case_ids), comparison.choice
+
+    def price(item: Candidate) -> str:
+        said = price_text(choice.unit, item)
+        return said if choice.unit == "usd" else said.removesuffix(" tokens").replace("at least ", "≥ ")
 
     def saving(item: Candidate) -> Cell:
         found = item.saving
@@ -125,35 +131,29 @@ def _table(comparison: Comparison, choice: Choice, items: list[Candidate]) -> Ta
     def missed(item: Candidate) -> Cell:
         if item.fault_rate is None:
             return measured(comparison.row(item.strategy, FAULTS))
-        worst = item.worst_fault_rate
-        where = (
-            f"at worst {one_in(worst)} (run {short.get(item.worst_case or '', '')})" if worst and len(short) > 1 else ""
-        )
+        where = ""
+        if item.worst_fault_rate and len(short) > 1:
+            where = f"at worst {one_in(item.worst_fault_rate)} (run {short.get(item.worst_case or '', '')})"
         return Cell(percent(item.fault_rate) if item.fault_rate else "none", detail=where)
+
+    def verdict(item: Candidate) -> Cell:
+        word = choice.word(item)
+        if not item.qualifies:
+            return Cell(f"{word}:", "bad", detail=against(item))
+        never = "same prompts as recorded" if word == "never acted here" else ""
+        return Cell(word, VERDICTS.get(word, "plain"), detail=never)
 
     columns: dict[str | Column, Callable[[Candidate], Cell | str]] = {
         "strategy": lambda item: Cell(item.strategy, strategy=item.strategy, detail=CALLED.get(item.strategy, "")),
-        number(_price_title(choice), REFETCHES): lambda item: (
-            price_text("usd", item) if choice.unit == "usd" else _tokens(item)
-        ),
+        number(_price_title(choice.unit), REFETCHES): price,
     }
     if any(item.saving is not None for item in choice.candidates):
         columns[number("against today", TODAY)] = saving
     columns[number("turns that miss something", MISSED)] = missed
-    columns[Column("verdict", explained="By the rule under “Why”.")] = lambda item: _verdict(choice, item)
+    columns[Column("verdict", explained="By the rule under “Why”.")] = verdict
     caption = f"Over {counted(choice.compared, 'run')} of {counted(choice.tasks, 'task')}."
     if choice.compared != choice.cases:
         caption = f"{caption[:-1]}, those that fit the window; {choice.cases} were recorded."
+    if any(item.fault_rate for item in items):
+        caption = f"{caption} {NOISE.format(*map(percent, NOISE_OF_FAULTS))}"
     return table_of(items, columns, caption)
-
-
-def _tokens(item: Candidate) -> str:
-    return price_text("tokens", item).removesuffix(" tokens").replace("at least ", "≥ ")
-
-
-def _verdict(choice: Choice, item: Candidate) -> Cell:
-    """The verdict word, and what speaks against a strategy."""
-    word = choice.word(item)
-    if not item.qualifies:
-        return Cell(f"{word}:", "bad", detail=against(item))
-    return Cell(word, TONES.get(word, "plain"), detail=NEVER_ACTED if word == "never acted here" else "")

@@ -1,4 +1,4 @@
-"""The things that were compared, and what a reader must know before believing the numbers."""
+"""The things that were compared, what a reader must know before believing the numbers, and what the recorded harness itself had cut."""
 
 from __future__ import annotations
 
@@ -7,17 +7,28 @@ from collections.abc import Iterator, Sequence
 
 from ...comparison.baselines import stale_reasons
 from ...comparison.rows import place_of
-from ...model import Comparison, RecordingShown
+from ...model import Comparison, RecordedCut, RecordingShown
 from ...text.wording import counted, listed, quantity
 from .. import REPLAY_LIMIT, panel
-from ..blocks import Block, Fold, Prose, table_of
+from ..answered import Answered
+from ..blocks import MOST_ROWS, Block, Cell, Fold, Prose, Table, by_strategy, number, table_of
 
 MAX_LISTED = 10
+MAX_NAMED = 4
+SEEN = ("cost.prompt_tokens", "loss.fact_recall.shown", "loss.fact_recall.end", "needed.recall", "needed.faults")
+"""The metrics of what the recorded system showed its model."""
+
+LIMITS = (
+    "A fact counts as lost when it stood neither in what the recorded model saw of the result nor in anything said before it. That it turned up "
+    "later, in another result or in a model turn, shows that it mattered, unless it is a coincidence; that it never did does not show that it did "
+    "not matter."
+)
+MORE = f"The {MOST_ROWS} worst; {{}} more."
 
 
 @panel("trust", order=10, title="What was compared, and can I trust it?")
-def trust(comparison: Comparison) -> list[Block]:
-    """Counts of what was compared, failures, what was skipped or assumed, the limits of replay, and the signature of the scores."""
+def trust(comparison: Answered) -> list[Block]:
+    """Counts of what was compared, failures, what was skipped, assumed or cut by the recorded harness, and the signature of the scores."""
     recordings = [case.recording for case in comparison.cases]
     calls, results = sum(item.calls for item in recordings), sum(item.results for item in recordings)
     count = len(comparison.references)
@@ -32,17 +43,13 @@ def trust(comparison: Comparison) -> list[Block]:
         *(Prose(text, "bad") for text in _failures(comparison)),
         *(Prose(text, "warn") for text in warnings),
         *_skipped(comparison),
+        *([_recorded_cut(comparison)] if results else []),
         _signature(comparison),
     ]
 
 
 def _failures(comparison: Comparison) -> Iterator[str]:
-    failures = [
-        (name, case.id, failure)
-        for name in comparison.everyone
-        for case in comparison.cases
-        if (failure := case.runs[name].failure) is not None
-    ]
+    failures = [(name, *found) for name in comparison.everyone for found in comparison.failures.get(name, ())]
     unmeasured = {case: failure.error for _, case, failure in failures if failure.of_process}
     failed = [item for item in failures if not item[2].of_process]
     for case, error in list(unmeasured.items())[:MAX_LISTED]:
@@ -71,11 +78,12 @@ def _about_runs(comparison: Comparison) -> Iterator[str]:
             "more than once, and nothing is as sure as it seems."
         )
     for name in comparison.everyone:
-        steps = [(case.id, step) for case in comparison.cases if (step := case.runs[name].unstable_at) is not None]
-        if steps:
+        cases = comparison.unstable.get(name, ())
+        if cases:
             yield (
-                f"{name} is unstable: replayed again, it gave something else in {counted(len(steps), 'case')}, first on {steps[0][0]} at step "
-                f"{steps[0][1]}. Its numbers are those of one try, and no gate can judge them: fix its seed, or keep its answers."
+                f"{name} is unstable: replayed again, it gave something else in {counted(len(cases), 'case')}, first on {cases[0]} at step "
+                f"{comparison.by_case[cases[0]].runs[name].unstable_at}. Its numbers are those of one try, and no gate can judge them: fix its seed, "
+                "or keep its answers."
             )
 
 
@@ -91,11 +99,10 @@ def _about_tokens(comparison: Comparison) -> Iterator[str]:
             f"Against the {quantity(reported, 'tokens')} prompt tokens that providers reported, our counts are off by "
             f"{quantity(error, 'fraction')}; before anything was fitted on them, by {quantity(plain, 'fraction')}."
         )
-    resent, dropped = (sum(item.reasoning == word for item in told) for word in ("resent", "not resent"))
-    if resent:
-        yield f"The model's reasoning was sent again in {counted(resent, 'case')}, as recorded prompt tokens show; its tokens are counted there."
-    if dropped:
-        yield f"The model's reasoning was not sent again in {counted(dropped, 'case')}, as recorded prompt tokens show; its tokens are not counted."
+    for word, again, are in (("resent", "sent", "counted there"), ("not resent", "not sent", "not counted")):
+        cases = sum(item.reasoning == word for item in told)
+        if cases:
+            yield f"The model's reasoning was {again} again in {counted(cases, 'case')}, as recorded prompt tokens show; its tokens are {are}."
     for problem, count in Counter(item.not_calibrated for item in told if item.not_calibrated).most_common(MAX_LISTED):
         yield f"Token counts of {counted(count, 'case')} are not fitted on recorded usage: {problem}."
     both = [
@@ -127,7 +134,7 @@ def _about_recordings(recordings: Sequence[RecordingShown]) -> Iterator[str]:
     cut = sum(item.cut_at_source for item in recordings)
     if cut:
         results = sum(item.results for item in recordings)
-        yield f"{counted(cut, 'tool result')} of {results} were recorded cut: what was missing then counts nowhere."
+        yield f"{counted(cut, 'tool result')} of {results} had been cut before they were recorded: what they lost is not known."
     parts = sum(item.non_text for item in recordings)
     if parts:
         yield f"{counted(parts, 'part')} of messages are not text (images, files): counted here, never priced."
@@ -138,16 +145,15 @@ def _about_recordings(recordings: Sequence[RecordingShown]) -> Iterator[str]:
         yield f"Left out of the files, because the reader does not know what it means: {what} ({counted(count, 'time')})."
 
 
-def _skipped(comparison: Comparison) -> list[Block]:
-    if not comparison.skipped:
-        return []
-    table = table_of(
-        comparison.skipped,
-        {"file": lambda item: item[0], "why": lambda item: item[1]},
-        most=MAX_LISTED,
-        more="{} more are left out here.",
-    )
-    return [Fold(f"{counted(len(comparison.skipped), 'file')} left out", (table,))]
+def _skipped(comparison: Comparison) -> Iterator[Block]:
+    if comparison.skipped:
+        table = table_of(
+            comparison.skipped,
+            {"file": lambda item: item[0], "why": lambda item: item[1]},
+            most=MAX_LISTED,
+            more="{} more are left out here.",
+        )
+        yield Fold(f"{counted(len(comparison.skipped), 'file')} left out", (table,))
 
 
 def _signature(comparison: Comparison) -> Block:
@@ -172,3 +178,88 @@ def _signature(comparison: Comparison) -> Block:
         f"{left} more traces are in the JSON report." if left else "",
     )
     return Fold("Signature: the settings behind every number", (table,))
+
+
+# ---------------------------------------------------------------- the recorded harness
+
+
+def _recorded_cut(comparison: Comparison) -> Fold:
+    """The results that the recorded model saw in part and the resets of its history, worst first, with what of the rest turned up later."""
+    recordings = [case.recording for case in comparison.cases]
+    cuts = [(case.id, cut) for case in comparison.cases for cut in case.recording.cuts]
+    resets = [(case.id, reset) for case in comparison.cases for reset in case.recording.resets]
+    results, cut, needed, times = (
+        sum(getattr(item, field) for item in recordings)
+        for field in ("results", "cuts_total", "cuts_needed", "resets_total")
+    )
+    caption = "What the recorded system showed its model, beside everything its tools had said."
+    shown = by_strategy(comparison, ("recorded", "keep_all"), [(metric, metric) for metric in SEEN], caption)
+    if not cuts and not resets:
+        said = "Nothing: its model saw every recorded result whole, and its history was never cleared."
+        return Fold("What the recorded harness cut", (shown, Prose(said, "good")))
+    blocks: list[Block] = [
+        shown,
+        Prose(
+            f"{quantity(cut, 'count')} of {counted(results, 'result')} were cut; of {quantity(needed, 'count')} of them something "
+            f"turned up later. {counted(times, 'time')} the history was cleared."
+        ),
+        Prose(LIMITS, "muted"),
+    ]
+    if cuts:
+        blocks.append(_cuts(cuts))
+    if resets:
+        table = table_of(
+            sorted(resets, key=lambda item: (-item[1].lost, item[0], item[1].step)),
+            {
+                "case": lambda item: item[0],
+                "at step": lambda item: str(item[1].step),
+                number("results gone"): lambda item: quantity(item[1].results, "results"),
+                number("steps kept"): lambda item: quantity(item[1].kept, "steps"),
+                number("characters of summary"): lambda item: quantity(item[1].summary_chars, "characters"),
+                number("facts lost"): lambda item: _lost(item[1].lost),
+            },
+            "Times the history was cleared.",
+            most=MOST_ROWS,
+            more=MORE,
+        )
+        blocks.append(table)
+    return Fold("What the recorded harness cut", tuple(blocks))
+
+
+def _lost(facts: float) -> Cell:
+    return Cell(quantity(facts, "facts"), "bad" if facts else "plain")
+
+
+def _cuts(found: list[tuple[str, RecordedCut]]) -> Table:
+    return table_of(
+        sorted(found, key=lambda item: (-item[1].needed, -item[1].lost, item[0], item[1].step)),
+        {
+            "case": lambda item: Cell(item[0], case=item[0], step=item[1].step),
+            "result": lambda item: f"step {item[1].step}, {item[1].function}",
+            number("characters of output"): lambda item: quantity(item[1].untruncated_chars, "characters"),
+            number("characters seen"): lambda item: quantity(item[1].seen_chars, "characters"),
+            number("facts lost"): lambda item: _lost(item[1].lost),
+            "shown again by": lambda item: _again(item[1]),
+            "said later by": lambda item: _said(item[1]),
+        },
+        "Results that the recorded model saw in part.",
+        most=MOST_ROWS,
+        more=MORE,
+    )
+
+
+def _again(cut: RecordedCut) -> Cell:
+    if not cut.asked_again:
+        return Cell("no later result", "muted")
+    first = ", ".join(f"step {step}" for step, _ in cut.asked_again[:MAX_NAMED])
+    more = len(cut.asked_again) - MAX_NAMED
+    total = sum(count for _, count in cut.asked_again)
+    return Cell(f"{first}{f' and {more} more' if more > 0 else ''}: {counted(total, 'fact')}", "bad")
+
+
+def _said(cut: RecordedCut) -> Cell:
+    if not cut.said:
+        return Cell("no later turn", "muted")
+    named = [f"step {step}: {', '.join(facts)}" for step, facts in cut.said]
+    more = cut.said_total - sum(len(facts) for _, facts in cut.said)
+    return Cell("; ".join(named) + (f" and {counted(more, 'more fact')}" if more else ""), "bad")

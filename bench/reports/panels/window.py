@@ -1,62 +1,66 @@
-"""Prompt tokens call by call, with the results that were taken out and the turns that missed something."""
+"""Prompt tokens call by call, the turns that missed something, and the fewest tokens that would have done."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ...model import Case, Comparison, WindowShown
 from ...text.wording import NOT_MEASURED, counted, quantity
-from .. import brackets, contenders, panel
-from ..blocks import MOST_ROWS, Beside, Block, Cell, Prose, Table, measured, number, strategy, table_of
+from .. import panel
+from ..answered import Answered
+from ..blocks import MOST_ROWS, Beside, Block, Cell, Fold, Prose, Table, measured, number, strategy, table_of
 from ..window_charts import window_chart
 
 MAX_CASES = 4
-FAULTS = "needed.faults"
+COST, RECALL, FAULTS = "cost.prompt_tokens", "needed.recall", "needed.faults"
+OVER_ORACLE, OVER_CLAIRVOYANT = "needed.tokens_over_oracle", "needed.tokens_over_clairvoyant"
 SHOWN = ("keep_all", "recorded", "floor")
+LIMITS = (
+    "A verbatim selection shows the system turns and the needed facts alone, each until its last use, and gives up first what costs most to keep "
+    "(its tokens times the prompts it is in). It reads the future, so no strategy can be asked to reach it; it is a good selection and not a proven "
+    "optimum; and it says nothing of strategies that rewrite, which may be below it. A fact in a prompt is no promise that a model can use it."
+)
 
 
 @panel("window", order=40, title="How did the window move?")
-def window(comparison: Comparison) -> list[Block]:
-    """Prompt tokens of every model call by strategy, with compactions, evicted results, and the turns that missed needed facts."""
-    shown = (*contenders(comparison), *(name for name in brackets(comparison) if name in SHOWN))
+def window(comparison: Answered) -> list[Block]:
+    """Prompt tokens of every model call by strategy, the turns that missed needed facts, and the fewest tokens that would have done."""
     if not any(case.recording.calls for case in comparison.cases):
-        return [Prose("The traces hold no model call, so there is no prompt to follow.", "muted")]
+        return []
+    shown = (*comparison.contenders, *(name for name in comparison.brackets if name in SHOWN))
     by_size = sorted(comparison.cases, key=lambda case: (-_size(case), case.id))[:MAX_CASES]
-    drawn = (window_chart(case, shown, contenders(comparison)) for case in by_size)
+    drawn = (window_chart(case, shown, comparison.contenders) for case in by_size)
     charts = tuple(chart for chart in drawn if chart is not None)
     blocks: list[Block] = [_table(comparison, shown), *_missed(comparison), *([Beside(charts)] if charts else [])]
     if len(comparison.cases) > len(by_size):
         blocks.append(Prose(f"Charts: the {len(by_size)} cases of most tokens, of {len(comparison.cases)}.", "muted"))
-    return blocks
+    return [*blocks, *_fewest(comparison)]
 
 
 def _size(case: Case) -> int:
     return max((run.window.total_tokens for run in case.runs.values()), default=0)
 
 
-def _missed(comparison: Comparison) -> list[Block]:
-    """The turns that missed most under one strategy, ten of them, with what they needed; none where no turn missed anything."""
+def _missed(comparison: Answered) -> Iterator[Block]:
+    """The turns that missed most under one strategy, ten of them, with what they needed."""
     found = [
         (case.id, call.step, name, call.missed)
-        for case in comparison.cases
-        for name in contenders(comparison)
-        for call in case.runs[name].window.curve
+        for name, case, run in comparison.runs(comparison.contenders)
+        for call in run.window.curve
         if call.missed
     ]
-    if not found:
-        return []
-    total = int(sum(comparison.value(name, FAULTS) or 0 for name in contenders(comparison)))
-    left = total - min(len(found), MOST_ROWS)
-    table = table_of(
-        sorted(found, key=lambda item: (-len(item[3]), *item[:3]))[:MOST_ROWS],
-        {
-            "turn": lambda item: Cell(f"{item[0]}, step {item[1]}", case=item[0], step=item[1]),
-            "strategy": lambda item: strategy(item[2]),
-            "needed, and no longer there": lambda item: ", ".join(item[3]),
-        },
-        f"The {MOST_ROWS} turns that missed most; {left} more." if left > 0 else "",
-    )
-    return [table]
+    if found:
+        total = int(sum(comparison.value(name, FAULTS) or 0 for name in comparison.contenders))
+        left = total - min(len(found), MOST_ROWS)
+        yield table_of(
+            sorted(found, key=lambda item: (-len(item[3]), *item[:3]))[:MOST_ROWS],
+            {
+                "turn": lambda item: Cell(f"{item[0]}, step {item[1]}", case=item[0], step=item[1]),
+                "strategy": lambda item: strategy(item[2]),
+                "needed, and no longer there": lambda item: ", ".join(item[3]),
+            },
+            f"The {MOST_ROWS} turns that missed most; {left} more." if left > 0 else "",
+        )
 
 
 def _table(comparison: Comparison, names: Sequence[str]) -> Table:
@@ -77,13 +81,51 @@ def _table(comparison: Comparison, names: Sequence[str]) -> Table:
         {
             "strategy": strategy,
             number("model calls"): lambda name: total(name, "calls", "calls"),
-            number("largest prompt"): lambda name: quantity(
-                max((item.largest_tokens for item in windows[name]), default=None), "tokens"
-            ),
+            number("largest prompt"): lambda name: quantity(max(item.largest_tokens for item in windows[name]), "tokens"),
             number("calls compacted"): lambda name: total(name, "compacted", "calls"),
             number("results evicted"): lambda name: total(name, "evicted", "results"),
             number("calls missing needed data"): lambda name: measured(comparison.row(name, FAULTS)),
             number("over the window"): over,
         },
         f"The model's window is known in {known_cases} of {counted(len(comparison.cases), 'case')}.",
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------- the fewest tokens
+
+
+def _fewest(comparison: Comparison) -> Iterator[Block]:
+    """The fewest tokens at 90, 95, 99 and 100 % of dependencies, then each strategy against the selection that keeps as much as it does."""
+    fewest = [dict(case.recording.fewest_tokens) for case in comparison.cases if case.recording.fewest_tokens]
+    if not fewest:
+        return
+
+    def share(part: float | None, whole: float | None) -> str:
+        return quantity(None if part is None or not whole else part / whole, "fraction")
+
+    def over(name: str) -> tuple[bool, float]:
+        value = comparison.value(name, OVER_ORACLE)
+        return value is None, value or 0.0
+
+    whole = comparison.value("keep_all", COST) if "keep_all" in comparison.everyone else None
+    shares = table_of(
+        [(share, float(sum(of_case[share] for of_case in fewest))) for share in fewest[0]],
+        {
+            "of dependencies, in every case": lambda item: quantity(item[0], "fraction"),
+            number("fewest tokens"): lambda item: quantity(item[1], "tokens"),
+            number("of keep_all"): lambda item: share(item[1], whole),
+        },
+        f"Over {counted(len(fewest), 'case')} in which anything was used, of {len(comparison.cases)}.",
     )
+    beyond = table_of(
+        sorted(comparison.everyone, key=over),
+        {
+            "strategy": strategy,
+            number(RECALL): lambda name: measured(comparison.row(name, RECALL)),
+            number("prompt tokens"): lambda name: measured(comparison.row(name, COST)),
+            number("beyond the selection that serves as much"): lambda name: measured(comparison.row(name, OVER_ORACLE)),
+            number("of its tokens"): lambda name: share(comparison.value(name, OVER_ORACLE), comparison.value(name, COST)),
+            number("beyond clairvoyant that serves as much"): lambda name: measured(comparison.row(name, OVER_CLAIRVOYANT)),
+        },
+    )  # fmt: skip
+    yield Fold("How few tokens would have done?", (Prose(LIMITS, "muted"), shares, beyond))
