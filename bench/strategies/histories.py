@@ -82,8 +82,8 @@ class Batched(Compactor):
         return self.edit(window) if self.due() else None
 
     def edit(self, window: Window) -> Edits | None:
-        """Return the edits of a prompt at which the boundary moves."""
-        raise NotImplementedError
+        """Return the edits of a prompt at which the boundary moves; None here."""
+        return None
 
 
 class View(Batched):
