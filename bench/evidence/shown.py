@@ -16,9 +16,9 @@ from ..model import (
     ResultOutcome,
     RouteCount,
     RoutesShown,
+    RouteTurn,
     Run,
     RunShown,
-    Turn,
     WindowShown,
     as_text,
 )
@@ -193,7 +193,7 @@ def routes_shown(decisions: Sequence[Decision]) -> RoutesShown:
     )
 
 
-def path(decisions: Sequence[Decision]) -> Iterator[Turn]:
+def path(decisions: Sequence[Decision]) -> Iterator[RouteTurn]:
     """The decisions of a run in order: every wrong turn, and the right ones around it; of a long path, right ones in a row become one.
 
     >>> right = Decision(step=1, router="r", at="end", route="next", untruncated="next")
@@ -202,17 +202,17 @@ def path(decisions: Sequence[Decision]) -> Iterator[Turn]:
     [(1, 11, None), (1, 1, None), (9, 1, 'next')]
     """
     wrong = [decision.route != decision.expected for decision in decisions]
-    waiting: Turn | None = None
+    waiting: RouteTurn | None = None
     for at, decision in enumerate(decisions):
         if any(wrong[max(0, at - 1) : at + 2]) or len(decisions) <= WHOLE_PATH:
             if waiting is not None:
                 yield waiting
                 waiting = None
-            yield Turn(decision.step, decision.router, decision.route, decision.expected if wrong[at] else None)
+            yield RouteTurn(decision.step, decision.router, decision.route, decision.expected if wrong[at] else None)
         elif waiting is not None:
-            waiting = Turn(waiting.step, "", "as expected", None, waiting.count + 1)
+            waiting = RouteTurn(waiting.step, "", "as expected", None, waiting.count + 1)
         else:
-            waiting = Turn(decision.step, "", "as expected")
+            waiting = RouteTurn(decision.step, "", "as expected")
     if waiting is not None:
         yield waiting
 

@@ -167,7 +167,7 @@ class RouteCount(Value, frozen=True, kw_only=True):
     count: int
 
 
-class Turn(Value, frozen=True):
+class RouteTurn(Value, frozen=True):
     """One routing decision of a run: `expected` is None where the route taken was the expected one. `count` decisions in a row look the same."""
 
     step: int
@@ -183,7 +183,7 @@ class RoutesShown(Value, frozen=True, kw_only=True):
     """
 
     counts: tuple[RouteCount, ...] = ()
-    path: tuple[Turn, ...] = ()
+    path: tuple[RouteTurn, ...] = ()
     left_out: int = 0
     first_wrong: Turned | None = None
     first_wrong_step: int | None = None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
-from ..model import Comparison, Delta, Kept, ResultShown, RoutesShown, Row, Span, Turn
+from ..model import Comparison, Delta, Kept, ResultShown, RoutesShown, RouteTurn, Row, Span
 from ..text.wording import NOT_MEASURED, counted, percent, quantity, signed, to_width
 
 MOST_CASES = 10
@@ -182,7 +182,7 @@ class Path:
     """The decisions of one run in order, the wrong turns marked."""
 
     title: str
-    turns: tuple[Turn, ...]
+    turns: tuple[RouteTurn, ...]
 
     @classmethod
     def of(cls, title: str, routes: RoutesShown) -> Path:
