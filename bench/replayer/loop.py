@@ -116,7 +116,7 @@ class _Replay:
         self.replayer, self.strategy, self.own = replayer, strategy, strategy.own
         self.trace = replayer.evidence.trace
         self.tokens = MessageTokens(replayer.base, own=self.own)
-        self.window_tokens = replayer.window_tokens
+        self.window_tokens = replayer.prepared.window_tokens
         self.threads: dict[str, ThreadHistory] = {}
         self.processes: list[Process] = []
         self.decode: Any = None
@@ -219,7 +219,7 @@ class _Replay:
             self.route_at("approval", step)
         else:
             self.recorded_state = self._handed(step.state)
-            self._decide(step.at, step, step)
+            self.route_at(step.at, step, step)
 
     # ------------------------------------------------------------ results
 
@@ -325,11 +325,8 @@ class _Replay:
 
     # ------------------------------------------------------------ routes
 
-    def route_at(self, point: str, step: AnyStep | None) -> None:
-        """Run the routers of a natural decision point, but for those whose decisions at that point the trace itself records."""
-        self._decide(point, step, None)
-
-    def _decide(self, point: str, step: AnyStep | None, recorded: RouteDecision | None) -> None:
+    def route_at(self, point: str, step: AnyStep | None, recorded: RouteDecision | None = None) -> None:
+        """Run the routers of a decision point, recorded or natural, but for those whose decisions at a natural one the trace itself records."""
         for plugin, decide, decide_full in self.routers:
             name, at = plugin.entry.name, plugin.attribute("at", AT_DEFAULT)
             if not decides_here(name, at, point, recorded, self.recorded_points):
@@ -377,8 +374,8 @@ class _Replay:
     def run(self, failure: Failure | None) -> Run:
         """Return what the replay collected as a Run."""
         prompts = [prompt for thread in self.threads.values() for prompt in thread.prompts]
-        return self.replayer.run_of(
-            self.strategy,
+        return Run(
+            **self.replayer.about(self.strategy),
             messages=self.tokens.messages,
             message_tokens=self.tokens.message_tokens,
             decoded=self.decoded,

@@ -13,26 +13,11 @@ import msgspec
 
 from ..evidence.of_trace import TraceEvidence
 from ..evidence.oracle import Future
-from ..model import (
-    Decision,
-    Failure,
-    Message,
-    ModelTurn,
-    Note,
-    Prompt,
-    Resolved,
-    ResultOutcome,
-    Run,
-    ToolResult,
-    ToolsChanged,
-    Trace,
-    WriterCall,
-)
+from ..model import Message, ModelTurn, Prompt, ResultOutcome, Run, ToolResult, ToolsChanged, Trace
 from ..model.errors import StrategyError, one_line
 from ..strategies import Strategy, untruncated_record
 from .loop import Replayer
 from .prompts import BaseMessages, message_key
-from .shared import Prepared
 
 _encoded = json.JSONEncoder(check_circular=False).encode
 
@@ -56,27 +41,13 @@ class Bare:
 
 
 class SentRun(msgspec.Struct, frozen=True):
-    """A run without what its reader knows. `keys` are its messages in order, of which `made` are the strategy's own. With `untouched` each
-    result has the untruncated record, and what is extracted from it.
+    """A run without what its reader knows: of its messages, whose names are `keys`, it has the strategy's own, and no tokens. With `untouched`
+    each result has the untruncated record, and what is extracted from it.
     """
 
     keys: tuple[str, ...]
-    made: dict[str, Message]
-    decoded: dict[str, str]
-    prompts: tuple[Prompt, ...]
-    results: tuple[ResultOutcome, ...]
     untouched: bool
-    decisions: tuple[Decision, ...]
-    writer_calls: tuple[WriterCall, ...]
-    handles: tuple[Resolved, ...]
-    notes: tuple[Note, ...]
-    final_route: str | None
-    final_state: dict[str, Any]
-    failure: Failure | None
-
-
-_AS_IT_IS = ("decoded", "decisions", "writer_calls", "handles", "notes", "final_route", "final_state", "failure")
-"""The fields of a run that are sent as they are."""
+    run: Run
 
 
 class _Unweighed(BaseMessages):
@@ -90,10 +61,9 @@ class _Unweighed(BaseMessages):
 def there(sent: bytes, count: Callable[[str], int], on_step: Callable[[float], None], *, weighs: bool) -> Replayer:
     """In a child: the replayer of a trace that was sent as `Replayer.as_bytes`. `weighs`: its strategy may ask how long a prompt is."""
     trace, model, prepared = pickle.loads(sent)
-    found: Prepared = prepared
-    replayer = Replayer(Bare(trace, model), prepared=found, count=count, on_step=on_step)
+    replayer = Replayer(Bare(trace, model), prepared=prepared, count=count, on_step=on_step)
     if not weighs:
-        replayer.base = _Unweighed(replayer.counter, found.calibration.sizes, found.tokens)
+        replayer.base = _Unweighed(replayer.counter, prepared.calibration.sizes, prepared.tokens)
     return replayer
 
 
@@ -111,14 +81,9 @@ def packed(run: Run, replayer: Replayer, *, untouched: bool) -> SentRun:
             )
             for outcome in results
         ]
-    return SentRun(
-        keys=tuple(run.messages),
-        made={key: message for key, message in run.messages.items() if key not in known},
-        results=tuple(results),
-        untouched=untouched,
-        prompts=run.prompts,
-        **{name: getattr(run, name) for name in _AS_IT_IS},
-    )
+    made = {key: message for key, message in run.messages.items() if key not in known}
+    bare = msgspec.structs.replace(run, messages=made, message_tokens={}, results=tuple(results))
+    return SentRun(tuple(run.messages), untouched, bare)
 
 
 def written(value: Any) -> bytes:
@@ -129,35 +94,27 @@ def written(value: Any) -> bytes:
 def unpacked(sent: SentRun, strategy: Strategy, replayer: Replayer) -> Run:
     """A run that a child sent, with its tokens counted here. Raises StrategyError for one that is none of this trace."""
     trace = replayer.evidence.trace
-    known = replayer.every_message()
-    if any(message_key(message) != key for key, message in sent.made.items()):
+    run, known = sent.run, replayer.every_message()
+    if any(message_key(message) != key for key, message in run.messages.items()):
         raise StrategyError("its answer has a message under the name of another")
     try:
-        messages = {key: sent.made[key] if key in sent.made else known[key] for key in sent.keys}
+        messages = {key: run.messages[key] if key in run.messages else known[key] for key in sent.keys}
         tokens = {key: replayer.base.weigh(key, message) for key, message in messages.items()}
-        results = tuple(_result(outcome, sent.untouched, replayer) for outcome in sent.results)
-        prompts = _counted(sent.prompts, tokens, replayer)
-        known_messages = (
-            all(outcome.shown in messages for outcome in results) and sent.decoded.keys() <= messages.keys()
-        )
+        results = tuple(_result(outcome, sent.untouched, replayer) for outcome in run.results)
+        prompts = _counted(run.prompts, tokens, replayer)
+        known_messages = all(item.shown in messages for item in results) and run.decoded.keys() <= messages.keys()
     except (KeyError, IndexError) as error:
         raise StrategyError(f"its answer names {one_line(error)}, which this trace does not have") from None
     calls = {turn.index for turn in trace.model_turns}
     steps = {step.index for step in trace.steps} | {-1}
-    named: list[Decision | Note | Resolved | WriterCall] = [
-        *sent.decisions,
-        *sent.notes,
-        *sent.handles,
-        *sent.writer_calls,
-    ]
+    named = (item.step for items in (run.decisions, run.notes, run.handles, run.writer_calls) for item in items)
     whole = [prompt.step for prompt in prompts] == sorted(calls) and {item.step for item in results} == {
         result.index for result in trace.results
     }
-    if not known_messages or not all(item.step in steps for item in named) or not (whole or sent.failure):
+    if not known_messages or not steps.issuperset(named) or not (whole or run.failure):
         raise StrategyError("its answer is no run of this trace")
-    as_sent = {name: getattr(sent, name) for name in _AS_IT_IS}
-    return replayer.run_of(
-        strategy, messages=messages, message_tokens=tokens, prompts=prompts, results=results, **as_sent
+    return msgspec.structs.replace(
+        run, **replayer.about(strategy), messages=messages, message_tokens=tokens, prompts=prompts, results=results
     )
 
 
@@ -195,7 +152,7 @@ def _counted(prompts: tuple[Prompt, ...], tokens: dict[str, int], replayer: Repl
         sizes = {
             "tokens": total + of_tools[turn.index],
             "tools_tokens": of_tools[turn.index],
-            "window_tokens": replayer.window_tokens,
+            "window_tokens": replayer.prepared.window_tokens,
         }
         found.append(msgspec.structs.replace(prompt, **sizes))
     return tuple(found)

@@ -6,11 +6,11 @@ import functools
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..evidence.oracle import Future
-from ..model import ContextEdit, ContextReset, Message, ModelTurn, Record, Run, SystemTurn, ToolResult, Trace, UserTurn
+from ..model import ContextEdit, ContextReset, Message, ModelTurn, Record, SystemTurn, ToolResult, Trace, UserTurn
 from ..model.errors import BenchError, debugged, one_line
 from ..plugins.registry import build, entries
 from ..strategies import Strategy, Window, untruncated_record
@@ -67,8 +67,8 @@ class Prepared:
     encoding_assumed: bool
     window_tokens: int | None
     calibration: Calibration
-    tokens: dict[str, int]
-    extracted: dict[int, dict[str, Any] | None]
+    tokens: dict[str, int] = field(default_factory=dict)
+    extracted: dict[int, dict[str, Any] | None] = field(default_factory=dict)
 
 
 def _window_of(evidence: Replayable) -> int | None:
@@ -98,22 +98,16 @@ class Shared:
         self.evidence = evidence
         self.on_step = on_step
         if prepared is None:
-            self.encoding, self.encoding_assumed = encoding_for(evidence.model)
-            self.window_tokens = _window_of(evidence)
-            plain = TokenCounter(self.encoding)
-            self.calibration = calibrated(
-                evidence.trace, plain, evidence.model, assumed=self.encoding_assumed, fit=calibrate
-            )
-            self.counter = plain.calibrated(self.calibration.counting)
+            encoding, assumed = encoding_for(evidence.model)
+            plain = TokenCounter(encoding)
+            found = calibrated(evidence.trace, plain, evidence.model, assumed=assumed, fit=calibrate)
+            prepared = Prepared(encoding, assumed, _window_of(evidence), found)
+            self.counter = plain.calibrated(found.counting)
         else:
-            self.encoding, self.encoding_assumed = prepared.encoding, prepared.encoding_assumed
-            self.window_tokens = prepared.window_tokens
-            self.calibration = prepared.calibration
-            self.counter = TokenCounter(self.encoding, self.calibration.counting, count)
-        self.base = BaseMessages(self.counter, self.calibration.sizes, {} if prepared is None else prepared.tokens)
+            self.counter = TokenCounter(prepared.encoding, prepared.calibration.counting, count)
+        self.prepared = prepared
+        self.base = BaseMessages(self.counter, prepared.calibration.sizes, prepared.tokens)
         self.extractors = [(name, build("extractor", name).start()[1]) for name in entries("extractor")]
-        self.extracted: dict[int, dict[str, Any] | None] = {} if prepared is None else prepared.extracted
-        """Extracted values of each untruncated record, by step."""
 
     @functools.cached_property
     def recorded_compactor(self) -> Callable[[Window], Any] | None:
@@ -130,21 +124,14 @@ class Shared:
             if isinstance(step, ToolResult):
                 with suppress(Broken):  # raised again where it is some strategy's failure
                     self.extracted_from(untruncated_record(step))
-        found = Prepared(
-            self.encoding,
-            self.encoding_assumed,
-            self.window_tokens,
-            self.calibration,
-            self.base.tokens,
-            self.extracted,
-        )
-        return pickle.dumps((self.evidence.trace, self.evidence.model, found), pickle.HIGHEST_PROTOCOL)
+        return pickle.dumps((self.evidence.trace, self.evidence.model, self.prepared), pickle.HIGHEST_PROTOCOL)
 
     def extracted_from(self, full: Record) -> dict[str, Any] | None:
         """The findings that are extracted from an untruncated record: the same for every strategy."""
-        if full.step not in self.extracted:
-            self.extracted[full.step] = self.extract(full)
-        return self.extracted[full.step]
+        extracted = self.prepared.extracted
+        if full.step not in extracted:
+            extracted[full.step] = self.extract(full)
+        return extracted[full.step]
 
     def extract(self, record: Record) -> dict[str, Any] | None:
         """The findings that are extracted from a record; None without any."""
@@ -159,16 +146,15 @@ class Shared:
                 self.base.of(step, count=count)
         return self.base.known()
 
-    def run_of(self, strategy: Strategy, **found: Any) -> Run:
-        """The run of a strategy, with what was found in it."""
-        return Run(
-            trace_id=self.evidence.trace.id,
-            trace_sha256=self.evidence.trace.sha256,
-            strategy=strategy.name,
-            spec=strategy.spec,
-            encoding=self.encoding,
-            encoding_assumed=self.encoding_assumed,
-            counting=self.counter.counting,
-            model=self.evidence.model,
-            **found,
-        )
+    def about(self, strategy: Strategy) -> dict[str, Any]:
+        """The fields of a run of a strategy that say which one it is."""
+        return {
+            "trace_id": self.evidence.trace.id,
+            "trace_sha256": self.evidence.trace.sha256,
+            "strategy": strategy.name,
+            "spec": strategy.spec,
+            "encoding": self.prepared.encoding,
+            "encoding_assumed": self.prepared.encoding_assumed,
+            "counting": self.counter.counting,
+            "model": self.evidence.model,
+        }

@@ -253,7 +253,7 @@ class _OneCase:
         if shown is None:
             fewest = tuple((share, self.oracle("floor", share)) for share in CURVE) if self.of_trace.needs else ()
             shown = recording_shown(
-                self.of_trace, self.replayer.counter, self.replayer.calibration, fewest=fewest, our_usd=None
+                self.of_trace, self.replayer.counter, self.replayer.prepared.calibration, fewest=fewest, our_usd=None
             )
             if kept:
                 kept.put(key, shown)

@@ -258,7 +258,7 @@ def test_calibration_can_be_switched_off() -> None:
 def test_a_prompt_costs_its_framing_its_tools_and_its_messages(recording: Trace, spec: str) -> None:
     replayer = Replayer(TraceEvidence(recording))
     run = replayer.run(parse_strategy(spec))
-    assert run.counting == replayer.calibration.counting
+    assert run.counting == replayer.prepared.calibration.counting
     for prompt, keys in run.walk():
         messages = sum(run.message_tokens[key] for key in keys)
         assert prompt.tokens == run.counting.prompt_tokens + prompt.tools_tokens + messages >= 0
