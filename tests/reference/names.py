@@ -4,121 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .numbers import run_end as run
 from .reading import is_word
 
-OPENERS = [
-    "A",
-    "An",
-    "And",
-    "Are",
-    "As",
-    "At",
-    "Be",
-    "But",
-    "By",
-    "Can",
-    "Could",
-    "Did",
-    "Do",
-    "Does",
-    "For",
-    "From",
-    "Had",
-    "Has",
-    "Have",
-    "He",
-    "Her",
-    "Here",
-    "His",
-    "How",
-    "I",
-    "If",
-    "In",
-    "Is",
-    "It",
-    "Its",
-    "Let",
-    "May",
-    "More",
-    "My",
-    "No",
-    "Not",
-    "Now",
-    "Of",
-    "On",
-    "Once",
-    "One",
-    "Or",
-    "Our",
-    "She",
-    "Should",
-    "So",
-    "Some",
-    "Such",
-    "That",
-    "The",
-    "Their",
-    "Then",
-    "There",
-    "These",
-    "They",
-    "This",
-    "Those",
-    "To",
-    "Was",
-    "We",
-    "Were",
-    "What",
-    "When",
-    "Where",
-    "Which",
-    "While",
-    "Who",
-    "Why",
-    "Will",
-    "With",
-    "Would",
-    "Yes",
-    "You",
-    "Your",
-    "Also",
-    "After",
-    "Before",
-    "Because",
-    "Based",
-    "First",
-    "Second",
-    "Third",
-    "Next",
-    "Finally",
-    "Please",
-    "Thank",
-    "Thanks",
-    "Sorry",
-    "However",
-    "Since",
-    "Both",
-    "All",
-    "Each",
-    "Another",
-    "Here's",
-    "It's",
-    "I'll",
-    "I'm",
-    "I've",
-    "Let's",
-    "We'll",
-    "You're",
-    "Don't",
-    "Overall",
-    "Step",
-    "Note",
-    "Summary",
-]
+_OPENERS = """
+A An And Are As At Be But By Can Could Did Do Does For From Had Has Have He Her Here His How I If In Is It Its Let May More My No Not Now Of On Once
+One Or Our She Should So Some Such That The Their Then There These They This Those To Was We Were What When Where Which While Who Why Will With
+Would Yes You Your Also After Before Because Based First Second Third Next Finally Please Thank Thanks Sorry However Since Both All Each Another
+Here's It's I'll I'm I've Let's We'll You're Don't Overall Step Note Summary
+"""
+OPENERS = _OPENERS.split()
 """Words that open sentences, and are capitalised for that alone."""
 
-JOINING = ("of", "the", "de", "van", "von", "and", "for", "&")
-REPORTED = (
+JOINING = ["of", "the", "de", "van", "von", "and", "for", "&"]
+REPORTED = [
     "Step",
     "Figure",
     "Option",
@@ -132,14 +31,7 @@ REPORTED = (
     "Table",
     "Question",
     "Answer",
-)
-
-
-def run(text: str, at: int, allowed: object) -> int:
-    """Where a run of allowed characters ends."""
-    while at < len(text) and allowed(text[at]):  # type: ignore[operator]
-        at += 1
-    return at
+]
 
 
 def named(line: str, lower: frozenset[str]) -> Iterator[tuple[str, str]]:

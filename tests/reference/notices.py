@@ -6,6 +6,8 @@ a capital `B` demands that a word ends there.
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterator
 
 from .leaves import taken_apart
@@ -29,7 +31,7 @@ MARKERS = [
 POINTERS = ("stored ", "saved ", "full ")
 KEYS = [
     "{row|line|record|item}{_|}count", "total{rows|lines|count|records|items|results|significant}",
-    "total{_|}{rows|lines|count|records|items|results|significant}", "total", "{n|num}{_|}{rows|lines|records|items}", "count", "length", "size",
+    "total{_|}{rows|lines|count|records|items|results|significant}", "total", "{n|num}{_|}{rows|lines|records|items}",
 ]  # fmt: skip
 ENDS = 4_000
 
@@ -54,33 +56,15 @@ def _spelled(phrase: str) -> Iterator[str]:
 
 
 def _ends(line: str, at: int, phrase: str) -> list[int]:
-    """Where a phrase that begins at a place may end."""
-    if not phrase:
-        return [at]
-    first, rest = phrase[0], phrase[1:]
-    if first == "#":
-        end = _digits(line, at)
-        return _ends(line, end, rest) if end > at else []
-    if first == "*":
-        end = at
-        while is_word(line[end : end + 1]):
-            end += 1
-        return _ends(line, end, rest)
-    if first == "_":
-        return _ends(line, at + 1, rest) if line[at : at + 1].isspace() else []
-    if first == "~":
-        return [last for end in range(at, min(at + 30, len(line)) + 1) for last in _ends(line, end, rest)]
-    if first == "B":
-        inside = at > 0 and is_word(line[at - 1]) and is_word(line[at : at + 1])
-        outside = not (at > 0 and is_word(line[at - 1])) and not is_word(line[at : at + 1])
-        return [] if inside or outside else _ends(line, at, rest)
-    return _ends(line, at + 1, rest) if line[at : at + 1] == first else []
+    """Where a phrase that begins at a place ends; `[]` where it does not stand there."""
+    found = _pattern(phrase).match(line, at)
+    return [found.end()] if found else []
 
 
-def _digits(line: str, at: int) -> int:
-    while line[at : at + 1].isdecimal():
-        at += 1
-    return at
+@functools.cache
+def _pattern(phrase: str) -> re.Pattern[str]:
+    marks = {"#": r"\d+", "*": r"\w*", "_": r"\s", "~": r".{0,30}?", "B": r"\b"}
+    return re.compile("".join(marks.get(char, re.escape(char)) for char in phrase))
 
 
 PHRASES = [spelled for phrase in MARKERS for spelled in _spelled(phrase)]
@@ -183,121 +167,22 @@ def _denied_before(before: str) -> bool:
 # ---------------------------------------------------------------- counts
 
 
-def _number(line: str, at: int) -> int:
-    """Where a count with or without thousands separators ends; `at` for none."""
-    end = _digits(line, at)
-    if 1 <= end - at <= 3:
-        grouped = end
-        while line[grouped : grouped + 1] == "," and _digits(line, grouped + 1) - grouped > 3:
-            grouped += 4
-        return grouped
-    return end
-
-
-def _value(text: str) -> int:
-    return int(text.replace(",", "")[:18])
+COUNT = r"(\d{1,3}(?:,\d{3})+|\d+)"
+WHOLE = COUNT + r"(?![\w.])"
+TOTALS = [
+    re.compile(f"(?:{'|'.join(word for key in KEYS for word in _spelled(key))})[\"']?\\s*[:=]\\s*{WHOLE}"),
+    re.compile(rf"\d[\d,]*\s+(?:out\s+)?of\s+(?:the\s+|a\s+total\s+of\s+)?{WHOLE}"),
+    re.compile(rf"(?<![\w.,]){COUNT}\s+(?:\w+\s+)?(?:{'|'.join(_spelled(NOUNS))})\b"),
+]
+"""A total under a key, as `5 of 276`, as `276 rows`."""
 
 
 def stated_totals(text: str) -> list[int]:
-    """The totals that a text states at either end: under a key, as `5 of 276`, as `276 rows`."""
+    """The totals that a text states at either end."""
     looked_at = text if len(text) <= 2 * ENDS else text[:ENDS] + "\n" + text[-ENDS:]
-    keyed, of, nouns = [], [], []
-    for line in looked_at.lower().split("\n"):
-        keyed += _all(line, _keyed)
-        of += _all(line, _of_total)
-        nouns += _all(line, _with_noun)
-    return list(dict.fromkeys(map(_value, [*keyed, *of, *nouns])))
-
-
-def _all(line: str, rule: object) -> Iterator[str]:
-    at = 0
-    while at < len(line):
-        found = rule(line, at)  # type: ignore[operator]
-        if found is None:
-            at += 1
-        else:
-            yield found[0]
-            at = found[1]
-
-
-KEY_WORDS = [spelled for phrase in KEYS for spelled in _spelled(phrase)]
-
-
-def _keyed(line: str, at: int) -> tuple[str, int] | None:
-    for key in KEY_WORDS:
-        if line.startswith(key, at):
-            rest = at + len(key)
-            rest += line[rest : rest + 1] in ('"', "'") and line[rest : rest + 1] != ""
-            while line[rest : rest + 1].isspace():
-                rest += 1
-            if line[rest : rest + 1] not in (":", "="):
-                continue
-            rest += 1
-            while line[rest : rest + 1].isspace():
-                rest += 1
-            end = _whole_number(line, rest)
-            if end:
-                return line[rest:end], end
-    return None
-
-
-def _whole_number(line: str, at: int) -> int:
-    """Where a count ends that nothing of a longer number or word follows; 0 for none."""
-    for end in dict.fromkeys((_number(line, at), _digits(line, at))):
-        if end > at and not is_word(line[end : end + 1]) and line[end : end + 1] != ".":
-            return end
-    return 0
-
-
-def _blanks(line: str, at: int) -> int:
-    while line[at : at + 1].isspace():
-        at += 1
-    return at
-
-
-def _of_total(line: str, at: int) -> tuple[str, int] | None:
-    if not line[at].isdecimal():
-        return None
-    for end in dict.fromkeys((_number(line, at), _digits(line, at))):
-        after = _blanks(line, end)
-        if after == end:
-            continue
-        if line.startswith("out", after) and line[after + 3 : after + 4].isspace():
-            after = _blanks(line, after + 3)
-        if not line.startswith("of", after) or not line[after + 2 : after + 3].isspace():
-            continue
-        after = _blanks(line, after + 2)
-        for words in (["the"], ["a", "total", "of"], []):
-            place = after
-            for word in words:
-                fits = line.startswith(word, place) and line[place + len(word) : place + len(word) + 1].isspace()
-                place = _blanks(line, place + len(word)) if fits else len(line)
-            last = _whole_number(line, place)
-            if last:
-                return line[place:last], last
-    return None
-
-
-NOUN_WORDS = [*_spelled(NOUNS)]
-
-
-def _with_noun(line: str, at: int) -> tuple[str, int] | None:
-    before = line[at - 1 : at] if at else ""
-    if not line[at].isdecimal() or is_word(before) or (before and before in ".,"):
-        return None
-    for end in dict.fromkeys((_number(line, at), _digits(line, at))):
-        after = _blanks(line, end)
-        if after == end:
-            continue
-        word = after
-        while is_word(line[word : word + 1]):
-            word += 1
-        second = _blanks(line, word)
-        for place in ([second] if second > word > after else []) + [after]:
-            for noun in NOUN_WORDS:
-                if line.startswith(noun, place) and not is_word(line[place + len(noun) : place + len(noun) + 1]):
-                    return line[at:end], place + len(noun)
-    return None
+    lines = looked_at.lower().split("\n")
+    said = [found for pattern in TOTALS for line in lines for found in pattern.findall(line)]
+    return list(dict.fromkeys(int(number.replace(",", "")[:18]) for number in said))
 
 
 def shown_count(text: str) -> int:
