@@ -15,7 +15,7 @@ import bench
 from bench.model import Message, ModelTurn, Run, Trace
 from bench.model.errors import StrategyError
 from bench.replayer.offered import MOST_TRIED, words_tried
-from bench.strategies import Edits, Window, parse_strategy, strategy_of
+from bench.strategies import Edits, Strategy, Window, parse_strategy, strategy_of
 from bench.strategies.own_calls import OwnCalls, offload
 
 FIRST, SECOND = "471 rows in /data/run.csv", "the plan is W-104"
@@ -37,9 +37,17 @@ def run_with(strategy: Any, trace: Trace | None = None) -> tuple[Trace, Run]:
     """The run of a function, a class or a spec, which must not have failed."""
     trace = trace or recorded()
     compacts = strategy in (ClearsOld, writes_later)
-    run = replayer_of(trace).run(strategy_of({"compactor": strategy} if compacts else strategy, "mine"))
+    named = strategy_of({"compactor": strategy} if compacts else strategy, "mine")
+    run = replayer_of(trace).run(strategy if isinstance(strategy, Strategy) else named)
     assert run.failure is None, run.failure
     return trace, run
+
+
+def fails_with(strategy: Any) -> str:
+    """The failure of a strategy."""
+    run = replayer_of(recorded()).run(strategy if isinstance(strategy, Strategy) else strategy_of(strategy, "mine"))
+    assert run.failure is not None
+    return f"{run.failure.slot}: {run.failure.error}"
 
 
 def needed(trace: Trace, run: Run) -> tuple[float | None, float | None]:
@@ -100,21 +108,15 @@ STRATEGIES = (KeepsAside, ClearsOld, writes_file, writes_later)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda item: item.__name__)
-def test_what_a_shown_handle_gives_back_is_retrievable(strategy: Any) -> None:
+def test_what_a_shown_handle_gives_back_is_retrievable_for_what_it_costs(strategy: Any) -> None:
     trace, run = run_with(strategy)
     assert needed(trace, run) == (1.0, 0.0)
     assert value("loss.retrievable.shown", trace, run)[0] == 1.0
     assert {item.text for item in run.handles} == {FIRST, SECOND}
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda item: item.__name__)
-def test_a_fetch_costs_what_the_handle_gives(strategy: Any) -> None:
-    trace, run = run_with(strategy)
     evidence = evidence_of(trace, run)
     (repair,) = evidence.refetches.values()
-    assert repair.turn == 5
+    assert (repair.turn, repair.beyond) == (5, ())
     assert sorted(repair.fetched.values()) == sorted(evidence.count.text(text) for text in (FIRST, SECOND))
-    assert repair.beyond == ()
     assert all(isinstance(fetched, str) for fetched in repair.fetched)
 
 
@@ -189,10 +191,7 @@ def test_a_process_names_what_it_keeps(tmp_path: Path) -> None:
         "    print(json.dumps({'answer': f'in file-{len(text)}', 'handles': {f'file-{len(text)}': text}}), flush=True)\n"
     )
     strategy = parse_strategy(f"mine=summarizer=command:{json.dumps(f'{sys.executable} aside.py')}", tmp_path)
-    trace = recorded()
-    run = replayer_of(trace).run(strategy)
-    assert run.failure is None, run.failure
-    assert needed(trace, run) == (1.0, 0.0)
+    assert needed(*run_with(strategy)) == (1.0, 0.0)
 
 
 def test_handles_of_a_process_that_are_none_are_its_failure(tmp_path: Path) -> None:
@@ -200,18 +199,14 @@ def test_handles_of_a_process_that_are_none_are_its_failure(tmp_path: Path) -> N
         'import sys\nfor line in sys.stdin:\n    print(\'{"answer": "x", "handles": [1]}\', flush=True)\n'
     )
     strategy = parse_strategy(f"mine=summarizer=command:{json.dumps(f'{sys.executable} aside.py')}", tmp_path)
-    run = replayer_of(recorded()).run(strategy)
-    assert run.failure is not None
-    assert "`handles` is a list, expected an object of values by name" in run.failure.error
+    assert "`handles` is a list, expected an object of values by name" in fails_with(strategy)
 
 
 def test_the_template_of_the_page_runs_as_it_stands(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs/strategies.md").read_text(encoding="utf-8")
     section = page.partition("## What is kept outside of the prompt\n")[2].partition("\n## ")[0]
     (tmp_path / "mine.py").write_text(section.partition("```python\n")[2].partition("```")[0])
-    trace = recorded()
-    run = replayer_of(trace).run(parse_strategy("mine=summarizer=mine.py:to_file:chars=5", tmp_path))
-    assert run.failure is None, run.failure
+    trace, run = run_with(parse_strategy("mine=summarizer=mine.py:to_file:chars=5", tmp_path))
     assert [item.handle for item in run.handles] == ["results/run_script-25.txt", "results/run_script-17.txt"]
     assert needed(trace, run)[1] == 0.0
 
@@ -265,9 +260,7 @@ def test_a_pattern_that_is_none_is_said() -> None:
     class Wrong(KeepsAside):
         handles = "ref:("
 
-    run = replayer_of(recorded()).run(strategy_of(Wrong, "mine"))
-    assert run.failure is not None
-    assert "handles='ref:(' is no regular expression" in run.failure.error
+    assert "handles='ref:(' is no regular expression" in fails_with(Wrong)
 
 
 def test_a_text_with_too_many_words_is_noted_once() -> None:
@@ -304,9 +297,7 @@ def test_what_cannot_be_kept_fails_its_case() -> None:
     def keeps_function(text: str) -> str:
         return bench.offload("f.txt", print)
 
-    run = replayer_of(recorded()).run(strategy_of(keeps_function, "mine"))
-    assert run.failure is not None
-    assert run.failure.slot == "summarizer"
+    assert fails_with(keeps_function).startswith("summarizer: ")
 
 
 def test_the_untruncated_side_keeps_nothing() -> None:

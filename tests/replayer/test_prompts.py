@@ -61,68 +61,60 @@ choices = st.lists(
 )
 
 
-@given(choices, st.lists(st.integers(0, 3), min_size=8, max_size=8))
-def test_walking_the_edits_gives_the_lists_that_were_returned(script, joins):
-    compact, ledger = Scripted(script), MessageTokens(BaseMessages(TokenCounter()))
-    history = ThreadHistory("main", ledger, compact, None, None)
-    index = 0
+joins = st.lists(st.integers(0, 3), min_size=8, max_size=8)
+
+
+def replayed(script, joins, *, per_call):
+    """A history that grows, its compactor doing what a script says: the compactor, the joined messages before each prompt with the new ones,
+    and each prompt with its keys.
+    """
+    compact, ledger = Scripted(script), MessageTokens(BaseMessages(COUNT))
+    history = ThreadHistory("main", ledger, compact, None, None, per_call=per_call)
+    index, everything, joined = 0, [], []
     for joining in joins[: len(script)]:
-        for _ in range(joining):
-            history.join(base_message(UserTurn(index=index, content=f"message {index % 3}")))
-            index += 1
-        history.compact(ModelTurn(index=index))
-        index += 1
+        new = [base_message(UserTurn(index=index + n, content=f"message {(index + n) % 3}")) for n in range(joining)]
+        for message in new:
+            history.join(message)
+        everything += new
+        shown = [*compact.returned[-1], *new] if compact.returned else new
+        assert [id(message) for message in history.messages] == [id(message) for message in shown]
+        joined.append((list(everything), new))
+        history.compact(ModelTurn(index=index + joining))
+        index += joining + 1
     run = Run(trace_id="t", trace_sha256="", strategy="s", spec="", encoding="o200k_base", messages=ledger.messages,
               message_tokens=ledger.message_tokens, prompts=tuple(history.prompts))  # fmt: skip
     walked = [(prompt, list(keys)) for prompt, keys in run.walk()]
-    assert len(walked) == len(compact.returned)
     for (prompt, keys), messages in zip(walked, compact.returned, strict=True):
         assert keys == [message_key(message) for message in messages]
         assert prompt.tokens == PROMPT_TOKENS + sum(COUNT.message(message) for message in messages)
-    for (seen, added, tokens), before in zip(compact.seen[1:], compact.returned, strict=False):
-        assert seen == before + added, "what it did before is what it finds now"
+    for seen, _, tokens in compact.seen:
         assert tokens == PROMPT_TOKENS + sum(COUNT.message(message) for message in seen)
+    return compact, joined, walked
 
 
-@given(choices, st.lists(st.integers(0, 3), min_size=8, max_size=8))
+@given(choices, joins)
+def test_walking_the_edits_gives_the_lists_that_were_returned(script, joins):
+    compact, _, _ = replayed(script, joins, per_call=False)
+    for (seen, added, _), before in zip(compact.seen[1:], compact.returned, strict=False):
+        assert seen == before + added, "what it did before is what it finds now"
+
+
+@given(choices, joins)
 def test_a_view_is_given_everything_each_time_and_its_answer_is_that_prompt(script, joins):
-    compact, ledger = Scripted(script), MessageTokens(BaseMessages(COUNT))
-    history = ThreadHistory("main", ledger, compact, None, None, per_call=True)
-    index, everything, kept = 0, [], []
-    for joining in joins[: len(script)]:
-        for _ in range(joining):
-            everything.append(base_message(UserTurn(index=index, content=f"message {index % 3}")))
-            history.join(everything[-1])
-            index += 1
-        shown = (
-            [*compact.returned[-1], *everything[len(everything) - joining :]] if compact.returned else list(everything)
-        )
-        assert [id(message) for message in history.messages] == [id(message) for message in shown]
-        history.compact(ModelTurn(index=index))
-        kept.append((list(everything), everything[len(everything) - joining :]))
-        index += 1
-    assert [(seen, added) for seen, added, _ in compact.seen] == kept
-    run = Run(trace_id="t", trace_sha256="", strategy="s", spec="", encoding="o200k_base", messages=ledger.messages,
-              message_tokens=ledger.message_tokens, prompts=tuple(history.prompts))  # fmt: skip
-    walked = [(prompt, list(keys)) for prompt, keys in run.walk()]
+    compact, joined, walked = replayed(script, joins, per_call=True)
+    assert [(seen, added) for seen, added, _ in compact.seen] == joined
     before: list[str] = []
-    for (prompt, keys), messages, (_, added) in zip(walked, compact.returned, kept, strict=True):
-        assert keys == [message_key(message) for message in messages]
-        assert prompt.tokens == PROMPT_TOKENS + sum(COUNT.message(message) for message in messages)
+    for (prompt, keys), (_, added) in zip(walked, joined, strict=True):
         grown = [*before, *(message_key(message) for message in added)]
         assert prompt.compacted is (keys != grown)
-        shared = next(
-            (n for n, pair in enumerate(zip(before, keys, strict=False)) if pair[0] != pair[1]),
-            min(len(before), len(keys)),
-        )
+        pairs = enumerate(zip(before, keys, strict=False))
+        shared = next((n for n, (old, new) in pairs if old != new), min(len(before), len(keys)))
         assert all(splice.at >= shared for splice in prompt.splices), "the prefix that a cache would serve"
         before = keys
-    for (seen, _, tokens), (whole, _) in zip(compact.seen, kept, strict=True):
-        assert (
-            tokens
-            == PROMPT_TOKENS + sum(COUNT.message(message) for message in whole)
-            == PROMPT_TOKENS + sum(COUNT.message(message) for message in seen)
-        )
+
+
+def edits_of(history):
+    return [[(splice.at, splice.removed, len(splice.added)) for splice in p.splices] for p in history.prompts]
 
 
 def test_a_view_that_writes_a_message_anew_does_not_change_the_prompt():
@@ -133,12 +125,7 @@ def test_a_view_that_writes_a_message_anew_does_not_change_the_prompt():
     for index in range(4):
         history.join(base_message(UserTurn(index=2 * index, content=f"message {index}")))
         history.compact(ModelTurn(index=2 * index + 1))
-    assert [[(s.at, s.removed, len(s.added)) for s in prompt.splices] for prompt in history.prompts] == [
-        [(0, 0, 1)],
-        [(1, 0, 1)],
-        [(2, 0, 1)],
-        [(3, 0, 1)],
-    ]
+    assert edits_of(history) == [[(prompt, 0, 1)] for prompt in range(4)]
     assert [prompt.compacted for prompt in history.prompts] == [True, False, False, False]
 
 
@@ -171,10 +158,7 @@ def test_a_prompt_that_only_grew_costs_what_it_grew_by():
     history.join(base_message(UserTurn(index=3, content="c")))
     history.compact(ModelTurn(index=4))
     history.compact(ModelTurn(index=5))
-    assert [(splice.at, splice.removed, len(splice.added)) for p in history.prompts for splice in p.splices] == [
-        (0, 0, 2),
-        (2, 0, 1),
-    ]
+    assert edits_of(history) == [[(0, 0, 2)], [(2, 0, 1)], []]
     assert [prompt.compacted for prompt in history.prompts] == [False, False, False]
 
 

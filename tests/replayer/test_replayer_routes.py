@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 from handmade import opened, result, trace
 
-from bench.model import Approval, ModelTurn, RouteDecision, UserTurn
+from bench.model import Approval, ModelTurn, RouteDecision, Run, Trace, UserTurn
 from bench.replayer.loop import replay
 from bench.strategies import DECISION_POINTS, compose
 
@@ -27,10 +29,14 @@ abort_when_short.at = "after_evaluation"
 """
 
 
+def judged(recording: Trace, folder: Path, **slots: str) -> Run:
+    (folder / "judge.py").write_text(JUDGE)
+    slots |= {"evaluator": "judge.py:long", "routers": "judge.py:abort_when_short"}
+    return replay(recording, compose("s", slots, folder))
+
+
 def test_evaluators_and_routers_see_the_stored_and_the_untruncated_records(tmp_path):
-    (tmp_path / "judge.py").write_text(JUDGE)
-    slots = {"store": "truncate:limit=9", "evaluator": "judge.py:long", "routers": "judge.py:abort_when_short"}
-    run = replay(RECORDED, compose("s", slots, tmp_path))
+    run = judged(RECORDED, tmp_path, store="truncate:limit=9")
     second = run.results[1]
     assert second.evaluation == {"long": False, "judged_before": 1}
     assert second.evaluation_untruncated == {"long": True, "judged_before": 1}
@@ -40,7 +46,6 @@ def test_evaluators_and_routers_see_the_stored_and_the_untruncated_records(tmp_p
 
 
 def test_a_divergence_is_recorded_and_not_followed(tmp_path):
-    (tmp_path / "judge.py").write_text(JUDGE)
     recorded = opened(
         [
             result("short", index=2),
@@ -49,8 +54,7 @@ def test_a_divergence_is_recorded_and_not_followed(tmp_path):
             RouteDecision(index=5, at="after_evaluation", taken="abort"),
         ]
     )
-    slots = {"evaluator": "judge.py:long", "routers": "judge.py:abort_when_short"}
-    run = replay(recorded, compose("s", slots, tmp_path))
+    run = judged(recorded, tmp_path)
     assert [(made.step, made.route, made.recorded, made.expected_from) for made in run.decisions] == [
         (3, "abort", "continue", "recorded"),
         (5, "abort", "abort", "recorded"),
@@ -59,27 +63,21 @@ def test_a_divergence_is_recorded_and_not_followed(tmp_path):
 
 
 def test_a_label_goes_before_what_was_recorded(tmp_path):
-    (tmp_path / "judge.py").write_text(JUDGE)
     recorded = msgspec.structs.replace(
         opened([result("short", index=2), RouteDecision(index=3, at="after_evaluation", taken="continue")]),
         labels={"routes": {"3": "abort"}},
     )
-    slots = {"evaluator": "judge.py:long", "routers": "judge.py:abort_when_short"}
-    (made,) = replay(recorded, compose("s", slots, tmp_path)).decisions
+    (made,) = judged(recorded, tmp_path).decisions
     assert (made.expected, made.expected_from) == ("abort", "labelled")
 
 
 def test_a_recorded_decision_of_another_router_is_not_this_ones(tmp_path):
-    (tmp_path / "judge.py").write_text(JUDGE)
     recorded = opened(
         [result("short", index=2), RouteDecision(index=3, at="after_evaluation", taken="x", router="someone_else")]
     )
-    slots = {"evaluator": "judge.py:long", "routers": "judge.py:abort_when_short"}
-    (made,) = replay(recorded, compose("s", slots, tmp_path)).decisions
-    assert (made.step, made.recorded) == (
-        2,
-        None,
-    )  # it falls at its natural point, the result, and nothing was recorded of it
+    (made,) = judged(recorded, tmp_path).decisions
+    # it falls at its natural point, the result, and nothing was recorded of it
+    assert (made.step, made.recorded) == (2, None)
 
 
 EVERYWHERE = "".join(
