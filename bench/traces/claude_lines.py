@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -14,43 +13,35 @@ from .documents import Document, Node, values_of
 MAIN = "main"
 
 
-@dataclass
-class SessionLines:
-    """Lines in the order they happened, each with its thread, and the sha256 of each sub-agent's file that was read with the session's."""
+def session_of(document: Document) -> tuple[list[tuple[Node, str]], dict[str, str]]:
+    """Return the lines of a file's session in the order they happened, each with its thread, and the sha256 of each sub-agent's file read with it.
 
-    lines: list[tuple[Node, str]] = field(default_factory=list)
-    files: dict[str, str] = field(default_factory=dict)
-
-
-def session_of(document: Document) -> SessionLines:
-    """Return the session of a file, its sub-agents' lines before the result that they led to.
-
-    A sub-agent's own file (`agent-ID.jsonl`, beside the session or in `SESSION/subagents`) belongs to its session: PartOf where both are given.
+    A sub-agent's lines come before the result that they led to. Its own file (`agent-ID.jsonl`, beside the session or in `SESSION/subagents`)
+    belongs to its session: PartOf where both are given.
     """
     lines = _lines(document)
     own = _session_id(lines)
     if all(_is_sidechain(line.value) for line in lines if line.has("message")):
         _refuse_part(document, own)
-        return SessionLines([(line, MAIN) for line in lines])
-    session = SessionLines()
-    agents = {
-        agent.path.name.removeprefix("agent-").removesuffix(".jsonl"): agent for agent in _agent_files(document, own)
-    }
+        return [(line, MAIN) for line in lines], {}
+    told: list[tuple[Node, str]] = []
+    agents = {agent.path.stem.removeprefix("agent-"): agent for agent in _agent_files(document, own)}
+    files: dict[str, str] = {}
 
     def take(agent: str) -> None:
         file = agents.pop(agent)
-        session.lines.extend((line, agent) for line in _lines(file))
-        session.files[file.path.name] = file.sha256
+        told.extend((line, agent) for line in _lines(file))
+        files[file.path.name] = file.sha256
 
     for line, thread in _threads(lines):
         result = line.value.get("toolUseResult")
-        told = str(result.get("agentId")) if isinstance(result, dict) else ""
-        if told in agents:
-            take(told)
-        session.lines.append((line, thread))
+        agent = str(result.get("agentId")) if isinstance(result, dict) else ""
+        if agent in agents:
+            take(agent)
+        told.append((line, thread))
     for agent in list(agents):
         take(agent)
-    return session
+    return told, files
 
 
 def _lines(document: Document) -> list[Node]:

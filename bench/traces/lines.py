@@ -83,6 +83,11 @@ def _decoded(line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
         return msgspec.convert(json.loads(line), decoder.type)
 
 
+def trace_of(values: list[Any]) -> Trace:
+    """The trace of a header and steps that were read as JSON already. Raises msgspec's ValidationError."""
+    return made(msgspec.convert(values[0], Header), [msgspec.convert(value, AnyStep) for value in values[1:]])
+
+
 def made(header: Header, steps: list[AnyStep]) -> Trace:
     """The trace of a header and its steps."""
     return Trace(steps=tuple(steps), **{field: getattr(header, field) for field in SAID})

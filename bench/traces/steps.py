@@ -77,7 +77,7 @@ class Said:
 
 
 @dataclass
-class Turn:
+class TurnPieces:
     """One answer of a model in the making, out of the pieces that a format keeps apart."""
 
     texts: list[str] = field(default_factory=list)
@@ -157,7 +157,7 @@ class Steps:
             return self.add(kind(index=index, agent=agent, thread=thread, t=t, content=said.content))
         if said.role == "tool":
             call = self.answered(said, thread)
-            return self._result(call, self.ran.pop(call.id, said.ran or Ran()), said, thread, agent, t)
+            return self._answer_with(call, self.ran.pop(call.id, said.ran or Ran()), said, thread, agent, t)
         calls = tuple(
             call if call.id else msgspec.structs.replace(call, id=f"call{index}" + (f".{at}" if at else ""))
             for at, call in enumerate(said.calls)
@@ -268,11 +268,13 @@ class Steps:
                 self.unread.add("run of a tool that no call asked for")
                 continue
             self._waiting[thread].remove(call)
-            self._result(call, ran, None, thread, agent, None)
+            self._answer_with(call, ran, None, thread, agent, None)
         self.unread.add("run of a tool that no call asked for", sum(map(len, self._unnamed.values())))
         self.ran.clear()
 
-    def _result(self, call: ToolCall, ran: Ran, said: Said | None, thread: str, agent: str, t: float | None) -> int:
+    def _answer_with(
+        self, call: ToolCall, ran: Ran, said: Said | None, thread: str, agent: str, t: float | None
+    ) -> int:
         seen, whole = "" if said is None else said.text, "" if ran.output is None else as_text(ran.output)
         if said is not None and ran.whole is None and (len(whole) <= len(seen) or _same(whole, seen)):
             whole = ""

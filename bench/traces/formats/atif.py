@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from ...model import Outcome, Trace
+from ...model import Content, ImagePart, Part, TextPart, ToolCall, Trace, Usage
 from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks, source_of
-from ..atif import OURS, Trajectory, ours_in
+from .. import Confidence, Keeps, Near, by_marks
+from ..decoded import as_dict, dicts
 from ..documents import Document, Node
-from ..steps import Steps
+from ..lines import KEY, trace_of
+from ..nodes import inside, moment, picked
+from ..parts import simple
+from ..steps import Said, Steps
 
 _VERSION = re.compile(r"(?:ATIF-)?v?(\d+)(?:\.\d+)*")
 _ROOT = {"schema_version", "session_id", "trajectory_id", "agent", "steps", "notes", "final_metrics", "continued_trajectory_ref", "extra",
          "subagent_trajectories"}  # fmt: skip
-_OURS: dict[str, Any] = {"labels": dict[str, Any], "meta": dict[str, Any], "left_out": dict[str, int]}
-"""The fields of a trace that a file of the bench holds, with their types."""
+_STEP = {"step_id", "timestamp", "source", "model_name", "reasoning_effort", "message", "reasoning_content", "tool_calls", "observation",
+         "metrics", "extra", "llm_call_count", "is_copied_context"}  # fmt: skip
+_METRICS = {"prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd", "prompt_token_ids", "completion_token_ids", "logprobs",
+            "extra"}  # fmt: skip
+_RESULT = {"source_call_id", "content", "subagent_trajectory_ref", "extra"}
+_DEEPEST = 20
 
 
 @register("reader", "atif")
@@ -41,9 +49,8 @@ class Atif:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        head = document.head if isinstance(document.head, dict) else {}
-        steps = head.get("steps")
-        sourced = isinstance(steps, list) and any(isinstance(step, dict) and "source" in step for step in steps)
+        head = as_dict(document.head)
+        sourced = any("source" in step for step in dicts(head.get("steps")))
         stated = _VERSION.fullmatch(str(head.get("schema_version"))) is not None
         told = isinstance(head.get("agent"), dict) and sourced
         return by_marks({"a `schema_version` of ATIF": stated, "an `agent` and `steps` with their source": told})
@@ -53,18 +60,30 @@ class Atif:
         version = whole["schema_version"]
         known = _VERSION.fullmatch(version.text())
         if known is None or known.group(1) != "1":
-            raise version.fail(
-                f"{version.text()[:40]} is not version 1 of ATIF, which this reader knows — export it as v1.7"
-            )
-        steps = Steps()
-        steps.unread.keys(whole, _ROOT, "the trajectory")
+            told = version.text()[:40]
+            raise version.fail(f"{told} is not version 1 of ATIF, which this reader knows — export it as v1.7")
+        ours = inside(whole, "extra", "bench")
+        if isinstance(ours.value, list) and KEY in as_dict(ours.value[0] if ours.value else None):
+            yield _restored(ours)
+            return
+        run = _Trajectories()
+        run.unread.keys(whole, _ROOT, "the trajectory")
         if whole["continued_trajectory_ref"].value is not None:
-            steps.unread.add("continuation of the trajectory in another file")
-        main = Trajectory(steps, whole)
-        if ours_in(whole):
-            yield _restored(document, whole, main)
-        else:
-            yield steps.trace(document, "atif", whole, meta=_meta(whole, main.costs))
+            run.unread.add("continuation of the trajectory in another file")
+        run.tell(whole, "main", "agent")
+        yield run.trace(document, "atif", whole, meta=_meta(whole, run.costs))
+
+
+def _restored(ours: Node) -> Trace:
+    """The trace that `write_atif` wrote beside its steps."""
+    try:
+        trace = trace_of(ours.value)
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        raise ours.fail(f"{str(error)[:200]} — leave `bench` as it was written, or out") from None
+    indices = [step.index for step in trace.steps]
+    if indices != sorted(set(indices)):
+        raise ours.fail("two steps have one index — leave `bench` as it was written, or out")
+    return trace
 
 
 def _meta(whole: Node, costs: dict[int, float]) -> dict[str, Any]:
@@ -72,29 +91,107 @@ def _meta(whole: Node, costs: dict[int, float]) -> dict[str, Any]:
     found = {
         "agent": {key: value for key, value in agent.items() if key not in ("tool_definitions", "model_name")},
         "trajectory_session_id": whole["session_id"].value,
-        **{key: whole[key].value for key in ("trajectory_id", "notes", "final_metrics", "extra")},
+        **picked(whole, "trajectory_id", "notes", "final_metrics", "extra"),
         "costs_usd": {str(step): cost for step, cost in costs.items()},
     }
     return {key: value for key, value in found.items() if value}
 
 
-def _restored(document: Document, whole: Node, main: Trajectory) -> Trace:
-    """A trace that `write_atif` wrote: its steps under their own indices, and all else that it said."""
-    ours = whole["extra"][OURS]
-    given = [main.ours.get(step.index, {}).get("index", step.index) for step in main.steps.steps]
-    indices = [index if type(index) is int else -1 for index in given]
-    if len(set(indices)) < len(indices):
-        raise ours.fail(f"two steps have one index — leave `{OURS}` as it was written, or out")
-    steps = (msgspec.structs.replace(step, index=at) for step, at in zip(main.steps.steps, indices, strict=True))
-    try:
-        outcome = None if ours["outcome"].value is None else msgspec.convert(ours["outcome"].value, Outcome)
-        said = {key: msgspec.convert(ours[key].value or {}, kind) for key, kind in _OURS.items()}
-    except msgspec.ValidationError as error:
-        raise ours.fail(str(error)[:200]) from None
-    return Trace(
-        id=ours["id"].text_or_none() or "",
-        source=source_of(document, "atif"),
-        steps=tuple(sorted(steps, key=lambda step: step.index)),
-        outcome=outcome,
-        **said,
-    )
+class _Trajectories(Steps):
+    """A trajectory on its way to a trace: its own steps, and those of sub-agents that it embeds, each in a thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.costs: dict[int, float] = {}
+
+    def tell(self, whole: Node, thread: str, agent: str, depth: int = 0) -> None:
+        """Tell one trajectory."""
+        if depth > _DEEPEST:
+            raise whole.document.fail(f"sub-agents of more than {_DEEPEST} levels — export them one by one")
+        embedded = {str(sub["trajectory_id"].value): sub for sub in whole["subagent_trajectories"].items()}
+
+        def delegate(name: str) -> None:
+            sub = embedded.pop(name)
+            self.tell(sub, name, sub["agent"]["name"].text_or_none() or "sub-agent", depth + 1)
+
+        model = whole["agent"]["model_name"].text_or_none()
+        if tools := whole["agent"]["tool_definitions"].items():
+            self.tools([tool.value for tool in tools], thread, agent)
+        for step in whole["steps"].items():
+            observed = self._step(step, thread, agent, model)
+            for result in observed:
+                for reference in result["subagent_trajectory_ref"].items():
+                    name = str(reference["trajectory_id"].value)
+                    if name in embedded:
+                        delegate(name)
+                    else:
+                        self.unread.add("sub-agent's trajectory in another file")
+                self._result(result, step, thread, agent)
+        for name in list(embedded):
+            delegate(name)
+
+    def _step(self, step: Node, thread: str, agent: str, model: str | None) -> list[Node]:
+        """Tell a step; gives its observations."""
+        self.unread.keys(step, _STEP, "a step")
+        source, t = step["source"].text(), moment(step["timestamp"])
+        if source not in ("system", "user", "agent"):
+            raise step["source"].fail(f"unknown source {source[:40]!r} — system, user or agent")
+        if step["is_copied_context"].value is True:
+            self.unread.add("step copied from an earlier trajectory, told as this one's")
+        calls, content = tuple(map(_call, step["tool_calls"].items())), _content(step["message"])
+        observed = step["observation"]["results"].items() if step["observation"].value is not None else []
+        if source == "agent":
+            count, metrics = step["llm_call_count"].count(), step["metrics"]
+            if count is not None and count != 1:
+                self.unread.add(
+                    f"agent step {'of several model calls' if count else 'without a model call'}, told as one"
+                )
+            said = Said("assistant", content, calls, step["reasoning_content"].text_or_none())
+            named = step["model_name"].text_or_none() or model
+            index = self.say(said, thread, agent, t, model=named, usage=self._usage(metrics))
+            cost = metrics["cost_usd"].seconds() if metrics.value is not None else None
+            self.costs |= {} if cost is None else {index: cost}
+        elif content or not observed:
+            self.say(Said("system" if source == "system" else "user", content), thread, agent, t)
+        return observed
+
+    def _usage(self, metrics: Node) -> Usage | None:
+        if metrics.value is None:
+            return None
+        self.unread.keys(metrics, _METRICS, "metrics")
+        prompt = metrics["prompt_tokens"].count()
+        return None if prompt is None else Usage(
+            prompt_tokens=prompt,
+            completion_tokens=metrics["completion_tokens"].count() or 0,
+            cached_prompt_tokens=metrics["cached_tokens"].count(),
+            cache_write_tokens=inside(metrics, "extra", "cache_creation_input_tokens").count(),
+            reasoning_tokens=inside(metrics, "extra", "reasoning_tokens").count(),
+        )  # fmt: skip
+
+    def _result(self, result: Node, step: Node, thread: str, agent: str) -> None:
+        """An observation: the result of the call it names, else of the step's next call; without calls it is what the environment says."""
+        self.unread.keys(result, _RESULT, "an observation")
+        content, call = _content(result["content"]), result["source_call_id"].text_or_none()
+        called = bool(step["tool_calls"].value) or bool(call)
+        said = Said("tool", content, call_id=call or "") if called else Said("user", content)
+        self.say(said, thread, agent, moment(step["timestamp"]))
+
+
+def _call(call: Node) -> ToolCall:
+    name, given = call["function_name"].text(), call["arguments"].value
+    return ToolCall(id=call["tool_call_id"].text(), name=name, arguments=given)
+
+
+def _content(node: Node) -> Content:
+    """A message's or an observation's content: its text, or its parts; a picture is known by its path alone."""
+    if not isinstance(node.value, list):
+        return node.text_or_none() or ""
+    parts: list[Part] = []
+    for part in node.items():
+        if part["type"].value == "image":
+            path = part["source"]["path"].text()
+            sha256 = hashlib.sha256(path.encode("utf-8", "replace")).hexdigest()
+            parts.append(ImagePart(media_type=part["source"]["media_type"].text(), size_bytes=0, sha256=sha256))
+        else:
+            parts.append(TextPart(text=part["text"].text()))
+    return simple(tuple(parts))

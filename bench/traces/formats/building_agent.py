@@ -10,14 +10,14 @@ from ...model import ToolResult, Trace, text_of
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
 from ..chat import Form, said_of_message
+from ..decoded import dicts
 from ..documents import Document, Node
+from ..nodes import inside
 from ..parts import CHAT_ROLES, content_of
 from ..steps import Said, Steps
 
 _RAW = "raw_execution_result"
-_FORM = Form(
-    None, {role: ours for role, ours in CHAT_ROLES.items() if role != "function"}, keep_parts=True, answers=True
-)
+_FORM = Form(None, {role: ours for role, ours in CHAT_ROLES.items() if role != "function"}, keep_parts=True, answers=True)  # fmt: skip
 _ESCAPED_BREAK = re.compile(r"(?<!\\)((?:\\\\)*)\\r\\n")
 
 
@@ -41,22 +41,22 @@ class BuildingAgent:
 
     def sniff(self, document: Document) -> Confidence | Near:
         head = document.head
+        framed = isinstance(head, dict) and "manifest" in head
         messages = head.get("messages") if isinstance(head, dict) else head
         if not isinstance(messages, list):
-            return by_marks({"a manifest": isinstance(head, dict) and "manifest" in head, "a list 'messages'": False})
-        if any(isinstance(item, dict) and _RAW in item for item in messages):
+            return by_marks({"a manifest": framed, "a list 'messages'": False})
+        if any(_RAW in item for item in dicts(messages)):
             return Confidence.CERTAIN
-        return Confidence.POSSIBLE if isinstance(head, dict) and "manifest" in head else Confidence.NO
+        return Confidence.POSSIBLE if framed else Confidence.NO
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's one session, its id that of the object around the messages, if it has one."""
         whole = document.node()
-        framed = isinstance(whole.value, dict)
-        messages = whole["messages"].items() if framed else whole.items()
-        if not messages:
-            raise (whole["messages"] if framed else whole).fail("expected messages, got none — nothing was recorded")
+        messages = whole["messages"] if isinstance(whole.value, dict) else whole
+        if not messages.items():
+            raise messages.fail("expected messages, got none — nothing was recorded")
         steps = Steps()
-        for message in messages:
+        for message in messages.items():
             if message["role"].value == "tool" and message.has(_RAW):
                 steps.add(_result(steps, message))
                 continue
@@ -64,15 +64,14 @@ class BuildingAgent:
             if said.role == "tool":
                 steps.require_call(message["tool_call_id"])
             steps.say(said)
-        meta = {key: whole[key].value for key in ("source", "manifest") if framed and whole.has(key)}
-        own_id = whole["id"].text_or_none() if framed else None
-        labels = whole["labels"].object() if framed and whole.has("labels") else {}
-        yield steps.trace(document, "building_agent", whole, id=own_id or "", labels=labels, meta=meta)
+        meta = {key: whole[key].value for key in ("source", "manifest") if whole.has(key)}
+        labels = whole["labels"].object() if whole.has("labels") else {}
+        own = inside(whole, "id").text_or_none() or ""
+        yield steps.trace(document, "building_agent", whole, id=own, labels=labels, meta=meta)
 
 
 def _result(steps: Steps, message: Node) -> ToolResult:
-    call = steps.answered(Said("tool", call_id=steps.require_call(message["tool_call_id"])))
-    raw = message[_RAW]
+    call, raw = steps.answered(Said("tool", call_id=steps.require_call(message["tool_call_id"]))), message[_RAW]
     data = {key: _unix(value) for key, value in raw.object().items()}
     success = data.get("is_success", True)
     if not isinstance(success, bool):

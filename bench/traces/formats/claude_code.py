@@ -6,39 +6,34 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ...model import Outcome, Trace
+from ...model import ContextReset, ModelTurn, Outcome, ToolResult, Trace
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
 from ..chat import blocks_of, joined, said_of_anthropic
-from ..claude_history import SessionSteps
 from ..claude_lines import MAIN, session_of
 from ..conversations import records
 from ..documents import Document, Node
-from ..nodes import moment
+from ..nodes import inside, moment
 from ..parts import usage_of
-from ..steps import Ran, Said
+from ..steps import Ran, Said, Steps
 
 _UNSENT = {"summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress", "pr-link", "tag",
            "agent-name", "agent-color", "agent-setting", "mode", "permission-mode", "worktree-state", "attribution-snapshot", "rate_limit_event",
            "tool_progress", "stream_event", "task-summary", "tool_use_summary", "auth_status"}  # fmt: skip
 """Types of lines that nothing of is in a prompt."""
-
 _NOTES = {"init", "turn_duration", "local_command", "informational", "api_error", "stop_hook_summary", "status", "hook_started",
           "hook_response", "away_summary", "bridge_status", "scheduled_task_fire", "memory_saved", "api_metrics", "task_started", "task_progress",
           "task_notification", "files_persisted", "hook_progress", "session_state_changed"}  # fmt: skip
 """Subtypes of system lines that the model does not see."""
-
 _CUT = re.compile(
     r"\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.|^<persisted-output>|^\[Output truncated", re.MULTILINE
 )
 _SUB_AGENT = "sub-agent"
-_META = (
-    ("sessionId", "session_id"),
-    ("session_id", "session_id"),
-    ("version", "version"),
-    ("cwd", "cwd"),
-    ("gitBranch", "git_branch"),
-)
+_META = {"sessionId": "session_id", "session_id": "session_id", "version": "version", "cwd": "cwd", "gitBranch": "git_branch"}  # fmt: skip
+_ENDED = ("total_cost_usd", "num_turns", "duration_ms", "usage", "modelUsage")
+
+_Place = tuple[str, str, float | None]
+"""The thread, agent and time of a line."""
 
 
 @register("reader", "claude_code")
@@ -69,14 +64,14 @@ class ClaudeCode:
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's one session; its id is in `meta`."""
-        session = session_of(document)
-        run = _Session(session.lines)
-        meta = {**run.meta, "files": session.files} if session.files else run.meta
-        yield run.trace(document, "claude_code", session.lines[0][0], meta=meta, outcome=run.outcome)
+        lines, files = session_of(document)
+        run = _Session(lines)
+        meta = {**run.meta, "files": files} if files else run.meta
+        yield run.trace(document, "claude_code", lines[0][0], meta=meta, outcome=run.outcome)
 
 
-class _Session(SessionSteps):
-    """One session on its way to a trace."""
+class _Session(Steps):
+    """One session on its way to a trace: the chain of its lines' parents shows where it was compacted, or gone back in."""
 
     def __init__(self, told: list[tuple[Node, str]]) -> None:
         super().__init__()
@@ -84,15 +79,27 @@ class _Session(SessionSteps):
         self.outcome: Outcome | None = None
         self.answers: dict[tuple[str, str], list[Node]] = {}
         self.agents: dict[str, str] = {}  # a sub-agent's name, by the call it came from and by its own id
-        lines = [(line, thread) for line, thread in told if self.is_new(line)]
+        self.boundary: Node | None = None  # the mark of compaction that waits for its summary
+        self.parents: dict[str, object] = {}
+        self.step_of: dict[str, int] = {}
+        lines = [(line, thread) for line, thread in told if self._is_new(line)]
         for line, thread in lines:
             self._prepare(line, thread)
         for line, thread in lines:
             self._line(line, thread)
 
+    def _is_new(self, line: Node) -> bool:
+        """True if a line was not there before (a session that is taken up again may repeat lines); it joins the chain."""
+        uuid = line["uuid"].value
+        if not isinstance(uuid, str):
+            return True
+        known = uuid in self.parents
+        self.parents.setdefault(uuid, line["parentUuid"].value or line["logicalParentUuid"].value)
+        return not known
+
     def _prepare(self, line: Node, thread: str) -> None:
         """Note what has to be known of all lines before the first becomes a step."""
-        for key, name in _META:
+        for key, name in _META.items():
             if isinstance(line[key].value, str) and line[key].value:
                 self.meta.setdefault(name, line[key].value)
         if not isinstance(line["message"].value, dict):
@@ -103,7 +110,7 @@ class _Session(SessionSteps):
             for block in blocks:
                 if block.get("type") == "tool_use" and isinstance(block.get("input"), dict):
                     self.agents[str(block.get("id"))] = str(block["input"].get("subagent_type") or _SUB_AGENT)
-        agent = line["toolUseResult"].value.get("agentId") if isinstance(line["toolUseResult"].value, dict) else None
+        agent = inside(line, "toolUseResult", "agentId").value
         if isinstance(agent, str) and blocks:
             self.agents[agent] = self.agents.get(str(blocks[0].get("tool_use_id")), _SUB_AGENT)
 
@@ -116,18 +123,15 @@ class _Session(SessionSteps):
         elif kind == "assistant" and line.has("message"):
             self._assistant(line, place)
         elif kind == "attachment":
-            attachment = line["attachment"]
-            queued = attachment["type"].value if isinstance(attachment.value, dict) else None
-            if queued == "queued_command" and isinstance(attachment["prompt"].value, str):
-                self.became(line, self.say(Said("user", attachment["prompt"].text()), *place))
+            queued, prompt = inside(line, "attachment", "type").value, inside(line, "attachment", "prompt").value
+            if queued == "queued_command" and isinstance(prompt, str):
+                self._became(line, self.say(Said("user", prompt), *place))
             else:
                 self.unread.kind("attachment", queued)
         elif kind == "result":
             ended = subtype == "success" and line["is_error"].value is not True
             self.outcome = Outcome(success=ended, said_by="claude_code")
-            for key in ("total_cost_usd", "num_turns", "duration_ms", "usage", "modelUsage"):
-                if line[key].value is not None:
-                    self.meta[key] = line[key].value
+            self.meta |= {key: line[key].value for key in _ENDED if line[key].value is not None}
         elif kind == "system" and subtype == "compact_boundary":
             self.boundary = line
         elif kind == "system" and str(subtype) not in _NOTES:
@@ -135,43 +139,79 @@ class _Session(SessionSteps):
         elif kind != "system" and str(kind) not in _UNSENT:
             self.unread.kind("line", kind)
 
-    def _user(self, line: Node, place: tuple[str, str, float | None]) -> None:
+    def _user(self, line: Node, place: _Place) -> None:
         told = said_of_anthropic(line["message"], self.unread)
         if line["isCompactSummary"].value is True:
-            self.reset(line, "\n".join(said.text for said in told))
+            self._reset(line, "\n".join(said.text for said in told))
         elif line["isVisibleInTranscriptOnly"].value is not True:
-            if place[0] == MAIN and self.boundary is not None:
-                self.reset(line)
+            self._compacted(line, place)
             for said in told:
                 if said.role == "tool":
                     self.ran[said.call_id] = _ran(line, said)
                 else:
-                    self.went_back(line, place[0])
-                self.became(line, self.say(said, *place))
+                    self._went_back(line, place[0])
+                self._became(line, self.say(said, *place))
 
-    def _assistant(self, line: Node, place: tuple[str, str, float | None]) -> None:
+    def _assistant(self, line: Node, place: _Place) -> None:
         lines = self.answers.pop((place[0], _answer_id(line)), None)
         if lines is None:
             return
         if line["message"]["model"].value == "<synthetic>":
             self.unread.add("message of Claude Code in the model's place")
             return
-        if place[0] == MAIN and self.boundary is not None:
-            self.reset(line)
+        self._compacted(line, place)
         messages = [part["message"] for part in lines]
         turn, *results = joined([said for message in messages for said in said_of_anthropic(message, self.unread)])
-        reasons = [message["stop_reason"].text_or_none() for message in messages]
+        reasons = [reason for message in messages if (reason := message["stop_reason"].text_or_none())]
         usages = [usage for message in messages if (usage := usage_of(message["usage"])) is not None]
-        if usages and not any(reasons):
-            self.unread.add("count of output tokens from before the answer ended")
-        reason = next(filter(None, reversed(reasons)), None)
+        self.unread.add("count of output tokens from before the answer ended", bool(usages) and not reasons)
         usage = max(usages, key=lambda usage: usage.completion_tokens, default=None)
-        model = messages[0]["model"].text_or_none()
+        model, reason = messages[0]["model"].text_or_none(), reasons[-1] if reasons else None
         index = self.say(turn, *place, model=model, finish_reason=reason, usage=usage)
         for part in lines:
-            self.became(part, index)
+            self._became(part, index)
         for said in results:
             self.say(said, *place)
+
+    # ---- compacted, or gone back in
+
+    def _became(self, line: Node, index: int) -> None:
+        if isinstance(line["uuid"].value, str):
+            self.step_of[line["uuid"].value] = index
+
+    def _compacted(self, line: Node, place: _Place) -> None:
+        if place[0] == MAIN and self.boundary is not None:
+            self._reset(line)
+
+    def _reset(self, line: Node, summary: str | None = None) -> None:
+        """Add the history as compaction left it: the summary, and the segment that the mark says it kept."""
+        boundary, self.boundary = self.boundary, None
+        segment = inside(boundary or line.made(None), "compactMetadata", "preservedSegment")
+        ends = [str(inside(segment, key).value) for key in ("headUuid", "tailUuid")]
+        places = [self.step_of[end] for end in ends if end in self.step_of]
+        kept = tuple(range(places[0], places[1] + 1)) if len(places) == 2 else ()
+        reset = ContextReset(index=self.index, t=moment(line["timestamp"]), summary=summary, kept=kept)
+        self._became(line, self.add(reset))
+
+    def _went_back(self, line: Node, thread: str) -> None:
+        """Add a reset where the chain above a prompt leaves out the thread's last turn: it was typed after going back."""
+        mine = (step for step in reversed(self.steps) if step.thread == thread)
+        last = next((step for step in mine if isinstance(step, ModelTurn | ContextReset)), None)
+        above = line["parentUuid"].value
+        if not isinstance(last, ModelTurn) or not isinstance(above, str):
+            return
+        chain: set[str] = set()
+        while isinstance(above, str) and above in self.parents and above not in chain:
+            if self.step_of.get(above) == last.index:  # nearly always at once: the chain of each prompt is long
+                return
+            chain.add(above)
+            above = self.parents[above]
+        if above is None:
+            kept = {self.step_of[uuid] for uuid in chain if uuid in self.step_of}
+            turns = [step for step in self.steps if step.index in kept and isinstance(step, ModelTurn)]
+            calls = {call.id for turn in turns for call in turn.tool_calls}
+            kept |= {step.index for step in self.steps if isinstance(step, ToolResult) and step.call_id in calls}
+            self.add(ContextReset(index=self.index, t=moment(line["timestamp"]), kept=tuple(sorted(kept))))
 
 
 def _answer_id(line: Node) -> str:
@@ -181,11 +221,10 @@ def _answer_id(line: Node) -> str:
 def _ran(line: Node, said: Said) -> Ran:
     """A tool's run as recorded beside the text that the model saw: whole output, duration, and if it was cut."""
     result = line["toolUseResult"] if line.has("toolUseResult") else line["tool_use_result"]
-    cut, whole, took = _CUT.search(said.text) is not None, "", None
-    if isinstance(result.value, dict):
-        whole = "\n".join(text for key in ("stdout", "stderr") if isinstance(text := result[key].value, str) and text)
-        cut = cut or result["truncated"].value is True
-        times = (result[key].value for key in ("durationMs", "totalDurationMs"))
-        took = next((value / 1000 for value in times if type(value) in (int, float)), None)
+    texts = (inside(result, key).value for key in ("stdout", "stderr"))
+    whole = "\n".join(text for text in texts if isinstance(text, str) and text)
+    cut = _CUT.search(said.text) is not None or inside(result, "truncated").value is True
+    times = (inside(result, key).value for key in ("durationMs", "totalDurationMs"))
+    took = next((value / 1000 for value in times if type(value) in (int, float)), None)
     longer = len(whole) > len(said.text)
     return Ran(whole if longer else None, duration_s=took, cut=cut and not longer)

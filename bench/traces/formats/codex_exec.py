@@ -12,7 +12,7 @@ from ..conversations import records
 from ..decoded import as_dict, dicts
 from ..documents import Document, Node, values_of
 from ..parts import usage_of
-from ..steps import Ran, Said, Steps, Turn
+from ..steps import Ran, Said, Steps, TurnPieces
 
 _EVENTS = {"thread.started", "turn.started", "turn.completed", "turn.failed", "item.started", "item.updated", "item.completed", "error"}  # fmt: skip
 _CALLS = {
@@ -63,7 +63,7 @@ class _ExecRun(Steps):
     def __init__(self) -> None:
         super().__init__()
         self.meta: dict[str, Any] = {}
-        self.turn = Turn()
+        self.turn = TurnPieces()
         self.turns = 0
 
     def event(self, line: Node) -> None:
@@ -103,7 +103,7 @@ class _ExecRun(Steps):
     def end(self, usage: Node | None = None) -> None:
         """Tell what was said and called as a turn, then the results."""
         alone = usage_of(usage) if usage is not None and not self.turns and not self.turn.calls else None
-        told, self.turn = self.turn.said(usage=alone), Turn()
+        told, self.turn = self.turn.said(usage=alone), TurnPieces()
         self.turns += bool(told)
         for said in told:
             self.say(said)

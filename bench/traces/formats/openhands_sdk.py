@@ -11,6 +11,7 @@ from ...model import Trace
 from ...model.errors import TraceError
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, PartOf, by_marks
+from ..decoded import as_dict
 from ..documents import Document
 from ..nodes import first_of
 from ..parts import Unread
@@ -43,15 +44,12 @@ class OpenHandsSdk:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        head = document.head if isinstance(document.head, dict) else {}
+        head = as_dict(document.head)
         asked = isinstance(head.get("messages"), list) or isinstance(head.get("input"), list)
+        answered = isinstance(head.get("response"), dict)
         logged = not head.keys().isdisjoint({"latency_sec", "context_window", "fncall_messages"})
-        marks = {
-            "a list 'messages' or 'input' beside an object 'response'": asked
-            and isinstance(head.get("response"), dict),
-            "OpenHands' 'latency_sec', 'context_window' or 'fncall_messages'": logged,
-        }
-        return by_marks(marks)
+        marks = {"a list 'messages' or 'input' beside an object 'response'": asked and answered}
+        return by_marks(marks | {"OpenHands' 'latency_sec', 'context_window' or 'fncall_messages'": logged})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The run that this call ends. PartOf where another file of the folder tells it."""
@@ -75,8 +73,8 @@ class OpenHandsSdk:
         for what, count in last.unread.counts.items():  # the last prompt holds what the others hold
             steps.unread.add(what, count)
         steps.unread.keys(last.whole, _CALL, "the file")
-        window = last.whole["context_window"].value
-        meta = {"costs_usd": kept["cost"], "latencies_s": kept["latency_sec"], "context_window": window}
+        meta = {"costs_usd": kept["cost"], "latencies_s": kept["latency_sec"]}
+        meta["context_window"] = last.whole["context_window"].value
         meta = {key: value for key, value in meta.items() if value}
         yield steps.trace(document, "openhands_sdk", last.whole, meta=meta)
 

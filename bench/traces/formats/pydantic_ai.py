@@ -13,7 +13,7 @@ from ..decoded import dicts
 from ..documents import Document, Node, values_of
 from ..nodes import first_of, inside, moment, only_text
 from ..parts import Unread, arguments_of, usage_by_total
-from ..steps import Said, Steps, Turn, result
+from ..steps import Said, Steps, TurnPieces, result
 
 _HOLDERS = ("messages", "message_history", "all_messages", "new_messages", "agent_messages")
 
@@ -82,8 +82,8 @@ def _say(steps: Steps, message: Node) -> None:
             steps.unread.kind("part", kind)
 
 
-def _turn(message: Node, unread: Unread) -> Turn:
-    turn = Turn()
+def _turn(message: Node, unread: Unread) -> TurnPieces:
+    turn = TurnPieces()
     for part in message["parts"].items():
         kind = part["part_kind"].text()
         if kind == "text":

@@ -12,7 +12,7 @@ from ..chat import calls_of
 from ..decoded import dicts
 from ..documents import Document, Node, values_of
 from ..nodes import at, inside, only_text, picked
-from ..steps import Ran, Said, Steps, Turn
+from ..steps import Ran, Said, Steps, TurnPieces
 
 _ASKED = {"user", "question", "task", "system"}
 _GRAPH = {"set_next_node", "call", "respond", "broadcast", "pass"}
@@ -64,7 +64,7 @@ class _Tape(Steps):
     def __init__(self, tape: Node) -> None:
         super().__init__()
         self.prompt, self.agent = "", "agent"
-        self.turn = Turn()
+        self.turn = TurnPieces()
         self.routes: list[tuple[str, str]] = []
         context = tape["context"]
         text = context.value if isinstance(context.value, str) else only_text(inside(context, "content"))
@@ -126,7 +126,7 @@ class _Tape(Steps):
             self.say(said, agent=self.agent)
         for taken, router in self.routes:
             self.route(taken, router, self.agent)
-        self.turn, self.routes = Turn(), []
+        self.turn, self.routes = TurnPieces(), []
 
 
 def _words(value: Any) -> str:

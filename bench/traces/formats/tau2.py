@@ -9,12 +9,14 @@ from ...model import Outcome, Trace
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, NoRun, by_marks
 from ..chat import Form, said_of_message
+from ..decoded import as_dict, dicts
 from ..documents import Document, Node, values_of
-from ..nodes import at, moment, only_text
+from ..nodes import at, inside, moment, only_text
 from ..parts import usage_of
-from ..steps import Steps
+from ..steps import Steps, result
 
 _FORM = Form(known=None)
+_META = ("trial", "seed", "termination_reason", "duration", "agent_cost", "user_cost")
 
 
 @register("reader", "tau2")
@@ -23,9 +25,6 @@ class Tau2:
 
     Tool calls and results of the simulated user are counted: they are not the agent's. The expected actions of the task are a label, the reward
     is the outcome (1 is success), the reason of the end is in `meta`. Spoken simulations (`ticks` in place of messages) are not read.
-
-    `{"task_id": "1", "messages": [{"role": "user", "content": "36 walls?"}, {"role": "assistant", "content": "yes", "usage": {"prompt_tokens": 9,
-    "completion_tokens": 1}}], "reward_info": {"reward": 1.0}}` is two turns, with usage and a success.
 
     Source: github.com/sierra-research/tau2-bench, `src/tau2/data_model/simulation.py` (Results) and `message.py`
     """
@@ -38,19 +37,12 @@ class Tau2:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        head = document.head[0] if isinstance(document.head, list) and document.head else document.head
-        held = head if isinstance(head, dict) else {}
-        info = held.get("info")
-        results = isinstance(info, dict) and "environment_info" in info and "tasks" in held
-        listed = held.get("simulations")
-        first = listed[0] if isinstance(listed, list) and listed else held
-        run = first if isinstance(first, dict) else {}
+        held = document.first
+        if "environment_info" in as_dict(held.get("info")) and "tasks" in held:
+            return Confidence.CERTAIN
+        run = next(iter(dicts(held.get("simulations"))), held)
         ran = {"task_id", "termination_reason"} <= run.keys()
-        return (
-            Confidence.CERTAIN
-            if results
-            else by_marks({"a task with a reason why it ended": ran, "messages": ran and "messages" in run})
-        )
+        return by_marks({"a task with a reason why it ended": ran, "messages": ran and "messages" in run})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's simulations in order, named by their own ids."""
@@ -58,9 +50,8 @@ class Tau2:
             info = value["info"]
             runs = value["simulations"].items() if info.value is not None or value.has("simulations") else [value]
             if not runs:
-                raise NoRun(
-                    str(value.fail("holds no simulations — they lie in files of their own beside it; give those"))
-                )
+                what = "holds no simulations — they lie in files of their own beside it; give those"
+                raise NoRun(str(value.fail(what)))
             tasks = {str(task["id"].value): task for task in value["tasks"].items()}
             for run in runs:
                 yield _trace(document, run, info, tasks.get(str(run["task_id"].value)))
@@ -73,18 +64,15 @@ def _trace(document: Document, run: Node, info: Node, task: Node | None) -> Trac
     for message in run["messages"].items():
         for inner in message["tool_messages"].items() or [message]:
             _say(steps, inner, model)
-    keys = ("trial", "seed", "termination_reason", "duration", "agent_cost", "user_cost")
-    meta = {key: run[key].value for key in keys if run[key].value is not None}
-    labels = {
-        "task": " ".join(
-            filter(None, (only_text(at(info, "environment_info", "domain_name")), str(run["task_id"].value)))
-        )
-    }
-    expected = at(task, "evaluation_criteria", "actions").value if task is not None else None
+    domain = only_text(at(info, "environment_info", "domain_name"))
+    labels = {"task": " ".join(filter(None, (domain, str(run["task_id"].value))))}
+    if expected := None if task is None else inside(task, "evaluation_criteria", "actions").value:
+        labels["expected_actions"] = expected
     reward = at(run, "reward_info", "reward").seconds()
     outcome = None if reward is None else Outcome(success=reward == 1, score=reward, said_by="tau2-bench's reward")
-    said = {"labels": labels | ({"expected_actions": expected} if expected else {}), "meta": meta, "outcome": outcome}
-    return steps.trace(document, "tau2", run, id=only_text(run["id"]) or "", **said)
+    meta = {key: run[key].value for key in _META if run[key].value is not None}
+    own = only_text(run["id"]) or ""
+    return steps.trace(document, "tau2", run, id=own, labels=labels, meta=meta, outcome=outcome)
 
 
 def _say(steps: Steps, message: Node, model: str | None) -> None:
@@ -95,13 +83,6 @@ def _say(steps: Steps, message: Node, model: str | None) -> None:
         return
     said = said_of_message(message, steps.unread, _FORM)
     if said.role == "tool":
-        failed = message["error"].value is True
-        said = replace(
-            said,
-            call_id=only_text(message["id"]) or "",
-            failed=failed,
-            error=said.text if failed and said.text else None,
-        )
-    answered = said.role == "assistant"
-    usage = usage_of(message["usage"]) if answered else None
-    steps.say(said, t=moment(message["timestamp"]), model=model if answered and usage else None, usage=usage)
+        said = result(said.content, only_text(message["id"]) or "", said.name, failed=message["error"].value is True)
+    usage = usage_of(message["usage"]) if said.role == "assistant" else None
+    steps.say(replace(said, model=model if usage else None, usage=usage), t=moment(message["timestamp"]))

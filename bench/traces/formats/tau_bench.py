@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
 
 import msgspec
 
@@ -13,11 +12,11 @@ from ...model.errors import TraceError
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
 from ..chat import said_of_message
-from ..documents import Document, Node
+from ..documents import Document, Node, values_of
 from ..nodes import at
 from ..steps import Steps
 
-_RUN = {"task_id", "reward", "info", "traj", "trial"}
+_RUN = {"task_id", "reward", "info", "traj", "trial", "records"}
 _INFO = {"task", "source", "user_cost", "reward_info"}
 _FAILED = "Error:"
 
@@ -42,32 +41,30 @@ class TauBench:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        head = document.head
-        first = head[0] if isinstance(head, list) and head else head
-        run = first if isinstance(first, dict) else {}
+        run = document.first
         marks = {"a list 'traj'": isinstance(run.get("traj"), list)}
         return by_marks(marks | {f"a key {key!r}": key in run for key in ("reward", "task_id")})
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's runs in order, named by their position; task and trial are in `meta`."""
-        whole = list(document.line_nodes()) if document.is_json_lines else [document.node()]
-        runs = whole[0].items() if len(whole) == 1 and isinstance(whole[0].value, list) else whole
+        runs = values_of(document)
         causes = _ground_truth(document)
-        empty = sum(not run["traj"].items() for run in runs)
-        for run in runs:
-            if run["traj"].items():
-                yield _trace(document, run, causes.get(str(run["task_id"].value)), empty)
-                empty = 0
+        spoken = [run for run in runs if run["traj"].items()]
+        for run in spoken:
+            empty = len(runs) - len(spoken) if run is spoken[0] else 0
+            yield _trace(document, run, causes.get(str(run["task_id"].value)), empty)
 
 
 def _trace(document: Document, run: Node, cause: Node | None, empty: int) -> Trace:
     steps = Steps()
     steps.unread.add("run without messages", empty)
-    steps.unread.keys(run, _RUN | {"records"}, "a run")
+    steps.unread.keys(run, _RUN, "a run")
     numbers: dict[int, int] = {}  # AgentRx's number of a step, and our index
     for position, message in enumerate(run["traj"].items()):
-        number = message["index"].count()
-        numbers[position + 1 if number is None else number] = _say(steps, message)
+        number, said = message["index"].count(), said_of_message(message, steps.unread)
+        if said.role == "tool" and said.text.startswith(_FAILED):
+            said = replace(said, failed=True, error=said.text)
+        numbers[position + 1 if number is None else number] = steps.say(said)
     task, info = at(run, "info", "task"), run["info"]
     if info.value is not None:
         steps.unread.keys(info, _INFO, "a run's info")
@@ -76,25 +73,15 @@ def _trace(document: Document, run: Node, cause: Node | None, empty: int) -> Tra
         user = at(task, "user_id").text_or_none()  # the numbers begin at 0 in each domain
         labels["task"] = str(run["task_id"].value) + (f" {user}" if user else "")
     meta = {key: run[key].value for key in ("task_id", "trial", "records") if run[key].value not in (None, {})}
-    meta.update(
-        (key, at(info, key).value) for key in ("source", "user_cost", "reward_info") if at(info, key).value is not None
-    )
-    meta.update((key, at(task, key).value) for key in ("user_id", "instruction") if at(task, key).value is not None)
+    for node, keys in ((info, ("source", "user_cost", "reward_info")), (task, ("user_id", "instruction"))):
+        meta |= {key: value for key in keys if (value := at(node, key).value) is not None}
     reward = run["reward"].seconds()
     outcome = None if reward is None else Outcome(success=reward == 1, score=reward, said_by="tau-bench's reward")
     if cause is not None:
-        labels.update(
-            {key: cause[key].value for key in ("failures", "root_cause", "failure_summary") if cause.has(key)}
-        )
+        told = ("failures", "root_cause", "failure_summary")
+        labels |= {key: cause[key].value for key in told if cause.has(key)}
         outcome = _with_root_cause(outcome or Outcome(), cause, numbers)
     return steps.trace(document, "tau_bench", run, labels=labels, meta=meta, outcome=outcome)
-
-
-def _say(steps: Steps, message: Node) -> int:
-    said = said_of_message(message, steps.unread)
-    if said.role == "tool" and said.text.startswith(_FAILED):
-        said = dataclasses.replace(said, failed=True, error=said.text)
-    return steps.say(said)
 
 
 def _ground_truth(document: Document) -> dict[str, Node]:
@@ -106,18 +93,15 @@ def _ground_truth(document: Document) -> dict[str, Node]:
             labels = Document(path).node().items()
         except TraceError:
             continue  # some other file of that name
-        found.update(
-            (str(label["trajectory_id"].value), label)
-            for label in labels
-            if label.has("trajectory_id") and label.has("failures")
-        )
+        about = [label for label in labels if label.has("trajectory_id") and label.has("failures")]
+        found.update((str(label["trajectory_id"].value), label) for label in about)
     return found
 
 
 def _with_root_cause(outcome: Outcome, cause: Node, numbers: dict[int, int]) -> Outcome:
     wanted = at(cause, "root_cause", "failure_id").value
-    step: Any = next(
-        (item["step_number"].count() for item in cause["failures"].items() if item["failure_id"].value == wanted), None
-    )
+    named = [item for item in cause["failures"].items() if item["failure_id"].value == wanted]
+    step = named[0]["step_number"].count() if named else None
     said_by = " and ".join(filter(None, (outcome.said_by, "AgentRx's annotators")))
-    return msgspec.structs.replace(outcome, failed_step=numbers.get(step), said_by=said_by)
+    failed = None if step is None else numbers.get(step)
+    return msgspec.structs.replace(outcome, failed_step=failed, said_by=said_by)
