@@ -46,7 +46,7 @@ def write_atif(trace: Trace, path: str | Path) -> None:
 
 
 def _trajectory(trace: Trace, thread: str) -> dict[str, Any]:
-    """What the format has a place for of a thread: its messages, calls and results, and its first tools."""
+    """Return what the format has a place for of a thread: its messages, calls and results, and its first tools."""
     own = [step for step in trace.steps if step.thread == thread]
     agent: dict[str, Any] = {"name": next((step.agent for step in own), "agent"), "version": "unknown"}
     steps: list[dict[str, Any]] = []
