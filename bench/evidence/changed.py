@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from ..model import ToolResult, as_text
 from ..text.decode import decoded
@@ -16,6 +17,7 @@ from ..text.fact_kinds import exit_codes
 from ..text.found_leaves import names_of, read_held
 from ..text.leaves import Leaves, flatten
 from ..text.notices import marker
+from ..text.tables import Names
 
 Key = tuple[str, ...]
 Record = list[tuple[Key, Any]]
@@ -41,8 +43,7 @@ _FAILURE = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class ChangedValue:
+class ChangedValue(NamedTuple):
     """One value that is shown otherwise: its key (`""`: a word of a line), what the tool returned and what is shown instead."""
 
     key: str
@@ -58,53 +59,87 @@ class Returned:
 
     def __init__(self, result: ToolResult) -> None:
         self.texts = tuple(dict.fromkeys((result.text, result.shown_by_recorder, as_text(result.value))))
-        value = result.data if isinstance(result.data, dict | list) else None
-        leaves = flatten(value) if value is not None else read_held(result.text, {})
-        self._is_data = leaves is not None and leaves.total > 0
-        self._lines = {line.strip() for text in self.texts for line in text.split("\n")}
-        self._names = names_of(leaves or Leaves())
-        self._records = list(_records(leaves)) if leaves is not None else []
+        self._data = result.data if isinstance(result.data, dict | list) else None
+        self._agreeing: dict[tuple[Key, str], set[int]] = {}
+
+    @cached_property
+    def _leaves(self) -> Leaves:
+        """The leaves of its value; where that is a text, those that it gives when it is read back."""
+        return flatten(self._data) if self._data is not None else read_held(self.texts[0], {}) or Leaves()
+
+    @cached_property
+    def _lines(self) -> set[str]:
+        return {line.strip() for text in self.texts for line in text.split("\n")}
+
+    @cached_property
+    def _names(self) -> Names:
+        return names_of(self._leaves)
+
+    @cached_property
+    def _records(self) -> list[Record]:
+        found = list(_records(self._leaves))
         for text in self.texts:
-            self._records += _pairs(text.split("\n")[:_LOOKED_AT])
-            if value is not None and text != result.text and (read := read_held(text, self._names)) is not None:
-                self._records += _records(read)
-        self._columns: dict[Key, dict[str, set[int]]] = {}
-        self._values: dict[Key, dict[str, Any]] = {}
+            found += _pairs(text.split("\n")[:_LOOKED_AT])
+            if self._data is not None and text != self.texts[0] and (read := read_held(text, self._names)) is not None:
+                found += _records(read)
+        return found
+
+    @cached_property
+    def _columns(self) -> dict[Key, dict[str, tuple[Any, set[int]]]]:
+        """By each end of a path and spelling of a value that stands there: the value, and the numbers of its records."""
+        found: dict[Key, dict[str, tuple[Any, set[int]]]] = {}
+        spellings: dict[Any, str] = {}
+
+        def enter(path: Key, item: Any, number: int) -> None:
+            typed = type(item), item
+            if typed not in spellings:
+                spellings[typed] = canonical(item)
+            for start in range(len(path)):
+                column = found.setdefault(path[start:], {})
+                column.setdefault(spellings[typed], (item, set()))[1].add(number)
+
         for number, record in enumerate(self._records):
             together: dict[Key, list[str]] = {}
             for path, item in record:
                 together.setdefault(path, []).append(str(item))
-                self._enter(path, item, number)
+                enter(path, item, number)
             for path, items in together.items():
                 if len(items) > 1:  # a list may be shown as one text
-                    self._enter(path, ", ".join(items), number)
-        self._agreeing: dict[tuple[Key, str], set[int]] = {}
-        self._by_word: dict[str, list[int]] | None = None
-        self._words: list[list[str]] = []
+                    enter(path, ", ".join(items), number)
+        return found
 
-    def _enter(self, path: Key, item: Any, number: int) -> None:
-        spelling = canonical(item)
-        for start in range(len(path)):
-            self._columns.setdefault(path[start:], {}).setdefault(spelling, set()).add(number)
-            self._values.setdefault(path[start:], {}).setdefault(spelling, item)
+    @cached_property
+    def _words(self) -> list[list[str]]:
+        """The words of each line of its texts."""
+        return [_WORD.findall(line) for text in self.texts for line in text.split("\n")[:_LOOKED_AT]]
+
+    @cached_property
+    def _by_word(self) -> dict[str, list[int]]:
+        """By word the numbers of the lines that have it."""
+        found: dict[str, list[int]] = {}
+        for number, words in enumerate(self._words):
+            for word in set(words):
+                found.setdefault(word, []).append(number)
+        return found
 
     def changes(self, shown: str) -> list[ChangedValue]:
         """The values of a text that shows this result which are others than those returned."""
         if shown in self.texts:
             return []
         lines = shown.split("\n")
-        if not self._is_data:
+        is_data = self._leaves.total > 0
+        if not is_data:
             wrapped = read_held(shown, {})
             texts = [decoded(shown)] if wrapped is None else [str(item) for _, (_, item) in wrapped]
             lines = [line for text in texts for line in text.split("\n")]
         new = [line for line in lines if line.strip() and not self._says(line.strip())][:_LOOKED_AT]
         if not new:
             return []
-        read = read_held(shown, self._names) if self._is_data else None
+        read = read_held(shown, self._names) if is_data else None
         found = [change for record in _records(read) for change in self._of_record(record)] if read is not None else []
         if read is None:
             found = [change for record in _pairs(new) for change in self._of_record(record)]
-            if not found and not self._is_data:
+            if not found and not is_data:
                 found = [change for line in new for change in self._of_line(line)]
         return found
 
@@ -143,17 +178,17 @@ class Returned:
             for path, item in (self._records[number] if number is not None else ())
             if path[-len(column) :] == column
         )
-        return next(of_record, None) or str(next(iter(self._values[column].values()), ""))
+        return next(of_record, None) or str(next(iter(self._columns[column].values()))[0])
 
     def _rows(self, column: Key, item: Any) -> set[int]:
         """The records that a shown value agrees with in a column."""
         key = column, canonical(item)
         if key not in self._agreeing:
-            exact = self._columns[column].get(key[1], set())
-            found = set(exact)
-            for spelling, value in () if exact else list(self._values[column].items())[:_DISTINCT]:
+            column_of = self._columns[column]
+            found = set(column_of[key[1]][1]) if key[1] in column_of else set()
+            for value, numbers in () if found else list(column_of.values())[:_DISTINCT]:
                 if explained(item, value):
-                    found |= self._columns[column][spelling]
+                    found |= numbers
             self._agreeing[key] = found
         return self._agreeing[key]
 
@@ -161,13 +196,6 @@ class Returned:
 
     def _of_line(self, line: str) -> Iterator[ChangedValue]:
         """The words of a line that stand where a line of the result, otherwise alike, has others."""
-        if self._by_word is None:
-            self._by_word = {}
-            for text in self.texts:
-                for other in text.split("\n")[:_LOOKED_AT]:
-                    self._words.append(_WORD.findall(other))
-                    for word in set(self._words[-1]):
-                        self._by_word.setdefault(word, []).append(len(self._words) - 1)
         words = _WORD.findall(line)
         if len(words) < 3 or len(words) > 300:
             return
@@ -189,16 +217,17 @@ class Returned:
 
 def _records(leaves: Leaves) -> Iterator[Record]:
     """The mappings that leaves come from, each with its values by path."""
+    path_of = functools.cache(_path)  # rows repeat their paths
     for row in leaves.rows:
-        yield [(_path(path), item) for path, (kind, item) in row if path and kind not in (dict, list)]
+        yield [(path_of(path), item) for path, (kind, item) in row if path and kind not in (dict, list)]
     groups: dict[Key, Record] = {}
     for path, (kind, item) in leaves.others:
         if path and kind not in (dict, list):
-            groups.setdefault(_path(path[:-1]), []).append((_path(path), item))
+            groups.setdefault(path_of(path[:-1]), []).append((path_of(path), item))
     yield from groups.values()
 
 
-def _path(keys: Iterable[str]) -> Key:
+def _path(keys: tuple[str, ...]) -> Key:
     return tuple(re.sub(r"[\W_]+", "", part.casefold()) for key in keys for part in key.split("."))
 
 

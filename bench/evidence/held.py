@@ -8,17 +8,16 @@ keys are only what was read back: text about a row is no row.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model import Prompt, ToolResult
-from ..text.found_leaves import LabelsOf, match_read, with_labelled
-from ..text.leaves import Leaves, Match, Path, flatten
+from ..text.found_leaves import LabelsOf, by_label, match_read, with_labelled
+from ..text.leaves import Leaf, Leaves, Match, Path, flatten
 from ..text.texts import Texts
 from .presence import PromptHeld
 
 
-@dataclass(frozen=True)
-class HeldLeaves:
+class HeldLeaves(NamedTuple):
     """The part of one structured result that one prompt still holds.
 
     `labelled` counts those of the kept leaves that were not read back, but stand beside their key: an upper bound.
@@ -59,7 +58,7 @@ class StructuredResults:
         self.labels = LabelsOf(self.leaves.values(), texts)
         """The values of every structured result that a text holds beside their key."""
 
-        self._known: dict[tuple[int, tuple[str, ...]], tuple[Match, Leaves]] = {}
+        self._known: dict[tuple[int, tuple[str, ...]], tuple[HeldLeaves, dict[str, list[Leaf]]]] = {}
 
     def held(self, sightings: Iterable[tuple[str, ToolResult | Prompt, PromptHeld]]) -> dict[str, list[HeldLeaves]]:
         """Every structured result at its first prompt ("shown") and at the last one ("end"), in order."""
@@ -72,22 +71,29 @@ class StructuredResults:
         return found
 
     def _held(self, result: ToolResult, shown: PromptHeld) -> HeldLeaves:
-        leaves, rows = self.leaves[result.index], len(self.leaves[result.index].rows)
-        columns, paths = self._columns[result.index], self._paths[result.index]
-        if shown.whole(result):
+        leaves = self.leaves[result.index]
+        texts = (result.text,) if shown.whole(result) else tuple(shown.texts_of(result.index))
+        if (result.index, texts) not in self._known:
+            held = self._read(result, leaves, texts)
+            self._known[result.index, texts] = held, by_label(held.match.lost, self.labels.labels)
+        held, lost = self._known[result.index, texts]
+        if not lost:
+            return held
+        found, labelled = with_labelled(held.match, leaves, lost, shown.items())
+        return held._replace(match=found, labelled=labelled) if labelled else held
+
+    def _read(self, result: ToolResult, leaves: Leaves, texts: tuple[str, ...]) -> HeldLeaves:
+        """What texts that show a result give when they are read back; the untruncated text gives everything."""
+        rows, columns, paths = len(leaves.rows), self._columns[result.index], self._paths[result.index]
+        if texts == (result.text,):
             everything = Match(leaves.total, leaves.total, [], rows)
-            all_columns, all_paths = (len(columns),) * 2, (len(paths),) * 2
-            return HeldLeaves(result, everything, 0, (rows, rows), all_columns, all_paths)
-        key = result.index, tuple(shown.texts_of(result.index))
-        if key not in self._known:
-            self._known[key] = match_read(leaves, key[1])
-        read, held = self._known[key]
-        found, labelled = with_labelled(read, leaves, self.labels.labels, shown.items())
+            return HeldLeaves(result, everything, 0, (rows, rows), (len(columns),) * 2, (len(paths),) * 2)
+        read, held = match_read(leaves, texts)
         in_rows = {path for row in held.rows for path, _ in row}
         return HeldLeaves(
             result,
-            found,
-            labelled=labelled,
+            read,
+            labelled=0,
             rows=(read.rows_kept, rows),
             columns=(len(columns & in_rows), len(columns)),
             paths=(_count_paths(paths, {path for path, _ in held}), len(paths)),

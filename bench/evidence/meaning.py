@@ -7,11 +7,13 @@ name. A bag of values keeps nothing. Facts from prose, a long text in a field in
 
 from __future__ import annotations
 
+import functools
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..model import ToolResult, as_text
 from ..text.decode import NothingParsed, decode_strings, parse_json
@@ -36,21 +38,15 @@ _CHUNK = re.compile(rf".{{1,{_LINE_CHARS}}}(?:[\s,;|]|$)")
 
 _Path = tuple[str, ...]
 _Pairs = list[tuple[str, str]]
-_Scalars = tuple[_Path, _Pairs]
 
 
-@dataclass(frozen=True)
-class Field:
-    """One scalar of a structured result: its key, the stems of all keys that lead to it, its text, and the values that identify its record."""
+class Field(NamedTuple):
+    """One scalar of a structured result: its name, the keys that lead to it, its text, and the number of its record."""
 
     name: str
-    keys: frozenset[str]
+    path: _Path
     text: str
-    record: frozenset[str]
-
-    def holds(self, fact: str) -> bool:
-        """True if the field's value says a fact."""
-        return _says(self.text, fact)
+    record: int
 
 
 def _says(text: str, fact: str) -> bool:
@@ -76,63 +72,72 @@ def _key(names: Iterable[str]) -> frozenset[str]:
     return (words - FUNCTION_WORDS) or words or found
 
 
-@dataclass
 class _Fields:
-    """The fields of one structured result."""
+    """The fields of one structured result; of another one there are none. What tells its records apart is found when it is asked for."""
 
-    fields: list[Field] = field(default_factory=list)
-    prose: list[str] = field(default_factory=list)
-    keys: set[str] = field(default_factory=set)
-    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    def __init__(self, result: ToolResult) -> None:
+        self.fields: list[Field] = []
+        self.prose: list[str] = []
+        self.keys: set[str] = set()
+        self.names: dict[str, tuple[str, ...]] = {}
+        self.stems = functools.cache(_key)
+        value = result.data
+        if not isinstance(value, dict | list) and result.text.lstrip()[:1] in ("{", "["):
+            try:
+                value = parse_json(result.text)
+            except NothingParsed:
+                value = None
+        self._records = list(_records(decode_strings(value)))
+        for number, (path, scalars, _) in enumerate(self._records):
+            self.keys.update(path)
+            for key, text in scalars:
+                self.keys.add(key)
+                if _is_prose(text) or not self.stems((*path, key)):
+                    self.prose.append(text)
+                else:
+                    name = key if self.stems((key,)) else next(part for part in reversed(path) if self.stems((part,)))
+                    self.names.setdefault(name, (name,))
+                    self.fields.append(Field(name, (*path, key), text, number))
 
     @cached_property
     def by_word(self) -> dict[str, list[Field]]:
         """The fields by each word and number of their values."""
         found: dict[str, list[Field]] = {}
+        words: dict[str, set[str]] = {}
         for item in self.fields:
-            for word in {*words_of(item.text), *numbers_in(item.text)}:
+            if item.text not in words:
+                words[item.text] = {*words_of(item.text), *numbers_in(item.text)}
+            for word in words[item.text]:
                 found.setdefault(word.casefold(), []).append(item)
         return found
 
     @cached_property
-    def records(self) -> frozenset[str]:
-        """The values that identify any record."""
-        return frozenset().union(*(item.record for item in self.fields))
+    def identifies(self) -> list[frozenset[str]]:
+        """The values that identify each record, by its number."""
+        columns: dict[_Path, Counter[str]] = {}
+        for path, scalars, _ in self._records:
+            for key, item in scalars:
+                columns.setdefault((*path, key), Counter())[item] += 1
+        of_pairs = {
+            id(scalars): [text.casefold() for key, text in scalars if _identifies(key, text, columns[(*path, key)])]
+            for path, scalars, _ in self._records
+        }
+        return [
+            frozenset(part.casefold() for part in path if re.search(r"\d", part)).union(
+                *(of_pairs[id(pairs)] for pairs in around)
+            )
+            for path, _, around in self._records
+        ]
+
+    @cached_property
+    def all_records(self) -> frozenset[str]:
+        """The values that identify the record of any field."""
+        return frozenset().union(*(self.identifies[number] for number in {item.record for item in self.fields}))
 
     def of(self, fact: str) -> list[Field]:
         """The fields that say a fact."""
         words = [fact] if is_number(fact) else sorted(words_of(fact), key=len)[-1:]
-        return [item for word in words for item in self.by_word.get(word.casefold(), ()) if item.holds(fact)]
-
-
-def _fields_of(result: ToolResult) -> _Fields:
-    """The fields of a result; none for one that is not structured."""
-    found, value = _Fields(), result.data
-    if not isinstance(value, dict | list) and result.text.lstrip()[:1] in ("{", "["):
-        try:
-            value = parse_json(result.text)
-        except NothingParsed:
-            return found
-    columns: dict[_Path, list[str]] = {}
-    records = list(_records(decode_strings(value)))
-    for path, scalars, _ in records:
-        for key, item in scalars:
-            columns.setdefault((*path, key), []).append(as_text(item))
-    for path, scalars, around in records:
-        found.keys.update(path)
-        inside = {part.casefold() for part in path if re.search(r"\d", part)}
-        for of_path, of_record in around:
-            inside |= {text.casefold() for key, text in of_record if _identifies(key, text, columns[(*of_path, key)])}
-        for key, text in scalars:
-            found.keys.add(key)
-            told_by = _key((*path, key))
-            if _is_prose(text) or not told_by:
-                found.prose.append(text)
-            else:
-                name = next(part for part in (key, *reversed(path)) if _key((part,)))
-                found.names.setdefault(name, (name,))
-                found.fields.append(Field(name, told_by, text, frozenset(inside)))
-    return found
+        return [item for word in words for item in self.by_word.get(word.casefold(), ()) if _says(item.text, fact)]
 
 
 def _is_prose(text: str) -> bool:
@@ -149,22 +154,22 @@ def _is_prose(text: str) -> bool:
     )
 
 
-def _identifies(key: str, text: str, column: list[str]) -> bool:
+def _identifies(key: str, text: str, column: Counter[str]) -> bool:
     """True if a value tells its record from the others."""
     if len(text) < 2 or len(text) > 80:
         return False
     return bool(_IDENTIFIES.search(key.casefold())) or (
-        len(column) > 1 and len(text) > 3 and not is_number(number_value(text) or "") and column.count(text) == 1
+        len(text) > 3 and column[text] == 1 and column.total() > 1 and not is_number(number_value(text) or "")
     )
 
 
 def _records(
-    node: Any, path: _Path = (), around: tuple[_Scalars, ...] = ()
-) -> Iterator[tuple[_Path, _Pairs, tuple[_Scalars, ...]]]:
+    node: Any, path: _Path = (), around: tuple[_Pairs, ...] = ()
+) -> Iterator[tuple[_Path, _Pairs, tuple[_Pairs, ...]]]:
     """Every mapping of a value: the keys that lead to it, its scalars by key, and those of itself and of the mappings around it."""
     if isinstance(node, Mapping):
         own: _Pairs = []
-        around = (*around, (path, own))
+        around = (*around, own)
         for key, item in node.items():
             for one in item if isinstance(item, list) else (item,):
                 if isinstance(one, dict | list):
@@ -237,7 +242,7 @@ class Meaning:
 
     def _of(self, step: int) -> _Fields:
         if step not in self._fields:
-            self._fields[step] = _fields_of(self._results[step])
+            self._fields[step] = _Fields(self._results[step])
         return self._fields[step]
 
     def _kept(self, text: str, fact: str, step: int) -> bool:
@@ -245,7 +250,7 @@ class Meaning:
         sources = fields.of(fact)
         if not sources:
             return False
-        keys = frozenset().union(*(item.keys for item in sources))
+        keys = frozenset().union(*(fields.stems(item.path) for item in sources))
         lines = [line for line in self._lines_with(text, fact) if _says(line.text, fact)]
         if any(line.stems & keys or self._of_record(line, fact, sources, fields) for line in lines):
             return True
@@ -273,18 +278,19 @@ class Meaning:
 
     def _of_record(self, line: _Sentence, fact: str, sources: list[Field], fields: _Fields) -> bool:
         """True if a sentence says whose value a fact is."""
-        idents = [ident for item in sources for ident in item.record if occurs(line.said, ident)]
+        records = [fields.identifies[item.record] for item in sources]
+        idents = {ident for record in records for ident in record if occurs(line.said, ident)}
         if not idents:
             return False
         words = re.findall(r"\w+", line.said)
         foreign = sum(word.isalpha() and word not in fields.by_word for word in words)
         if foreign >= max(1, _FOREIGN * len(words)):
             return True
-        said, told = line.said, fact.casefold()
+        told = fact.casefold()
         return any(
-            _told_of(said, ident, told, fields.records - item.record)
-            for item in sources
-            for ident in item.record & {*idents} - {told}
+            _told_of(line.said, ident, told, fields.all_records - record)
+            for record in records
+            for ident in record & idents - {told}
         )
 
 

@@ -268,6 +268,11 @@ class TraceEvidence:
         facts = dict.fromkeys(fact for text in said for fact in self.texts.facts(text))
         return FactsHeld({**facts, **self._finder.universe}, self.texts)
 
+    def lost_of(self, result: ToolResult, text: str) -> list[str]:
+        """The facts of a result that a text does not hold, in the order of the result."""
+        held = frozenset(self.facts_held(text))
+        return [fact for fact in self.texts.facts(result.text) if fact not in held]
+
     @cached_property
     def _as_recorded(self) -> dict[int, str]:
         """The text of each step's message as it is, a result untruncated."""

@@ -97,6 +97,9 @@ class SaidBefore:
         self._trace = trace
         self._figures: dict[int, list[float]] = {}
         self._since: dict[tuple[str, str], float] = {}
+        self.invented: dict[tuple[int | None, str, int], tuple[list[str], list[str], int]] = {}
+        """By step, own text and the step before which a fact counts as said: orders, facts that nothing had said, and the number of all facts."""
+        self.sentences: dict[str, list[str]] = {}
 
     @cached_property
     def _first(self) -> dict[str, int]:
@@ -269,17 +272,18 @@ class OwnWords:
 
     def _of_text(self, own: OwnText, handles: set[str]) -> Invented:
         before = own.prompt if own.result is None else own.result.index + 1
-        facts = self._texts.facts(own.text)
-        plain, said = self._texts.plain(own.text), self._said
-        found = [
-            fact
-            for fact, kind in facts.items()
-            if said.since(fact, kind) >= before
-            and not any(fact in handle or handle in fact for handle in handles)
-            and not self._harmless(fact, kind, plain, own)
-        ]
-        orders = list(_orders(own)) if own.was else []
-        total = len(facts) + len(orders)
+        key = own.message.step, own.text, before
+        if key not in self._said.invented:
+            facts, plain = self._texts.facts(own.text), self._texts.plain(own.text)
+            new = [
+                fact
+                for fact, kind in facts.items()
+                if self._said.since(fact, kind) >= before and not self._harmless(fact, kind, plain, own)
+            ]
+            self._said.invented[key] = list(_orders(own)) if own.was else [], new, len(facts)
+        orders, new, total = self._said.invented[key]
+        found = [fact for fact in new if not any(fact in handle or handle in fact for handle in handles)]
+        total += len(orders)
         return Invented(own, (*orders, *found), total if orders else len(found), total)
 
     def _harmless(self, fact: str, kind: str, plain: str, own: OwnText) -> bool:

@@ -62,7 +62,7 @@ def _kept(evidence: RunEvidence, result: ToolResult, table: Table | None, damage
     else:
         held = evidence.outcomes[result.index].stored
         where, text = "in its store", as_text(held)
-        lost = evidence.texts.missing(text, evidence.texts.facts(result.text))
+        lost = evidence.of_trace.lost_of(result, text)
     needed = {item.fact for item in damage.missed}
     behind = {fact for found in evidence.tiers["end"] if found.held.result is result for fact in found.retrievable}
     named = sorted(lost, key=lambda fact: fact not in needed)[:MAX_NAMED]

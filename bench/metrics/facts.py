@@ -67,7 +67,7 @@ def _lost_in_store(evidence: RunEvidence, result: ToolResult, outcome: ResultOut
     if outcome.stored is result.value:
         return []
     text = evidence.of_trace.stored_text(result, outcome)
-    return [] if text == result.text else evidence.texts.missing(text, evidence.texts.facts(result.text))
+    return [] if text == result.text else evidence.of_trace.lost_of(result, text)
 
 
 def _of_kind(evidence: RunEvidence, kind: str, place: str) -> list[Sample]:

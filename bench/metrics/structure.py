@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ..evidence.held import HeldLeaves
 from ..evidence.of_run import RunEvidence
 from ..model import ResultOutcome, Sample, ToolResult
-from ..text.found_leaves import match_read, with_labelled
+from ..text.found_leaves import by_label, match_read, with_labelled
 from ..text.leaves import Leaf, Leaves, Match, flatten, match, tokens_of
 from . import LISTED, metric, of_result, sample
 
@@ -59,7 +59,7 @@ def _stored(evidence: RunEvidence, result: ToolResult, leaves: Leaves, outcome: 
     text = evidence.of_trace.stored_text(result, outcome)
     labels = evidence.of_trace.structured.labels
     read = match_read(leaves, [text])[0]
-    return _sample(result, *with_labelled(read, leaves, labels.labels, Counter(labels(text))))
+    return _sample(result, *with_labelled(read, leaves, by_label(read.lost, labels.labels), Counter(labels(text))))
 
 
 def _sample(result: ToolResult, found: Match, labelled: int) -> Sample:

@@ -150,33 +150,45 @@ class LabelsOf(Remembered[tuple[str, ...]]):
                     yield from (f"{key}{JOINT}{token}",) * count
 
 
+def by_label(lost: Iterable[Leaf], labels: Mapping[Leaf, tuple[str, ...]]) -> dict[str, list[Leaf]]:
+    """The distinct leaves of some, by the pairs of key and value as which they may stand on a line; `labels` are as `LabelsOf` has them."""
+    found: dict[str, list[Leaf]] = {}
+    for leaf in dict.fromkeys(lost):
+        for label in labels.get(leaf, ()):
+            found.setdefault(label, []).append(leaf)
+    return found
+
+
 def with_labelled(
-    found: Match, leaves: Leaves, labels: Mapping[Leaf, tuple[str, ...]], counts: Mapping[str, int]
+    found: Match, leaves: Leaves, lost: Mapping[str, Sequence[Leaf]], counts: Mapping[str, int]
 ) -> tuple[Match, int]:
     """A match with the leaves added that stand beside their key on a line, and how many these are.
 
-    `labels` are those of each leaf under a key, as `LabelsOf` has them, `counts` how often each is there. Equal leaves count as often as they were
+    `lost` are its lost leaves as `by_label` gives them, `counts` how often each label is there. Equal leaves count as often as they were
     read back, or as often as there are such lines, whichever is more: they may be the same places.
 
     >>> leaves = Leaves(others=[(("n",), (int, 1)), (("n",), (int, 1)), (("m",), (int, 1))])
-    >>> with_labelled(Match(0, 3, [*leaves]), leaves, LabelsOf([leaves]).labels, {"n\\0" + "1": 1, "m\\0" + "1": 0})[1]
+    >>> lost = by_label(leaves, LabelsOf([leaves]).labels)
+    >>> with_labelled(Match(0, 3, [*leaves]), leaves, lost, {"n\\0" + "1": 1, "m\\0" + "1": 0})[1]
     1
     """
-    if not found.lost:
-        return found, 0
-    missing = Counter(found.lost)
+    there: Counter[Leaf] = Counter()
+    for label in lost.keys() & counts.keys():
+        for leaf in lost[label]:
+            there[leaf] += counts[label]
     more = {}
-    for leaf, gone in missing.items():
-        size, there = leaves.sizes[leaf], sum([counts.get(label, 0) for label in labels.get(leaf, ())])
-        more[leaf] = min(size, there) - (size - gone)
-    lost = []
+    for leaf, count in there.items():
+        more[leaf] = min(leaves.sizes[leaf], count) - (leaves.sizes[leaf] - found.missing[leaf])
+    if not any(count > 0 for count in more.values()):
+        return found, 0
+    left = []
     for leaf in found.lost:
-        if more[leaf] > 0:
+        if more.get(leaf, 0) > 0:
             more[leaf] -= 1
         else:
-            lost.append(leaf)
-    added = len(found.lost) - len(lost)
-    return replace(found, kept=found.kept + added, lost=lost), added
+            left.append(leaf)
+    added = len(found.lost) - len(left)
+    return replace(found, kept=found.kept + added, lost=left), added
 
 
 def stands(key: str, line: str, words: Container[str]) -> bool:

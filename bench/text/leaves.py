@@ -32,7 +32,7 @@ class Leaves:
     rows: list[list[Leaf]] = field(default_factory=list)
     others: list[Leaf] = field(default_factory=list)
 
-    @property
+    @functools.cached_property
     def total(self) -> int:
         """The number of leaves."""
         return len(self.others) + sum(map(len, self.rows))
@@ -59,6 +59,11 @@ class Match:
     total: int
     lost: list[Leaf]
     rows_kept: int = 0
+
+    @functools.cached_property
+    def missing(self) -> Counter[Leaf]:
+        """The distinct lost leaves, with how often each is lost."""
+        return Counter(self.lost)
 
 
 def typed(value: Any) -> Typed:
