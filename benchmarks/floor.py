@@ -20,7 +20,7 @@ import bench
 from bench.comparison.rows import case_row, summarized
 from bench.evidence.of_run import PromptEvidence, RunEvidence, same_prompts
 from bench.evidence.of_trace import TraceEvidence
-from bench.metrics import metrics
+from bench.metrics import Metric, metrics
 from bench.model import ModelTurn, Row, SystemTurn, ToolResult, Trace, UserTurn, compact_json, text_of
 from bench.replayer.loop import Replayer
 from bench.run.case import OracleCosts
@@ -88,6 +88,9 @@ def replay_and_score(
     """
     spent = {"replay": 0.0}
     chosen = {name: metric for name, metric in metrics().items() if name.startswith(only)}
+    rooms: dict[str, list[Metric]] = {}
+    for name, metric in chosen.items():
+        rooms.setdefault(name.partition(".")[0], []).append(metric)
     rows: list[Row] = []
     for trace in traces:
         of_trace = TraceEvidence(trace)
@@ -99,13 +102,16 @@ def replay_and_score(
             spent["replay"] += elapsed_s
             prompts = shared.setdefault(same_prompts(run), PromptEvidence(of_trace, run))
             evidence = RunEvidence(of_trace, run, prompts, oracle, replayer.counter)
-            for name, metric in chosen.items():
-                room = name.partition(".")[0]
-                elapsed_s, found = timed(lambda m=metric, e=evidence: m.samples(e))
+            for room, of_room in rooms.items():
+                elapsed_s, samples = timed(
+                    lambda m=of_room, e=evidence: [(metric.info, metric.samples(e)) for metric in m]
+                )
                 spent[room] = spent.get(room, 0.0) + elapsed_s
-                elapsed_s, row = timed(lambda m=metric, r=run, f=found: case_row(m.info, r, f))
+                elapsed_s, found = timed(
+                    lambda r=run, f=samples: [case_row(info, r, of_metric) for info, of_metric in f]
+                )
                 spent["rows"] = spent.get("rows", 0.0) + elapsed_s
-                rows.append(row)
+                rows += found
     elapsed_s, _ = timed(lambda: summarized(rows, {name: metric.info for name, metric in chosen.items()}))
     spent["rows"] = spent.get("rows", 0.0) + elapsed_s
     return spent

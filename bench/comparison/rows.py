@@ -35,7 +35,8 @@ def case_row(info: MetricInfo, run: Run, samples: Sequence[Sample]) -> Row:
     value, n = (None, 0.0) if reason else aggregate(info, samples)
     if value is None and reason is None:
         reason = next((sample.reason for sample in samples if sample.numerator is None and sample.reason), NOTHING)
-    low, high = (None, None) if value is None else bounds(info, samples)
+    bounded = [item for item in samples if item.upper_bound or item.least is not None or item.most is not None]
+    low, high = (None, None) if value is None or not bounded else bounds(info, samples)
     partly = sum(sample.numerator is None for sample in samples) if value is not None else 0
     return Row(
         strategy=run.strategy,
@@ -48,7 +49,7 @@ def case_row(info: MetricInfo, run: Run, samples: Sequence[Sample]) -> Row:
         low=low,
         high=high,
         partly=partly,
-        marks=_marks(info, run, samples, partly),
+        marks=_marks(info, run, bounded, f"{partly} of {len(samples)} not measured" if partly else ""),
     )
 
 
@@ -87,16 +88,16 @@ def bounds(info: MetricInfo, samples: Sequence[Sample]) -> tuple[float | None, f
     return low, high
 
 
-def _marks(info: MetricInfo, run: Run, samples: Sequence[Sample], partly: int) -> tuple[str, ...]:
+def _marks(info: MetricInfo, run: Run, bounded: Sequence[Sample], partly: str) -> tuple[str, ...]:
     marks = []
     if run.encoding_assumed and info.unit in ("tokens", "usd"):
         marks.append(f"tokens counted with {run.encoding}: the model's own encoding is not known")
-    if any(sample.low != sample.numerator for sample in samples):
+    if any(sample.low != sample.numerator for sample in bounded):
         marks.append("upper bound: some values were looked for as whole tokens")
-    if any(sample.high != sample.numerator for sample in samples):
+    if any(sample.high != sample.numerator for sample in bounded):
         marks.append("lower bound: some values can only be higher")
     if partly:
-        marks.append(f"{partly} of {len(samples)} not measured")
+        marks.append(partly)
     return tuple(marks)
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ..model import (
     AnyStep,
@@ -49,8 +49,7 @@ _PARTS = 24
 """The most parts that the end of a path has: all ends of a longer path would take the square of its length."""
 
 
-@dataclass(frozen=True)
-class Dependency:
+class Dependency(NamedTuple):
     """A fact in a model turn that an earlier message of its thread had said.
 
     `turn` is the step of the turn, `turn_number` how many model turns of the thread came before it. `origin` is who said it first, at step
@@ -73,8 +72,7 @@ class Dependency:
 # ---------------------------------------------------------------- what turns say
 
 
-@dataclass(frozen=True)
-class SaidFact:
+class SaidFact(NamedTuple):
     """One fact as a turn says it: `code` tells whether only code says it."""
 
     fact: str

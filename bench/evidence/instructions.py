@@ -83,8 +83,9 @@ class Instructions:
         }
         self.by_thread: dict[str, list[Instruction]] = {}
         self._holds: dict[tuple[str, str], bool] = {}
-        self._sentences: dict[str, list[frozenset[str]]] = {}
         self._stems: dict[str, frozenset[str]] = {}
+        self._ruling: dict[str, frozenset[str]] = {}
+        self._sentences: dict[str, list[frozenset[str]]] = {}
         self._known_words: dict[str, frozenset[str]] = {}
         started: set[str] = set()
         users: dict[str, list[UserTurn]] = {}
@@ -151,12 +152,18 @@ class Instructions:
         """True if a text has a rule as it stands, or a sentence that rules something with half of its words."""
         if rule in text:
             return True
-        if text not in self._sentences:
-            sentences = [sentence for sentence in re.split(r"(?<=[.!?;])\s+|\n", text) if _RULES.search(sentence)]
-            self._sentences[text] = [stems(sentence) for sentence in sentences]
         if rule not in self._stems:
             self._stems[rule] = stems(rule) - _MODAL - FUNCTION_WORDS
         wanted = self._stems[rule]
-        return (
-            any(len(wanted & there) >= RULE_KEPT * len(wanted) for there in self._sentences[text]) if wanted else False
-        )
+        return bool(wanted) and any(len(wanted & there) >= RULE_KEPT * len(wanted) for there in self._rulings(text))
+
+    def _rulings(self, text: str) -> list[frozenset[str]]:
+        """The stems of each sentence of a text that rules something; summaries repeat sentences."""
+        if text not in self._sentences:
+            found = self._sentences[text] = []
+            for sentence in re.split(r"(?<=[.!?;])\s+|\n", text):
+                if sentence not in self._ruling:
+                    self._ruling[sentence] = stems(sentence) if _RULES.search(sentence) else frozenset()
+                if self._ruling[sentence]:
+                    found.append(self._ruling[sentence])
+        return self._sentences[text]

@@ -154,13 +154,18 @@ class RunEvidence:
         return calls_of(self.of_trace, self.run, self.prompts.kept, self.count)
 
     @cached_property
+    def uncached_calls(self) -> list[PricedCall]:
+        """Every model call with what it costs without any cache."""
+        return [call.uncached for call in self.calls]
+
+    @cached_property
     def spent(self) -> dict[Economy, Spent]:
         """The money by its use, with the provider's cache and without; `{}` if some call has no price."""
         if self.run.failure is not None or not self.calls:
             return {}
         calls: dict[Economy, list[PricedCall]] = {
             "provider": self.calls,
-            "none": [call.uncached for call in self.calls],
+            "none": self.uncached_calls,
         }
         found = {cache: spent(self.of_trace, self.run, of_cache, self.refetches) for cache, of_cache in calls.items()}
         return {cache: value for cache, value in found.items() if value is not None}

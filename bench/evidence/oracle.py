@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -33,8 +33,7 @@ Fact = tuple[str, str]
 """A thread and a fact that it depends on."""
 
 
-@dataclass(frozen=True)
-class Need:
+class Need(NamedTuple):
     """A fact that a thread depends on: who said it first at which step, up to which turn it is needed, in how many prompts that is, how many
     dependencies it serves, and the key under which a structured result says it (`""`: it is prose).
     """
@@ -90,8 +89,7 @@ class Future:
         return self.held.texts.plain(text)
 
 
-@dataclass(frozen=True)
-class Bundle:
+class Bundle(NamedTuple):
     """Needs that are kept or given up together, and the tokens that giving them up saves over all prompts."""
 
     needs: tuple[Need, ...]

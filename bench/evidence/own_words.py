@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..model import (
     AlteredWords,
@@ -67,8 +67,7 @@ _NO_VERB = frozenset(_OPENING.split())
 """Words that begin a sentence that is no order."""
 
 
-@dataclass(frozen=True)
-class OwnText:
+class OwnText(NamedTuple):
     """One message with words of the strategy: what stood there before (`""`: nothing), the result that it shows, the first prompt with it."""
 
     message: Message

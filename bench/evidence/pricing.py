@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..model import Prompt, Run, Spent, WriterCall
@@ -29,8 +28,7 @@ class CachePrefix(NamedTuple):
     warm: int = 0
 
 
-@dataclass(frozen=True)
-class PricedCall:
+class PricedCall(NamedTuple):
     """One model call: its prompt, what of it the cache reads (None: the provider's rule is not known here) and writes, and its answer, in
     tokens; the model, its provider, and its prices (None: none are listed). `reread` is what a call right after it would read of this prompt, and
     `writes` whether what that call adds would be charged as written. Where nobody knows what the cache served, `otherwise` is the same call if
@@ -52,7 +50,7 @@ class PricedCall:
     @property
     def uncached(self) -> PricedCall:
         """The same call without any cache."""
-        return replace(self, read=0, written=0, reread=0, writes=False, otherwise=None)
+        return self._replace(read=0, written=0, reread=0, writes=False, otherwise=None)
 
     def usd(self, repair: Refetch | None = None) -> float | None:
         """The cost in dollars, and of the call that repairs it; None without prices. Where no cache rule is known nothing is read from it.
@@ -183,7 +181,7 @@ def calls_of(of_trace: TraceEvidence, run: Run, prefixes: list[CachePrefix], cou
             served, never = _served(call, rule, kept, prompt.tokens - _at_end(run), counting.cache_share), call.uncached
             call = served if counting.cache_used else never
             if not counting.cache_known:
-                call = replace(call, otherwise=never if counting.cache_used else served)
+                call = call._replace(otherwise=never if counting.cache_used else served)
         found.append(call)
     return found
 
@@ -192,7 +190,7 @@ def _served(call: PricedCall, rule: CacheRule, kept: CachePrefix, begins: int, s
     """A call whose cache is used; `begins` are the tokens of the prompt without its end, `share` is what this trace's provider served."""
     read, writes = _read(rule, kept, share), rule.writes and call.prompt_tokens >= rule.minimum
     reread = _read(rule, CachePrefix(begins), share)
-    return replace(call, read=read, written=begins - read if writes else 0, reread=reread, writes=writes)
+    return call._replace(read=read, written=begins - read if writes else 0, reread=reread, writes=writes)
 
 
 def spent(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..model import Compaction, Prompt, Run, ToolResult
 from .dependencies import Dependency
@@ -12,8 +13,7 @@ from .presence import PromptHeld
 from .recorded_cut import Repeat
 
 
-@dataclass(frozen=True)
-class ResultHeld:
+class ResultHeld(NamedTuple):
     """One tool result in one prompt: its facts that no message holds, and the texts that show it.
 
     `whole`: a message shows its untruncated text. Else `texts` are those of the messages that show it, and where none does, `written` are
@@ -27,8 +27,7 @@ class ResultHeld:
     written: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Judged:
+class Judged(NamedTuple):
     """One dependency under a strategy: `present` if the prompt of its turn held the fact at all, `original` if in a message left as it was."""
 
     dependency: Dependency

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model import (
     AnyStep,
@@ -135,8 +135,7 @@ def find_resets(trace: Trace, texts: Texts) -> Iterator[RecordedReset]:
 # ---------------------------------------------------------------- calls that ask again
 
 
-@dataclass(frozen=True)
-class Repeat:
+class Repeat(NamedTuple):
     """A call that an earlier one of its thread had already made, and the facts that both results told the recorded model.
 
     `turn` is the step of the call, `earlier` the latest result of the same call before it, `again` the step of its own result.

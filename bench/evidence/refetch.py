@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..tokens.counting import TokenCounter
 from .of_trace import TraceEvidence
 from .tiers import Missing
 
 
-@dataclass(frozen=True)
-class Refetch:
+class Refetch(NamedTuple):
     """The call that repairs one faulting turn, in tokens: its answer, which asks for what is gone, and the texts that come back, by handle, or by
     step of the result that holds it. `beyond` are the facts that no result of the trace and no handle gives again.
     """

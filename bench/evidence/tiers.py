@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from ..model import Prompt, Run
 from .dependencies import Dependency
@@ -22,8 +22,7 @@ TIERS = ("retrievable", "lost")
 """Best first; a fact out of context has the first that applies."""
 
 
-@dataclass(frozen=True)
-class Tiered:
+class Tiered(NamedTuple):
     """The facts of one result that are not in context, by tier, in the order of the result."""
 
     held: ResultHeld
@@ -35,8 +34,7 @@ class Tiered:
         return self.retrievable if tier == "retrievable" else self.lost
 
 
-@dataclass(frozen=True)
-class Behind:
+class Behind(NamedTuple):
     """A handle, and the text that it stands for."""
 
     handle: str

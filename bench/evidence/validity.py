@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..model import (
@@ -48,8 +47,7 @@ class Problem(NamedTuple):
         return f"{where} stands after {self.name}"
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(NamedTuple):
     """One prompt, checked: what a provider would refuse in it (`""`: nothing), and if its task or system prompt is in no message any more.
 
     `places` are the steps of the first messages that would be refused, `rules_missing` the standing instructions that no message holds.

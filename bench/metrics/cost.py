@@ -168,7 +168,7 @@ def uncached_usd(evidence: RunEvidence) -> list[Sample]:
     >>> [f"{sample.numerator:.6f}" for sample in uncached_usd(example())]
     ['0.000043', '0.000145']
     """
-    return _dollars(evidence, [call.uncached for call in evidence.calls])
+    return _dollars(evidence, evidence.uncached_calls)
 
 
 def _dollars(
@@ -302,7 +302,7 @@ def uncached_with_refetches_usd(evidence: RunEvidence) -> list[Sample]:
     >>> [f"{sample.numerator:.6f}" for sample in uncached_with_refetches_usd(example())]
     ['0.000043', '0.000260']
     """
-    return _dollars(evidence, [call.uncached for call in evidence.calls], evidence.refetches)
+    return _dollars(evidence, evidence.uncached_calls, evidence.refetches)
 
 
 def _told(repair: Refetch | None) -> Told | None:

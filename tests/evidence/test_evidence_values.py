@@ -10,7 +10,7 @@ import pytest
 
 import bench.evidence
 
-MUTABLE = {"_Told", "_Parts", "_CauseFound", "_Fields"}
+MUTABLE = {"_Told", "_Parts", "_CauseFound"}
 """What grows while one function works, and is seen by nobody else."""
 
 FOUND = [
@@ -19,10 +19,6 @@ FOUND = [
     for value in vars(importlib.import_module(module.name)).values()
     if dataclasses.is_dataclass(value) and getattr(value, "__module__", "") == module.name
 ]
-
-
-def test_there_are_values_to_look_at() -> None:
-    assert len(FOUND) > 15
 
 
 @pytest.mark.parametrize(
