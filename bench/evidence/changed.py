@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,6 +17,7 @@ from ..text.found_leaves import names_of, read_held
 from ..text.leaves import Leaves, flatten
 from ..text.notices import marker
 from ..text.tables import Names
+from ..text.texts import Remembered
 
 Key = tuple[str, ...]
 Record = list[tuple[Key, Any]]
@@ -88,15 +88,13 @@ class Returned:
     def _columns(self) -> dict[Key, dict[str, tuple[Any, set[int]]]]:
         """By each end of a path and spelling of a value that stands there: the value, and the numbers of its records."""
         found: dict[Key, dict[str, tuple[Any, set[int]]]] = {}
-        spellings: dict[Any, str] = {}
+        spelling = Remembered(lambda typed: canonical(typed[1]))
 
         def enter(path: Key, item: Any, number: int) -> None:
-            typed = type(item), item
-            if typed not in spellings:
-                spellings[typed] = canonical(item)
+            spelled = spelling[type(item), item]
             for start in range(len(path)):
                 column = found.setdefault(path[start:], {})
-                column.setdefault(spellings[typed], (item, set()))[1].add(number)
+                column.setdefault(spelled, (item, set()))[1].add(number)
 
         for number, record in enumerate(self._records):
             together: dict[Key, list[str]] = {}
@@ -182,14 +180,17 @@ class Returned:
 
     def _rows(self, column: Key, item: Any) -> set[int]:
         """The records that a shown value agrees with in a column."""
-        key = column, canonical(item)
+        spelled = canonical(item)
+        key = column, spelled
         if key not in self._agreeing:
-            column_of = self._columns[column]
-            found = set(column_of[key[1]][1]) if key[1] in column_of else set()
-            for value, numbers in () if found else list(column_of.values())[:_DISTINCT]:
-                if explained(item, value):
-                    found |= numbers
-            self._agreeing[key] = found
+            values = self._columns[column]
+            self._agreeing[key] = (
+                values[spelled][1]
+                if spelled in values
+                else set().union(
+                    *(numbers for value, numbers in list(values.values())[:_DISTINCT] if explained(item, value))
+                )
+            )
         return self._agreeing[key]
 
     # ------------------------------------------------------------ lines of a text
@@ -217,7 +218,7 @@ class Returned:
 
 def _records(leaves: Leaves) -> Iterator[Record]:
     """The mappings that leaves come from, each with its values by path."""
-    path_of = functools.cache(_path)  # rows repeat their paths
+    path_of = Remembered(_path)  # rows repeat their paths
     for row in leaves.rows:
         yield [(path_of(path), item) for path, (kind, item) in row if path and kind not in (dict, list)]
     groups: dict[Key, Record] = {}

@@ -83,7 +83,7 @@ class StructuredResults:
         return held._replace(match=found, labelled=labelled) if labelled else held
 
     def _read(self, result: ToolResult, leaves: Leaves, texts: tuple[str, ...]) -> HeldLeaves:
-        """What texts that show a result give when they are read back; the untruncated text gives everything."""
+        """The leaves that texts which show a result give when they are read back; the untruncated text gives everything."""
         rows, columns, paths = len(leaves.rows), self._columns[result.index], self._paths[result.index]
         if texts == (result.text,):
             everything = Match(leaves.total, leaves.total, [], rows)

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from ..model import Message, SystemTurn, Trace, UserTurn, text_of
 from ..text.scripts import FUNCTION_WORDS
-from ..text.texts import Texts
+from ..text.texts import Remembered, Texts
 from .meaning import stems
 
 KEPT = 0.8
@@ -33,6 +33,7 @@ _RULES = re.compile(
     r"\b(?:never|not|don['’]t|cannot|can['’]t|no|nothing|without|avoid|refuse|forbidden|prohibited|only|must|always|should|first|required?)\b",
     re.IGNORECASE,
 )
+_RULING = re.compile(r"(?<=[.!?;])\s+|\n")
 _MODAL = stems("never always must only not dont don do please should may can make sure under circumstances")
 
 
@@ -82,11 +83,17 @@ class Instructions:
             step.index: text_of(step.content) for step in trace.steps if isinstance(step, SystemTurn | UserTurn)
         }
         self.by_thread: dict[str, list[Instruction]] = {}
-        self._holds: dict[tuple[str, str], bool] = {}
-        self._stems: dict[str, frozenset[str]] = {}
-        self._ruling: dict[str, frozenset[str]] = {}
-        self._sentences: dict[str, list[frozenset[str]]] = {}
-        self._known_words: dict[str, frozenset[str]] = {}
+        self._holds = Remembered(lambda key: self._keeps(*key))
+        self._words = Remembered(
+            lambda text: frozenset(word.lower() for word in texts.words(text) if len(word) >= _WORD_CHARS)
+        )
+        self._wanted = Remembered(lambda rule: stems(rule) - _MODAL - FUNCTION_WORDS)
+        ruling = Remembered(lambda sentence: stems(sentence) if _RULES.search(sentence) else None)
+        self._rulings: Remembered[list[frozenset[str]]] = Remembered(
+            lambda text: list(filter(None, map(ruling, _RULING.split(text))))
+        )
+        """The stems of each sentence of a text that rules something; summaries repeat sentences."""
+
         started: set[str] = set()
         users: dict[str, list[UserTurn]] = {}
         for step in trace.steps:
@@ -123,7 +130,7 @@ class Instructions:
                     found.append(number)
             elif (
                 item.text.strip() in message.text
-                or ((own or message.kind == "made") and self._keeps(item.text, message.text))
+                or ((own or message.kind == "made") and self._holds[item.text, message.text])
                 or (
                     item.facts
                     and len(item.facts.intersection(self._facts_held(message.text))) >= KEPT * len(item.facts)
@@ -134,36 +141,14 @@ class Instructions:
 
     def _keeps(self, told: str, text: str) -> bool:
         """True if a text keeps the facts of an instruction; where that has none, its words."""
-        known = self._holds.get((told, text))
-        if known is None:
-            wanted, there = frozenset(self._texts.facts(told)), frozenset(self._facts_held(text))
-            if not wanted:
-                wanted, there = self._words(told), self._words(text)
-            known = self._holds[told, text] = bool(text.strip()) and len(wanted & there) >= KEPT * len(wanted)
-        return known
-
-    def _words(self, text: str) -> frozenset[str]:
-        if text not in self._known_words:
-            words = self._texts.words(text)
-            self._known_words[text] = frozenset(word.lower() for word in words if len(word) >= _WORD_CHARS)
-        return self._known_words[text]
+        wanted, there = frozenset(self._texts.facts(told)), frozenset(self._facts_held(text))
+        if not wanted:
+            wanted, there = self._words(told), self._words(text)
+        return bool(text.strip()) and len(wanted & there) >= KEPT * len(wanted)
 
     def _says_rule(self, rule: str, text: str) -> bool:
         """True if a text has a rule as it stands, or a sentence that rules something with half of its words."""
         if rule in text:
             return True
-        if rule not in self._stems:
-            self._stems[rule] = stems(rule) - _MODAL - FUNCTION_WORDS
-        wanted = self._stems[rule]
+        wanted = self._wanted(rule)
         return bool(wanted) and any(len(wanted & there) >= RULE_KEPT * len(wanted) for there in self._rulings(text))
-
-    def _rulings(self, text: str) -> list[frozenset[str]]:
-        """The stems of each sentence of a text that rules something; summaries repeat sentences."""
-        if text not in self._sentences:
-            found = self._sentences[text] = []
-            for sentence in re.split(r"(?<=[.!?;])\s+|\n", text):
-                if sentence not in self._ruling:
-                    self._ruling[sentence] = stems(sentence) if _RULES.search(sentence) else frozenset()
-                if self._ruling[sentence]:
-                    found.append(self._ruling[sentence])
-        return self._sentences[text]

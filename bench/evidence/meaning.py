@@ -7,7 +7,6 @@ name. A bag of values keeps nothing. Facts from prose, a long text in a field in
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +19,7 @@ from ..text.decode import NothingParsed, decode_strings, parse_json
 from ..text.facts import flat, is_number, number_value, numbers_in, occurs, words_of
 from ..text.scripts import FUNCTION_WORDS
 from ..text.tables import find_tables
-from ..text.texts import Texts
+from ..text.texts import Remembered, Texts
 
 _FIELD_CHARS, _FIELD_WORDS = 160, 6  # a longer value is prose
 _LINE_CHARS = 400  # longer lines are looked at in parts
@@ -80,7 +79,7 @@ class _Fields:
         self.prose: list[str] = []
         self.keys: set[str] = set()
         self.names: dict[str, tuple[str, ...]] = {}
-        self.stems = functools.cache(_key)
+        self.stems = Remembered(_key)
         value = result.data
         if not isinstance(value, dict | list) and result.text.lstrip()[:1] in ("{", "["):
             try:
@@ -103,11 +102,9 @@ class _Fields:
     def by_word(self) -> dict[str, list[Field]]:
         """The fields by each word and number of their values."""
         found: dict[str, list[Field]] = {}
-        words: dict[str, set[str]] = {}
+        words = Remembered(lambda text: {*words_of(text), *numbers_in(text)})
         for item in self.fields:
-            if item.text not in words:
-                words[item.text] = {*words_of(item.text), *numbers_in(item.text)}
-            for word in words[item.text]:
+            for word in words(item.text):
                 found.setdefault(word.casefold(), []).append(item)
         return found
 
@@ -212,11 +209,11 @@ class Meaning:
 
     def __init__(self, results: Mapping[int, ToolResult], texts: Texts) -> None:
         self._results, self._texts = results, texts
-        self._fields: dict[int, _Fields] = {}
-        self._labels: dict[tuple[int, str], str] = {}
-        self._lines: dict[str, dict[str, list[_Sentence]]] = {}
-        self._tables: dict[tuple[str, int], list[dict[str, Any]]] = {}
-        self._known: dict[tuple[str, str, tuple[int | None, ...]], bool] = {}
+        self._fields = Remembered(lambda step: _Fields(results[step]))
+        self._lines = Remembered(self._sentences_by_word)
+        self._tables = Remembered(lambda key: find_tables(key[0], self._fields(key[1]).names)[0])
+        self._labels = Remembered(lambda key: self._label(*key))
+        self._known = Remembered(lambda key: self._keeps(*key))
 
     def of_field(self, step: int, fact: str) -> bool:
         """True if the result of a step says a fact as a field, and nowhere as prose or as a key."""
@@ -224,57 +221,47 @@ class Meaning:
 
     def label(self, step: int, fact: str) -> str:
         """The key under which the result of a step says a fact first; `""` for one that is prose."""
-        if (step, fact) not in self._labels:
-            fields = self._of(step)
-            found = [] if fact in fields.keys else fields.of(fact)
-            is_field = found and not any(self._texts.holds(text, fact) for text in fields.prose)
-            self._labels[step, fact] = found[0].name if is_field else ""
         return self._labels[step, fact]
+
+    def _label(self, step: int, fact: str) -> str:
+        fields = self._fields(step)
+        found = [] if fact in fields.keys else fields.of(fact)
+        return found[0].name if found and not any(self._texts.holds(text, fact) for text in fields.prose) else ""
 
     def kept(self, text: str, fact: str, steps: tuple[int | None, ...]) -> bool:
         """True if a text says a fact, and what it is the value of in the results of the steps."""
-        key = text, fact, steps
-        if key not in self._known:
-            self._known[key] = self._texts.holds(text, fact) and any(
-                self._kept(text, fact, step) for step in steps if step is not None and step in self._results
-            )
-        return self._known[key]
+        return self._known[text, fact, steps]
 
-    def _of(self, step: int) -> _Fields:
-        if step not in self._fields:
-            self._fields[step] = _Fields(self._results[step])
-        return self._fields[step]
+    def _keeps(self, text: str, fact: str, steps: tuple[int | None, ...]) -> bool:
+        return self._texts.holds(text, fact) and any(
+            self._keeps_of(text, fact, step) for step in steps if step is not None and step in self._results
+        )
 
-    def _kept(self, text: str, fact: str, step: int) -> bool:
-        fields = self._of(step)
+    def _keeps_of(self, text: str, fact: str, step: int) -> bool:
+        fields = self._fields(step)
         sources = fields.of(fact)
-        if not sources:
-            return False
-        keys = frozenset().union(*(fields.stems(item.path) for item in sources))
-        lines = [line for line in self._lines_with(text, fact) if _says(line.text, fact)]
+        keys = frozenset[str]().union(*(fields.stems(item.path) for item in sources))
+        lines = [line for line in self._lines_with(text, fact) if _says(line.text, fact)] if sources else []
         if any(line.stems & keys or self._of_record(line, fact, sources, fields) for line in lines):
             return True
-        return any(
+        return bool(sources) and any(
             _key((name,)) & keys and _says(as_text(item), fact)
-            for row in self._rows(text, step, fields)
+            for row in self._tables[text, step]
             for name, item in row.items()
         )
 
-    def _rows(self, text: str, step: int, fields: _Fields) -> list[dict[str, Any]]:
-        if (text, step) not in self._tables:
-            self._tables[text, step] = find_tables(text, fields.names)[0]
-        return self._tables[text, step]
-
     def _lines_with(self, text: str, fact: str) -> Iterable[_Sentence]:
         """The sentences of a text that may say a fact."""
-        if text not in self._lines:
-            found = self._lines[text] = {}
-            for plain in filter(None, (self._texts.plain(text), self._texts.unescaped(text))):
-                for line in _sentences(plain):
-                    for word in {*words_of(line.text), *numbers_in(line.text)}:
-                        found.setdefault(word.casefold(), []).append(line)
         word = fact if is_number(fact) else max(words_of(fact), key=len, default="")
-        return self._lines[text].get(word.casefold(), ())
+        return self._lines(text).get(word.casefold(), ())
+
+    def _sentences_by_word(self, text: str) -> dict[str, list[_Sentence]]:
+        found: dict[str, list[_Sentence]] = {}
+        for plain in filter(None, (self._texts.plain(text), self._texts.unescaped(text))):
+            for line in _sentences(plain):
+                for word in {*words_of(line.text), *numbers_in(line.text)}:
+                    found.setdefault(word.casefold(), []).append(line)
+        return found
 
     def _of_record(self, line: _Sentence, fact: str, sources: list[Field], fields: _Fields) -> bool:
         """True if a sentence says whose value a fact is."""

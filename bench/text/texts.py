@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .decode import decoded, holds_escapes, unescape
 from .facts import anchor, facts_of_line, flat, is_number, numbers_in, occurs, scan, words_of
@@ -18,19 +18,19 @@ _NOTHING: frozenset[str] = frozenset()
 _PARAGRAPHS_CHARS = 1000  # shorter texts are looked through as a whole
 
 
-class Remembered(dict[str, _Found]):
-    """The findings of a function in many texts, each looked through when it is first asked for. Do not change what it gives.
+class Remembered(dict[Any, _Found]):
+    """The findings of a function in many texts or other keys, each looked at when it is first asked for. Do not change what it gives.
 
     >>> lengths = Remembered(len)
     >>> lengths("abc"), lengths("abc"), len(lengths)
     (3, 3, 1)
     """
 
-    def __init__(self, find: Callable[[str], _Found]) -> None:
+    def __init__(self, find: Callable[[Any], _Found]) -> None:
         self.find = find
 
-    def __missing__(self, text: str) -> _Found:
-        found = self[text] = self.find(text)
+    def __missing__(self, key: Any) -> _Found:
+        found = self[key] = self.find(key)
         return found
 
     __call__ = dict.__getitem__
