@@ -106,13 +106,14 @@ def cache_rule(provider: str | None, model: str | None) -> CacheRule | None:
         return CacheRule(minimum, source, lifetime_s=5 * MINUTE_S, on_request=True, writes=True, look_back=_LOOK_BACK)
     if provider == "google" and "gemini" in name:
         return CacheRule(_first(_GEMINI_MINIMUM, name), _GOOGLE, promised=False)
-    if provider == "x-ai":
-        return CacheRule(1, _XAI, step=64, promised=False)
-    if provider == "deepseek":
-        return CacheRule(64, _DEEPSEEK, step=64, answers=True)
-    if provider == "groq":
-        return CacheRule(1024, _GROQ, lifetime_s=2 * HOUR_S, promised=False)
-    return None
+    return _RULES.get(provider or "")
+
+
+_RULES = {
+    "x-ai": CacheRule(1, _XAI, step=64, promised=False),
+    "deepseek": CacheRule(64, _DEEPSEEK, step=64, answers=True),
+    "groq": CacheRule(1024, _GROQ, lifetime_s=2 * HOUR_S, promised=False),
+}
 
 
 def _openai(name: str, source: str) -> CacheRule:

@@ -229,8 +229,6 @@ _PLAIN = {name: float(value) for name, value in Constants()._asdict().items()}
 class _Way:
     """One way to count a recording, with the constants that suit it best, and how far off it is with and without these."""
 
-    name = "without reasoning"
-
     def __init__(self, sent: Sequence[SentPrompt], fewest_tools: int, assumed: bool) -> None:
         few = len(sent) < FEWEST_TURNS
         reported = sum(item.reported for item in sent)
@@ -283,8 +281,6 @@ class _Way:
 
 
 class _AsReported(_Way):
-    name = "reasoning as reported"
-
     def fixed(self, sent: SentPrompt) -> int:
         return sent.reasoning
 
@@ -293,8 +289,6 @@ class _AsReported(_Way):
 
 
 class _AsAnswered(_Way):
-    name = "answers as counted by the provider"
-
     def fixed(self, sent: SentPrompt) -> int:
         return sent.answered
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -88,20 +87,19 @@ def _least_squares(
     import numpy as np
 
     weighted = rows * weights[:, None]
-    left, right = (weighted.T @ rows).tolist(), (weighted.T @ targets).tolist()
-    for place, constant in enumerate(constants):
-        pull = _PULL * left[place][place] + 1e-12
-        left[place][place] += pull
-        right[place] += pull * constant.plain
+    left, right = weighted.T @ rows, weighted.T @ targets
+    plain = np.array([constant.plain for constant in constants], float)
+    pull = _PULL * left.diagonal() + 1e-12
+    left, right = left + np.diag(pull), right + pull * plain
+    nothing = 1e-7 * np.abs(right) + 1e-9
     for fixed in choices:
         found = _solved(left, right, fixed)
-        slopes = [sum(map(operator.mul, row, found)) - target for row, target in zip(left, right, strict=True)]
-        if all(
-            _stays(constant, value, fixed.get(place), slope, 1e-7 * abs(right[place]) + 1e-9)
-            for place, (constant, value, slope) in enumerate(zip(constants, found, slopes, strict=True))
-        ):
-            return np.array(found, float)
-    return np.array([constant.plain for constant in constants], float)
+        stay = map(
+            _stays, constants, range(len(constants)), found, left @ found - right, nothing, itertools.repeat(fixed)
+        )
+        if all(stay):
+            return found
+    return plain
 
 
 def _choices(constants: Sequence[Constant]) -> list[dict[int, float]]:
@@ -113,27 +111,21 @@ def _choices(constants: Sequence[Constant]) -> list[dict[int, float]]:
     return sorted(found, key=len)
 
 
-def _stays(constant: Constant, value: float, fixed: float | None, slope: float, nothing: float) -> bool:
+def _stays(
+    constant: Constant, place: int, value: float, slope: float, nothing: float, fixed: Mapping[int, float]
+) -> bool:
     """True if a constant is optimal: free and within its bounds, or at a bound with the error rising away from it."""
-    if fixed is None:
+    if place not in fixed:
         return constant.lowest - 1e-9 <= value <= constant.highest + 1e-9
-    return slope >= -nothing if fixed == constant.lowest else slope <= nothing
+    return slope >= -nothing if fixed[place] == constant.lowest else slope <= nothing
 
 
-def _solved(left: list[list[float]], right: list[float], fixed: Mapping[int, float]) -> list[float]:
+def _solved(left: Matrix, right: Matrix, fixed: Mapping[int, float]) -> Matrix:
     """The solution of a few linear equations, some of the unknowns being given."""
-    unknown = [place for place in range(len(right)) if place not in fixed]
-    rows = [
-        [*(left[i][j] for j in unknown), right[i] - sum(left[i][j] * value for j, value in fixed.items())]
-        for i in unknown
-    ]
-    for at in range(len(rows)):
-        pivot = max(range(at, len(rows)), key=lambda row: abs(rows[row][at]))
-        rows[at], rows[pivot] = rows[pivot], rows[at]
-        for row in range(len(rows)):
-            if row != at:
-                times = rows[row][at] / rows[at][at]
-                rows[row] = [a - times * b for a, b in zip(rows[row], rows[at], strict=True)]
-    values = dict(fixed)
-    values.update({place: rows[at][-1] / rows[at][at] for at, place in enumerate(unknown)})
-    return [values[place] for place in range(len(right))]
+    import numpy as np
+
+    values = np.array([fixed.get(place, 0.0) for place in range(len(right))])
+    free = [place for place in range(len(right)) if place not in fixed]
+    if free:
+        values[free] = np.linalg.solve(left[np.ix_(free, free)], right[free] - left[free] @ values)
+    return values

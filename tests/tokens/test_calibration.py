@@ -138,12 +138,12 @@ def test_a_way_of_counting_is_as_far_off_as_the_better_of_fitted_and_plain(plain
 
 
 def test_the_ways_that_are_tried_and_which_of_equal_ones_is_believed() -> None:
-    plain, reported, answered = (way.name for way in (calibration._Way, calibration._AsReported, _AsAnswered))
+    plain, reported, answered = _Way, calibration._AsReported, _AsAnswered
     thought = SentPrompt(reported=100, tools=0, messages=2, said=90, reasoning=5, answered=10, answered_said=5)
     silent = thought._replace(reasoning=0)
 
-    def names(one: SentPrompt, turns: int, *, flagged: bool = False, assumed: bool = False) -> list[str]:
-        return [way.name for way in _ways([one] * turns, 0, flagged, assumed)]
+    def names(one: SentPrompt, turns: int, *, flagged: bool = False, assumed: bool = False) -> list[type[_Way]]:
+        return [type(way) for way in _ways([one] * turns, 0, flagged, assumed)]
 
     assert FEWEST_TURNS == 5
     assert names(thought, 4) == [plain, reported]
