@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from bench.model import ModelTurn, ToolResult, Trace
 from bench.plugins.registry import entries
 from bench.traces import Confidence, confidence_of, load
 from bench.traces.documents import Document
 from bench.traces.formats.native import Native, encode_trace
+from bench.traces.lines import KEY
 
 FORMATS = Path(__file__).parent / "data" / "formats"
 """Small files written by hand after the formats' documentation."""
@@ -84,8 +88,31 @@ def told(path: Path, name: str) -> str:
     return "".join(re.sub(r'"source":\{[^}]*\}', '"source":{}', line, count=1) + "\n" for line in lines)
 
 
+CASES = FORMATS.parent / "reader_cases.jsonl"
+"""Small files, one a line, each with its reader and what it must give: traces (`says`), a refusal, how sure readers are, what it lacks."""
+
+
+def content(case: dict[str, Any]) -> Any:
+    """The file of a case: a value to be written as JSON, a text, or bytes."""
+    return case["value"] if "value" in case else case["text"] if "text" in case else case["bytes"].encode("latin-1")
+
+
+def said(traces: list[Trace]) -> list[list[Any]]:
+    """Traces as JSON: a header without the source, and the steps."""
+    found = []
+    for trace in traces:
+        header, *steps = map(json.loads, encode_trace(msgspec.structs.replace(trace, id=trace.id or "x")).splitlines())
+        found.append([{key: value for key, value in header.items() if key not in ("source", KEY)}, *steps])
+    return found
+
+
 def accept() -> None:
-    """Write what the built-in readers make of each sample."""
+    """Write what the built-in readers make of each sample, and of the cases that say something."""
+    cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
+    with tempfile.TemporaryDirectory() as folder:
+        for case in (case for case in cases if "says" in case):
+            case["says"] = said(read(case["reader"], Path(folder), content(case), case.get("name", "run.json")))
+    CASES.write_text("".join(json.dumps(case) + "\n" for case in cases), encoding="utf-8")
     for path in sorted(path for path in FORMATS.rglob("*.*") if path.suffix != ".md" or path.stem in entries("reader")):
         name = (path.relative_to(FORMATS).parts[0]).split(".")[0]
         target = READ / name / f"{path.name}.jsonl"

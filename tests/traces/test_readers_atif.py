@@ -15,28 +15,13 @@ from test_readers_hostile import outcome
 
 from bench.model import ModelTurn, Outcome, Source, SystemTurn, Trace, Usage, UserTurn
 from bench.model.errors import TraceError
-from bench.traces import Near, load
+from bench.traces import load
 from bench.traces.atif_writing import atif_of, write_atif
 from bench.traces.documents import Document
 from bench.traces.formats.atif import Atif
 
 FILE = FORMATS / "atif.json"
 VALUE: dict[str, Any] = json.loads(FILE.read_text())
-
-
-@pytest.mark.parametrize("version", ["ATIF-v1.0", "ATIF-v1.4", "ATIF-v1.8", "1.4"])
-def test_every_version_1_is_read(tmp_path: Path, version: str) -> None:
-    value = {**VALUE, "schema_version": version}
-    assert sure_of(document(tmp_path, value)) == ["atif"]
-    assert read("atif", tmp_path, value)[0].steps == read("atif", tmp_path, VALUE)[0].steps
-
-
-def test_version_2_is_refused_with_a_clear_word_and_others_get_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match=r"ATIF-v2\.1 is not version 1 of ATIF"):
-        load([str(document(tmp_path, {**VALUE, "schema_version": "ATIF-v2.1"}).path)])
-    sniffed = Atif().sniff(document(tmp_path, {key: value for key, value in VALUE.items() if key != "schema_version"}))
-    assert isinstance(sniffed, Near)
-    assert sniffed.lacks == ("a `schema_version` of ATIF",)
 
 
 def test_sub_agents_without_end_are_refused(tmp_path: Path) -> None:

@@ -10,9 +10,8 @@ import pytest
 
 from bench.model.errors import TraceError
 from bench.plugins.registry import entries
-from bench.traces import Confidence, load
+from bench.traces import load
 from bench.traces.documents import Document
-from bench.traces.formats.building_agent import BuildingAgent
 
 ARGUMENTS = '{"script_name": "A.cs", "is_final_approval": true}'
 
@@ -39,13 +38,6 @@ def document(folder: Path, value: Any) -> Document:
     path = folder / "session.json"
     path.write_text(json.dumps(value), encoding="utf-8")
     return Document(path, "session.json")
-
-
-def test_how_sure_it_is(tmp_path: Path) -> None:
-    assert BuildingAgent().sniff(document(tmp_path, session({}))) is Confidence.CERTAIN
-    assert BuildingAgent().sniff(document(tmp_path, session({})["messages"])) is Confidence.CERTAIN
-    assert BuildingAgent().sniff(document(tmp_path, {"manifest": [], "messages": []})) is Confidence.POSSIBLE
-    assert BuildingAgent().sniff(document(tmp_path, [{"role": "user", "content": "x"}])) is Confidence.NO
 
 
 def test_the_recorded_session(shared_traces: Path) -> None:

@@ -7,24 +7,10 @@ import json
 import re
 from pathlib import Path
 
-from reread import FORMATS, checked, document, kinds, read, sure_of
+from reread import checked, kinds
 
 from bench.model import RouteDecision
 from bench.traces import load
-
-SMALL = (FORMATS / "flowgentic.md").read_text()
-
-
-def test_a_checkout_on_windows_reads_as_any_other(tmp_path: Path) -> None:
-    windows = SMALL.replace("\n", "\r\n")
-    assert sure_of(document(tmp_path, windows)) == ["flowgentic"]
-    (plain,) = read("flowgentic", tmp_path, SMALL)
-    (trace,) = read("flowgentic", tmp_path, windows)
-    assert (trace.steps, trace.meta, trace.left_out) == (plain.steps, plain.meta, plain.left_out)
-
-
-def test_how_sure_it_is(tmp_path: Path) -> None:
-    assert sure_of(document(tmp_path, SMALL)) == ["flowgentic"]
 
 
 def test_recorded_reports(shared_traces: Path, tmp_path: Path) -> None:

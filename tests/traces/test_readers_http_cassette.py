@@ -9,52 +9,13 @@ import re
 from pathlib import Path
 
 import pytest
-from reread import FORMATS, checked, document, kinds, read, sure, sure_of
+from reread import FORMATS, checked
 
 from bench.model import RouteDecision
-from bench.model.errors import TraceError
-from bench.plugins.registry import entries
-from bench.traces import Confidence, load
+from bench.traces import load
 from bench.traces.yaml_blocks import YamlError, yaml_value
 
 SMALL = (FORMATS / "http_cassette" / "agents.yaml").read_text()
-
-
-def test_a_checkout_on_windows_reads_as_any_other(tmp_path: Path) -> None:
-    windows = document(tmp_path, SMALL.replace("\n", "\r\n"), "x.yaml")
-    assert sure_of(windows) == ["http_cassette"]
-    (plain,) = read("http_cassette", tmp_path, SMALL, "y.yaml")
-    (trace,) = entries("reader")["http_cassette"].target().read(windows)
-    assert (trace.steps, trace.left_out) == (plain.steps, plain.left_out)
-
-
-def test_packed_bodies(tmp_path: Path) -> None:
-    answer = {"choices": [{"message": {"role": "assistant", "content": "yo"}}]}
-    packed = base64.b64encode(gzip.compress(json.dumps(answer).encode())).decode()
-    body = '{"messages": [{"role": "user", "content": "hi"}]}'
-    head = (
-        f"interactions:\n- request:\n    body: '{body}'\n    uri: x\n  response:\n    body:\n      string: !!binary |\n"
-    )
-    text = f"{head}        {packed[:40]}\n        {packed[40:]}\n"
-    (trace,) = read("http_cassette", tmp_path, text)
-    assert kinds(checked(trace, tmp_path)) == {"UserTurn": 1, "ModelTurn": 1}
-    broken = base64.b64encode(b"\x1f\x8bbroken").decode()
-    with pytest.raises(TraceError, match="none of 1 requests is a model call"):
-        read("http_cassette", tmp_path, f"{head}        {broken}\n")
-
-
-def test_how_sure_it_is(tmp_path: Path) -> None:
-    assert sure_of(document(tmp_path, SMALL)) == ["http_cassette"]
-    for other in (
-        "",
-        "interactions: 5\n",
-        "a: b\n",
-        "interactions:\n- request:\n    body: null\n",
-        b"\xff\xfe",
-        "[]",
-        "interactions:\n- x\n",
-    ):
-        assert sure("http_cassette", document(tmp_path, other)) is Confidence.NO
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reread import FORMATS, checked, document, read, sure, sure_of
+from reread import FORMATS, checked, document, read, sure_of
 
 from bench.model import ModelTurn, ToolsChanged
 from bench.model.errors import TraceError
-from bench.traces import Confidence, load
+from bench.traces import load
 
 SMALL: dict[str, Any] = json.loads((FORMATS / "inspect_log.json").read_text())
 
@@ -60,39 +60,6 @@ def test_a_zip_file_says_the_same(tmp_path: Path, pack: Any) -> None:
         (one.steps, one.labels, one.meta, one.outcome, one.left_out) for one in plain
     ]
     assert sure_of(document(tmp_path, pack(SMALL), "log.eval")) == ["inspect_log"]
-
-
-def test_a_log_that_ended_early_and_grades(tmp_path: Path) -> None:
-    early = read("inspect_log", tmp_path, zipped(SMALL, "_journal/start.json"), "log.eval")
-    assert early[0].meta["task"] == "walls"
-    for value, outcome in (
-        ("I", (False, 0.0)),
-        ("P", (None, 0.5)),
-        (True, (True, 1.0)),
-        (0.25, (None, 0.25)),
-        ("other", None),
-        ({"a": 1}, None),
-    ):
-        log = {**SMALL, "samples": [{**SMALL["samples"][0], "scores": {"s": {"value": value}}}]}
-        found = read("inspect_log", tmp_path, log)[0].outcome
-        assert (found and (found.success, found.score)) == outcome
-
-
-def test_how_sure_it_is(tmp_path: Path) -> None:
-    assert sure_of(document(tmp_path, SMALL)) == ["inspect_log"]
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as file:
-        file.writestr("a.txt", "x")
-    for other in (
-        {},
-        [],
-        {"eval": 5},
-        {"eval": {"task": "x"}, "status": "y", "version": 1},
-        buffer.getvalue(),
-        zipped(SMALL)[:300],
-        b"PK\x03\x04",
-    ):
-        assert sure("inspect_log", document(tmp_path, other)) is Confidence.NO
 
 
 def test_bad_zip_files_are_one_clear_line(tmp_path: Path) -> None:

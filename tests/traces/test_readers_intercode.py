@@ -4,28 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from reread import FORMATS, checked, document, kinds, sure, sure_of
+from reread import checked, kinds
 
-from bench.traces import Confidence, load
-
-SMALL: dict[str, Any] = json.loads((FORMATS / "intercode.json").read_text())
-
-
-def test_how_sure_it_is(tmp_path: Path) -> None:
-    assert sure_of(document(tmp_path, SMALL)) == ["intercode"]
-    assert sure_of(document(tmp_path, {"meta": {}, "logs": SMALL})) == ["intercode"]
-    for other in (
-        {},
-        [],
-        {"0": 5},
-        {"0": {"query": "x", "turn_history": []}},
-        {"logs": 5},
-        {"query": "x", "turn_history": {}},
-    ):
-        assert sure("intercode", document(tmp_path, other)) is Confidence.NO
+from bench.traces import load
 
 
 @pytest.mark.slow

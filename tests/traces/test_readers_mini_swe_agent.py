@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from bench.traces import load
 from bench.traces.formats.mini_swe_agent import _envelope
-
-
-def tool(call_id: str, seen: str, **extra: Any) -> dict[str, Any]:
-    return {"role": "tool", "tool_call_id": call_id, "content": seen, "extra": extra}
-
 
 # ---------------------------------------------------------------- real runs
 
@@ -52,33 +44,3 @@ def test_real_runs_have_their_turns_usage_and_calls(shared_traces: Path) -> None
 
 
 # ---------------------------------------------------------------- results under a label
-
-
-RETURNED = "Command result:\n<returncode>1</returncode>\n<output>\nno such file\n</output>"
-
-
-@pytest.mark.parametrize("spec", ["", "openai:"])
-@pytest.mark.parametrize(
-    ("said", "command"),
-    [
-        ("execute: cat a.c", "cat a.c"),
-        ("The parser looks wrong. Finally: execute: cat a.c\nThen I will go on.", "cat a.c"),
-        ("execute: ls\nexecute: cat a.c", "ls"),  # that agent runs the first one alone
-        ("```bash\ncat a.c\n```", "cat a.c"),
-        ("cat a.c", "cat a.c"),
-    ],
-)
-def test_a_labelled_result_answers_the_one_command_of_its_turn(
-    tmp_path: Path, spec: str, said: str, command: str
-) -> None:
-    turns = [{"role": "assistant", "content": said}, {"role": "user", "content": RETURNED}]
-    lost = [{"role": "assistant", "content": "execute: ls"}, {"role": "user", "content": "Command result:\nno answer"}]
-    told = [{"role": "user", "content": "Find the bug."}, *turns, *lost, {"role": "assistant", "content": "Done."}]
-    (tmp_path / "run.json").write_text(json.dumps(told))
-    (trace,) = load([f"{spec}{tmp_path / 'run.json'}"]).traces
-    assert trace.source.format == (spec.strip(":") or "mini_swe_agent")
-    assert [call.command for turn in trace.model_turns for call in turn.tool_calls] == [command, "ls"]
-    assert [(result.text, result.success, result.role) for result in trace.results] == [
-        (RETURNED, False, "user"),
-        ("Command result:\nno answer", True, "user"),
-    ]

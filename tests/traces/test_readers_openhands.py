@@ -6,40 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from reread import FORMATS, checked, document, kinds, read, sure_of
+from reread import checked
 
-from bench.model import Outcome, UserTurn
+from bench.model import UserTurn
 from bench.traces import load
-
-SMALL: list[dict[str, Any]] = json.loads((FORMATS / "openhands.json").read_text())
-
-
-def test_an_evaluations_output_has_a_verdict(tmp_path: Path) -> None:
-    runs = [
-        {
-            "instance_id": f"a{number}",
-            "history": SMALL,
-            "test_result": {"report": {"resolved": number == 1}},
-            "extra": 5,
-        }
-        for number in (1, 2)
-    ]
-    first, second = read("openhands", tmp_path, "\n".join(map(json.dumps, runs)))
-    assert (first.outcome, second.outcome) == (
-        Outcome(success=True, said_by="OpenHands' evaluation"), Outcome(success=False, said_by="OpenHands' evaluation")
-    )  # fmt: skip
-    assert first.meta["instance_id"] == "a1"
-    assert first.left_out["'extra' of the file"] == 1
-    pairs = [[SMALL[1], SMALL[3]], [SMALL[9], SMALL[10]]]
-    (trace,) = read("openhands", tmp_path, {"history": pairs})
-    assert kinds(trace) == {"UserTurn": 2, "ModelTurn": 1, "Approval": 1, "ToolResult": 1}
-
-
-def test_how_sure_it_is(tmp_path: Path) -> None:
-    lines = "\n".join(map(json.dumps, SMALL))
-    for value in (SMALL, {"history": SMALL}, {"trajectory": SMALL}, lines):
-        assert sure_of(document(tmp_path, value)) == ["openhands"]
-    assert len(read("openhands", tmp_path, lines)[0].steps) == len(read("openhands", tmp_path, SMALL)[0].steps)
 
 
 def test_recorded_runs(shared_traces: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reread import FORMATS, checked, document, kinds, read, sure_of
+from reread import FORMATS, checked, kinds
 
 from bench.model import ToolsChanged, Usage
 from bench.traces import load
@@ -41,45 +41,6 @@ def test_the_calls_of_a_folder_are_one_run_and_a_call_by_itself_another(tmp_path
     assert run.left_out == {"'mood' of a message": 1, "'colour' of the file": 1}
     assert [reason for _, reason in loaded.skipped] == ["a call of the run that m-1010.0.json ends"]
     assert not any(isinstance(step, ToolsChanged) for step in title.steps)
-
-
-def test_a_call_given_by_name_is_read_by_itself(tmp_path: Path) -> None:
-    (trace,) = load([(FOLDER / "m-1010.0.json").as_posix()]).traces
-    checked(trace, tmp_path)
-    assert [turn.usage is None for turn in trace.model_turns] == [True, False]
-    assert trace.meta["costs_usd"] == {"5": 0.02}
-    (first,) = load([(FOLDER / "m-1000.5.json").as_posix()]).traces
-    assert len(first.steps) == 4
-
-
-def test_prompts_of_the_responses_interface_and_of_models_without_function_calling(tmp_path: Path) -> None:
-    value = {
-        "instructions": "You help.", "latency_sec": 1, "context_window": 9,
-        "input": [
-            {"role": "user", "content": "List."},
-            {"type": "function_call", "call_id": "c1", "name": "ls", "arguments": "{}"},
-            {"type": "function_call_output", "call_id": "c1", "output": "a.py"},
-        ],
-        "response": {"model": "m", "status": "completed", "output": [
-            {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]},
-            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "One."}]}]},
-    }  # fmt: skip
-    (trace,) = read("openhands_sdk", tmp_path, value)
-    assert [type(step).__name__ for step in checked(trace, tmp_path).steps] == [
-        "SystemTurn", "UserTurn", "ModelTurn", "ToolResult", "ModelTurn"
-    ]  # fmt: skip
-    assert (trace.model_turns[1].content, trace.model_turns[1].reasoning, trace.model_turns[1].finish_reason) == (
-        "One.",
-        "hm",
-        "completed",
-    )
-    text = {**LAST, "fncall_messages": LAST["messages"], "messages": [{"role": "user", "content": "<function=ls>"}]}
-    (trace,) = read("openhands_sdk", tmp_path, text)
-    assert len(trace.results) == 1
-
-
-def test_how_sure_it_is(tmp_path: Path) -> None:
-    assert sure_of(document(tmp_path, LAST)) == ["openhands_sdk"]
 
 
 def test_a_damaged_neighbour_is_no_part_of_a_run(tmp_path: Path) -> None:

@@ -5,28 +5,11 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from reread import checked, document, sure, sure_of
+from reread import checked
 
-from bench.traces import Confidence, load
-
-RESULTS: list[dict[str, Any]] = [
-    {"tool": "say_hello", "status": "OK", "ms": 82, "snippet": '{"result":{"message":"Hello"}}'},
-    {"tool": "get_walls", "status": "OK", "ms": 1500, "snippet": ('{"result":[' + '{"id":1},' * 40)[:300]},
-    {"tool": "delete", "status": "ERROR", "ms": None, "note": "not allowed", "snippet": "", "cost": 1},
-]
-HEADER = "categoryName,kind,familyName,typeName,typeId,paramName,value"
-TABLE = f'\ufeff{HEADER}\r\n構造柱,column,RC,1C1,110231,D_hoop,D13\r\n構造柱,column,RC,1C1,110231,Lx,"1,5"\r\n'
-
-
-def test_how_sure_of_both(tmp_path: Path) -> None:
-    assert sure_of(document(tmp_path, RESULTS)) == ["revit_results"]
-    assert sure_of(document(tmp_path, TABLE)) == ["csv_table"]
-    for other in ([], [5], [{"tool": "x", "status": "OK"}], "a,b\n1,2\n", "", b"\xff,\xfe"):
-        for reader in ("revit_results", "csv_table"):
-            assert sure(reader, document(tmp_path, other)) is Confidence.NO
+from bench.traces import load
 
 
 def test_recorded_results(shared_traces: Path, tmp_path: Path) -> None:

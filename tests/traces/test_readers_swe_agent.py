@@ -8,51 +8,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from reread import FORMATS, checked, document, kinds, read, sure_of
+from reread import checked, kinds
 
 import bench
-from bench.model import ContextEdit, Outcome
 from bench.tokens.counting import TokenCounter
 from bench.traces import load
-
-SMALL: dict[str, Any] = json.loads((FORMATS / "swe_agent.traj").read_text())
-
-
-def small() -> dict[str, Any]:
-    changed: dict[str, Any] = json.loads(json.dumps(SMALL))
-    return changed
-
-
-def test_without_the_whole_output_the_cut_is_said(tmp_path: Path) -> None:
-    value = small()
-    del value["trajectory"]
-    (trace,) = read("swe_agent", tmp_path, value)
-    assert [result.truncated_at_source for result in checked(trace, tmp_path).results] == [True, False]
-    assert trace.results[0].full is None
-    value = small()
-    value["trajectory"][0]["observation"] = "something else entirely"
-    (trace,) = read("swe_agent", tmp_path, value)
-    assert (trace.results[0].full, trace.results[0].truncated_at_source) == (None, True)
-
-
-def test_a_trajectory_alone_and_attempts(tmp_path: Path) -> None:
-    alone = small()
-    del alone["history"]
-    (trace,) = read("swe_agent", tmp_path, alone)
-    assert kinds(checked(trace, tmp_path)) == {"ModelTurn": 4, "ToolResult": 4}
-    assert [type(step).__name__ for step in trace.steps[:3]] == ["ModelTurn", "ToolResult", "ModelTurn"]
-    assert [result.full for result in trace.results] == ["abcdefghijk", "", "x = 1\n", "diff --git a/a.py b/a.py"]
-    failed = {**small(), "info": {"exit_status": "exit_cost"}}
-    first, second = read("swe_agent", tmp_path, {**small(), "attempts": [small(), failed]})
-    assert (len(first.steps), len(second.steps)) == (11, 11)
-    assert second.outcome == Outcome(success=False, said_by="SWE-agent's exit status 'exit_cost'")
-
-
-def test_how_sure_it_is(tmp_path: Path) -> None:
-    assert sure_of(document(tmp_path, SMALL)) == ["swe_agent"]
-    assert sure_of(document(tmp_path, {"history": SMALL["history"]})) == ["swe_agent"]
-    assert sure_of(document(tmp_path, {"trajectory": SMALL["trajectory"]})) == ["swe_agent"]
-    assert sure_of(document(tmp_path, {"attempts": [SMALL]})) == ["swe_agent"]
 
 
 def test_recorded_runs(shared_traces: Path, tmp_path: Path) -> None:
@@ -117,44 +77,6 @@ def masked_run(turns: int, said: str = "Old output omitted ({} lines)", n: int =
 
 def tiktoken_of(encoding: str) -> Any:
     return TokenCounter(encoding)._encode
-
-
-def test_the_tokens_sent_tell_which_results_the_model_no_longer_saw(tmp_path: Path) -> None:
-    (trace,) = read("swe_agent", tmp_path, masked_run(9))
-    edits = [step for step in checked(trace, tmp_path).steps if isinstance(step, ContextEdit)]
-    assert [list(edit.shown.values()) for edit in edits] == [["Old output omitted (18 lines)"]] * 3
-    assert [trace.steps[step].text[:18] for edit in edits for step in edit.shown] == [
-        f"line one of file {n}" for n in range(3)
-    ]
-    assert "prompts" not in trace.labels
-    (few,) = read("swe_agent", tmp_path, masked_run(5))
-    assert not any(isinstance(step, ContextEdit) for step in few.steps)
-    assert "prompts" not in few.labels
-
-
-def test_a_sum_that_no_rule_gives_leaves_the_prompts_unknown(tmp_path: Path) -> None:
-    run = masked_run(9)
-    run["info"]["model_stats"]["tokens_sent"] *= 1.2
-    (trace,) = read(
-        "swe_agent",
-        tmp_path,
-        {**run, "info": {"model_stats": {"tokens_sent": int(run["info"]["model_stats"]["tokens_sent"])}}},
-    )
-    assert trace.labels["prompts"] == "unknown"
-    assert sum(trace.left_out.values()) == 9
-
-
-def test_a_configuration_names_its_history_processors(tmp_path: Path) -> None:
-    for processors, edits in (([{"type": "cache_control"}], 0), ([{"type": "last_n_observations", "n": 7}], 1)):
-        run = {
-            **masked_run(9),
-            "replay_config": {"agent": {"history_processors": processors}, "problem_statement": {"id": "a-1"}},
-        }
-        (trace,) = read("swe_agent", tmp_path, run)
-        assert sum(isinstance(step, ContextEdit) for step in trace.steps) == edits
-        assert trace.labels == {"task": "a-1"}
-    other = {**masked_run(9), "replay_config": {"agent": {"history_processors": [{"type": "closed_window"}]}}}
-    assert read("swe_agent", tmp_path, other)[0].labels == {"prompts": "unknown"}
 
 
 def test_the_strategy_recorded_shows_what_was_sent(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reread import FORMATS, checked, document, kinds, read, sure, sure_of
+from reread import FORMATS, checked, kinds, read
 
-from bench.traces import Confidence, load
+from bench.traces import load
 
 SMALL: list[dict[str, Any]] = json.loads((FORMATS / "tau_bench.json").read_text())
 TRUTH = {
@@ -38,16 +38,6 @@ def test_the_root_cause_beside_the_file_is_the_step_that_failed(tmp_path: Path) 
         assert trace.outcome.said_by == "tau-bench's reward and AgentRx's annotators"
         assert trace.labels["failures"] == TRUTH["failures"]
         assert trace.steps[4] == trace.model_turns[1]
-
-
-def test_how_sure_it_is(tmp_path: Path) -> None:
-    assert sure_of(document(tmp_path, SMALL)) == ["tau_bench"]
-    assert sure_of(document(tmp_path, SMALL[1])) == ["tau_bench"]
-    assert sure_of(document(tmp_path, "\n".join(map(json.dumps, SMALL)))) == ["tau_bench"]
-    for other in ([], {}, [{"traj": 5, "reward": 1, "task_id": 1}], [{"traj": []}], SMALL[1]["traj"], "x"):
-        assert sure("tau_bench", document(tmp_path, other)) is Confidence.NO
-    (trace,) = read("tau_bench", tmp_path, "\n".join(map(json.dumps, SMALL)))
-    assert len(trace.steps) == 7
 
 
 @pytest.mark.parametrize(
