@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from bench.evidence.excerpts import excerpt
-from bench.evidence.prompt_data import prompt_data
+from bench.evidence.case import prompt_data
 from bench.evidence.shown import calls_shown, notes_shown, routes_shown, window_shown
+from bench.evidence.side_by_side import excerpt
 from bench.model import (
     Against,
     Asked,

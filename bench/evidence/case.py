@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import bz2
+import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from ..model import CallShown, Case, MetricInfo, RecordingShown
+from ..model import CallShown, Case, Message, MetricInfo, RecordingShown, Run
+from ..text.prompts_shown import happened
+from ..text.wording import visible
 from .losses import Scored, causes, damages, losses_of
 from .of_run import RunEvidence
 from .of_trace import TraceEvidence
-from .prompt_data import prompt_data
+from .shown import happens
 from .side_by_side import worst_results
+from .spoken import call_text
 
 
 def case_of(
@@ -48,3 +54,111 @@ def case_of(
         results_needed=sum(any(damage.missed for damage in items) for items in damaged.values()),
         prompts=prompt_data({name: (evidence[name].run, calls[name]) for name in prompts_for if name in evidence}),
     )
+
+
+MOST_CALLS = 120
+"""The most model calls of a case that are kept; of a longer run those where most happened, evenly spread."""
+
+MESSAGE_CHARS = 6_000
+"""The characters of one message that a page shows; the rest is counted."""
+
+MOST_CHARS = 300_000
+"""The characters of all messages of a case together; where they are more, long messages are cut shorter."""
+
+LEAST_CHARS = 60
+"""The fewest characters kept of a message, so that it can be told from others."""
+
+MAX_BYTES = 500_000
+"""The largest size of the compressed prompts of one case; where even cut messages are more, they are left out."""
+
+
+def prompt_data(runs: Mapping[str, tuple[Run, Sequence[CallShown]]]) -> bytes:
+    """The prompts of some runs, each with its calls, as compressed JSON: each distinct message once, each prompt as edits.
+
+    No prompts, or far too many: b"".
+
+    `messages`: [role, kind, step, text, characters left out]; `strategies`: by name, prompts as [step, thread, tokens, edits, what happened,
+    refused], an edit being [at, removed, [numbers of messages]] against the prompt before in its thread, `refused` the steps of messages that a
+    provider would refuse; `calls`: how many are here, of how many.
+    """
+    told = {name: (run, calls) for name, (run, calls) in runs.items() if run.prompts}
+    if not told:
+        return b""
+    chosen = _chosen([found for _, found in told.values()])
+    keys: dict[str, Message] = {}
+    strategies = [[visible(name), _prompts(run, found, chosen, keys)] for name, (run, found) in told.items()]
+    texts = [_text(message) for message in keys.values()]
+    chars = _chars([len(text) for text in texts])
+    data = {
+        "messages": [_message(*pair, chars) for pair in zip(keys.values(), texts, strict=True)],
+        "strategies": strategies,
+        "calls": [len(chosen), max(len(found) for _, found in told.values())],
+    }
+    packed = bz2.compress(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+    return packed if len(packed) <= MAX_BYTES else b""
+
+
+def _chosen(runs: Sequence[Sequence[CallShown]]) -> set[int]:
+    """The steps of the calls that are kept, the same for every strategy: of each stretch the one where most happened, the first and the last."""
+    longest = max(runs, key=len)
+    every = -(-len(longest) // MOST_CALLS)
+    counts = [sum(happens(run[at]) for run in runs if at < len(run)) for at in range(len(longest))]
+    kept = {0, len(longest) - 1}
+    for start in range(0, len(longest), every):
+        stretch = range(start, min(start + every, len(longest)))
+        kept.add(max(stretch, key=lambda at: (counts[at], -at)))
+    return {longest[at].step for at in kept}
+
+
+def _prompts(run: Run, found: Sequence[CallShown], chosen: set[int], keys: dict[str, Message]) -> list[list[Any]]:
+    """The chosen prompts of a run as edits; the messages that they hold go to `keys`, where their place is their number."""
+    numbers = {key: number for number, key in enumerate(keys)}
+    before: dict[str, list[str]] = {}
+    prompts: list[list[Any]] = []
+    for (prompt, held), call in zip(run.walk(), found, strict=True):
+        if prompt.step not in chosen:
+            continue
+        for key in held:
+            if key not in numbers:
+                numbers[key] = len(keys)
+                keys[key] = run.messages[key]
+        edits = _edits(before.get(prompt.thread, []), held, numbers)
+        before[prompt.thread] = list(held)
+        prompts.append(
+            [prompt.step, visible(prompt.thread), prompt.tokens, edits, visible(happened(call)), list(call.invalid_at)]
+        )
+    return prompts
+
+
+def _edits(before: Sequence[str], now: Sequence[str], numbers: Mapping[str, int]) -> list[list[Any]]:
+    """The edit that turns one prompt into another, between the beginning and the end that both have; none for the same.
+
+    >>> _edits(["a", "b", "c"], ["a", "d", "e", "c"], {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4}), _edits(["a"], ["a"], {"a": 0})
+    ([[1, 1, [3, 4]]], [])
+    """
+    most = min(len(before), len(now))
+    start = next((at for at in range(most) if before[at] != now[at]), most)
+    end = next((at for at in range(most - start) if before[-1 - at] != now[-1 - at]), most - start)
+    added = now[start : len(now) - end]
+    removed = len(before) - start - end
+    return [[start, removed, [numbers[key] for key in added]]] if added or removed else []
+
+
+def _text(message: Message) -> str:
+    return "\n".join(filter(None, [message.text, *(call_text(call) for call in message.tool_calls)]))
+
+
+def _chars(lengths: Sequence[int]) -> int:
+    """The characters kept of a message, so that all messages together are not too many.
+
+    >>> _chars([100] * 3), _chars([9_000] * 50), _chars([9_000] * 1_000)
+    (6000, 6000, 262)
+    """
+    chars = MESSAGE_CHARS
+    while chars > LEAST_CHARS and sum(min(length, chars) for length in lengths) > MOST_CHARS:
+        chars = max(LEAST_CHARS, chars * 4 // 5)
+    return chars
+
+
+def _message(message: Message, text: str, chars: int) -> list[Any]:
+    return [visible(message.role), message.kind, message.step, visible(text[:chars]), max(0, len(text) - chars)]

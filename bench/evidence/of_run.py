@@ -8,12 +8,11 @@ from functools import cached_property
 from ..model import Economy, ResultOutcome, Run, Spent, Trace
 from ..text.texts import Texts
 from ..tokens.counting import TokenCounter
-from .held import HeldLeaves
 from .of_trace import TraceEvidence
 from .own_words import OwnWords
-from .pricing import CachePrefix, PricedCall, calls_of, kept_prefixes, spent
+from .presence import HeldLeaves
+from .pricing import CachePrefix, PricedCall, Refetch, calls_of, kept_prefixes, refetches_of, spent
 from .prompt_scan import PromptScan, ResultHeld, scan_prompts
-from .refetch import Refetch, refetches_of
 from .tiers import Handles, Missing, Tiered
 from .validity import Checked, check_prompts
 
@@ -138,15 +137,7 @@ class RunEvidence:
     @cached_property
     def own(self) -> OwnWords:
         """The words of the strategy itself."""
-        of_trace = self.of_trace
-        return OwnWords(
-            self.run,
-            of_trace.said_before,
-            of_trace.texts,
-            of_trace.as_recorded,
-            of_trace.recorded_texts,
-            of_trace.recorded_summaries,
-        )
+        return OwnWords(self.run, self.of_trace.said_before)
 
     @cached_property
     def calls(self) -> list[PricedCall]:

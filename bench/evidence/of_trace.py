@@ -10,8 +10,6 @@ from operator import itemgetter
 from types import MappingProxyType
 
 from ..model import (
-    ContextEdit,
-    ContextReset,
     Message,
     ModelTurn,
     Prompt,
@@ -29,18 +27,17 @@ from ..model import (
 )
 from ..text.fact_kinds import exit_codes, kinds_of
 from ..text.notices import notice
-from ..text.texts import FactsHeld, Texts
+from ..text.texts import FactsHeld, Remembered, Texts
 from ..tokens.caching import CacheRule, cache_rule
 from ..tokens.counting import TokenCounter
 from ..tokens.prices import provider_of
 from .changed import ChangedValue, Returned, failed
 from .dependencies import Dependency, DependencyFinder
-from .held import StructuredResults
 from .instructions import Instructions
 from .meaning import Meaning
 from .oracle import Future, Need, find_needs
 from .own_words import SaidBefore
-from .presence import ItemsOf, MessageTexts, PromptHeld, sightings
+from .presence import ItemsOf, MessageTexts, PromptHeld, StructuredResults, sightings
 from .recorded_cut import Repeat, find_cuts, find_repeats, find_resets
 from .spoken import spoken
 from .validity import RecordedPrompts
@@ -63,11 +60,11 @@ class TraceEvidence:
         words = (self.texts.words(text) for step in trace.steps for text in spoken(step))
         self.texts.lower.update(word for of_text in words for word in of_text if word.islower())
         self._message_texts = MessageTexts(trace.results)
-        self._notices: dict[tuple[int, tuple[str, ...], bool], str | None] = {}
-        self._returned: dict[int, Returned] = {}
-        self._changes: dict[tuple[int, str], list[ChangedValue]] = {}
+        self._notices = Remembered(lambda key: self._notice(*key))
+        self._returned = Remembered(lambda step: Returned(self.results[step]))
+        self._changes = Remembered(lambda key: self._returned(key[0]).changes(self._message_texts.part(key[0], key[1])))
         self._answers: dict[str, dict[int, int]] = {}
-        self._cache_rules: dict[str | None, CacheRule | None] = {}
+        self._cache_rules = Remembered(lambda model: cache_rule(provider_of(model), model))
 
     # ------------------------------------------------------------ said
 
@@ -87,10 +84,7 @@ class TraceEvidence:
 
     def cache_rule_of(self, step: int) -> CacheRule | None:
         """The rule of the cache that serves a turn's model; None where it is not known."""
-        model = self.model_of(step)
-        if model not in self._cache_rules:
-            self._cache_rules[model] = cache_rule(provider_of(model), model)
-        return self._cache_rules[model]
+        return self._cache_rules(self.model_of(step))
 
     @cached_property
     def warm(self) -> dict[int, int]:
@@ -115,7 +109,7 @@ class TraceEvidence:
     def _spoken_by_thread(self) -> dict[str, list[tuple[int, str]]]:
         """The steps of each thread that say something, in order, each with what its message says as it is."""
         found: dict[str, list[tuple[int, str]]] = {}
-        said = self._as_recorded
+        said = self.said_before.as_spoken
         for item in self.trace.steps:
             of_thread = found.setdefault(item.thread, [])
             if item.index in said:
@@ -273,11 +267,6 @@ class TraceEvidence:
         held = frozenset(self.facts_held(text))
         return [fact for fact in self.texts.facts(result.text) if fact not in held]
 
-    @cached_property
-    def _as_recorded(self) -> dict[int, str]:
-        """The text of each step's message as it is, a result untruncated."""
-        return {step.index: text for step in self.trace.steps for text in spoken(step)[:1]}
-
     def said_in(self, message: Message) -> tuple[str, ...]:
         """The texts of a message in which facts are looked for, its calls too."""
         return self._message_texts(message)
@@ -289,10 +278,6 @@ class TraceEvidence:
 
     def changes(self, step: int, shown: str) -> list[ChangedValue]:
         """The values of a text that shows the result of a step which are others than the tool returned."""
-        if step not in self._returned:
-            self._returned[step] = Returned(self.results[step])
-        if (step, shown) not in self._changes:
-            self._changes[step, shown] = self._returned[step].changes(self._message_texts.part(step, shown))
         return self._changes[step, shown]
 
     @cached_property
@@ -300,39 +285,13 @@ class TraceEvidence:
         """The words and facts of the trace by the first step that has them."""
         return SaidBefore(self.trace, self.texts)
 
-    @property
-    def as_recorded(self) -> dict[int, str]:
-        """The text of each step's message as it is, a result untruncated."""
-        return self._as_recorded
-
-    @cached_property
-    def recorded_texts(self) -> dict[int, frozenset[str]]:
-        """Every text in which the recorded prompts showed a step: as it was, as its harness cut it or reworded it later."""
-        found = {step: {text} for step, text in self._as_recorded.items()}
-        for result in self.trace.results:
-            found.setdefault(result.index, set()).add(result.shown_by_recorder)
-        for edit in self.trace.steps:
-            for step, text in edit.shown.items() if isinstance(edit, ContextEdit) else ():
-                found.setdefault(step, set()).add(text)
-        return {step: frozenset(texts) for step, texts in found.items()}
-
-    @cached_property
-    def recorded_summaries(self) -> frozenset[str]:
-        """The summaries that the recorded harness put in the place of its history."""
-        return frozenset(step.summary for step in self.trace.steps if isinstance(step, ContextReset) and step.summary)
-
     def written_by_strategy(self, run: Run) -> frozenset[str]:
         """The keys of messages that the strategy wrote, or that say neither what their step said nor what the recorded model saw."""
-        recorded, summaries = self.recorded_texts, self.recorded_summaries
-        found = set()
-        for key, message in run.held_messages.items():
-            if message.step is None:
-                own = message.text not in summaries
-            else:
-                own = message.kind == "result" and message.text not in recorded.get(message.step, (message.text,))
-            if own:
-                found.add(key)
-        return frozenset(found)
+        return frozenset(
+            key
+            for key, message in run.held_messages.items()
+            if (message.step is None or message.kind == "result") and not self.said_before.as_recorded(message)
+        )
 
     def sightings(
         self, run: Run, items_of: ItemsOf, own: Container[str] = ()
@@ -354,16 +313,20 @@ class TraceEvidence:
 
         `in_its_place`: these texts show the result.
         """
-        key = step, shown, in_its_place
-        if key not in self._notices:
-            self._notices[key] = notice(shown, self.results[step].text, self.texts, in_its_place=in_its_place)
-        return self._notices[key]
+        return self._notices[step, shown, in_its_place]
+
+    def _notice(self, step: int, shown: tuple[str, ...], in_its_place: bool) -> str | None:
+        return notice(shown, self.results[step].text, self.texts, in_its_place=in_its_place)
 
 
 def _answer_tokens(turn: ModelTurn, count: TokenCounter) -> int:
     if turn.usage is not None:
         return turn.usage.completion_tokens
-    calls = sum(
-        count.text(call.name) + count.text(compact_json(call.arguments)) for call in turn.tool_calls if not call.in_text
-    )
-    return count.text(text_of(turn.content)) + calls + count.text(turn.reasoning or "")
+    return said_tokens(turn, count) + count.text(turn.reasoning or "")
+
+
+def said_tokens(turn: ModelTurn, count: TokenCounter) -> int:
+    """The tokens of the text and the calls of an answer, without its reasoning."""
+    calls = (call for call in turn.tool_calls if not call.in_text)
+    of_calls = sum(count.text(call.name) + count.text(compact_json(call.arguments)) for call in calls)
+    return count.text(text_of(turn.content)) + of_calls

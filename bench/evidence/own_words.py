@@ -7,13 +7,14 @@ import re
 import statistics
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..model import (
     AlteredWords,
+    ContextEdit,
     ContextReset,
     Message,
     Run,
@@ -27,7 +28,7 @@ from ..text.explained import explained
 from ..text.facts import is_number, number_value, words_of
 from ..text.leaves import flatten
 from ..text.notices import marker
-from ..text.texts import Texts
+from ..text.texts import Remembered, Texts
 from .spoken import spoken
 
 SENTENCES, ALTERED = 12, 12
@@ -88,31 +89,44 @@ class Invented:
 
 
 class SaidBefore:
-    """The words, numbers and facts of a trace by the first step that has them."""
+    """The words, numbers and facts of a trace by the first step that has them, and the texts in which its recorded prompts showed each step."""
 
     def __init__(self, trace: Trace, texts: Texts) -> None:
         self.results = {result.index: result for result in trace.results}
-        self._texts = texts
+        self.texts = texts
         self._trace = trace
-        self._figures: dict[int, list[float]] = {}
-        self._since: dict[tuple[str, str], float] = {}
+        self.as_spoken = {step.index: text for step in trace.steps for text in spoken(step)[:1]}
+        """The text of each step's message as it is, a result untruncated."""
+
+        shown = {step: {text} for step, text in self.as_spoken.items()}
+        for result in trace.results:
+            shown.setdefault(result.index, set()).add(result.shown_by_recorder)
+        for edit in trace.steps:
+            for step, text in edit.shown.items() if isinstance(edit, ContextEdit) else ():
+                shown.setdefault(step, set()).add(text)
+        self._shown = shown
+        self._summaries = {step.summary for step in trace.steps if isinstance(step, ContextReset) and step.summary}
+        self.figures = Remembered(self._figures)
+        """By step the numbers that can be worked out of a structured result: counts, and sums, means, ends and spreads of its columns."""
+
+        self._since = Remembered(lambda key: self._first_said(*key))
         self.invented: dict[tuple[int | None, str, int], tuple[list[str], list[str], int]] = {}
         """By step, own text and the step before which a fact counts as said: orders, facts that nothing had said, and the number of all facts."""
-        self.sentences: dict[str, list[str]] = {}
+
+    def as_recorded(self, message: Message) -> bool:
+        """True if a message stands as it was said, or as the recorded harness showed it."""
+        if message.step is None:
+            return message.text in self._summaries
+        return message.text in self._shown.get(message.step, ())
 
     @cached_property
     def _first(self) -> dict[str, int]:
-        texts, first = self._texts, dict[str, int]()
+        texts, first = self.texts, dict[str, int]()
         for step in self._trace.steps:
             said = spoken(step)
             if isinstance(step, ToolResult):
-                said = [
-                    *said,
-                    step.shown_by_recorder,
-                    as_text(step.value),
-                    str(step.value),
-                    f"{step.function} {step.call_id} {step.error or ''}",
-                ]
+                value = as_text(step.value), str(step.value)
+                said = [*said, step.shown_by_recorder, *value, f"{step.function} {step.call_id} {step.error or ''}"]
             elif isinstance(step, ContextReset):
                 said = [step.summary or ""]
             elif isinstance(step, ToolsChanged):
@@ -127,15 +141,14 @@ class SaidBefore:
 
     def since(self, fact: str, kind: str) -> float:
         """The first step that says a fact, or all of its words; infinity for one that none says, -1 for the beginning of something said."""
-        found = self._since.get((fact, kind))
-        if found is None:
-            found = self._said(fact)
-            if not is_number(fact) and kind != "date":
-                found = min(found, max(map(self._said, words_of(fact)), default=-1))
-                if len(fact) > 3 and self.begins(fact):
-                    found = -1
-            self._since[fact, kind] = found
-        return found
+        return self._since[fact, kind]
+
+    def _first_said(self, fact: str, kind: str) -> float:
+        found = self._said(fact)
+        if is_number(fact) or kind == "date":
+            return found
+        found = min(found, max(map(self._said, words_of(fact)), default=-1))
+        return -1 if len(fact) > 3 and self.begins(fact) else found
 
     def _said(self, text: str) -> float:
         return min(self._first.get(text, math.inf), self._first.get(text.casefold(), math.inf))
@@ -163,48 +176,32 @@ class SaidBefore:
     def _sorted(self) -> list[str]:
         return sorted(self._first)
 
-    def figures(self, step: int) -> list[float]:
-        """Numbers that can be worked out of a structured result: counts, and sums, means, ends and spreads of its columns."""
-        if step not in self._figures:
-            columns: dict[Any, list[float]] = {}
-            counts: Counter[Any] = Counter()
-            result = self.results[step]
-            if isinstance(result.data, dict | list):
-                for path, (_, item) in flatten(result.data):
-                    counts[path, str(item)] += 1
-                    if isinstance(item, int | float) and not isinstance(item, bool):
-                        columns.setdefault(path[-1:], []).append(float(item))
-            found: list[float] = [float(count) for count in set(counts.values())]
-            for values in columns.values():
-                finite = [value for value in values if abs(value) < 1e15]
-                if len(finite) > 1:
-                    found += [
-                        sum(finite),
-                        statistics.fmean(finite),
-                        statistics.median(finite),
-                        statistics.pstdev(finite),
-                        statistics.stdev(finite),
-                        float(len(finite)),
-                        max(finite) - min(finite),
-                    ]
-            self._figures[step] = found
-        return self._figures[step]
+    def _figures(self, step: int) -> list[float]:
+        columns: dict[Any, list[float]] = {}
+        counts: Counter[Any] = Counter()
+        data = self.results[step].data
+        for path, (_, item) in flatten(data) if isinstance(data, dict | list) else ():
+            counts[path, str(item)] += 1
+            if isinstance(item, int | float) and not isinstance(item, bool):
+                columns.setdefault(path[-1:], []).append(float(item))
+        found: list[float] = [float(count) for count in set(counts.values())]
+        for values in columns.values():
+            finite = [value for value in values if abs(value) < 1e15]
+            if len(finite) > 1:
+                found += [figure(finite) for figure in _FIGURES]
+        return found
+
+
+_FIGURES: tuple[Callable[[list[float]], float], ...] = (
+    sum, statistics.fmean, statistics.median, statistics.pstdev, statistics.stdev, len, lambda values: max(values) - min(values)
+)  # fmt: skip
 
 
 class OwnWords:
     """The words of the strategy of one run."""
 
-    def __init__(
-        self,
-        run: Run,
-        said: SaidBefore,
-        texts: Texts,
-        as_recorded: dict[int, str],
-        texts_recorded: Mapping[int, Container[str]],
-        recorded: frozenset[str],
-    ) -> None:
-        self._run, self._said, self._texts = run, said, texts
-        self._as_recorded, self._texts_recorded, self._recorded = as_recorded, texts_recorded, recorded
+    def __init__(self, run: Run, said: SaidBefore) -> None:
+        self._run, self._said, self._texts = run, said, said.texts
 
     @cached_property
     def texts(self) -> tuple[OwnText, ...]:
@@ -218,21 +215,16 @@ class OwnWords:
 
     def _own(self, message: Message, prompt: int) -> OwnText | None:
         """A message with words of the strategy; None for one that stands as it was said or shown."""
-        if not message.text.strip() or self._as_it_was(message):
+        if not message.text.strip() or self._said.as_recorded(message):
             return None
-        result = None if message.step is None else self._said.results.get(message.step)
-        was = "" if message.step is None else self._as_recorded.get(message.step, "")
+        step = -1 if message.step is None else message.step
+        result, was = self._said.results.get(step), self._said.as_spoken.get(step, "")
         if result is not None:
-            was = "\n".join(dict.fromkeys((was, result.shown_by_recorder, as_text(result.value))))
-            if message.text == as_text(result.value):
+            value = as_text(result.value)
+            if message.text == value:
                 return None
+            was = "\n".join(dict.fromkeys((was, result.shown_by_recorder, value)))
         return OwnText(message, message.text, prompt, was, result)
-
-    def _as_it_was(self, message: Message) -> bool:
-        """True if a message stands as it was said, or as the recorded harness showed it."""
-        if message.step is None:
-            return message.text in self._recorded
-        return message.text in self._texts_recorded.get(message.step, ())
 
     @cached_property
     def altered(self) -> tuple[AlteredWords, ...]:
@@ -240,8 +232,9 @@ class OwnWords:
         found: dict[int, AlteredWords] = {}
         for message in self._run.held_messages.values():
             step = -1 if message.step is None else message.step
-            if step in self._as_recorded and message.kind in ("user", "system") and not self._as_it_was(message):
-                was, shown = self._as_recorded[step][:_CHARS], message.text[:_CHARS]
+            said = self._said.as_spoken.get(step)
+            if said is not None and message.kind in ("user", "system") and not self._said.as_recorded(message):
+                was, shown = said[:_CHARS], message.text[:_CHARS]
                 found.setdefault(step, AlteredWords(step=step, origin=message.kind, was=was, shown=shown))
         return tuple(found[step] for step in sorted(found))
 

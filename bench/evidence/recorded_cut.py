@@ -15,12 +15,10 @@ from ..model import (
     SystemTurn,
     ToolResult,
     Trace,
-    UserTurn,
-    text_of,
 )
 from ..text.decode import NothingParsed, parse_json
 from ..text.texts import Texts
-from .spoken import turn_text
+from .spoken import spoken
 
 NAMED = 4
 """The most later turns and facts of one cut that are named."""
@@ -70,12 +68,8 @@ def _output_chars(text: str) -> int:
 
 
 def _text(step: AnyStep) -> str:
-    """The words of a step to its thread; `""` for none."""
-    if isinstance(step, ToolResult):
-        return step.shown_by_recorder
-    if isinstance(step, ModelTurn):
-        return turn_text(step)
-    return text_of(step.content) if isinstance(step, SystemTurn | UserTurn) else ""
+    """The words of a step to its thread, a result as its harness showed it; `""` for none."""
+    return step.shown_by_recorder if isinstance(step, ToolResult) else "\n".join(spoken(step))
 
 
 def _later(

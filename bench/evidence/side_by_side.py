@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
-from ..model import Kept, ResultShown, Span, ToolResult, as_text
-from .excerpts import excerpt
+from ..model import Kept, ResultShown, Rows, Span, ToolResult, as_text
+from ..text.decode import NothingParsed, decode_strings, parse_prefix
+from ..text.texts import Texts
+from ..text.wording import counted, listed
 from .explanations import explain
 from .losses import Damage
 from .of_run import RunEvidence
 from .presence import messages_at
-from .result_tables import Table, beside, table_of, whole
 
 MAX_STRATEGIES = 6
 MAX_NAMED = 12
@@ -105,3 +109,231 @@ def _in_prompt(evidence: RunEvidence, result: ToolResult, turn: int | None) -> t
     said = dict.fromkeys(text for message in messages for text in of_trace.said_in(message))
     present = {fact for text in said for fact in of_trace.facts_held(text)}
     return where, "\n".join(still), [fact for fact in facts if fact not in present]
+
+
+MAX_ROWS = 24
+MAX_COLUMNS = 12
+MAX_CELL = 60
+MAX_COMPARED = 400
+"""The most kept rows or lines in which a row is looked for."""
+
+Table = Sequence[Mapping[str, Any]]
+
+
+def table_in(value: Any) -> Table | None:
+    """The largest list of mappings anywhere in a value, JSON inside strings included; None where no list of two or more is.
+
+    >>> table_in({"data": '[{"id": 1}, {"id": 2}]', "n": 2})
+    [{'id': 1}, {'id': 2}]
+    """
+    best: list[Any] = []
+    waiting = [decode_strings(value)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Mapping):
+            waiting.extend(node.values())
+        elif isinstance(node, list | tuple):
+            rows = [item for item in node if isinstance(item, Mapping) and item]
+            if len(rows) > max(1, len(best)) and len(rows) == len(node):
+                best = rows
+            waiting.extend(node)
+    return best or None
+
+
+def whole(table: Table | None) -> Rows | None:
+    """The beginning of the table in a result; None where it holds none."""
+    if table is None:
+        return None
+    columns, rows = _columns(table), table[:MAX_ROWS]
+    return Rows(columns, _texts(rows, columns), frozenset(), _extent(table, columns))
+
+
+def beside(table: Table | None, text: str) -> Rows | None:
+    """The same rows with the cells gone that a text does not hold, in the row it holds most of; None where the result has no table."""
+    if table is None:
+        return None
+    columns = _columns(table)
+    rows = table[:MAX_ROWS]
+    held = _held_rows(text)
+    places = held if held is not None else [line for line in text.splitlines() if line.strip()][:MAX_COMPARED]
+    texts = Texts()
+    free = list(range(len(places)))
+    gone: set[tuple[int, int]] = set()
+    for number, row in enumerate(rows):
+        of_place = {at: _columns_held(row, columns, places[at], texts) for at in free}
+        count, at = max(((len(kept), -at) for at, kept in of_place.items()), default=(0, 0))
+        kept = of_place[-at] if count else set()
+        if count and held is not None:
+            free.remove(-at)
+        gone |= {(number, column) for column, name in enumerate(columns) if name in row and column not in kept}
+    shown = Rows(columns, _texts(rows, columns), frozenset(gone), "")
+    return Rows(columns, shown.rows, shown.gone, _said(shown, len(table)))
+
+
+def table_of(result: ToolResult) -> Table | None:
+    """The table in a result; None where it holds none."""
+    if result.data is not None:
+        return table_in(result.data)
+    try:
+        return table_in(parse_prefix(result.text[:2_000_000])[0])
+    except (NothingParsed, RecursionError):
+        return None
+
+
+def _held_rows(text: str) -> list[Mapping[str, Any]] | None:
+    """The rows that a text holds as data, as far as it can be read; None where it is not data."""
+    start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
+    if start < 0:
+        return None
+    try:
+        value = decode_strings(parse_prefix(text[start:])[0])
+    except (NothingParsed, RecursionError):
+        return None
+    found: list[Mapping[str, Any]] = []
+    waiting = [value]
+    while waiting and len(found) < MAX_COMPARED:
+        node = waiting.pop()
+        if isinstance(node, Mapping):
+            found.append(node)
+            waiting.extend(_inner(item) for item in reversed(list(node.values())))
+        elif isinstance(node, list | tuple):
+            waiting.extend(reversed(node))
+    return found
+
+
+def _inner(value: Any) -> Any:
+    """The value of a string that is data cut short, as far as it can be read."""
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        try:
+            return decode_strings(parse_prefix(value)[0])
+        except (NothingParsed, RecursionError):
+            return value
+    return value
+
+
+def _columns_held(
+    row: Mapping[str, Any], columns: Sequence[str], place: Mapping[str, Any] | str, texts: Texts
+) -> set[int]:
+    """The columns of a row that a kept row or line holds."""
+    if isinstance(place, str):
+        return {at for at, name in enumerate(columns) if name in row and _stands(place, as_text(row[name]), texts)}
+    return {
+        at
+        for at, name in enumerate(columns)
+        if name in row and name in place and type(row[name]) is type(place[name]) and row[name] == place[name]
+    }
+
+
+def _stands(line: str, text: str, texts: Texts) -> bool:
+    """True if a cell's text is in a line; one without letters and digits (a dash, nothing) wherever it occurs."""
+    return texts.holds(line, text) if re.search(r"\w", text) else text in line
+
+
+def _columns(table: Table) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(name) for row in table[:MAX_ROWS] for name in row))[:MAX_COLUMNS]
+
+
+def _texts(rows: Table, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(_cut(as_text(row[name])) if name in row else "" for name in columns) for row in rows)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"
+
+
+def _extent(table: Table, columns: Sequence[str]) -> str:
+    first = f", the first {MAX_ROWS} shown" if len(table) > MAX_ROWS else ""
+    more = f", the first {MAX_COLUMNS} shown" if len(columns) == MAX_COLUMNS else ""
+    return f"{counted(len(table), 'row')}{first}; {counted(len(columns), 'column')}{more}."
+
+
+def _said(shown: Rows, total: int) -> str:
+    """One sentence on the rows and columns that are left."""
+    rows = sum(not shown.row_gone(row) for row in range(len(shown.rows)))
+    columns = [name for at, name in enumerate(shown.columns) if shown.column_gone(at)]
+    of = f"{len(shown.rows)} rows" if total <= MAX_ROWS else f"the first {len(shown.rows)} of {total} rows"
+    if not rows:
+        return f"Nothing left of {of}."
+    lost = f"; lost in all: {listed(columns)}" if columns else ""
+    return f"Something left in {rows} of {of}{lost}."
+
+
+_BEFORE = r"(?:(?<!\w)|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{4}))"  # a fact may follow an escape in JSON text
+AROUND = 160
+"""Characters kept on each side of a marked fact."""
+MOST_SOUGHT = 200
+"""Lost facts looked for to choose what is shown; every lost fact in what is shown is marked."""
+
+_Mark = tuple[int, int, Literal["lost", "needed"]]
+
+
+def excerpt(text: str, lost: Collection[str], needed: Collection[str], limit: int) -> tuple[Span, ...]:
+    """A text as spans of at most about `limit` characters: its beginning, then the surroundings of needed facts, then of lost ones.
+
+    What is left out becomes a gap that says how much. `()` for an empty text.
+
+    >>> [(span.text, span.kind) for span in excerpt("id run_7 ok", ["run_7"], [], 100)]
+    [('id ', 'plain'), ('run_7', 'lost'), (' ok', 'plain')]
+    >>> [span.kind for span in excerpt("a" * 500, [], [], 100)]
+    ['plain', 'gap']
+    """
+    chosen = {*needed, *itertools.islice(lost, MOST_SOUGHT)}
+    windows = _windows(len(text), list(_marks(text, chosen, needed)), limit)
+    shown = "\n".join(text[low:high] for low, high in windows)
+    marks = list(_marks(text, {fact for fact in {*lost, *needed} if fact in shown}, needed))
+    return tuple(_spans(text, marks, windows))
+
+
+def _marks(text: str, sought: Collection[str], needed: Collection[str]) -> Iterator[_Mark]:
+    facts = sorted(sought, key=lambda fact: (-len(fact), fact))
+    if not facts:
+        return
+    for match in re.finditer(_BEFORE + "(?:" + "|".join(map(re.escape, facts)) + r")(?!\w)", text):
+        yield match.start(), match.end(), "needed" if match.group() in needed else "lost"
+
+
+def _windows(length: int, marks: Sequence[_Mark], limit: int) -> list[tuple[int, int]]:
+    """The parts to show, in order and apart from each other."""
+    if length <= limit:
+        return [(0, length)]
+    wanted = [(0, limit if not marks else limit // 4)]
+    spent = wanted[0][1]
+    for kind in ("needed", "lost"):
+        for start, end, mark in marks:
+            around = max(0, start - AROUND), min(length, end + AROUND)
+            if mark != kind or any(low <= start and end <= high for low, high in wanted):
+                continue
+            if spent + around[1] - around[0] > limit:
+                break
+            wanted.append(around)
+            spent += around[1] - around[0]
+    merged: list[tuple[int, int]] = []
+    for low, high in sorted(wanted):
+        if merged and low <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(high, merged[-1][1])
+        else:
+            merged.append((low, high))
+    return merged
+
+
+def _spans(text: str, marks: Sequence[_Mark], windows: Sequence[tuple[int, int]]) -> Iterator[Span]:
+    position = 0
+    for low, high in windows:
+        if low > position:
+            yield _gap(low - position)
+        at = low
+        for start, end, kind in marks:
+            if start >= at and end <= high:
+                if start > at:
+                    yield Span(text[at:start])
+                yield Span(text[start:end], kind)
+                at = end
+        if high > at:
+            yield Span(text[at:high])
+        position = high
+    if position < len(text):
+        yield _gap(len(text) - position)
+
+
+def _gap(characters: int) -> Span:
+    return Span(f"\n… {counted(characters, 'character')} left out here …\n", "gap")

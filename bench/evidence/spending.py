@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..model import ModelTurn, Prompt, Run, Usage, Value, compact_json, text_of
-from ..tokens.counting import TokenCounter
+from ..model import Prompt, Run, Usage, Value
 from .of_run import RunEvidence
+from .of_trace import said_tokens
 from .pricing import PricedCall
 
 _EARLY = 1.5
@@ -78,7 +78,7 @@ def turns_spent(evidence: RunEvidence, *, as_reported: bool = True) -> tuple[Tur
     """
     usages = {turn.index: turn.usage if as_reported else None for turn in evidence.trace.model_turns}
     cache_told = any(usage is not None and usage.cached_prompt_tokens is not None for usage in usages.values())
-    said = {turn.index: _said_tokens(turn, evidence.count) for turn in evidence.trace.model_turns}
+    said = {turn.index: said_tokens(turn, evidence.count) for turn in evidence.trace.model_turns}
     return tuple(
         TurnSpent(
             step=call.step,
@@ -88,14 +88,6 @@ def turns_spent(evidence: RunEvidence, *, as_reported: bool = True) -> tuple[Tur
         )
         for prompt, call in zip(evidence.run.prompts, evidence.calls, strict=True)
     )
-
-
-def _said_tokens(turn: ModelTurn, count: TokenCounter) -> int:
-    """Return the tokens of an answer's text and calls."""
-    calls = (
-        count.text(call.name) + count.text(compact_json(call.arguments)) for call in turn.tool_calls if not call.in_text
-    )
-    return count.text(text_of(turn.content)) + sum(calls)
 
 
 def _spent(call: PricedCall, usage: Usage | None, said: int, *, cache_told: bool) -> Charges:

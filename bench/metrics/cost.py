@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..evidence.of_run import RunEvidence
-from ..evidence.pricing import PricedCall, own_usd
-from ..evidence.refetch import Refetch
+from ..evidence.pricing import PricedCall, Refetch, own_usd
 from ..model import Sample, Told, WriterCall
 from ..text.wording import counted
 from . import DOES_NOT_FIT, metric, sample

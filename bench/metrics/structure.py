@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from ..evidence.held import HeldLeaves
 from ..evidence.of_run import RunEvidence
+from ..evidence.presence import HeldLeaves
 from ..model import ResultOutcome, Sample, ToolResult
 from ..text.found_leaves import by_label, match_read, with_labelled
 from ..text.leaves import Leaf, Leaves, Match, flatten, match, tokens_of

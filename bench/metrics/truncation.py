@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..evidence.held import HeldLeaves
 from ..evidence.of_run import RunEvidence
+from ..evidence.presence import HeldLeaves
 from ..evidence.prompt_scan import ResultHeld
 from ..model import Sample, Told, ToolResult, lines_of
 from ..text.notices import marker

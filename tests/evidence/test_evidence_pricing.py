@@ -10,8 +10,7 @@ from handmade import trace
 
 from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.pricing import CachePrefix, PricedCall, kept_prefixes, own_usd
-from bench.evidence.refetch import Refetch
+from bench.evidence.pricing import CachePrefix, PricedCall, Refetch, kept_prefixes, own_usd
 from bench.model import Counting, Message, ModelTurn, Prompt, Run, Splice, Usage, UserTurn, WriterCall
 from bench.tokens.prices import UnitPrices
 

@@ -18,7 +18,7 @@ from compared import HALF, HOSTILE, LOG, TABLE, comparison, hostile, recording, 
 from hypothesis import given, strategies as st
 
 from bench.comparison.decision import decide
-from bench.evidence.excerpts import excerpt
+from bench.evidence.side_by_side import excerpt
 from bench.model import Comparison, Delta
 from bench.model.errors import BenchError
 from bench.reports import REPLAY_LIMIT, build_blocks, render, rendered, require_renderer

@@ -11,7 +11,7 @@ import pytest
 from handmade import opened, shell
 
 import bench
-from bench.evidence.prompt_data import MOST_CALLS, MOST_CHARS
+from bench.evidence.case import MOST_CALLS, MOST_CHARS
 from bench.metrics import metrics
 from bench.model import Case, ContextReset, ModelTurn, RouteDecision, ToolCall, ToolResult, Trace
 from bench.run.case import Measuring, measure, unmeasured
