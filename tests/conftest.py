@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from repository import bench
+from repository import init
 
 from bench.model.errors import DEBUG
 from bench.plugins import own_code
@@ -62,6 +62,6 @@ def shared_traces() -> Path:
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
     """The present folder: what `bench init` makes of an empty one."""
     monkeypatch.chdir(tmp_path)
-    assert bench("init") == 0
+    init()
     capsys.readouterr()
     return tmp_path

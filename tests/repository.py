@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import io
 import json
+import shutil
 import subprocess
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +44,21 @@ def bench(*arguments: object) -> int:
     except SystemExit as done:
         return int(done.code or 0)
     return 0
+
+
+@cache
+def _starter() -> Path:
+    """A folder with what `bench init` writes; made once a process, because it replays."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+        assert bench("init") == 0
+    return folder
+
+
+def init() -> None:
+    """Put what `bench init` writes into the present folder."""
+    shutil.copytree(_starter(), Path(), dirs_exist_ok=True)
 
 
 def verdicts(*arguments: object) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from repository import SCENARIO, SUMMARIZERS, TRACES, WORSE, bench
+from repository import SCENARIO, SUMMARIZERS, TRACES, WORSE, bench, init
 
 from bench import __version__
 from bench.comparison.score_files import read_scores
@@ -21,7 +21,7 @@ def files(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("GITHUB_ACTIONS", raising=False)
         patch.chdir(folder)
-        assert bench("init") == 0
+        init()
         bench("run", SCENARIO, "-o", "a.json")
         SUMMARIZERS.write_text(WORSE)
         bench("run", SCENARIO, "-o", "worse.json")

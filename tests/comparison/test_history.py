@@ -10,7 +10,7 @@ import threading
 import msgspec
 import pytest
 from compared import comparison
-from repository import SCENARIO, SUMMARIZERS, WORSE, bench, commit, git
+from repository import SCENARIO, SUMMARIZERS, WORSE, bench, commit, git, init
 
 from bench.comparison.history import keeping, moments, moves, subjects, titles
 from bench.files.git import Commit
@@ -135,7 +135,7 @@ def test_the_panel_draws_runs_and_names_the_commit_that_moved_a_value(tmp_path):
 def test_the_command_line_keeps_runs_and_says_which_commit_moved_a_metric(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     git("init", "--quiet")
-    assert bench("init") == 0
+    init()
     start = commit("start")
     assert bench("run", SCENARIO, "--history", "kept/h.sqlite") == 0
     SUMMARIZERS.write_text(WORSE)
@@ -165,7 +165,7 @@ def test_the_command_line_keeps_runs_and_says_which_commit_moved_a_metric(tmp_pa
 @pytest.mark.slow
 def test_json_and_baseline_do_not_know_of_the_history(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert bench("init") == 0
+    init()
     assert bench("run", SCENARIO, "-o", "a.json") == 0
     assert bench("run", SCENARIO, "--history", "h.sqlite", "-o", "b.json") == 0
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
@@ -174,7 +174,7 @@ def test_json_and_baseline_do_not_know_of_the_history(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_two_scenarios_of_one_title_would_be_one_line_in_a_history(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert bench("init") == 0
+    init()
     other = SCENARIO.with_name("other.toml")
     other.write_text(SCENARIO.read_text())
     assert bench("run", SCENARIO, other, "--history", "h.sqlite") == 2

@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from repository import BASELINE, SCENARIO, SUMMARIZERS, WORSE, bench as command
+from repository import BASELINE, SCENARIO, SUMMARIZERS, WORSE, bench as command, init
 from warm import Warm, run_warm
 
 import bench
@@ -39,7 +39,7 @@ with bench.record("out.jsonl") as run:
 @pytest.fixture
 def folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert command("init") == 0
+    init()
     other = SCENARIO.with_name("other.toml")
     other.write_text(SCENARIO.read_text().replace("title = ", "title = 'other'  # "))
     capsys.readouterr()

@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench
+from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench, init
 
 from bench.files.writing import write_together
 from bench.model.errors import BenchError
@@ -16,7 +16,7 @@ from bench.model.errors import BenchError
 @pytest.fixture(autouse=True)
 def repository(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert bench("init") == 0
+    init()
     recorded = [json.loads(line) for line in (TRACES / "survey.jsonl").read_text().splitlines()]
     messages = [{"role": "user", "content": f"How many rows has /data/run_{len(recorded)}.csv?"},
                 {"role": "assistant", "content": "It has 4711 rows in /data/run_7.csv."}]  # fmt: skip

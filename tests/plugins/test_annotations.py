@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from compared import comparison
-from repository import SCENARIO, SUMMARIZERS, TRACES, WORSE, bench
+from repository import SCENARIO, SUMMARIZERS, TRACES, WORSE, bench, init
 
 from bench.cli.github import MOST, workflow_commands
 from bench.model import Loss, NeededAt, Verdict
@@ -71,7 +71,7 @@ def test_no_more_than_github_shows(count):
 def test_a_job_says_it_all_and_obeys_no_trace(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    assert bench("init") == 0
+    init()
     SCENARIO.write_text(SCENARIO.read_text().replace("What the model", "::add-mask::a\\n::error::forged"))
     SUMMARIZERS.write_text(WORSE)
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
@@ -98,7 +98,7 @@ def test_a_job_says_it_all_and_obeys_no_trace(tmp_path, monkeypatch, capsys):
 @pytest.mark.slow
 def test_outside_actions_nothing_is_annotated(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert bench("init") == 0
+    init()
     (TRACES / "survey.jsonl").unlink()
     assert bench("run", SCENARIO) == 3
     assert "::" not in capsys.readouterr().out

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from repository import BASELINE, BETTER, SCENARIO, SUMMARIZERS, WORSE, bench, commit, git
+from repository import BASELINE, BETTER, SCENARIO, SUMMARIZERS, WORSE, bench, commit, git, init
 
 from bench.files.git import commit_of, resolve, unpack
 from bench.model.errors import BenchError
@@ -20,7 +20,7 @@ def repository(tmp_path, monkeypatch, capsys):
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
     git("init", "--quiet")
-    assert bench("init") == 0
+    init()
     BASELINE.unlink()
     commit("start")
     capsys.readouterr()
