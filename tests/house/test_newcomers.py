@@ -1,4 +1,4 @@
-"""One new file adds one thing: the five files of CONTRIBUTING.md, put beside the bench's own, with nothing else edited."""
+"""One new file adds one thing: the files of CONTRIBUTING.md and docs/traces.md, put beside the bench's own, with nothing else edited."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from bench.plugins import registry
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-FILES = re.findall(r"^`(bench/[\w/]+)/(\w+\.py)`[^\n]*:\n\n```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+READER = (ROOT / "docs" / "traces.md").read_text(encoding="utf-8")
+FILES = re.findall(r"^`(bench/[\w/]+)/(\w+\.py)`[^\n]*:\n\n```python\n(.*?)^```$", PAGE + READER, re.DOTALL | re.MULTILINE)
 (GATE,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 RENDERER = '''
@@ -34,8 +35,12 @@ def tab(sections: Sequence[Section]) -> str:
 '''
 
 LOG = [
-    {"asked": "How many?", "tool": "count", "output": "one\ntwo of 471\nthree", "answered": "471."},
-    {"asked": "Where?", "tool": "find", "output": "/data/run_7.csv", "answered": "In /data/run_7.csv.", "seconds": 3},
+    {"event": "start", "run": "r7", "by": "deskbot 1.4"},
+    {"event": "ask", "text": "How many, and where?"},
+    {"event": "reply", "text": "", "calls": [{"id": "a", "tool": "count", "input": {}}]},
+    {"event": "tool", "call": "a", "shown": "one\ntwo of 471\nthree in /data/run_7.csv"},
+    {"event": "reply", "text": "471, in /data/run_7.csv."},
+    {"event": "end", "ok": True},
 ]
 
 NEWCOMERS = """
@@ -106,8 +111,8 @@ def ran(there):
 
 def test_there_is_a_whole_file_for_each_kind_that_the_page_promises():
     assert [package for package, _, _ in FILES] == [
-        "bench/strategies/documents", "bench/traces/formats", "bench/metrics", "bench/comparison/gates",
-        "bench/reports/panels",
+        "bench/strategies/documents", "bench/metrics", "bench/comparison/gates", "bench/reports/panels",
+        "bench/traces/formats",
     ]  # fmt: skip
     folders = re.findall(r"`(bench/[\w/]+/)`", PAGE)
     assert all((ROOT / folder).is_dir() for folder in folders)
@@ -119,7 +124,7 @@ def test_there_is_a_whole_file_for_each_kind_that_the_page_promises():
 def test_a_new_reader_reads_and_a_new_metric_measures(ran):
     values, _ = ran
     both = ("cost.part_tokens.tools", "cost.part_tokens.messages")
-    assert sum(values["mine", name, "log#0"] for name in both) == values["mine", "cost.prompt_tokens", "log#0"] > 0
+    assert sum(values["mine", name, "r7"] for name in both) == values["mine", "cost.prompt_tokens", "r7"] > 0
 
 
 @pytest.mark.slow
@@ -127,7 +132,7 @@ def test_a_new_strategy_and_its_setting_are_used(ran):
     values, scores = ran
     assert scores["signature"]["strategies"]["mine"] == "mine=summarizer=first_lines:lines=1"
     tokens = "cost.prompt_tokens"
-    assert values["mine", tokens, "log#0"] != values["keep_all", tokens, "log#0"]
+    assert values["mine", tokens, "r7"] != values["keep_all", tokens, "r7"]
 
 
 def test_a_new_gate_judges_by_a_setting_of_its_own(ran):
@@ -146,9 +151,9 @@ def test_a_new_panel_stands_in_every_report_and_a_new_renderer_writes_its_ending
 @pytest.mark.slow
 def test_newcomers_are_listed_and_their_examples_run(there):
     kinds = ("traces", "strategies", "metrics", "gates", "panels")
-    codes, out, _ = bench(there, *(("list", kind) for kind in kinds), ("show", "question_log:log.jsonl"))
+    codes, out, _ = bench(there, *(("list", kind) for kind in kinds), ("show", "log.jsonl"))
     assert codes == [0] * 6
-    for name in ("question_log", "first_lines", "cost.part_tokens", "beside", "largest"):
+    for name in ("deskbot", "first_lines", "cost.part_tokens", "beside", "largest"):
         assert re.search(rf"^  {re.escape(name)}\b", out, re.MULTILINE), name
     assert "run_7" in out, "bench show printed the trace"
     names = [f"{package}/{name}".removesuffix(".py").replace("/", ".") for package, name, _ in FILES]
@@ -190,5 +195,4 @@ def test_a_newcomer_makes_no_page_old_and_is_on_the_next_one(there):
     code, out, err = process(there, "-c", DOCS.format(docs=str(ROOT / "docs")))
     assert code == 0, err
     pages = re.findall(r'"(\w+\.md)"', (ROOT / "docs/generate.py").read_text(encoding="utf-8"))
-    assert len(pages) == 5
-    assert json.loads(out) == [[name, True] for name in pages]
+    assert json.loads(out) == [[name, True] for name in pages if name != "leaderboard.md"]

@@ -50,13 +50,6 @@ def test_the_pages_reader_passes_what_every_reader_must(copied: Path) -> None:
 
 
 @pytest.mark.slow
-def test_it_is_recognised_and_read_with_nothing_edited(copied: Path) -> None:
-    printed = ran(copied, "bench", "show", "tests/data/formats/deskbot.jsonl")
-    assert "36 walls" in printed
-    assert "failed: no such kind" in printed
-
-
-@pytest.mark.slow
 def test_a_reader_in_a_file_of_ones_own_is_named_by_its_path(copied: Path) -> None:
     text = (copied / "bench/traces/formats/deskbot.py").read_text(encoding="utf-8")
     text = text.replace("from .. import", "from bench.traces import").replace("from ...", "from bench.")
