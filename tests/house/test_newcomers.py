@@ -16,7 +16,9 @@ from bench.plugins import registry
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 READER = (ROOT / "docs" / "traces.md").read_text(encoding="utf-8")
-FILES = re.findall(r"^`(bench/[\w/]+)/(\w+\.py)`[^\n]*:\n\n```python\n(.*?)^```$", PAGE + READER, re.DOTALL | re.MULTILINE)
+FILES = re.findall(
+    r"^`(bench/[\w/]+)/(\w+\.py)`[^\n]*:\n\n```python\n(.*?)^```$", PAGE + READER, re.DOTALL | re.MULTILINE
+)
 (GATE,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 RENDERER = '''
