@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import doctest
 import json
 import pkgutil
@@ -18,7 +17,7 @@ import click
 import pytest
 
 import bench
-from bench.cli import cli, main
+from bench.cli import cli
 from bench.comparison.judging import parse_rule
 from bench.metrics import metrics
 from bench.model import AnyStep, Step
@@ -112,20 +111,6 @@ def test_commands_that_a_page_shows_have_these_options(page, line):
         return
     known = {option for item in cli.commands[name].params if isinstance(item, click.Option) for option in item.opts}
     assert [word for word in words if re.match(r"--?[a-z]", word) and word.partition("=")[0] not in known] == []
-
-
-@pytest.mark.slow
-def test_the_first_ten_minutes_run_slow_because_traces_are_replayed(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "traces").symlink_to(ROOT / "traces")
-    (code,) = blocks("docs/start.md", "python")
-    (tmp_path / "mine.py").write_text(code)
-    lines = [line for page, line in shown_commands() if page == "docs/start.md"]
-    for line in lines:
-        with contextlib.suppress(SystemExit):
-            main([*shlex.split(line.replace("/tmp/", f"{tmp_path}/"))[1:]])
-    assert len(lines) == 8
-    assert "mine-10" in (tmp_path / "report.html").read_text()
 
 
 def test_nothing_points_at_what_a_user_does_not_have():
