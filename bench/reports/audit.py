@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any
 
 import msgspec
 
-from ..evidence.audit import Audit, PartSpent, ResultSpent, Shortened, headroom
-from ..evidence.rereads import Reread
-from ..evidence.spending import total
-from ..model import RecordedCut, Signature
+from ..evidence.audit import Audit, PartSpent, headroom
+from ..evidence.spending import Charges, total
+from ..model import Signature
 from ..model.errors import BenchError
 from ..text.wording import counted, listed, percent, quantity, visible
 from . import PanelBlocks, Section, as_pieces
 from .answered import Answered
-from .blocks import Block, Cell, Chart, Fold, Point, Prose, Table, number, table_of
+from .blocks import Block, Cell, Chart, Column, Fold, Point, Prose, Table, number, table_of
 from .html import html
 from .markdown import markdown
 from .text import drawn, heading, text as as_lines
-
-T = TypeVar("T")
 
 _MOST = 10
 _BRIEF = 4
@@ -40,13 +39,6 @@ WHY = {
 
 
 _SHOWN = {".html": html, ".htm": html, ".md": markdown, ".txt": as_lines}
-
-
-class _Of(NamedTuple, Generic[T]):
-    """Something of one session."""
-
-    session: Audit
-    item: T
 
 
 def audit_bytes(sessions: Sequence[Audit], skipped: Sequence[tuple[str, str]], path: Path) -> bytes:
@@ -93,18 +85,7 @@ def audit_text(sessions: Sequence[Audit], *, width: int, colour: bool = False) -
 
 def audit_panels(sessions: Sequence[Audit], *, brief: bool = False) -> tuple[PanelBlocks, ...]:
     """Return what happened in some sessions as panels: money, what filled the prompts, what was shortened, what was read twice."""
-    most = _BRIEF if brief else _MOST
-    events = any(session.shortened or session.cuts for session in sessions)
-    few = (1 if events else 2) if brief else _MOST
-    panels = [
-        PanelBlocks("spent", "Where did the money go?", tuple(_spent(sessions))),
-        PanelBlocks("parts", "What filled the prompts?", tuple(_parts(sessions, most, brief=brief))),
-        PanelBlocks("shortened", "What was shortened?", tuple(_shortened(sessions, few, brief=brief))),
-        PanelBlocks("rereads", "What was read twice?", tuple(_rereads(sessions, few))),
-    ]
-    if not brief:
-        panels.append(PanelBlocks("turns", "How did it go, turn by turn?", tuple(_turns(sessions)), detail=True))
-    return tuple(panels)
+    return tuple(_Audited(sessions, brief).panels())
 
 
 def _title(sessions: Sequence[Audit]) -> str:
@@ -122,144 +103,9 @@ def _left_out(skipped: Sequence[tuple[str, str]]) -> Iterator[PanelBlocks]:
         yield PanelBlocks("left_out", "What could not be read?", tuple(shown), detail=True)
 
 
-# ---------------------------------------------------------------- money
-
-
 def _money(usd: float | None, tokens: float) -> str:
     """Dollars, or tokens where no prices are listed."""
     return quantity(usd, "usd") if usd is not None else f"{quantity(round(tokens), 'tokens')} tokens"
-
-
-def _spent(sessions: Sequence[Audit]) -> Iterator[Block]:
-    spent = total([item.spent for item in sessions])
-    turns, results = sum(len(item.turns) for item in sessions), sum(item.results for item in sessions)
-    reported = sum(item.reported for item in sessions)
-    everything = _money(spent.usd, spent.prompt_tokens + spent.output_tokens)
-    price = "" if spent.usd is not None else " No prices are listed for its model."
-    said = f"{everything} for {counted(turns, 'model call')} and {counted(results, 'tool result')}.{price} {_headroom(sessions)}"
-    yield Prose(said)
-    yield Prose(_how_counted(sessions, reported, turns), "muted")
-    whole = spent.usd or 0.0
-    rows = [
-        ("output", spent.output_tokens, spent.output_usd),
-        ("prompt, new", spent.new_tokens, spent.new_usd),
-        ("prompt, written to the cache", spent.written_tokens, spent.written_usd),
-        ("prompt, read from the cache", spent.cached_tokens, spent.cached_usd),
-    ]
-    yield table_of(
-        rows,
-        {
-            "where the money went": lambda row: row[0],
-            number("tokens"): lambda row: quantity(row[1], "tokens"),
-            number("cost"): lambda row: quantity(row[2] if spent.usd is not None else None, "usd"),
-            number("share"): lambda row: percent(row[2] / whole) if whole else "",
-        },
-    )
-
-
-def _headroom(sessions: Sequence[Audit]) -> str:
-    """Return what is there to win at all, as a sentence."""
-    now = total([item.replayed for item in sessions if item.replayed is not None and item.floor is not None])
-    share = headroom(
-        now, total([item.floor for item in sessions if item.replayed is not None and item.floor is not None])
-    )
-    if share is None:
-        return "What could be saved is not known."
-    of = f"{percent(share)} of the {'money' if now.usd else 'prompt tokens'}"
-    if share < 0.1:
-        return f"There is little to win: with perfect foresight {of} could be saved."
-    return f"At most {of} could be saved: that is what perfect foresight would."
-
-
-def _how_counted(sessions: Sequence[Audit], reported: int, turns: int) -> str:
-    """The source of the counts, in a sentence or several."""
-    if reported == turns:
-        said = ["Prompts as the provider counted them."]
-    elif reported:
-        said = [
-            f"Prompts as the provider counted them in {reported} of {counted(turns, 'call')}, the others as counted here."
-        ]
-    else:
-        said = ["The recording has no usage: prompts are counted here, the cache by the provider's documented rule."]
-    early = sum(item.early_counts for item in sessions)
-    if early:
-        said.append(f"Output that was counted before it ended is counted here ({counted(early, 'call')}).")
-    return " ".join(said)
-
-
-def _parts(sessions: Sequence[Audit], most: int, *, brief: bool) -> Iterator[Block]:
-    spent = total([item.spent for item in sessions])
-    priced = spent.usd is not None
-    whole = (spent.usd or 0.0) if priced else float(spent.prompt_tokens)
-
-    def worth(usd: float, tokens: float) -> float:
-        return usd if priced else tokens
-
-    merged: dict[str, list[PartSpent]] = defaultdict(list)
-    for session in sessions:
-        for part in session.parts:
-            merged[f"{part.name} (tool)" if part.tool else part.name].append(part)
-    rows = sorted(
-        ((name, *(sum(getattr(part, field) for part in found) for field in ("messages", "tokens", "carried_tokens", "usd")))
-         for name, found in merged.items()),
-        key=lambda row: (-worth(row[4], row[3]), row[0]),
-    )  # fmt: skip
-    yield table_of(
-        rows,
-        {
-            "what filled the prompts": lambda row: row[0],
-            number("messages"): lambda row: quantity(row[1], "count") if row[1] else "",
-            number("tokens once"): lambda row: quantity(row[2], "tokens"),
-            number("in all prompts"): lambda row: quantity(round(row[3]), "tokens"),
-            number("cost"): lambda row: quantity(row[4] if priced else None, "usd"),
-            number("share"): lambda row: percent(worth(row[4], row[3]) / whole) if whole else "",
-        },
-        most=most + 1,
-        more="" if brief else "{} more.",
-    )
-    if len(sessions) > 1:
-        yield _sessions_table(sessions, most)
-    dearest = [_Of(session, item) for session in sessions for item in session.dearest]
-    dearest.sort(key=lambda of: (-worth(of.item.usd, of.item.carried_tokens), of.session.id, of.item.step))
-    if dearest and not (brief and len(sessions) > 1):
-        yield _dearest_table(dearest, most, several=len(sessions) > 1, priced=priced, brief=brief)
-
-
-def _dearest_table(found: Sequence[_Of[ResultSpent]], most: int, *, several: bool, priced: bool, brief: bool) -> Table:
-    return table_of(
-        found,
-        {
-            "dearest": lambda of: _step(of.session, of.item.step, several=several),
-            "tool": lambda of: of.item.function,
-            number("tokens"): lambda of: quantity(of.item.tokens, "tokens"),
-            number("prompts"): lambda of: quantity(of.item.prompts, "count"),
-            number("cost"): lambda of: _money(of.item.usd if priced else None, of.item.carried_tokens),
-            "asked": lambda of: _short(of.item.asked),
-        },
-        most=most,
-        more="" if brief else "{} more.",
-    )
-
-
-def _sessions_table(sessions: Sequence[Audit], most: int) -> Table:
-    ordered = sorted(sessions, key=lambda item: (-(item.spent.usd or 0), -item.spent.prompt_tokens, item.id))
-    return table_of(
-        ordered,
-        {
-            "session": lambda item: _short(item.id),
-            number("calls"): lambda item: quantity(len(item.turns), "count"),
-            number("cost"): lambda item: _money(item.spent.usd, item.spent.prompt_tokens + item.spent.output_tokens),
-            number("at most saved"): lambda item: "" if item.headroom is None else percent(item.headroom),
-            number("shortened"): lambda item: quantity(len(item.shortened), "count"),
-            number("read twice"): lambda item: quantity(len(item.rereads), "count"),
-        },
-        most=most,
-        more="{} more.",
-    )
-
-
-def _step(session: Audit, step: int, *, several: bool) -> str:
-    return f"{_short(session.id)}, step {step}" if several else f"step {step}"
 
 
 def _short(text: str) -> str:
@@ -269,132 +115,244 @@ def _short(text: str) -> str:
     return flat if len(flat) <= _WIDE else f"{flat[:head]}…{flat[head + 1 - _WIDE :]}"
 
 
-# ---------------------------------------------------------------- what was shortened
-
-
-def _shortened(sessions: Sequence[Audit], most: int, *, brief: bool) -> Iterator[Block]:
-    events = [_Of(session, item) for session in sessions for item in session.shortened]
-    cuts = [_Of(session, item) for session in sessions for item in session.cuts]
-    source = sum(item.cut_at_source for item in sessions)
-    results = sum(item.results for item in sessions)
-    kinds = {kind: sum(of.item.kind == kind for of in events) for kind in ("compaction", "clearing", "masking")}
-    times = [counted(times, kind) for kind, times in kinds.items() if times]
-    said = f"The history was shortened by {listed(times)}." if times else "The history was never shortened."
-    if cuts:
-        missed = sum(bool(of.item.needed) for of in cuts)
-        said += f" {counted(len(cuts), 'result')} of {results} reached the model cut; of {missed} something lost turned up later."
-    elif source:
-        said += f" {counted(source, 'result')} of {results} had been cut before they were recorded: what they lost is not known."
-    else:
-        said += " No result is known to have been cut."
-    yield Prose(said)
-    rules = dict.fromkeys(rule for of in events for rule in of.item.rules_gone)
-    if rules:
-        more = f" and {counted(len(rules) - most, 'more')}" if len(rules) > most else ""
-        yield Prose(f"Standing instructions that went: {'; '.join(list(rules)[:most])}{more}.", "bad")
-    if events:
-        events.sort(key=lambda of: (-len(of.item.asked_again), -len(of.item.results), of.session.id, of.item.step))
-        yield _events_table(events, most, several=len(sessions) > 1)
-    if cuts and not (brief and events):
-        cuts.sort(key=lambda of: (-of.item.needed, -of.item.lost, of.session.id, of.item.step))
-        yield _cuts_table(cuts, most, several=len(sessions) > 1)
-
-
 def _bad(count: int) -> Cell:
     return Cell(quantity(count, "count"), "bad" if count else "plain")
 
 
-def _events_table(found: Sequence[_Of[Shortened]], most: int, *, several: bool) -> Table:
-    return table_of(
-        found,
-        {
-            "shortened": lambda of: f"{of.item.kind}, {_step(of.session, of.item.step, several=several)}",
-            number("before call"): lambda of: "the end" if of.item.turn is None else quantity(of.item.turn, "count"),
-            number("tokens before"): lambda of: quantity(of.item.tokens_before, "tokens"),
-            number("after"): lambda of: quantity(of.item.tokens_after, "tokens"),
-            number("results gone"): lambda of: quantity(len(of.item.results), "count"),
-            number("asked again"): lambda of: _bad(len(of.item.asked_again)),
-            number("rules gone"): lambda of: _bad(len(of.item.rules_gone)),
-            number("facts lost"): lambda of: "" if of.item.facts_lost is None else quantity(of.item.facts_lost, "count"),
-        },
-        most=most,
-        more="{} more.",
-    )  # fmt: skip
+def _count(value: int | None) -> str:
+    return "" if value is None else quantity(value, "count")
 
 
-def _cuts_table(found: Sequence[_Of[RecordedCut]], most: int, *, several: bool) -> Table:
-    return table_of(
-        found,
-        {
-            "cut result": lambda of: _step(of.session, of.item.step, several=several),
-            "tool": lambda of: of.item.function,
-            number("characters"): lambda of: quantity(of.item.untruncated_chars, "characters"),
-            number("shown"): lambda of: quantity(of.item.seen_chars, "characters"),
-            number("facts lost"): lambda of: quantity(of.item.lost, "count"),
-            number("turned up later"): lambda of: _bad(of.item.needed),
-        },
-        most=most,
-        more="{} more.",
-    )  # fmt: skip
+Columns = dict[str | Column, Callable[[Any], Cell | str]]
 
 
-# ---------------------------------------------------------------- what was read twice
+@dataclass(frozen=True)
+class _Audited:
+    """Some sessions while their panels are made; `brief` for one screen of a terminal."""
 
+    sessions: Sequence[Audit]
+    brief: bool
 
-def _rereads(sessions: Sequence[Audit], most: int) -> Iterator[Block]:
-    found = [_Of(session, item) for session in sessions for item in session.rereads]
-    results = sum(item.results for item in sessions)
-    if not found:
-        yield Prose(f"Nothing of {counted(results, 'result')} was read twice.", "good")
-        return
-    reasons = [f"{sum(of.item.why == why for of in found)} {said}" for why, said in WHY.items()]
-    reasons = [said for said in reasons if not said.startswith("0 ")]
-    yield Prose(f"{counted(len(found), 'result')} of {results} had been read before: {listed(reasons)}.")
-    order = list(WHY)
-    found.sort(key=lambda of: (order.index(of.item.why), -of.item.known, of.session.id, of.item.step))
-    yield _rereads_table(found, most, several=len(sessions) > 1)
+    @cached_property
+    def spent(self) -> Charges:
+        return total([item.spent for item in self.sessions])
 
+    @property
+    def several(self) -> bool:
+        return len(self.sessions) > 1
 
-def _rereads_table(found: Sequence[_Of[Reread]], most: int, *, several: bool) -> Table:
-    return table_of(
-        found,
-        {
-            "read again": lambda of: _step(of.session, of.item.step, several=several),
-            "first read": lambda of: f"step {of.item.earlier}",
-            number("same lines"): lambda of: f"{of.item.known} of {of.item.lines}",
-            "why": lambda of: of.item.why,
-            "asked": lambda of: _short(of.item.asked or of.item.function),
-        },
-        most=most,
-        more="{} more.",
-    )
+    def all(self, field: str) -> int:
+        """A count, or the number of some things, over all sessions."""
+        found = [getattr(item, field) for item in self.sessions]
+        return sum(item if isinstance(item, int) else len(item) for item in found)
 
+    def each(self, field: str) -> list[tuple[Audit, Any]]:
+        """Every thing of one kind, with its session."""
+        return [(session, item) for session in self.sessions for item in getattr(session, field)]
 
-# ---------------------------------------------------------------- turn by turn
+    def step(self, of: tuple[Audit, Any]) -> str:
+        """The place of something."""
+        return f"{_short(of[0].id)}, step {of[1].step}" if self.several else f"step {of[1].step}"
 
+    def worth(self, usd: float, tokens: float) -> float:
+        return tokens if self.spent.usd is None else usd
 
-def _turns(sessions: Sequence[Audit]) -> Iterator[Block]:
-    for session in sorted(sessions, key=lambda item: (-(item.spent.usd or 0), item.id))[:_MOST]:
-        marks = {item.turn: item.kind for item in session.shortened if item.turn is not None}
-        points = tuple(
-            Point(series, at, tokens, mark=marks.get(at, "") if series == "prompt" else "", step=turn.step)
-            for at, turn in enumerate(session.turns, 1)
-            for series, tokens in (("prompt", turn.spent.prompt_tokens), ("read from the cache", turn.spent.cached_tokens))
-        )  # fmt: skip
-        largest = max((turn.spent.prompt_tokens for turn in session.turns), default=0)
-        text = f"The largest of {counted(len(session.turns), 'prompt')} held {quantity(largest, 'tokens')} tokens."
-        chart = Chart("line", f"Prompt tokens of {session.id}", "model call", "tokens", "count", "tokens", points, text)
-        table = table_of(
-            list(enumerate(session.turns, 1)),
+    def table(self, items: Sequence[Any], columns: Columns, brief: int = _BRIEF, more: str = "{} more.") -> Table:
+        return table_of(items, columns, most=brief if self.brief else _MOST, more=more)
+
+    def panels(self) -> Iterator[PanelBlocks]:
+        """Every panel."""
+        yield PanelBlocks("spent", "Where did the money go?", tuple(self.money()))
+        yield PanelBlocks("parts", "What filled the prompts?", tuple(self.parts()))
+        yield PanelBlocks("shortened", "What was shortened?", tuple(self.shortened()))
+        yield PanelBlocks("rereads", "What was read twice?", tuple(self.rereads()))
+        if not self.brief:
+            yield PanelBlocks("turns", "How did it go, turn by turn?", tuple(self.turns()), detail=True)
+
+    def money(self) -> Iterator[Block]:
+        """The cost by its use, and what is there to win at all."""
+        spent, turns, reported, early = self.spent, self.all("turns"), self.all("reported"), self.all("early_counts")
+        everything = _money(spent.usd, spent.prompt_tokens + spent.output_tokens)
+        price = "" if spent.usd is not None else " No prices are listed for its model."
+        made = f"{counted(turns, 'model call')} and {counted(self.all('results'), 'tool result')}"
+        yield Prose(f"{everything} for {made}.{price} {self.headroom()}")
+        counts = "The recording has no usage: prompts are counted here, the cache by the provider's documented rule."
+        if reported:
+            others = f" in {reported} of {counted(turns, 'call')}, the others as counted here"
+            counts = f"Prompts as the provider counted them{'' if reported == turns else others}."
+        if early:
+            counts += f" Output that was counted before it ended is counted here ({counted(early, 'call')})."
+        yield Prose(counts, "muted")
+        rows = [
+            ("output", spent.output_tokens, spent.output_usd),
+            ("prompt, new", spent.new_tokens, spent.new_usd),
+            ("prompt, written to the cache", spent.written_tokens, spent.written_usd),
+            ("prompt, read from the cache", spent.cached_tokens, spent.cached_usd),
+        ]
+        yield table_of(
+            rows,
             {
-                number("call"): lambda item: quantity(item[0], "count"),
-                number("step"): lambda item: quantity(item[1].step, "count"),
+                "where the money went": lambda row: row[0],
+                number("tokens"): lambda row: quantity(row[1], "tokens"),
+                number("cost"): lambda row: quantity(row[2] if spent.usd is not None else None, "usd"),
+                number("share"): lambda row: percent(row[2] / spent.usd) if spent.usd else "",
+            },
+        )
+
+    def headroom(self) -> str:
+        """What is there to win at all, as a sentence."""
+        both = [
+            (one.replayed, one.floor) for one in self.sessions if one.replayed is not None and one.floor is not None
+        ]
+        now = total([replayed for replayed, _ in both])
+        share = headroom(now, total([floor for _, floor in both]))
+        if share is None:
+            return "What could be saved is not known."
+        of = f"{percent(share)} of the {'money' if now.usd else 'prompt tokens'}"
+        if share < 0.1:
+            return f"There is little to win: with perfect foresight {of} could be saved."
+        return f"At most {of} could be saved: that is what perfect foresight would."
+
+    def parts(self) -> Iterator[Block]:
+        """The content of the prompts by what it is, the sessions, and the results that cost most."""
+        priced, more = self.spent.usd is not None, "" if self.brief else "{} more."
+        whole = self.worth(self.spent.usd or 0.0, self.spent.prompt_tokens)
+        merged: dict[str, list[PartSpent]] = defaultdict(list)
+        for _, part in self.each("parts"):
+            merged[f"{part.name} (tool)" if part.tool else part.name].append(part)
+        rows = [
+            (name, *(sum(getattr(part, field) for part in found) for field in ("messages", "tokens", "carried_tokens", "usd")))
+            for name, found in merged.items()
+        ]  # fmt: skip
+        yield self.table(
+            sorted(rows, key=lambda row: (-self.worth(row[4], row[3]), row[0])),
+            {
+                "what filled the prompts": lambda row: row[0],
+                number("messages"): lambda row: _count(row[1] or None),
+                number("tokens once"): lambda row: quantity(row[2], "tokens"),
+                number("in all prompts"): lambda row: quantity(round(row[3]), "tokens"),
+                number("cost"): lambda row: quantity(row[4] if priced else None, "usd"),
+                number("share"): lambda row: percent(self.worth(row[4], row[3]) / whole) if whole else "",
+            },
+            _BRIEF + 1,
+            more,
+        )
+        if self.several:
+            yield self.table(
+                sorted(self.sessions, key=lambda item: (-(item.spent.usd or 0), -item.spent.prompt_tokens, item.id)),
+                {
+                    "session": lambda item: _short(item.id),
+                    number("calls"): lambda item: _count(len(item.turns)),
+                    number("cost"): lambda item: _money(item.spent.usd, item.spent.prompt_tokens + item.spent.output_tokens),
+                    number("at most saved"): lambda item: "" if item.headroom is None else percent(item.headroom),
+                    number("shortened"): lambda item: _count(len(item.shortened)),
+                    number("read twice"): lambda item: _count(len(item.rereads)),
+                },
+            )  # fmt: skip
+        dearest = self.each("dearest")
+        dearest.sort(key=lambda of: (-self.worth(of[1].usd, of[1].carried_tokens), of[0].id, of[1].step))
+        if dearest and not (self.brief and self.several):
+            columns: Columns = {
+                "dearest": self.step,
+                "tool": lambda of: of[1].function,
+                number("tokens"): lambda of: quantity(of[1].tokens, "tokens"),
+                number("prompts"): lambda of: _count(of[1].prompts),
+                number("cost"): lambda of: _money(of[1].usd if priced else None, of[1].carried_tokens),
+                "asked": lambda of: _short(of[1].asked),
+            }
+            yield self.table(dearest, columns, more=more)
+
+    @property
+    def few(self) -> int:
+        """The rows of a table of events on one screen."""
+        return 1 if self.all("shortened") or self.all("cuts") else 2
+
+    def shortened(self) -> Iterator[Block]:
+        """Compactions, clearings and cuts, with what they lost."""
+        events, cuts = self.each("shortened"), self.each("cuts")
+        source, results = self.all("cut_at_source"), self.all("results")
+        kinds = Counter(item.kind for _, item in events)
+        times = [counted(kinds[kind], kind) for kind in ("compaction", "clearing", "masking") if kinds[kind]]
+        said = f"The history was shortened by {listed(times)}." if times else "The history was never shortened."
+        if cuts:
+            missed = sum(bool(item.needed) for _, item in cuts)
+            said += f" {counted(len(cuts), 'result')} of {results} reached the model cut; of {missed} something lost turned up later."
+        elif source:
+            said += f" {counted(source, 'result')} of {results} had been cut before they were recorded: what they lost is not known."
+        else:
+            said += " No result is known to have been cut."
+        yield Prose(said)
+        rules = list(dict.fromkeys(rule for _, item in events for rule in item.rules_gone))
+        if rules:
+            most = self.few if self.brief else _MOST
+            more = f" and {counted(len(rules) - most, 'more')}" if len(rules) > most else ""
+            yield Prose(f"Standing instructions that went: {'; '.join(rules[:most])}{more}.", "bad")
+        if events:
+            columns: Columns = {
+                "shortened": lambda of: f"{of[1].kind}, {self.step(of)}",
+                number("before call"): lambda of: "the end" if of[1].turn is None else _count(of[1].turn),
+                number("tokens before"): lambda of: quantity(of[1].tokens_before, "tokens"),
+                number("after"): lambda of: quantity(of[1].tokens_after, "tokens"),
+                number("results gone"): lambda of: _count(len(of[1].results)),
+                number("asked again"): lambda of: _bad(len(of[1].asked_again)),
+                number("rules gone"): lambda of: _bad(len(of[1].rules_gone)),
+                number("facts lost"): lambda of: _count(of[1].facts_lost),
+            }
+            events.sort(key=lambda of: (-len(of[1].asked_again), -len(of[1].results), of[0].id, of[1].step))
+            yield self.table(events, columns, self.few)
+        if cuts and not (self.brief and events):
+            columns = {
+                "cut result": self.step,
+                "tool": lambda of: of[1].function,
+                number("characters"): lambda of: quantity(of[1].untruncated_chars, "characters"),
+                number("shown"): lambda of: quantity(of[1].seen_chars, "characters"),
+                number("facts lost"): lambda of: _count(of[1].lost),
+                number("turned up later"): lambda of: _bad(of[1].needed),
+            }
+            cuts.sort(key=lambda of: (-of[1].needed, -of[1].lost, of[0].id, of[1].step))
+            yield self.table(cuts, columns, self.few)
+
+    def rereads(self) -> Iterator[Block]:
+        """The results that had been read before, by the reason."""
+        found, results = self.each("rereads"), self.all("results")
+        if not found:
+            yield Prose(f"Nothing of {counted(results, 'result')} was read twice.", "good")
+            return
+        reasons = Counter(item.why for _, item in found)
+        said = listed([f"{reasons[why]} {text}" for why, text in WHY.items() if reasons[why]])
+        yield Prose(f"{counted(len(found), 'result')} of {results} had been read before: {said}.")
+        columns: Columns = {
+            "read again": self.step,
+            "first read": lambda of: f"step {of[1].earlier}",
+            number("same lines"): lambda of: f"{of[1].known} of {of[1].lines}",
+            "why": lambda of: of[1].why,
+            "asked": lambda of: _short(of[1].asked or of[1].function),
+        }
+        order = list(WHY)
+        found.sort(key=lambda of: (order.index(of[1].why), -of[1].known, of[0].id, of[1].step))
+        yield self.table(found, columns, self.few)
+
+    def turns(self) -> Iterator[Block]:
+        """A line of prompt tokens for each of the dearest sessions, and a row a turn."""
+        for session in sorted(self.sessions, key=lambda item: (-(item.spent.usd or 0), item.id))[:_MOST]:
+            marks = {item.turn: item.kind for item in session.shortened if item.turn is not None}
+            points = tuple(
+                Point(series, at, tokens, mark=marks.get(at, "") if series == "prompt" else "", step=turn.step)
+                for at, turn in enumerate(session.turns, 1)
+                for series, tokens in (("prompt", turn.spent.prompt_tokens), ("read from the cache", turn.spent.cached_tokens))
+            )  # fmt: skip
+            largest = max((turn.spent.prompt_tokens for turn in session.turns), default=0)
+            text = f"The largest of {counted(len(session.turns), 'prompt')} held {quantity(largest, 'tokens')} tokens."
+            axes = ("model call", "tokens", "count", "tokens")
+            yield Chart("line", f"Prompt tokens of {session.id}", *axes, points, text)
+            columns: Columns = {
+                number("call"): lambda item: _count(item[0]),
+                number("step"): lambda item: _count(item[1].step),
                 number("prompt"): lambda item: quantity(item[1].spent.prompt_tokens, "tokens"),
                 number("from the cache"): lambda item: quantity(item[1].spent.cached_tokens, "tokens"),
                 number("written"): lambda item: quantity(item[1].spent.written_tokens, "tokens"),
                 number("output"): lambda item: quantity(item[1].spent.output_tokens, "tokens"),
                 number("cost"): lambda item: quantity(item[1].spent.usd, "usd"),
-            },
-        )
-        yield chart
-        yield Fold(f"{session.id}: {counted(len(session.turns), 'model call')}", (table,))
+            }
+            table = table_of(list(enumerate(session.turns, 1)), columns)
+            yield Fold(f"{session.id}: {counted(len(session.turns), 'model call')}", (table,))
