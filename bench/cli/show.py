@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,7 +13,10 @@ from .options import limited
 from .saying import say
 
 if TYPE_CHECKING:
-    from ..model import Trace
+    from ..model import AnyStep, Trace
+
+WIDTH = 70
+"""The most characters of a step that are shown."""
 
 
 @click.command()
@@ -23,7 +27,6 @@ if TYPE_CHECKING:
 def show(trace: str, index: int | None, case: str | None, call_s: float, memory_mib: int) -> None:
     """Print the steps of a trace (or of every trace of a folder) with their tokens, or one step whole."""
     from ..plugins.apart import Limits
-    from ..reports.steps import step_lines
     from ..text.wording import visible
     from ..traces import load
 
@@ -43,16 +46,82 @@ def show(trace: str, index: int | None, case: str | None, call_s: float, memory_
         say(f"left out {visible(file)}: {visible(reason)}", err=True)
 
 
+def step_lines(trace: Trace) -> Iterator[str]:
+    """The lines that show one trace: a head, one line a step with the tokens of its text, and the total.
+
+    >>> from bench.model import Source, Trace, UserTurn
+    >>> one = Trace(id="a", source=Source(format="native"), steps=(UserTurn(index=0, content="list the walls"),))
+    >>> print("\\n".join(step_lines(one)))
+    a (native): 1 step, 0 model calls, 0 tool results; no model named, tokens by o200k_base (assumed)
+       0  user              3  list the walls
+    3 tokens of text
+    """
+    from ..text.wording import counted, quantity
+    from ..tokens.counting import TokenCounter, encoding_for
+
+    encoding, assumed = encoding_for(trace.model)
+    count = TokenCounter(encoding).text
+    named = f"model {_flat(trace.model)}" if trace.model else "no model named"
+    yield (
+        f"{_flat(trace.id)} ({trace.source.format}): {counted(len(trace.steps), 'step')}, "
+        f"{counted(len(trace.model_turns), 'model call')}, {counted(len(trace.results), 'tool result')}; "
+        f"{named}, tokens by {encoding}{' (assumed)' if assumed else ''}"
+    )
+    wide = max(4, len(str(trace.steps[-1].index)) if trace.steps else 1)
+    several = len({step.thread for step in trace.steps}) > 1
+    total = 0
+    for step in trace.steps:
+        kind, text, extra = _described(step)
+        tokens = count(text)
+        total += tokens
+        where = f"[{_flat(step.thread)}] " if several else ""
+        flat = _flat(text[: 4 * WIDTH])
+        begins = flat if len(flat) <= WIDTH else flat[: WIDTH - 1] + "…"
+        yield f"{step.index:>{wide}}  {kind:<10} {quantity(tokens, 'tokens'):>8}  {where}{extra}{begins}"
+    yield f"{counted(total, 'token')} of text"
+
+
+def _flat(text: str) -> str:
+    from ..text.wording import visible
+
+    return visible(" ".join(text.split()))
+
+
+def _described(step: AnyStep) -> tuple[str, str, str]:
+    """A step's kind, the text that is counted, and what is said before it."""
+    from .. import model
+    from ..text.wording import counted
+
+    match step:
+        case model.SystemTurn() | model.UserTurn():
+            return ("system" if isinstance(step, model.SystemTurn) else "user"), model.text_of(step.content), ""
+        case model.ModelTurn():
+            calls = [f"{call.name}({model.as_text(call.arguments)})" for call in step.tool_calls if not call.in_text]
+            return "model", "\n".join(filter(None, [model.text_of(step.content), *calls])), ""
+        case model.ToolResult():
+            cut = ", recorded cut" if step.truncated_at_source else ""
+            seen = ", shown cut" if step.seen is not None and step.full not in (None, step.seen) else ""
+            return "result", step.text, f"{_flat(step.function)}{'' if step.success else ', failed'}{seen}{cut}: "
+        case model.RouteDecision():
+            return "route", "", f"{_flat(step.router or step.at)} → {_flat(step.taken)}"
+        case model.Approval():
+            return "approval", "", f"{_flat(step.call_id)}: {'approved' if step.approved else 'rejected'}"
+        case model.ToolsChanged():
+            return "tools", "".join(map(model.compact_json, step.tools)), f"{counted(len(step.tools), 'tool')}: "
+        case model.ContextReset():
+            return "reset", step.summary or "", f"{counted(len(step.kept), 'step')} kept: "
+        case model.ContextEdit():
+            return "edit", "\n".join(step.shown.values()), f"{counted(len(step.shown), 'step')} reworded: "
+    return type(step).__name__, "", ""
+
+
 def whole_step(trace: Trace, index: int) -> Iterator[str]:
     """The lines of one step with everything that it holds: a head, then each field that says something, long ones below their name.
 
     >>> from bench.model import Source, Trace, UserTurn
     >>> one = Trace(id="a", source=Source(format="native"), steps=(UserTurn(index=4, content="list\\nthe walls"),))
-    >>> print("\\n".join(whole_step(one, 4)))
-    a step 4: user
-    content:
-      list
-      the walls
+    >>> list(whole_step(one, 4))
+    ['a step 4: user', 'content:', '  list', '  the walls']
 
     Raises TraceError for an index that no step has.
     """
@@ -63,22 +132,10 @@ def whole_step(trace: Trace, index: int) -> Iterator[str]:
     if index not in known:
         said = f"its steps are {min(known)} to {max(known)}" if known else "it has no steps"
         raise TraceError(f"trace {trace.id!r}: no step has index {index} — {said}")
-    said = plain(known[index])
-    yield f"{visible(trace.id)} step {index}: {said['kind']}"
-    for name, value in said.items():
+    fields = plain(known[index])
+    yield f"{visible(trace.id)} step {index}: {fields['kind']}"
+    for name, value in fields.items():
         if name not in ("kind", "index") and value is not None and value != [] and value != "":
-            yield from _field(name, value)
-
-
-def _field(name: str, value: Any) -> Iterator[str]:
-    import json
-
-    from ..text.wording import visible
-
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str)
-    lines = visible(text).split("\n")
-    if len(lines) == 1:
-        yield f"{name}: {lines[0]}"
-    else:
-        yield f"{name}:"
-        yield from (f"  {line}" for line in lines)
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str)
+            first, *rest = visible(text).split("\n")
+            yield from (f"{name}:", *(f"  {line}" for line in (first, *rest))) if rest else (f"{name}: {first}",)

@@ -17,6 +17,7 @@ import pytest
 from compared import HALF, HOSTILE, LOG, TABLE, comparison, hostile, recording, unmeasured
 from hypothesis import given, strategies as st
 
+from bench.cli.show import step_lines
 from bench.comparison.decision import decide
 from bench.evidence.side_by_side import excerpt
 from bench.model import Comparison, Delta
@@ -25,7 +26,6 @@ from bench.reports import REPLAY_LIMIT, build_blocks, render, rendered, require_
 from bench.reports.blocks import Beside, Cell, Chart, Column, Fold, Point, Prose, SideBySide, Table, change
 from bench.reports.charts import styles, svg
 from bench.reports.decision_sentence import decision_sentence
-from bench.reports.steps import step_lines
 from bench.text.wording import quantity, visible
 
 
