@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
-from ..model import Comparison, Delta, Kept, ResultShown, RoutesShown, RouteTurn, Row, Span
+from ..model import Comparison, Delta, NeededAt, ResultShown, RoutesShown, RouteTurn, Row, Span
 from ..text.wording import NOT_MEASURED, counted, percent, quantity, signed, to_width
 
 MOST_CASES = 10
@@ -169,10 +169,10 @@ class SideBySide:
         return f"{self.case}, step {shown.step}: {shown.function}, {counted(shown.characters, 'character')}"
 
 
-def needs(kept: Kept) -> list[tuple[int | None, tuple[str, ...]]]:
+def needed(items: Iterable[NeededAt]) -> list[tuple[int, tuple[str, ...]]]:
     """The later steps that needed what a strategy had lost, each with the facts; in the order in which they needed them."""
     by_turn: dict[int, dict[str, None]] = {}
-    for item in kept.needed_at:
+    for item in items:
         by_turn.setdefault(item.turn, {})[item.fact] = None
     return [(turn, tuple(facts)) for turn, facts in by_turn.items()]
 
@@ -279,7 +279,7 @@ def _sides(result: ResultShown) -> Iterator[Block]:
         if kept.lost_total:
             yield Prose(f"lost {kept.lost_total}: {', '.join(kept.lost)}", "bad")
         yield from (Prose(sentence) for sentence in kept.said)
-        yield from (Prose(f"step {step} needed {', '.join(facts)}") for step, facts in needs(kept))
+        yield from (Prose(f"step {step} needed {', '.join(facts)}") for step, facts in needed(kept.needed_at))
 
 
 # ---------------------------------------------------------------- tables

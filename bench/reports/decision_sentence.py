@@ -146,7 +146,7 @@ def headroom_text(advice: Advice) -> str:
     saving = None if advice.subject is None else advice.subject.saving
     if saving is not None and advice.outcome == "ship" and found.a_run + saving.a_run < NOISE_FLOOR * found.today_a_run:
         return "No more can be saved: with perfect foresight a run costs no less."
-    least = rough(found.today_a_run - found.a_run, advice.unit) + ("" if advice.unit == "usd" else f" {advice.unit}")
+    least = _amount(found.today_a_run - found.a_run, advice.unit)
     return f"At most {percent(found.relative)} can be saved: with perfect foresight a run costs {least}."
 
 
@@ -274,8 +274,11 @@ def named(candidate: Candidate) -> str:
 
 def price_text(unit: str, candidate: Candidate) -> str:
     """The price of a run of one strategy: dollars, or a number of tokens."""
-    amount = rough(candidate.price_a_run, unit)
-    return f"{'at least ' if candidate.at_least else ''}{amount}{'' if unit == 'usd' else f' {unit}'}"
+    return f"{'at least ' if candidate.at_least else ''}{_amount(candidate.price_a_run, unit)}"
+
+
+def _amount(value: float | None, unit: str) -> str:
+    return rough(value, unit) if unit == "usd" or value is None else f"{rough(round(value), unit)} {unit}"
 
 
 def change_text(saving: Saving) -> str:

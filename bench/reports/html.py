@@ -24,7 +24,7 @@ from .blocks import (
     Prose,
     SideBySide,
     Table,
-    needs,
+    needed,
     number,
     strategy,
     table_of,
@@ -200,7 +200,7 @@ class _Page:
         self.opened += 1
         return self.opened <= MAX_OPEN
 
-    needs = staticmethod(needs)
+    needed = staticmethod(needed)
 
     def links(self, block: SideBySide) -> dict[str, Any]:
         """Ids of one result's facts: of the facts that a later step needed, those that are in sight on the left."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from ..model import Loss, MetricInfo, Verdict
 from ..text.wording import counted, visible
+from .blocks import needed
 
 CALL = "One request to the model: everything in its prompt is paid for again."
 NEEDED = (
@@ -114,7 +115,9 @@ def loss_line(loss: Loss, named: int) -> str:
     >>> loss_line(Loss(step=4, function="grep", facts=("471", "a.csv"), count=2, total=5), 3)
     'step 4 (grep) dropped 2 of 5: "471", "a.csv"'
     """
-    place = _place(loss)
+    place = "the run" if loss.step is None else f"step {loss.step}"
+    if loss.step is not None and loss.function:
+        place += f" ({_short(loss.function)})"
     if loss.differs:
         words = [_short(fact) for fact in loss.facts[:named]] + ["…"] * (len(loss.facts) > named)
         return f"{place} came out otherwise: {', '.join(words) or f'{loss.count:g} of {loss.total:g}'}"
@@ -124,19 +127,10 @@ def loss_line(loss: Loss, named: int) -> str:
         facts.append(f"{more} more")
     share = f" {loss.count:g} of {loss.total:g}:" if loss.total else ""
     text = f"{place} dropped{share} {', '.join(facts) or 'something unnamed'}"
-    by_turn: dict[int, dict[str, None]] = {}
-    for item in loss.needed_at:
-        by_turn.setdefault(item.turn, {})[_fact(item.fact)] = None
-    needs = [f"step {turn} needed {', '.join(list(wanted)[:named])}" for turn, wanted in by_turn.items()]
+    needs = [f"step {turn} needed {', '.join(map(_fact, facts[:named]))}" for turn, facts in needed(loss.needed_at)]
     if len(needs) > named:
         needs = [*needs[:named], f"{counted(len(needs) - named, 'more step')} needed what is gone"]
     return "; ".join([text, *needs])
-
-
-def _place(loss: Loss) -> str:
-    if loss.step is None:
-        return "the run"
-    return f"step {loss.step}" + (f" ({_short(loss.function)})" if loss.function else "")
 
 
 def _fact(fact: str) -> str:

@@ -470,7 +470,8 @@
       }, { once: true });
       window.print();
     };
-    bar.append(make("label", {}, "Highlight ", names), make("label", {}, "Case ", cases), known, button, paper);
+    const about = [make("label", {}, "Highlight ", names), make("label", {}, "Case ", cases), known, button];
+    bar.append(...(strategies.length ? about : []), paper);  // an audit has neither strategies nor cases
   };
   document.addEventListener("click", (event) => {  // a field of the grid opens its case under its strategy
     const field = event.target.closest && event.target.closest("td[data-by]");
