@@ -15,9 +15,11 @@ import pytest
 from .model.errors import BenchError, ScenarioError, SpecError, sayable
 
 if TYPE_CHECKING:
-    from .model import Comparison, Row, Run, Trace, Verdict
+    from .model import Comparison, Trace, Verdict
     from .run.scenario import Scenario
     from .strategies import Strategy
+
+    Traces = Trace | str | Path | Sequence[Trace]
 
 FOLDER = "scenarios"
 """The name of a folder below which, at any depth, scenarios are collected without being named."""
@@ -251,55 +253,48 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
 
 
 class Bench:
-    """The bench in a test of one's own. Paths of traces and strategies are relative to pytest's root folder.
+    """The measures of one's own test. Paths of traces and strategies are relative to pytest's root folder.
 
     A trace is a path (`openai:runs/a.jsonl`; a folder stands for all of its traces) or a Trace; a strategy is a spec string
     (`keep_all`, `mine=summarizer=summarizers.py:summarize`), a Strategy, or a function of one's own, which is a summarizer.
     """
 
-    def __init__(self, base: Path, timer: Callable[[], Any]) -> None:
+    def __init__(self, base: Path) -> None:
         self._base = base
-        self._timer = timer
 
-    def load(self, *paths: str | Path) -> tuple[Trace, ...]:
-        """The traces of some paths. Raises TraceError, for a damaged file in a folder too: it may have held the case that fails."""
-        from .traces import load
-
-        return load([str(path) for path in paths], self._base, strict=True).traces
-
-    def replay(self, trace: Trace | str | Path, strategy: Strategy | str | Callable[..., Any]) -> Run:
-        """One trace through one strategy. Raises BenchError where the path holds several traces."""
-        from . import replay
-
-        return replay(self._only(trace), self._strategy(strategy))
-
-    def compare(
-        self, trace: Trace | str | Path | Sequence[Trace], strategies: Sequence[Strategy | str | Callable[..., Any]]
-    ) -> Comparison:
-        """Every trace under every strategy and the references, scored and paired."""
-        from . import compare
-
-        return compare(self._traces(trace), [self._strategy(item) for item in strategies], base=self._base)
-
-    def value(
-        self, trace: Trace | str | Path | Sequence[Trace], strategy: Strategy | str | Callable[..., Any], metric: str
-    ) -> Measured:
+    def value(self, trace: Traces, strategy: Strategy | str | Callable[..., Any], metric: str) -> Measured:
         """One metric over all of the traces; of one that is only a bound, the end that is worse, which is what a gate judges.
 
         What was not measured, or only in part, and a strategy that is unstable fail the test with the reason: that is never 0 or 1. A failed
-        assertion names what was dropped on the worst case.
+        assertion names what was dropped on the worst case. Raises TraceError for a damaged file: it may have held the case that fails.
         """
-        from .comparison.judging import value_text, why_not
+        from . import compare
+        from .comparison.judging import unstable_on, value_text, why_not
         from .metrics import metric_of
+        from .plugins.apart import Limits
         from .reports.words import NAMED, loss_line
+        from .strategies.loading import put_together
+        from .traces import load
 
-        row, verdict, unstable = self._row(trace, strategy, metric)
-        value = row.least if metric_of(metric).info.better == "higher" else row.most
+        higher = metric_of(metric).info.better == "higher"
+        (built,) = put_together([(None, strategy)], self._base, Limits())
+        gate = {
+            "metric": metric,
+            "strategy": built.name,
+            "over": "worst_case",
+            **({"min": 1.0} if higher else {"max": 0.0}),
+        }
+        traces = load([str(trace)], self._base, strict=True).traces if isinstance(trace, str | Path) else trace
+        found = compare(traces, [built], base=self._base, gates=[gate])
+        row, unstable = found.row(built.name, metric), unstable_on(found, built.name)
+        assert row is not None
+        value = row.least if higher else row.most
         if value is None or row.partly:
             how = "measured only in part" if row.partly else "not measured"
             pytest.fail(f"{metric} was {how}: {why_not(row)}", pytrace=False)
         if unstable:
             pytest.fail(f"{metric} cannot be judged: {unstable}", pytrace=False)
+        verdict = found.verdicts[0]
         said = f"{metric} of {row.strategy} is {value_text(row)}"
         dropped = [loss_line(loss, NAMED) for loss in verdict.losses[:NAMED]]
         if not dropped:
@@ -308,10 +303,7 @@ class Bench:
         return Measured.of(value, [f"{said}{where}:", *(f"  {line}" for line in dropped)])
 
     def loss(
-        self,
-        trace: Trace | str | Path | Sequence[Trace],
-        strategy: Strategy | str | Callable[..., Any],
-        metric: str = "loss.fact_recall.end",
+        self, trace: Traces, strategy: Strategy | str | Callable[..., Any], metric: str = "loss.fact_recall.end"
     ) -> Measured:
         """The share that is lost, 0 to 1: one minus a recall, over all of the traces. Raises SpecError for a metric that is no such share."""
         from .metrics import metric_of
@@ -322,61 +314,8 @@ class Bench:
         kept = self.value(trace, strategy, metric)
         return Measured.of(1.0 - kept, kept.said)
 
-    def benchmark(self, strategy: Strategy | str | Callable[..., Any], trace: Trace | str | Path) -> Run:
-        """Time the replay of a trace under a strategy with pytest-benchmark; gives the run. It runs in this process.
-
-        Raises BenchError where that is not installed.
-        """
-        from .replayer.loop import replay
-
-        run: Run = self._timer()(replay, self._only(trace), self._strategy(strategy))
-        return run
-
-    def _row(self, trace: Any, strategy: Any, metric: str) -> tuple[Row, Verdict, str | None]:
-        """A metric over all traces, what a gate that asks for the best there is says of it (that names what was dropped), and why the strategy
-        is unstable.
-        """
-        from . import compare
-        from .comparison.judging import unstable_on
-        from .metrics import metric_of
-
-        best = {"min": 1.0} if metric_of(metric).info.better == "higher" else {"max": 0.0}
-        built = self._strategy(strategy)
-        gate = {"metric": metric, "strategy": built.name, "over": "worst_case", **best}
-        found = compare(self._traces(trace), [built], base=self._base, gates=[gate])
-        row = found.row(built.name, metric)
-        if row is None:
-            raise SpecError(f"{metric} has no value over all cases")
-        return row, found.verdicts[0], unstable_on(found, built.name)
-
-    def _traces(self, trace: Trace | str | Path | Sequence[Trace]) -> tuple[Trace, ...]:
-        if isinstance(trace, str | Path):
-            return self.load(trace)
-        return tuple(trace) if isinstance(trace, list | tuple) else (trace,)  # type: ignore[return-value]
-
-    def _only(self, trace: Trace | str | Path) -> Trace:
-        found = self._traces(trace)
-        if len(found) != 1:
-            raise BenchError(
-                f"{trace}: holds {len(found)} traces — name one, or use bench.value, bench.loss or bench.compare"
-            )
-        return found[0]
-
-    def _strategy(self, strategy: Strategy | str | Callable[..., Any]) -> Strategy:
-        from .plugins.apart import Limits
-        from .strategies.loading import put_together
-
-        return put_together([(None, strategy)], self._base, Limits())[0]
-
 
 @pytest.fixture
 def bench(request: pytest.FixtureRequest) -> Bench:
-    """Replay recorded runs in a test: `assert bench.loss("runs/", my_summarizer) <= 0.05`."""
-
-    def timer() -> Any:
-        try:
-            return request.getfixturevalue("benchmark")
-        except pytest.FixtureLookupError:
-            raise BenchError("bench.benchmark needs pytest-benchmark — pip install pytest-benchmark") from None
-
-    return Bench(request.config.rootpath, timer)
+    """Measure recorded runs in a test: `assert bench.loss("runs/", my_summarizer) <= 0.05`."""
+    return Bench(request.config.rootpath)

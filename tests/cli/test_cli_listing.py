@@ -6,33 +6,14 @@ import itertools
 import re
 
 import pytest
-from handmade import opened, result, shell
+from handmade import opened, result
+from repository import bench
 
 from bench import __version__
-from bench.cli import main
 from bench.metrics import metrics
-from bench.model import ModelTurn
 from bench.traces.formats.native import encode_trace
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder with two traces, in which the process works."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "runs").mkdir()
-    facts = opened([result("found 4711 rows in /data/x.csv", index=2), ModelTurn(index=3, content="4711")], id="facts")
-    for item in (facts, opened(shell(5, start=2), id="shell")):
-        (tmp_path / "runs" / f"{item.id}.jsonl").write_bytes(encode_trace(item))
-    return tmp_path
-
-
-def bench(*arguments: str) -> int:
-    """The exit code of one call."""
-    try:
-        main(arguments)
-    except SystemExit as ended:
-        return int(ended.code or 0)
-    return 0
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 @pytest.mark.parametrize(

@@ -2,77 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from handmade import opened, result, shell
-
-from bench.cli import main
-from bench.model import ModelTurn
-from bench.traces.formats.native import encode_trace
-
-SCENARIO = """
-title = "By hand"
-traces = ["runs"]
-
-[strategies]
-mine = { summarizer = "summarizers.py:cut:limit=900" }
-
-[[gates]]
-metric = "needed.recall"
-strategy = "mine"
-min = 0.5
-
-[[gates]]
-metric = "cost.prompt_tokens"
-max_increase = "2%"
-
-[[gates]]
-metric = "loss.fact_recall.end"
-max_drop = 0.01
-"""
-SUMMARIZERS = """
-def cut(result, *, limit: int = 900):
-    return result.text[:limit]
-"""
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder with two traces, a scenario and a private strategy; the process works in it, outside any CI."""
-    monkeypatch.chdir(tmp_path)
-    runs = tmp_path / "runs"
-    runs.mkdir()
-    facts = opened(
-        [
-            result(f"{'found 4711 rows ' * 3}in /data/x.csv {'and more ' * 30}", index=2),
-            ModelTurn(index=3, content="4711"),
-        ],
-        id="facts",
-    )
-    for item in (facts, opened(shell(5, start=2), id="shell")):
-        (runs / f"{item.id}.jsonl").write_bytes(encode_trace(item))
-    (tmp_path / "one.toml").write_text(SCENARIO)
-    (tmp_path / "summarizers.py").write_text(SUMMARIZERS)
-    return tmp_path
-
-
-def bench(*arguments: str) -> int:
-    """The exit code of one call."""
-    try:
-        main(arguments)
-    except SystemExit as ended:
-        return int(ended.code or 0)
-    return 0
-
-
-def files() -> dict[str, bytes]:
-    return {
-        path.relative_to(Path.cwd()).as_posix(): path.read_bytes()
-        for path in Path.cwd().rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
-
+from cli_folder import SCENARIO, files
+from repository import bench
 
 BAD_FILES = {
     "half.jsonl": '{"bench_trace":1,"id":"h","source":{"format":"native"}}\n{"kind":"user","index":0,"con',
