@@ -170,10 +170,9 @@ def test_gates_of_a_scenario_with_budgets_are_the_verdicts_of_the_command_line()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("budgets", ["", "budgets = [3000, 1000000]\n"])
-def test_the_items_say_what_the_command_line_says(budgets):
+def test_the_items_say_what_the_command_line_says():
     SUMMARIZERS.write_text(WORSE)
-    SCENARIO.write_text(budgets + SCENARIO.read_text())
+    SCENARIO.write_text("budgets = [3000, 1000000]\n" + SCENARIO.read_text())
     run("scenarios", "--junit-xml=x.xml")
     items = list(ET.parse("x.xml").iter("testcase"))[1:]
     bench("run", SCENARIO, "-o", "x.json")
@@ -194,31 +193,35 @@ keep_all = {}
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("pattern", "items"),
-    [
-        ("mine", {"mine": "failure"}),
-        ("mine-3", {"mine-3": "failure"}),
-        ("mine-1000000", {"mine-1000000": "pass"}),
-        ("mine-*", {"mine-3": "failure", "mine-1000000": "pass"}),
-        ("old-2", {"old-2": "pass"}),
-        ("old-2@1000000", {"old-2@1000000": "pass"}),
-        ("*@3000", {"old-2@3000": "pass", "old-4@3000": "pass"}),
-        ("*", {"mine": "failure", "old": "pass", "keep_all": "pass"}),
-        ("drop*", {"drop_all": "failure"}),
-    ],
-)
-def test_a_gate_on_a_strategy_of_several_settings_holds_for_all_of_them(pattern, items):
-    SCENARIO.write_text(f'{SWEPT}\n[[gates]]\nmetric = "needed.recall"\nmin = 0.99\nstrategy = "{pattern}"\n')
+HOLDS = {
+    "mine": {"mine": False},
+    "mine-3": {"mine-3": False},
+    "mine-1000000": {"mine-1000000": True},
+    "mine-*": {"mine-3": False, "mine-1000000": True},
+    "old-2": {"old-2": True},
+    "old-2@1000000": {"old-2@1000000": True},
+    "*@3000": {"old-2@3000": True, "old-4@3000": True},
+    "*": {"mine": False, "old": True, "keep_all": True},
+    "drop*": {"drop_all": False},
+}
+"""Patterns of a gate, each with the items that it makes and their outcome."""
+
+
+@pytest.mark.slow  # every pattern is a gate of one scenario, told apart by its limit
+def test_a_gate_on_a_strategy_of_several_settings_holds_for_all_of_them():
+    limits = {f"min=0.9{number}": pattern for number, pattern in enumerate(HOLDS, 1)}
+    gates = (
+        f'[[gates]]\nmetric = "needed.recall"\n{limit}\nstrategy = "{pattern}"\n' for limit, pattern in limits.items()
+    )
+    SCENARIO.write_text("\n".join([SWEPT, *gates]))
     code, said = run("scenarios", "--junit-xml=x.xml")
     assert "no strategy is called" not in said
-    assert code == bench("run", SCENARIO), said
-    found = {
-        case.get("name").partition("[")[0]: "pass" if case.find("failure") is None else "failure"
-        for case in list(ET.parse("x.xml").iter("testcase"))[1:]
-    }
-    assert found == items
+    assert code == bench("run", SCENARIO) == 1, said
+    found = {pattern: {} for pattern in HOLDS}
+    for case in list(ET.parse("x.xml").iter("testcase"))[1:]:
+        strategy, _, limit = case.get("name").removesuffix("]").partition("[needed.recall ")
+        found[limits[limit]][strategy] = case.find("failure") is None
+    assert found == HOLDS
 
 
 @pytest.mark.slow
@@ -249,28 +252,29 @@ def test_a_broken_scenario_is_an_error_and_bad_input_one_line_an_item():
 MISSPELT = 'traces = ["x"]\n[strategies]\na = {}\n[[gates]]\nmetric = "needed.recall"\nmin = 1\n'
 
 
+BROKEN = [
+    (MISSPELT.replace("[strategies]", "[strategy]"), "unknown key 'strategy' — did you mean strategies?"),
+    (MISSPELT.replace("traces =", "trace ="), "unknown key 'trace' — did you mean traces or cache?"),
+    (MISSPELT.replace("traces =", "trace =").replace("[strategies]", "[strategy]"), "unknown key 'trace'"),
+    (MISSPELT.replace('"x"]', '"x"'), "not TOML"),
+    ('[[ "gates" ]]\nmin =\n', "not TOML"),
+    ("min_far_recall = 0.5\n", "`traces` is missing or empty"),
+    (f"a = {'9' * 5000}\n{MISSPELT}", "not TOML"),
+    (f"title = '\udcff'\n{MISSPELT}", "not TOML"),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        (MISSPELT.replace("[strategies]", "[strategy]"), "unknown key 'strategy' — did you mean strategies?"),
-        (MISSPELT.replace("traces =", "trace ="), "unknown key 'trace' — did you mean traces or cache?"),
-        (MISSPELT.replace("traces =", "trace =").replace("[strategies]", "[strategy]"), "unknown key 'trace'"),
-        (MISSPELT.replace('"x"]', '"x"'), "broken.toml: not TOML"),
-        ('[[ "gates" ]]\nmin =\n', "broken.toml: not TOML"),
-        ("min_far_recall = 0.5\n", "`traces` is missing or empty"),
-        (f"a = {'9' * 5000}\n{MISSPELT}", "broken.toml: not TOML"),
-        (f"title = '\udcff'\n{MISSPELT}", "broken.toml: not TOML"),
-    ],
-)
-def test_a_scenario_with_a_misspelt_key_is_an_error_at_any_depth(text, told):
-    broken = SCENARIO.parent / "sub" / "deeper" / "broken.toml"
-    broken.parent.mkdir(parents=True)
-    broken.write_bytes(text.encode("utf-8", "surrogateescape"))
-    assert bench("run", broken) == 2
+def test_a_scenario_with_a_misspelt_key_is_an_error_at_any_depth():
+    folder = SCENARIO.parent / "sub" / "deeper"
+    folder.mkdir(parents=True)
+    for number, (text, _) in enumerate(BROKEN):
+        (folder / f"broken{number}.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
+        assert bench("run", folder / f"broken{number}.toml") == 2
     code, said = run("scenarios")
     assert code != 0
-    assert told in said
+    for number, (_, told) in enumerate(BROKEN):
+        assert re.search(rf"broken{number}\.toml: .*{re.escape(told)}", said), told
 
 
 @pytest.mark.slow
