@@ -200,7 +200,7 @@ class _Audited:
         )
 
     def headroom(self) -> str:
-        """What is there to win at all, as a sentence."""
+        """The most that could be saved, as a sentence."""
         both = [
             (one.replayed, one.floor) for one in self.sessions if one.replayed is not None and one.floor is not None
         ]
