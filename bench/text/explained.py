@@ -50,13 +50,16 @@ def explained(shown: Any, original: Any) -> bool:
 def canonical(value: Any) -> str:
     """One spelling of a scalar, so that most equal ones are found by looking up; others that `explained` takes for the same are not."""
     text = _text(value)
-    match = _NUMBER.fullmatch(text)
-    if match and not match.group(2):
-        try:
-            return f"{Decimal(re.sub('[, _]', '', match.group(1))).normalize():f}" if len(text) < 30 else text
-        except InvalidOperation:
-            return text
-    return text
+    match = _NUMBER.fullmatch(text) if len(text) < 30 else None
+    number = _decimal(match) if match and not match.group(2) else None
+    return text if number is None else f"{number.normalize():f}"
+
+
+def _decimal(match: re.Match[str]) -> Decimal | None:
+    try:
+        return Decimal(re.sub("[, _]", "", match.group(1)))
+    except InvalidOperation:
+        return None
 
 
 def _text(value: Any) -> str:
@@ -64,9 +67,8 @@ def _text(value: Any) -> str:
 
 
 def _rounded(shown: re.Match[str], original: re.Match[str]) -> bool:
-    try:
-        new, old = (Decimal(re.sub("[, _]", "", match.group(1))) for match in (shown, original))
-    except InvalidOperation:
+    new, old = _decimal(shown), _decimal(original)
+    if new is None or old is None:
         return False
     exponent = new.as_tuple().exponent
     fine = isinstance(exponent, int) and (exponent < 0 or "e" in shown.group(1))

@@ -30,13 +30,15 @@ def measures_of(text: str, texts: Texts | None = None) -> tuple[str, ...]:
     """
     texts = texts or Texts()
     facts = texts.facts(text)
-    numbers = [fact for fact, kind in facts.items() if kind == "number"]
-    glued = [fact for fact, kind in facts.items() if kind == "name" and fact[0].isdigit() and _GLUED.fullmatch(fact)]
-    if not numbers:
-        return tuple(glued)
-    with_unit = {match.group(1) for match in _MEASURE.finditer(texts.plain(text)[:_MEASURED_CHARS])}
-    chosen = {fact for fact in numbers if fact.lstrip("+-") in with_unit}.union(glued)
-    return tuple(fact for fact in facts if fact in chosen)
+    with_unit: set[str] = set()
+    if "number" in facts.values():
+        with_unit = {match.group(1) for match in _MEASURE.finditer(texts.plain(text)[:_MEASURED_CHARS])}
+    return tuple(
+        fact
+        for fact, kind in facts.items()
+        if (kind == "number" and fact in with_unit)
+        or (kind == "name" and fact[0].isdigit() and _GLUED.fullmatch(fact) is not None)
+    )
 
 
 def exit_codes(text: str) -> tuple[int, ...]:

@@ -8,7 +8,6 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from . import lossless
 from .decode import NothingParsed, containers_in, parse_json, parse_prefix, unescape
 from .facts import anchor
 from .leaves import Leaf, Leaves, Match, flatten, match, together, tokens_of
@@ -53,9 +52,6 @@ def read_held(text: str, names: Names) -> Leaves | None:
     if text.lstrip()[:1] in ("{", "["):
         with suppress(NothingParsed):
             return flatten(parse_json(text))
-        if "@table" in text:
-            with suppress(NothingParsed):
-                return flatten(lossless.read_tables(text))
         with suppress(NothingParsed):
             value, end = parse_prefix(text)
             return together([flatten(value), *_inside(text[end:], names)])

@@ -79,17 +79,19 @@ def typed(value: Any) -> Typed:
     return type(value), repr(value)
 
 
-def same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any, equal: Callable[[Any, Any], bool] | None = None) -> bool:
     """True if two values are the same, types included; a tuple is a list, NaN equals itself, the order of keys does not matter.
+
+    `equal` compares two scalars in another way.
 
     >>> same({"a": [1, None]}, {"a": (1, None)}), same(1, True), same(1, 1.0), same(float("nan"), float("nan"))
     (True, False, False, True)
     """
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(item, other[key]) for key, item in one.items())
+        return one.keys() == other.keys() and all(same(item, other[key], equal) for key, item in one.items())
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    return typed(one) == typed(other)
+        return len(one) == len(other) and all(same(*pair, equal) for pair in zip(one, other, strict=True))
+    return equal(one, other) if equal else typed(one) == typed(other)
 
 
 def flatten(value: Any) -> Leaves:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from typing import Any
@@ -28,16 +29,11 @@ def read(text: str, names: Names) -> tuple[list[Any], str] | None:
     if text.lstrip().startswith(('"', "'")) and text.lstrip()[1:].lstrip().startswith(("{", "[")):
         text = unescaped(text.strip()[1:])
     if text.lstrip()[:1] in ("{", "["):
-        for way in (whole, _with_tables_below):
-            try:
-                return [way(text)], ""
-            except Nothing:
-                continue
-        try:
+        with contextlib.suppress(Nothing):
+            return [whole(text)], ""
+        with contextlib.suppress(Nothing):
             value, end = beginning(text)
             return [value, *_among(text[end:], names)[0]], ""
-        except Nothing:
-            pass
     values, rest = _among(text, names)
     return (values, rest) if values else None
 
@@ -58,73 +54,6 @@ def _among(text: str, names: Names) -> tuple[list[Any], str]:
             values = [*values, value]
         at = max(end, at + 1)
     return values, rest
-
-
-# ---------------------------------------------------------------- the bench's own notation
-
-
-def _with_tables_below(text: str) -> Any:
-    """JSON whose tables stand below it, each `{"@table":N}` in it being one of them."""
-    head, *lines = text.split("\n")
-    tables: list[list[dict[str, Any]]] = []
-    while lines:
-        heading = lines.pop(0).split(" ")
-        if len(heading) != 4 or heading[0] != "@table" or heading[1] != f"{len(tables) + 1}:" or heading[3] != "rows":
-            raise Nothing
-        if not heading[2].isdecimal() or len(lines) <= int(heading[2]):
-            raise Nothing
-        columns = [name for _, name in _cells(lines.pop(0), names=True)]
-        tables.append([])
-        for _ in range(int(heading[2])):
-            cells = _cells(lines.pop(0), names=False)
-            if len(cells) != len(columns):
-                raise Nothing
-            tables[-1].append({column: item for column, (there, item) in zip(columns, cells, strict=True) if there})
-    if not tables:
-        raise Nothing
-    return _put_back(_json(head), tables)
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        raise Nothing from None
-
-
-def _cells(line: str, *, names: bool) -> list[tuple[bool, Any]]:
-    found: list[tuple[bool, Any]] = []
-    rest: str | None = line
-    while rest is not None:
-        if rest[:1] in ('"', "[", "{"):
-            try:
-                item, end = json.JSONDecoder().raw_decode(rest)
-            except ValueError:
-                raise Nothing from None
-            found.append((True, item))
-            rest = rest[end:]
-            if rest and rest[0] != ",":
-                raise Nothing
-            rest = rest[1:] if rest else None
-            continue
-        bare, comma, after = rest.partition(",")
-        scalar = bare in ("null", "true", "false", "NaN", "Infinity", "-Infinity") or _is_number(bare)
-        found.append((True, json.loads(bare)) if scalar and not names else (bool(bare), bare))
-        rest = after if comma else None
-    return found
-
-
-def _put_back(value: Any, tables: list[list[dict[str, Any]]]) -> Any:
-    if isinstance(value, dict):
-        if list(value) == ["@table"]:
-            number = value["@table"]
-            if type(number) is not int or not 0 < number <= len(tables):
-                raise Nothing
-            return tables[number - 1]
-        if len(value) == 1 and all(key.startswith("@@") and key.strip("@") == "table" for key in value):
-            return {key[1:]: _put_back(item, tables) for key, item in value.items()}
-        return {key: _put_back(item, tables) for key, item in value.items()}
-    return [_put_back(item, tables) for item in value] if isinstance(value, list) else value
 
 
 # ---------------------------------------------------------------- tables of others
