@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
+import re
 
 from .names import named
-from .numbers import number_at, number_value, run_end as run
+from .numbers import number_at, number_value
 from .reading import decoded, is_word
 
 ERROR_WORDS = ("Error", "Exception", "Warning", "error", "fatal")
-NO_URL = "\"'<>`|\\^{}"
 TRAILING = ".,;:!?"
-ASCII_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @functools.lru_cache(maxsize=5000)
@@ -62,7 +61,7 @@ def _scanned(text: str) -> list[tuple[str, str]]:
         elif kind == "name":
             found += (
                 [(kind, fact)]
-                if len(fact) >= 4 and _has_a_mark(fact) and not all("A" <= char <= "Z" for char in fact)
+                if len(fact) >= 4 and MARK.search(fact) and not all("A" <= char <= "Z" for char in fact)
                 else []
             )
         elif any(map(is_word, fact)):
@@ -73,21 +72,34 @@ def _scanned(text: str) -> list[tuple[str, str]]:
     return found
 
 
+PART = r"[\w.@%+~-]"
+KINDS = {
+    "url": r"""[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>`|\\^{}]+""",
+    "quoted": r"""(["'])(?:(?!\1)[^\r\n]){2,80}\1(?!\w)""",
+    "path": rf"""(?:~|\.\.?)?(?:/{PART}+)+/?|{PART}+(?:/{PART}+){{2,}}/?|{PART}+/{PART}*\.[A-Za-z]\w{{0,7}}(?!\w)(?!\.\d)"""
+    r"""|(?<![)\]}"'])\.[A-Za-z]\w+""",
+    "doi": r"""10\.\d{4,9}/[^\s"'<>)\]]+""",
+    "dotted": r"\d+(?:\.\d+){2,}(?:/\d+(?!\.*\w))?(?!\.*\w)",
+    "date": r"\d{4}-\d\d-\d\d(?![\w-])",
+    "name": r"(?!\d[\d.,-]*(?![\w.,-]))\w[\w@]*(?:[.@-]\w[\w@]*)*",
+}
+"""What each kind looks like, those first that win where several stand at one place; a number comes before a name."""
+
+MARK = re.compile(r"\d|_|@|(?<=\w)[A-Z]|(?<=[^\W\d_])\.[^\W\d_]")
+"""A digit, an underscore, an at sign, a capital that is not the first letter, or a dot between letters."""
+
+
 def _first(text: str, at: int) -> tuple[str, int, int]:
     """The first kind that stands at a place: kind, start and end of the fact."""
-    for kind, end in (("url", _url(text, at)), ("quoted", _quoted(text, at))):
-        if end:
-            return kind, at + (kind == "quoted"), end
-    before = text[at - 1 : at] if at else ""
-    finders = [("doi", _doi), ("dotted", _dotted), ("date", _date)]
-    if before not in ("/", "<") or not before:
-        finders.insert(0, ("path", _path))
-    if not (before.isdecimal() or before in (".", ",")):
-        finders.append(("number", number_at))
-    for kind, find in [*finders, ("name", _name)]:
-        end = find(text, at)
-        if end:
-            return kind, at, end
+    before = text[at - 1] if at else " "
+    for kind, pattern in KINDS.items():
+        if kind == "name" and not (before.isdecimal() or before in ".,") and (end := number_at(text, at)):
+            return "number", at, end
+        found = None if kind == "path" and before in "/<" else re.compile(pattern).match(text, at)
+        if found and kind == "quoted":
+            return kind, at + 1, found.end() - 1
+        if found and (kind != "name" or MARK.search(found.group())):
+            return kind, at, found.end()
     return "", 0, 0
 
 
@@ -96,128 +108,3 @@ def _unbracketed(url: str) -> str:
         if url.endswith(closing) and url.count(closing) > url.count(opening):
             return _unbracketed(url[:-1].rstrip(TRAILING))
     return url
-
-
-def _doi(text: str, at: int) -> int:
-    if not text.startswith("10.", at):
-        return 0
-    digits = run(text, at + 3, str.isdecimal)
-    if not 4 <= digits - at - 3 <= 9 or text[digits : digits + 1] != "/":
-        return 0
-    end = run(text, digits + 1, lambda char: not char.isspace() and char not in "\"'<>)]")
-    return end if end > digits + 1 else 0
-
-
-def _dotted(text: str, at: int) -> int:
-    """Three numbers or more between dots, and perhaps one behind a slash: a version, an address."""
-    end, parts = run(text, at, str.isdecimal), 1
-    if end == at:
-        return 0
-    while text[end : end + 1] == "." and text[end + 1 : end + 2].isdecimal():
-        end, parts = run(text, end + 1, str.isdecimal), parts + 1
-    if parts < 3:
-        return 0
-    longer = run(text, end + 1, str.isdecimal) if text[end : end + 1] == "/" else end
-    for last in (longer, end) if longer > end + 1 else (end,):
-        rest = text[last : run(text, last, lambda char: is_word(char) or char == ".")]
-        if not any(map(is_word, rest)):
-            return last
-    return 0
-
-
-def _date(text: str, at: int) -> int:
-    shape = [str.isdecimal] * 4 + ["-".__eq__] + [str.isdecimal] * 2 + ["-".__eq__] + [str.isdecimal] * 2
-    digits = text[at : at + 10]
-    good = len(digits) == 10 and all(fits(char) for fits, char in zip(shape, digits, strict=True))
-    after = text[at + 10 : at + 11]
-    return at + 10 if good and not is_word(after) and after != "-" else 0
-
-
-def _url(text: str, at: int) -> int:
-    if text[at] not in ASCII_LETTERS:
-        return 0
-    end = run(text, at, lambda char: char in ASCII_LETTERS or char in "0123456789+.-")
-    if text[end : end + 3] != "://":
-        return 0
-    last = run(text, end + 3, lambda char: not char.isspace() and char not in NO_URL)
-    return last if last > end + 3 else 0
-
-
-def _quoted(text: str, at: int) -> int:
-    """Where what is quoted ends; 0 for no quote, one of no use, or one that a word follows."""
-    quote = text[at]
-    if quote not in "\"'":
-        return 0
-    end = run(text, at + 1, lambda char: char not in quote + "\r\n")
-    if not 2 <= end - at - 1 <= 80 or text[end : end + 1] != quote or is_word(text[end + 1 : end + 2]):
-        return 0
-    return end
-
-
-def _in_path(char: str) -> bool:
-    return is_word(char) or char in ".@%+~-"
-
-
-def _segments(text: str, at: int) -> tuple[int, int]:
-    """Where a run of `/segment` ends, and how many there are."""
-    count = 0
-    while text[at : at + 1] == "/" and _in_path(text[at + 1 : at + 2] or " "):
-        at, count = run(text, at + 1, _in_path), count + 1
-    return at, count
-
-
-def _path(text: str, at: int) -> int:
-    start = at + next((len(head) for head in ("~", "..", ".") if text.startswith(head, at)), 0)
-    end, count = _segments(text, start)
-    if count:
-        return end + (text[end : end + 1] == "/")
-    first = run(text, at, _in_path)
-    if first > at:
-        end, count = _segments(text, first)
-        if count > 1:
-            return end + (text[end : end + 1] == "/")
-        if text[first : first + 1] == "/":
-            last = run(text, first + 1, _in_path)
-            for dot in range(last - 1, first, -1):  # the last dot that a letter follows
-                if text[dot] == "." and text[dot + 1 : dot + 2] in [*ASCII_LETTERS]:
-                    ends = run(text, dot + 2, is_word)
-                    if ends <= dot + 9 and not (text[ends : ends + 1] == "." and text[ends + 1 : ends + 2].isdecimal()):
-                        return ends
-    if (
-        text[at] == "."
-        and text[at + 1 : at + 2] in [*ASCII_LETTERS]
-        and (text[at - 1 : at] if at else "") not in [*")]}\"'"]
-    ):
-        end = run(text, at + 2, is_word)
-        return end if end > at + 2 else 0
-    return 0
-
-
-def _name(text: str, at: int) -> int:
-    if not is_word(text[at]):
-        return 0
-    if text[at].isdecimal() and not is_word(text[run(text, at, lambda char: char.isdecimal() or char in ".,-") :][:1]):
-        return 0
-    end = at
-    while True:
-        end = run(text, end, lambda char: is_word(char) or char == "@")
-        if text[end : end + 1] not in (".", "@", "-") or not is_word(text[end + 1 : end + 2]):
-            return end if _has_a_mark(text[at:end]) else 0
-        end += 1
-
-
-def _has_a_mark(word: str) -> bool:
-    """A digit, an underscore, an at sign, a capital that is not the first letter, or a dot between letters."""
-    for at, char in enumerate(word):
-        before, after = word[at - 1 : at] if at else "", word[at + 1 : at + 2]
-        if char.isdecimal() or char in "_@":
-            return True
-        if "A" <= char <= "Z" and is_word(before):
-            return True
-        if char == "." and _is_letter(before) and _is_letter(after):
-            return True
-    return False
-
-
-def _is_letter(char: str) -> bool:
-    return is_word(char) and not char.isdecimal() and char != "_"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from .numbers import run_end as run
@@ -41,12 +42,12 @@ def named(line: str, lower: frozenset[str]) -> Iterator[tuple[str, str]]:
         before = line[at - 1] if at else ""
         if not "A" <= char <= "Z" or is_word(before) or before in (".", "'", "/", "-"):
             continue
-        if at >= free[0] and (end := _proper_end(line, at)):
-            free[0] = end
+        if at >= free[0] and (match := NAME.match(line, at)):
+            free[0] = end = match.end()
             name = _proper(line, at, end, lower)
             found[0] += [("proper", name)] if name else []
-        if at >= free[1] and (end := _numbered_end(line, at)):
-            free[1] = end
+        if at >= free[1] and (match := NUMBERED.match(line, at)) and match[1] not in REPORTED:
+            free[1] = end = match.end()
             found[1].append(("proper", " ".join(line[at:end].split())))
         end = run(line, at, lambda char: "A" <= char <= "Z")
         after = line[end : end + 1]
@@ -57,39 +58,9 @@ def named(line: str, lower: frozenset[str]) -> Iterator[tuple[str, str]]:
         yield from of_sort
 
 
-def _small(char: str) -> bool:
-    return "a" <= char <= "z" or "à" <= char <= "ö" or "ø" <= char <= "ÿ"
-
-
-def _capitalised(line: str, at: int) -> list[int]:
-    """Where a capitalised word may end, its parts between hyphens or apostrophes one after the other; `[]` for none."""
-    end = run(line, at + 1, _small) if "A" <= line[at : at + 1] <= "Z" else 0
-    if end <= at + 1:
-        return []
-    ends = [end]
-    while line[end : end + 1] in ("-", "'", "’") and end < len(line):
-        more = run(line, end + 1, lambda char: _small(char) or "A" <= char <= "Z")
-        if more == end + 1:
-            break
-        end = more
-        ends.append(end)
-    return ends
-
-
-def _proper_end(line: str, at: int) -> int:
-    ends = _capitalised(line, at)
-    place = ends[-1] if ends else 0
-    while place:
-        start = run(line, place, " \t".__contains__)
-        word = line[start:].replace("\t", " ").partition(" ")[0]
-        begins = [start]
-        if word in JOINING:
-            begins.insert(0, run(line, start + len(word), " \t".__contains__))
-        more = next((found for begin in begins if start > place and (found := _capitalised(line, begin))), [])
-        ends += more
-        place = more[-1] if more else 0
-    good = [end for end in ends if not is_word(line[end : end + 1]) and line[end : end + 1] != "/"]
-    return good[-1] if good else 0
+WORD = r"[A-Z][a-zà-öø-ÿ]+(?:[-'’][A-Za-zà-öø-ÿ]+)*"
+NAME = re.compile(rf"{WORD}(?:[ \t]+(?:(?:{'|'.join(JOINING)})[ \t]+)?{WORD})*(?![\w/])")
+NUMBERED = re.compile(r"([A-Z][a-z]{2,}) #?\d{1,4}(?:, \d{4})?(?!\w)(?![.,%:)]\w)")
 
 
 def _proper(line: str, at: int, end: int, lower: frozenset[str]) -> str:
@@ -113,25 +84,3 @@ def _proper(line: str, at: int, end: int, lower: frozenset[str]) -> str:
     if len(words) == 1 and (opens or len(words[0]) < 4 or words[0] in OPENERS):
         return ""
     return " ".join(words)
-
-
-def _numbered_end(line: str, at: int) -> int:
-    """A name and its number, `Room 12`, `May 22, 2024`."""
-    end = run(line, at + 1, lambda char: "a" <= char <= "z")
-    if end - at < 3 or line[end : end + 1] != " ":
-        return 0
-    if line[at:end] in REPORTED:
-        return 0
-    start = end + 1 + (line[end + 1 : end + 2] == "#")
-    last = run(line, start, str.isdecimal)
-    if not 1 <= last - start <= 4:
-        return 0
-    year = line[last + 2 : last + 6]
-    long = last + 6 if line[last : last + 2] == ", " and len(year) == 4 and year.isdecimal() else last
-    for place in (long, last):
-        after = line[place : place + 1]
-        if not is_word(after) and not (
-            after in (".", ",", "%", ":", ")") and after and is_word(line[place + 1 : place + 2])
-        ):
-            return place
-    return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -90,9 +91,11 @@ def _table(lines: list[str], names: Names) -> tuple[list[dict[str, Any]], int]:
     header = lines[0]
     if not header.strip() or not [name for name in names if name in header]:
         return [], 0
-    toon = _toon_columns(header)
-    if toon is not None:
-        return _below(lines, toon, names, lambda line: _split(line.strip(), ",") if line.startswith(" ") else None)
+    toon = TOON.fullmatch(header.strip())
+    if toon:
+        return _below(
+            lines, _split(toon[1], ","), names, lambda line: _split(line.strip(), ",") if line.startswith(" ") else None
+        )
     if "|" in header:
         return _below(lines, _bars(header), names, lambda line: _bars(line) if "|" in line else None)
     for mark in "\t;,":
@@ -115,7 +118,7 @@ def _below(
     height, any_row = 1, False
     for line in lines[1:] if _known(columns, names) else []:
         bare = line.rstrip("\r")
-        if not _is_rule(bare):
+        if not RULE.fullmatch(bare):
             cells = read_row(bare) if bare.strip() else None
             if cells is None or len(cells) > len(columns):
                 break
@@ -127,12 +130,9 @@ def _below(
     return ([row for row in rows if row], height) if any_row else ([], 0)
 
 
-def _is_rule(line: str) -> bool:
-    """A line of dashes, with colons and bars between them."""
-    inner = line.removeprefix("|")
-    parts = [part.strip() for part in inner.removesuffix("|").split("|")] if inner.strip() else []
-    dashes = [part.removeprefix(":").removesuffix(":") for part in parts]
-    return bool(dashes) and all(part != "" and part.strip("-") == "" for part in dashes)
+RULE = re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?")
+NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+TOON = re.compile(r'[\w."-]*\[\d+\]\{([^{}]+)\}:')
 
 
 def _row(columns: list[str], cells: list[str], names: Names) -> dict[str, Any]:
@@ -155,20 +155,10 @@ def _row(columns: list[str], cells: list[str], names: Names) -> dict[str, Any]:
 def _cell(text: str) -> Any:
     if text in WORDS:
         return WORDS[text]
-    if _is_number(text):
+    if NUMBER.fullmatch(text):
         return json.loads(text) if len(text) < 300 else text
     quoted = len(text) > 1 and text[0] in "\"'" and text[0] == text[-1]
     return text[1:-1] if quoted else text
-
-
-def _is_number(text: str) -> bool:
-    """A number as JSON writes it."""
-    head, mark, power = text.partition("e" if "e" in text else "E")
-    power = power[1:] if power[:1] in ("+", "-") and power else power
-    whole_part, dot, fraction = head.removeprefix("-").partition(".")
-    digits = [whole_part, *([fraction] if dot else []), *([power] if mark else [])]
-    plain = all(part.isascii() and part.isdecimal() for part in digits)
-    return plain and (whole_part == "0" or not whole_part.startswith("0"))
 
 
 def _split(line: str, mark: str) -> list[str]:
@@ -192,33 +182,8 @@ def _split(line: str, mark: str) -> list[str]:
 
 def _bars(line: str) -> list[str]:
     inner = line.strip().removeprefix("|")
-    if not inner.endswith("\\|"):
-        inner = inner.removesuffix("|")
-    cells = [""]
-    for at, char in enumerate(inner):
-        if char == "|" and inner[at - 1 : at] != "\\":
-            cells.append("")
-        else:
-            cells[-1] += char
+    cells = re.split(r"(?<!\\)\|", inner if inner.endswith("\\|") else inner.removesuffix("|"))
     return [cell.replace("\\|", "|").strip() for cell in cells]
-
-
-def _toon_columns(header: str) -> list[str] | None:
-    """The columns of `name[3]{a,b}:`."""
-    line = header.strip()
-    name, bracket, rest = line.partition("[")
-    count, close, after = rest.partition("]")
-    good = bracket and close and count.isdecimal() and after.startswith("{") and after.endswith("}:")
-    inner = after[1:-2]
-    if (
-        not good
-        or not inner
-        or "{" in inner
-        or "}" in inner
-        or not all(is_word(char) or char in '."-' for char in name)
-    ):
-        return None
-    return _split(inner, ",")
 
 
 # ---------------------------------------------------------------- aligned columns
@@ -228,7 +193,7 @@ def _aligned(lines: list[str], names: Names) -> tuple[list[dict[str, Any]], int]
     """A table whose columns are kept apart by places that are blank in every line: two of them, or one where that fits better."""
     best: tuple[list[dict[str, Any]], int] = ([], 0)
     for gap in (2, 1):
-        named = _words(lines[0], gap)
+        named = re.split(rf"\s{{{gap},}}", lines[0].strip())
         if not _known(named, names):
             continue
         spans, height = _fitting(lines, gap, len(named))
@@ -249,19 +214,6 @@ def _aligned(lines: list[str], names: Names) -> tuple[list[dict[str, Any]], int]
         rows = [_row(columns, cells, names) for cells in body]
         best = [row for row in rows if row], height
     return best
-
-
-def _words(line: str, gap: int) -> list[str]:
-    """The parts of a line that at least so many blanks keep apart."""
-    line, found, blanks = line.strip(), [""], ""
-    for char in line:
-        if char.isspace():
-            blanks += char
-        elif len(blanks) >= gap:
-            found, blanks = [*found, char], ""
-        else:
-            found[-1], blanks = found[-1] + blanks + char, ""
-    return found
 
 
 def _filled(line: str) -> set[int]:
