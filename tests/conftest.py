@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -58,10 +59,19 @@ def shared_traces() -> Path:
     return SHARED_TRACES
 
 
+@pytest.fixture(scope="session")
+def measured_cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache of the cases that are measured in copies of one repository."""
+    return tmp_path_factory.mktemp("cases")
+
+
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+def repository(
+    measured_cases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Path:
     """The present folder: what `bench init` makes of an empty one."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BENCH_CACHE", str(measured_cases))
     init()
     capsys.readouterr()
     return tmp_path

@@ -49,6 +49,9 @@ REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
 UNMEASURED = "unmeasured"
 """In place of a value: it could not be measured. None: there was nothing to measure."""
 
+BROKEN = "strategy raised in store at step 3: ValueError: no"
+"""In place of a value: the strategy raised on this case."""
+
 Given = float | str | None | tuple[Any, ...] | Row
 """A value; or (value, n); or a Row to take the rest from."""
 
@@ -61,7 +64,7 @@ def row(strategy: str, metric: str, case: str, given: Given, info: MetricInfo) -
     if given is None:
         return plain
     if isinstance(given, str):
-        return msgspec.structs.replace(plain, reason="no price")
+        return msgspec.structs.replace(plain, reason=given if given == BROKEN else "no price")
     value, n = given if isinstance(given, tuple) else (given, 100.0 if info.aggregate == "pooled" else 1.0)
     return msgspec.structs.replace(plain, value=float(value), n=float(n), reason=None)
 
@@ -87,6 +90,7 @@ def comparison(
         for metric, by_case in by_metric.items()
         for case, given in by_case.items()
     )
+    raised = {*failed, *((row.strategy, row.case) for row in rows if row.reason == BROKEN)}
     failure = Failure(step=3, slot="store", error="ValueError: no")
     signature = Signature(
         bench_version="0", traces={case: (traces or {}).get(case, case) for case in cases},
@@ -102,7 +106,7 @@ def comparison(
             Case(
                 id=case,
                 recording=RecordingShown(sha256=(traces or {}).get(case, case)),
-                runs={name: RunShown(failure=failure if (name, case) in failed else None) for name in values},
+                runs={name: RunShown(failure=failure if (name, case) in raised else None) for name in values},
             )
             for case in cases
         ),
@@ -118,6 +122,23 @@ def comparison(
 def only(metric: str, **by_strategy: Mapping[str, Given]) -> dict[str, dict[str, Mapping[str, Given]]]:
     """Values of one metric: per strategy, per case."""
     return {strategy: {metric: by_case} for strategy, by_case in by_strategy.items()}
+
+
+def one(metric: str, by_case: Mapping[str, Given], *rules: Mapping[str, Any], **fields: Any) -> Comparison:
+    """A comparison of one metric of one strategy, `s`. A gate that names no metric is about that one."""
+    return comparison(only(metric, s=by_case), *({"metric": metric, **rule} for rule in rules), **fields)
+
+
+def judged_again(built: Comparison, **fields: Any) -> Comparison:
+    """A comparison with other fields, judged by its gates."""
+    changed = msgspec.structs.replace(built, **fields)
+    return msgspec.structs.replace(changed, verdicts=check(changed))
+
+
+def outcomes(built: Comparison) -> list[str]:
+    """The outcomes of its verdicts, each of which is one line."""
+    assert not any("\n" in verdict.sentence for verdict in built.verdicts)
+    return [verdict.outcome for verdict in built.verdicts]
 
 
 def against(before: Comparison, **fields: Any) -> Against:

@@ -136,9 +136,9 @@ def _joined(
         return [*known.values()]
     rows = added
     for case, row in known.items():
-        now = comparison.row(row.strategy, row.metric, case)
+        now = comparison.row(row.strategy, row.metric, case) if case in comparison.by_case else None
         weight = now.n if not row.n and now is not None and now.value is not None else row.n  # none was kept once
-        rows = [*rows, msgspec.structs.replace(row, n=weight)] if case else rows
+        rows += [msgspec.structs.replace(row, n=weight)] if case else []
     total, whole = summary_row(info, rows[0].strategy, rows), known.get("")
     unweighed = info.aggregate == "pooled" and any(row.value is not None and not row.n for row in rows)
     if whole is None or whole.value is None or unweighed:

@@ -254,12 +254,6 @@ def test_a_case_whose_line_was_taken_out_is_not_new(rule, now):
         assert f"removed case: the baseline was made with case {line} and has no value for it" in verdict.sentence
 
 
-def test_what_could_not_be_measured_was_not_taken_out():
-    for missing in (UNMEASURED, None):
-        verdict, _ = held({"a": 0.9, "b": missing}, {"a": 0.9, "b": missing}, WORST)
-        assert verdict.outcome == "pass"
-
-
 @pytest.mark.parametrize(("now", "outcome"), [(1.0, "inconclusive"), (0.6, "fail")])
 def test_a_value_over_all_cases_that_is_not_theirs_is_not_believed(now, outcome):
     then = comparison(only("needed.recall", s={"a": 1.0, "b": 1.0}), DROP)
