@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,8 @@ for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # a run in a test is no 
     os.environ.pop(name, None)
 
 os.environ["BENCH_CACHE"] = "off"  # a test measures what it looks at, and leaves nothing with whoever runs it
+os.environ["XDG_STATE_HOME"] = _STATE = tempfile.mkdtemp()
+atexit.register(shutil.rmtree, _STATE, ignore_errors=True)
 
 collect_ignore = ["data"]  # files that tests load themselves, where and how each test says
 

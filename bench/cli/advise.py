@@ -7,7 +7,7 @@ from dataclasses import replace
 import click
 
 from .options import Replaying, grouped, inputs_of, replaying, require_apart
-from .outcome import Concluded, print_report, undrawn, write_reports
+from .outcome import Concluded, print_report, undrawn, written_reports
 from .saying import say
 
 
@@ -34,7 +34,8 @@ def advise(asked: Replaying, seed: int | None) -> None:
     found = [
         Answered.of(judged_apart(item, plan.seed)) for plan, item in zip(plans, asked.compared(plans), strict=True)
     ]
-    streamed = write_reports(found, asked.outputs, asked.form)
+    with written_reports(found, asked.outputs, asked.form) as streamed:
+        pass
     sentences = [f"{item.title}: {advice_text(item)}" if len(found) > 1 else advice_text(item) for item in found]
     if streamed is not None:
         print_report(streamed, sentences[0])

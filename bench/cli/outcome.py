@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,12 +37,13 @@ def finish(
     beside: Mapping[Path, bytes] | None = None,
     said: Sequence[str] = (),
     keeping: Keeping = nullcontext,
+    history: Path | None = None,
     form: str | None = None,
 ) -> None:
     """Print the comparisons, write the reports, and end the process with the exit code of the verdicts.
 
     Everything is made, and the summary of the job is open, before anything is written, and what is written is written together: the reports,
-    `beside` (baselines that were accepted), and the history, which `keeping` writes at the end of its block. `said` are lines about these.
+    `beside` (baselines that were accepted), and the `history`, which `keeping` writes at the end of its block. `said` are lines about these.
     `files` are where the comparisons were declared, for annotations; `shown` and `written` the panels on the terminal and in files (None: the
     usual ones); `form` the format of reports, whatever their endings. A report on standard output is all that is printed there.
     """
@@ -57,10 +58,15 @@ def finish(
     width = min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)
     colour = _in_colour()
     with opened_summary() as summary:
-        with keeping(comparisons) as comparisons, progress_bar("writing reports, kB", after="") as progress:
+        with (
+            ExitStack() as placed,
+            keeping(comparisons) as comparisons,
+            progress_bar("writing reports, kB", after="") as progress,
+        ):
             conclusion = conclude(comparisons)
             texts = [terminal_text(item, panels, width=width, colour=colour, brief=brief) for item in comparisons]
-            streamed = write_reports(comparisons, outputs, form, written, beside, progress)
+            reports = written_reports(comparisons, outputs, form, written, beside, progress, history)
+            streamed = placed.enter_context(reports)  # taken back where the history cannot be written
         if streamed is not None:
             print_report(streamed, conclusion.sentence)
             raise Concluded(conclusion.exit_code)
@@ -84,16 +90,21 @@ def finish(
     raise Concluded(conclusion.exit_code)
 
 
-def write_reports(
+@contextmanager
+def written_reports(
     comparisons: Sequence[Comparison],
     outputs: Sequence[Path],
     form: str | None,
     panels: Sequence[str] | None = None,
     beside: Mapping[Path, bytes] | None = None,
     progress: Show | None = None,
-) -> bytes | None:
-    """Write the reports, and `beside`, all or none; return the one that is to be printed, None for none. `progress` is told of kB written."""
-    from ..files.writing import write_together
+    history: Path | None = None,
+) -> Iterator[bytes | None]:
+    """The reports, and `beside`, written for a block that may write the `history`, all or none; gives the report that is to be printed, None for none.
+
+    `progress` is told of kB written.
+    """
+    from ..files.writing import written_together
     from ..reports import STREAM, report_pieces
 
     done = 0
@@ -108,8 +119,8 @@ def write_reports(
 
     reports = {output: told(report_pieces(comparisons, output, panels, form)) for output in outputs}
     streamed = reports.pop(STREAM, None)
-    write_together({**(beside or {}), **reports})
-    return None if streamed is None else b"".join(streamed)
+    with written_together({**(beside or {}), **reports}, history):
+        yield None if streamed is None else b"".join(streamed)
 
 
 def print_report(report: bytes, sentence: str) -> None:

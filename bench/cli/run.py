@@ -93,7 +93,7 @@ def run(
     if accept is not None:
         comparisons = _accepted(plans, comparisons, accept == "--accept-new", beside, said)
     finish(comparisons, asked.outputs, files=[plan.path for plan in plans], shown=shown, beside=beside, said=said,
-           keeping=keeping, form=asked.form)  # fmt: skip
+           keeping=keeping, history=kept, form=asked.form)  # fmt: skip
 
 
 def _changed(plan: Scenario, budget: str | None, no_calibrate: bool) -> Scenario:

@@ -1,4 +1,8 @@
-"""The one way files are written: whole or not at all, several of them together, and never in the place of what is no plain file."""
+"""The one way files are written: whole or not at all, several of them together, and never in the place of what is no plain file.
+
+Several files are written beside their places, and a journal says what each place held. Then they are moved there, and the journal is removed. Where
+something fails, or the process is killed, the journal says what to take back.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,11 @@ import shutil
 import signal
 import stat
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+
+import msgspec
 
 from ..model.errors import BenchError
 
@@ -45,33 +52,44 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
-    """Write several files, all or none: each is written beside its place first, none takes it before all are there, and where one cannot, those that
-    did give it back.
+    """Write several files, all or none, whatever happens. Else as `write_atomically`."""
+    with written_together(files):
+        return
 
-    Else as `write_atomically`.
+
+@contextlib.contextmanager
+def written_together(files: Mapping[Path, bytes | Iterable[bytes]], decides: Path | None = None) -> Iterator[None]:
+    """Several files for a block, all or none: they are in their places inside of it, and are taken back where it fails.
+
+    Each is written beside its place first. Where the process is killed, the next one takes them back (`settle`); not where the file `decides`, which
+    the block writes at its end, is another one by then.
     """
+    settle()
     require_place(files)
     staged: dict[Path, str] = {}
     path = Path()
     try:
-        try:
-            for path, data in files.items():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                if path.is_dir():
-                    raise IsADirectoryError(0, "is a folder")
-                descriptor, staged[path] = tempfile.mkstemp(dir=path.parent, prefix=_own_prefix(path))
-                with os.fdopen(descriptor, "wb") as file:
-                    file.writelines([data] if isinstance(data, bytes) else data)
-                os.chmod(staged[path], _mode(path))
-            _move(staged)
-        finally:
-            for temporary in staged.values():
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(temporary)
-    except OSError as error:
-        raise BenchError(
-            f"{error.filename2 or path}: cannot be written: {error.strerror or error} — check the folder"
-        ) from None
+        with contextlib.ExitStack() as placed:
+            try:
+                for path, data in files.items():
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    if path.is_dir():
+                        raise IsADirectoryError(0, "is a folder")
+                    descriptor, staged[path] = tempfile.mkstemp(dir=path.parent, prefix=_own_prefix(path))
+                    with os.fdopen(descriptor, "wb") as file:
+                        file.writelines([data] if isinstance(data, bytes) else data)
+                        if len(files) > 1:
+                            file.flush()
+                            os.fsync(descriptor)
+                    os.chmod(staged[path], _mode(path))
+                placed.enter_context(_placed(staged, decides))
+            except OSError as error:
+                why = error.strerror or error
+                raise BenchError(f"{error.filename2 or path}: cannot be written: {why} — check the folder") from None
+            yield
+    finally:
+        for temporary in staged.values():
+            Path(temporary).unlink(missing_ok=True)
 
 
 def write_new(path: Path, data: bytes) -> bool:
@@ -95,6 +113,7 @@ def folder_in_place(folder: Path) -> Iterator[Path]:
 
     Raises BenchError where they cannot.
     """
+    settle()
     near = next(above for above in (folder.absolute(), *folder.absolute().parents) if above.is_dir())
     stage = Path(tempfile.mkdtemp(dir=near, prefix=_own_prefix(near / folder.absolute().name)))
     try:
@@ -105,7 +124,8 @@ def folder_in_place(folder: Path) -> Iterator[Path]:
             if folder.is_dir():
                 for path in files:
                     path.parent.mkdir(parents=True, exist_ok=True)
-                _move(files)
+                with _placed(files, None):
+                    pass
             elif files:
                 folder.parent.mkdir(parents=True, exist_ok=True)
                 stage.chmod(0o777 & ~_umask())
@@ -116,36 +136,128 @@ def folder_in_place(folder: Path) -> Iterator[Path]:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _move(staged: Mapping[Path, str]) -> None:
-    """Let each file take its place; where one cannot, those that did give it back. Signals that can wait do."""
-    before: dict[Path, str] = {}
+# ---------------------------------------------------------------- files that take their places, and give them back
+
+_State = tuple[int, int, int]
+
+
+class _Move(msgspec.Struct):
+    """A file on its way: its place, the name that it has until then, its state, and a second name of the file that was there."""
+
+    path: str
+    staged: str
+    state: _State
+    old: str | None
+
+
+class _Journal(msgspec.Struct):
+    """The moves of one process; they stay where `decides` is no longer what it `was`."""
+
+    moves: list[_Move]
+    decides: str | None
+    was: _State | None
+
+
+@contextlib.contextmanager
+def _placed(staged: Mapping[Path, str], decides: Path | None) -> Iterator[None]:
+    """Let each file take its place for a block. Of several a journal is kept as long as they may have to give it back; signals that can wait do."""
+    if len(staged) <= (decides is None):
+        for path, temporary in staged.items():
+            os.replace(temporary, path)
+        yield
+        return
     signals = signal.pthread_sigmask(signal.SIG_BLOCK, _WAIT) if hasattr(signal, "pthread_sigmask") else None
+    moves: list[_Move] = []
+    journal = _Journal(moves, None, None)
+    if decides is not None:
+        journal = _Journal(moves, os.path.realpath(decides), _state(decides))
+    written: Path | None = None
     try:
         for path, temporary in staged.items():
-            if path.exists() and len(staged) > 1:
-                before[path] = f"{temporary}.old"
+            old = f"{temporary}.old" if path.exists() else None
+            moves.append(_Move(str(path.absolute()), os.path.abspath(temporary), _state(temporary) or (0, 0, 0), old))
+            if old is not None:
                 try:
-                    os.link(path, before[path])
+                    os.link(path, old)
                 except OSError:  # a file system without links
-                    shutil.copy2(path, before[path])
-        done: list[Path] = []
-        try:
-            for path, temporary in staged.items():
-                os.replace(temporary, path)
-                done.append(path)
-        except OSError:
-            for path in done:
-                if path in before:
-                    os.replace(before.pop(path), path)
-                else:
-                    path.unlink()
-            raise
+                    shutil.copy2(path, old)
+        written = _kept(journal)
+        for move in moves:
+            os.replace(move.staged, move.path)
+        yield
+    except BaseException:
+        _take_back(journal)
+        raise
     finally:
-        for old in before.values():
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(old)
+        _end(journal, written)
         if signals is not None:
             signal.pthread_sigmask(signal.SIG_SETMASK, signals)
+
+
+def _journals() -> Path:
+    """The folder of the journals of this user's processes."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "agent-memory-bench" / "writing"
+
+
+def _kept(journal: _Journal) -> Path | None:
+    """Write a journal, after the files that it is about; None where the user has no folder for it."""
+    with contextlib.suppress(OSError, RuntimeError):
+        _journals().mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor, name = tempfile.mkstemp(dir=_journals(), prefix=f"{os.getpid()}-")
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(msgspec.json.encode(journal))
+            file.flush()
+            os.fsync(descriptor)
+        return Path(name)
+    return None
+
+
+def settle() -> None:
+    """Take back what processes that were killed had put into place of several files, but for those that had all done. Each command begins with it."""
+    with contextlib.suppress(OSError, RuntimeError):
+        for path in sorted(_journals().iterdir()):
+            if _is_left(path, path.name.partition("-")[0]):
+                with contextlib.suppress(msgspec.DecodeError):  # it was killed before it moved anything
+                    journal = msgspec.json.decode(path.read_bytes(), type=_Journal)
+                    if not _has_decided(journal):
+                        _take_back(journal)
+                    _end(journal, None)
+                path.unlink(missing_ok=True)
+
+
+def _has_decided(journal: _Journal) -> bool:
+    """True if the file that decides was written, and is not about to be rolled back by SQLite."""
+    path = journal.decides
+    return path is not None and _state(path) != journal.was and not os.path.exists(f"{path}-journal")
+
+
+def _take_back(journal: _Journal) -> None:
+    """Let the files that were there before take their places again, but for a file that somebody has changed since."""
+    for move in journal.moves:
+        if _state(move.path) == move.state:
+            with contextlib.suppress(OSError):
+                if move.old is None:
+                    os.unlink(move.path)
+                else:
+                    os.replace(move.old, move.path)
+
+
+def _end(journal: _Journal, written: Path | None) -> None:
+    """Remove a journal, then the names that files had beside their places."""
+    if written is not None:
+        written.unlink(missing_ok=True)
+    for name in (name for move in journal.moves for name in (move.staged, move.old) if name is not None):
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+
+
+def _state(path: str | Path) -> _State | None:
+    """The state by which a file is known again; None for no file."""
+    try:
+        about = os.stat(path)
+    except OSError:
+        return None
+    return about.st_ino, about.st_size, about.st_mtime_ns
 
 
 _WAIT = {number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None}
@@ -156,23 +268,24 @@ def _own_prefix(path: Path) -> str:
     head = f".{path.name[:_SHOWN]}.bench-"
     for left in path.parent.glob(f"{glob.escape(head)}*") if path.parent.is_dir() else ():
         number = left.name.removeprefix(head).partition("-")[0]
-        if number.isdecimal() and not _runs(int(number)):
+        if _is_left(left, number):
             with contextlib.suppress(OSError):
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
     return f"{head}{os.getpid()}-"
 
 
-def _runs(number: int) -> bool:
-    """True if there is a process of a number, or nobody can say."""
-    if not hasattr(os, "fork"):  # a signal of 0 ends a process there
-        return True
-    try:
-        os.kill(number, 0)
-    except ProcessLookupError:
+def _is_left(path: Path, number: str) -> bool:
+    """True if a process of a number wrote a file, and has ended, or was there before the machine was started."""
+    if not number.isdecimal() or not hasattr(os, "fork"):  # elsewhere a signal of 0 ends a process
         return False
-    except (OSError, OverflowError):
+    try:
+        os.kill(int(number), 0)
+        boot = getattr(time, "CLOCK_BOOTTIME", None)
+        return boot is not None and path.stat().st_mtime < time.time() - time.clock_gettime(boot) - 1
+    except ProcessLookupError:
         return True
-    return True
+    except (OSError, OverflowError):
+        return False
 
 
 def _mode(path: Path) -> int:

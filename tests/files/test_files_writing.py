@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from bench.files.writing import folder_in_place, write_atomically, write_new, write_together
+from bench.files.writing import (
+    folder_in_place,
+    settle,
+    write_atomically,
+    write_new,
+    write_together,
+    written_together,
+)
 from bench.model.errors import BenchError
 
 
@@ -123,3 +132,80 @@ def test_a_new_file_does_not_take_the_place_of_another(tmp_path):
     assert write_new(tmp_path / "x", b"one")
     assert not write_new(tmp_path / "x", b"two")
     assert everything(tmp_path) == {"x": b"one"}
+
+
+# ---------------------------------------------------------------- a process that is killed
+
+CALLS = ("link", "replace", "unlink", "fsync", "chmod")
+
+
+def killed_at(moment, act):
+    """Do something in a process that is killed at its n-th call that changes a folder; True if it ended before that."""
+    number = os.fork()
+    if number == 0:
+        left = [moment]
+
+        def killing(call):
+            def called(*given, **named):
+                left[0] -= 1
+                if not left[0]:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return call(*given, **named)
+
+            return called
+
+        for name in CALLS:
+            setattr(os, name, killing(getattr(os, name)))
+        act()
+        os._exit(0)
+    return os.waitpid(number, 0)[1] == 0
+
+
+def together(folder):
+    write_together({folder / name: b"new" for name in ("a", "b", "c")})
+
+
+def with_a_history(folder):
+    with written_together({folder / "a": b"new", folder / "c": b"new"}, folder / "history"):
+        os.chmod(folder / "history", 0o600)
+        (folder / "history").write_bytes(b"a run more")
+        os.chmod(folder / "history", 0o600)
+
+
+def a_folder(folder):
+    with folder_in_place(folder) as stage:
+        for name in ("a", "b", "c"):
+            write_atomically(stage / name, b"new")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the process is forked")
+@pytest.mark.parametrize("act", [together, with_a_history, a_folder])
+def test_whenever_a_process_is_killed_the_next_one_leaves_all_or_nothing(act, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    old, ended, moment, found = {"a": b"old", "b": b"old", "history": b"runs"}, False, 0, set()
+    while not ended:
+        moment += 1
+        folder = tmp_path / str(moment)
+        folder.mkdir()
+        for name, data in old.items():
+            (folder / name).write_bytes(data)
+        ended = killed_at(moment, lambda folder=folder: act(folder))
+        settle()
+        assert not list((tmp_path / "state").rglob("[0-9]*-*"))
+        visible = {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".")}
+        found.add(frozenset(visible.items()))
+        act(folder)
+        assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
+    new = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert found == {frozenset(old.items()), frozenset(new.items())}
+    assert moment > 10
+
+
+def test_what_somebody_changed_since_is_not_taken_back(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    for moment in range(1, 20):
+        killed_at(moment, lambda: write_together({Path("a"): b"one", Path("b"): b"two"}))
+        Path("a").write_bytes(b"their own")
+        settle()
+        assert Path("a").read_bytes() == b"their own"
