@@ -100,7 +100,7 @@ def written_reports(
     progress: Show | None = None,
     history: Path | None = None,
 ) -> Iterator[bytes | None]:
-    """The reports, and `beside`, written for a block that may write the `history`, all or none; gives the report that is to be printed, None for none.
+    """The reports, and `beside`, written for a block that may write the `history`, all or none; gives the report to be printed, None for none.
 
     `progress` is told of kB written.
     """
