@@ -141,6 +141,7 @@ CALLS = ("link", "replace", "unlink", "fsync", "chmod")
 
 def killed_at(moment, act):
     """Do something in a process that is killed at its n-th call that changes a folder; True if it ended before that."""
+    pytest.importorskip("fcntl", reason="the process is forked")
     number = os.fork()
     if number == 0:
         left = [moment]
@@ -178,7 +179,6 @@ def a_folder(folder):
             write_atomically(stage / name, b"new")
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the process is forked")
 @pytest.mark.parametrize("act", [together, with_a_history, a_folder])
 def test_whenever_a_process_is_killed_the_next_one_leaves_all_or_nothing(act, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
