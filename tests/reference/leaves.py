@@ -6,7 +6,7 @@ from typing import Any
 
 from bench.model import compact_json
 
-from .reading import decoded, inside
+from .reading import decoded, inside, is_word, stands_free
 
 Leaf = tuple[tuple[str, ...], str]
 """A path of keys, and a value written so that types differ."""
@@ -43,29 +43,11 @@ def kept(rows: list[Any], others: list[Any], held_rows: list[Any], held_others: 
 
 def lost(rows: list[Any], others: list[Any], held_rows: list[Any], held_others: list[Any]) -> list[Any]:
     """The leaves that are not held: rows by equality, then by overlap; others by the longest common end of their paths."""
-    rows, held_rows = [list(row) for row in rows], [list(row) for row in held_rows]
-    row_lost: list[Any] = []
-    row_left: list[Any] = []
-    for row in list(rows):
-        same = next((other for other in held_rows if sorted(map(str, other)) == sorted(map(str, row))), None)
-        if same is not None:
-            rows.remove(row)
-            held_rows.remove(same)
-    pairs = [
-        (-len(row) + len(minus(row, other)), i, j)
-        for i, row in enumerate(rows)
-        for j, other in enumerate(held_rows)
-        if len(minus(row, other)) < len(row)
-    ]
-    done_i, done_j = set(), set()
-    for _, i, j in sorted(pairs):
-        if i not in done_i and j not in done_j:
-            done_i.add(i)
-            done_j.add(j)
-            row_lost += minus(rows[i], held_rows[j])
-            row_left += minus(held_rows[j], rows[i])
-    row_lost += [leaf for i, row in enumerate(rows) if i not in done_i for leaf in row]
-    row_left += [leaf for j, row in enumerate(held_rows) if j not in done_j for leaf in row]
+    pairs = paired(rows, held_rows)
+    row_lost = [leaf for row, other in pairs for leaf in minus(row, other)]
+    row_left = [leaf for row, other in pairs for leaf in minus(other, row)]
+    row_lost += [leaf for row in minus(rows, [row for row, _ in pairs]) for leaf in row]
+    row_left += [leaf for row in minus(held_rows, [other for _, other in pairs]) for leaf in row]
     others, held_others = list(others), list(held_others)
     for pool in (held_others, row_left):
         for common in range(20, -1, -1):
@@ -84,6 +66,38 @@ def lost(rows: list[Any], others: list[Any], held_rows: list[Any], held_others: 
                 row_lost.remove(leaf)
                 held_others.remove(served)
     return row_lost + others
+
+
+def paired(rows: list[Any], held: list[Any]) -> list[tuple[Any, Any]]:
+    """Rows of both sides that are the same: equal ones, then those equal in all columns that every held row has, then those that share most."""
+    rows, held = list(rows), list(held)
+    pairs = []
+    for row in list(rows):
+        same = next((other for other in held if sorted(map(str, other)) == sorted(map(str, row))), None)
+        if same is not None:
+            pairs.append((row, same))
+            rows.remove(row)
+            held.remove(same)
+    shapes = {frozenset((path, [p for p, _ in other].count(path)) for path, _ in other) for other in held}
+    if len(shapes) == 1:
+        columns = {path for path, _ in held[0]}
+        for row in list(rows):
+            cut = [leaf for leaf in row if leaf[0] in columns]
+            same = next((other for other in held if sorted(map(str, other)) == sorted(map(str, cut))), None)
+            if same is not None:
+                pairs.append((row, same))
+                rows.remove(row)
+                held.remove(same)
+    ranked = sorted(
+        (len(minus(row, other)) - len(row), i, j) for i, row in enumerate(rows) for j, other in enumerate(held)
+    )
+    taken: tuple[set[int], set[int]] = (set(), set())
+    for shared, i, j in ranked:
+        if shared < 0 and i not in taken[0] and j not in taken[1]:
+            taken[0].add(i)
+            taken[1].add(j)
+            pairs.append((rows[i], held[j]))
+    return pairs
 
 
 def minus(row: list[Any], other: list[Any]) -> list[Any]:
@@ -117,34 +131,16 @@ def spellings(written: str) -> list[str]:
     return list(dict.fromkeys([compact_json(value), str(value)])) if kind in ("bool", "float", "NoneType") else [text]
 
 
-def occurrences(text: str, token: str) -> int:
-    """How often a token stands in a text, not inside a longer word or number, no overlaps."""
-    return (
-        text.count(token) if not any(char.isalnum() or char == "_" for char in token) else _count(decoded(text), token)
-    )
-
-
-def _count(plain: str, token: str) -> int:
-    if not any(char.isalnum() or char == "_" for char in token):
-        return plain.count(token)
-    count = start = 0
-    while start <= len(plain) - len(token):
-        end = start + len(token)
-        whole = _edge(plain[:start][::-1], token[0]) and _edge(plain[end:], token[-1])
-        if plain[start:end] == token and whole:
-            count += 1
-            start = end
-        else:
-            start += 1
+def occurrences_on(line: str, token: str) -> int:
+    """How often a token stands on a decoded line, not inside a longer word or number, no overlaps."""
+    if not any(map(is_word, token)):
+        return line.count(token)
+    count = at = 0
+    while at <= len(line) - len(token):
+        whole = line.startswith(token, at) and stands_free(line, at, at + len(token))
+        count += whole
+        at += len(token) if whole else 1
     return count
-
-
-def _edge(beyond: str, edge: str) -> bool:
-    if not beyond or not (edge.isalnum() or edge == "_"):
-        return True
-    if beyond[0].isalnum() or beyond[0] == "_":
-        return False
-    return not (edge.isdigit() and beyond[0] == "." and beyond[1:2].isdigit())
 
 
 def with_key_beside(leaves: list[Any], gone: list[Any], texts: list[str]) -> int:
@@ -168,11 +164,6 @@ def with_key_beside(leaves: list[Any], gone: list[Any], texts: list[str]) -> int
             left[name] -= 1
             count += 1
     return count
-
-
-def occurrences_on(line: str, token: str) -> int:
-    """How often a token stands on a decoded line."""
-    return _count(line, token)
 
 
 def _stands(key: str, line: str) -> bool:

@@ -6,12 +6,11 @@ a capital `B` demands that a word ends there.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 
 from .leaves import taken_apart
-from .reading import Nothing, decoded, is_word, some
+from .reading import Nothing, decoded, some
 
 NOUNS = (
     "{rows|row|lines|line|records|record|items|item|entries|entry|results|result|matches|hits|elements|element|observations"
@@ -55,62 +54,26 @@ def _spelled(phrase: str) -> Iterator[str]:
         yield from _spelled(phrase[:start] + phrase[first:last] + phrase[at + 1 :])
 
 
-def _ends(line: str, at: int, phrase: str) -> list[int]:
-    """Where a phrase that begins at a place ends; `[]` where it does not stand there."""
-    found = _pattern(phrase).match(line, at)
-    return [found.end()] if found else []
-
-
-@functools.cache
-def _pattern(phrase: str) -> re.Pattern[str]:
+def _pattern(phrase: str) -> str:
     marks = {"#": r"\d+", "*": r"\w*", "_": r"\s", "~": r".{0,30}?", "B": r"\b"}
-    return re.compile("".join(marks.get(char, re.escape(char)) for char in phrase))
+    return "".join(marks.get(char, re.escape(char)) for char in phrase)
 
 
-PHRASES = [spelled for phrase in MARKERS for spelled in _spelled(phrase)]
+PHRASE = re.compile("|".join(_pattern(spelled) for phrase in MARKERS for spelled in _spelled(phrase)))
+DOTS = [re.compile(pattern) for pattern in (r"(\.{3,}|…)(?=\s*($|[\"'\])}>,|]))", r"[\[(<]\s*(\.\.\.|…)")]
+FIRST_DOTS = re.compile(r"\s*(\.\.\.|…)")
+"""An ellipsis at the end of a line, a cell or a bracket; one that opens a bracket; one that opens a line."""
 
 
 def _found(line: str) -> Iterator[tuple[int, int]]:
     """Every marker of a line: where it starts and ends, those that begin earlier first, no overlaps."""
     lower, at = line.lower(), 0
     while at <= len(line):
-        end = _marker_at(lower, at)
-        if end is None:
-            at += 1
-        else:
-            yield at, end
-            at = max(end, at + 1)
-
-
-def _marker_at(line: str, at: int) -> int | None:
-    if not (at and line[at - 1].isalnum()):
-        for phrase in PHRASES:
-            if phrase[0] == "#" or line.startswith(phrase[:2], at):
-                ends = _ends(line, at, phrase)
-                if ends:
-                    return ends[0]
-    dots = at
-    while line[dots : dots + 1] == ".":
-        dots += 1
-    if line[at : at + 1] == "…":
-        dots = at + 1
-    if (dots - at >= 3 or line[at : at + 1] == "…") and _closes(line, dots):
-        return dots
-    start = at
-    if at == 0 or line[at : at + 1] in ("[", "(", "<"):  # an ellipsis that opens a line or a bracket
-        start = at + (line[at : at + 1] in ("[", "(", "<") and line[at : at + 1] != "")
-        for begin in {start, at} if at == 0 else {start}:
-            place = begin
-            while line[place : place + 1].isspace():
-                place += 1
-            if line.startswith("...", place) or line.startswith("…", place):
-                return place + (3 if line.startswith("...", place) else 1)
-    return None
-
-
-def _closes(line: str, at: int) -> bool:
-    rest = line[at:].lstrip()
-    return rest == "" or rest[0] in "\"'])}>,|"
+        patterns = ([] if at and line[at - 1].isalnum() else [PHRASE]) + DOTS + ([] if at else [FIRST_DOTS])
+        match = next((found for pattern in patterns if (found := pattern.match(lower, at))), None)
+        if match:
+            yield at, match.end()
+        at = max(match.end() if match else 0, at + 1)
 
 
 def marker(shown: str, untruncated: str, *, pointers: bool = True) -> str | None:
@@ -119,9 +82,8 @@ def marker(shown: str, untruncated: str, *, pointers: bool = True) -> str | None
         for line in text.split("\n"):
             for start, end in _found(line):
                 said = line[start:end]
-                if _denied_after(line[end : end + 16].lower()) or _denied_before(
-                    line[max(0, start - 24) : start].lower()
-                ):
+                before, after = line[max(0, start - 24) : start].lower(), line[end : end + 16].lower()
+                if DENIED_AFTER.match(after) or DENIED_BEFORE.search(before):
                     continue
                 if not pointers and said.lower().startswith(POINTERS):
                     continue
@@ -131,37 +93,8 @@ def marker(shown: str, untruncated: str, *, pointers: bool = True) -> str | None
     return None
 
 
-def _denied_after(after: str) -> bool:
-    rest = after[1:] if after[:1] in ('"', "'") else after
-    rest = rest.lstrip()
-    if rest[:1] not in (":", "="):
-        return False
-    value = rest[1:].lstrip()
-    value = value[1:] if value[:1] in ('"', "'") else value
-    return any(
-        value.startswith(word) and not is_word(value[len(word) : len(word) + 1])
-        for word in ("false", "none", "null", "no", "0")
-    )
-
-
-def _denied_before(before: str) -> bool:
-    if not before or not before[-1].isspace():
-        return False
-    for words in (1, 2):  # the denial itself, or one word between
-        rest = before.rstrip()
-        if words == 2:
-            cut = len(rest)
-            while cut and is_word(rest[cut - 1]):
-                cut -= 1
-            if cut == len(rest) or not cut or not rest[cut - 1].isspace():
-                continue
-            rest = rest[: cut - 1]
-        for word in ("not", "nothing", "no", "never", "none", "isn't", "wasn't", "without"):
-            if rest.endswith(word) and not is_word(rest[-len(word) - 1 : -len(word)]):
-                return True
-        if (rest.endswith("0") and rest[-2:-1] not in tuple("0123456789.,")) or rest == "0":
-            return True
-    return False
+DENIED_AFTER = re.compile(r"[\"']?\s*[:=]\s*[\"']?(false|none|null|no|0)(?!\w)")
+DENIED_BEFORE = re.compile(r"((?<!\w)(not|nothing|no|never|none|isn't|wasn't|without)|(?<![\d.,])0)(\s\w+)?\s+\Z")
 
 
 # ---------------------------------------------------------------- counts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from typing import Any
 
 WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None, "NaN": float("nan"),
@@ -106,16 +107,8 @@ def _scalar(text: str, at: int) -> tuple[Any, int, bool, bool]:
             return unescaped(text[at + 1 : end]), end + 1, True, False
         rest = text[at + 1 :]
         return unescaped(rest), len(text), bool(rest), True
-    end = at + (text[at : at + 1] in ("-", "+") and text[at : at + 1] != "")
-    first = end
-    while end < len(text) and (text[end] in "_." or (text[end].isascii() and text[end].isalnum())):
-        end += 1
-    if end == first:
-        return None, at, False, True
-    if text[end - 1] in "eE" and text[end : end + 1] in ("-", "+") and text[end + 1 : end + 2].isdecimal():
-        end += 1
-        while text[end : end + 1].isdecimal():
-            end += 1
+    found = re.compile(r"[-+]?[A-Za-z0-9_.]+((?<=[eE])[-+]\d+)?").match(text, at)
+    end = found.end() if found else len(text)
     if end == len(text):
         return None, at, False, True
     word = text[at:end]
@@ -204,7 +197,10 @@ def _mappings_unescaped(text: str) -> str:
     while at < len(text):
         literal = _literal(text, at)
         if literal is not None:
-            found, at = found + (text[at:literal] if _own(text[at:literal]) else unescaped(text[at:literal])), literal
+            found, at = (
+                found + (text[at:literal] if OWN.search(text[at:literal]) else unescaped(text[at:literal])),
+                literal,
+            )
             continue
         colon = colon_of(text, at) if text[at] == "{" else None
         if colon is None:
@@ -228,35 +224,16 @@ def _literal(text: str, at: int) -> int | None:
     return min(end + 1, len(text))
 
 
-def _own(literal: str) -> bool:
-    """Whether backslashes in a quoted field are just that: it has a drive's letter, or one before a sign that is not escaped so."""
-    for at, char in enumerate(literal):
-        if char == "\\":
-            after = literal[at + 1 : at + 2]
-            drive = literal[at - 2 : at] if at >= 2 else ""
-            named = (
-                drive[:1].isascii()
-                and drive[:1].isalpha()
-                and drive[1:] == ":"
-                and not is_word(literal[at - 3 : at - 2])
-            )
-            if (named and after != "\\") or (after and after not in "nrtu\"'\\"):
-                return True
-    return False
+OWN = re.compile(r"(?<!\w)[A-Za-z]:\\(?!\\)|\\[^nrtu\"'\\]")
+"""A drive's letter, or a backslash before a sign that is not escaped so."""
+
+FIRST_KEY = re.compile(r"""\{\s*("[^"\\\n]{1,100}"|'[^'\\\n]{1,100}')\s*:""")
 
 
 def colon_of(text: str, at: int) -> int | None:
     """Where the colon behind the first key stands, of a mapping that begins here with a plain quoted key; None for anything else."""
-    at = _blank(text, at + 1)
-    quote = text[at : at + 1]
-    if quote not in ("'", '"') or not quote:
-        return None
-    end = text.find(quote, at + 1)
-    key = text[at + 1 : end]
-    if end < 0 or not 1 <= len(key) <= 100 or "\\" in key or "\n" in key:
-        return None
-    end = _blank(text, end + 1)
-    return end if text[end : end + 1] == ":" else None
+    found = FIRST_KEY.match(text, at)
+    return found.end() - 1 if found else None
 
 
 def plain(value: Any) -> str:
@@ -289,25 +266,25 @@ def _leaf(value: Any) -> str:
         return "null" if value is None else "true" if value else "false"
     if not isinstance(value, str):
         return repr(value)
-    quoted = 2 <= len(value) <= 80 and '"' not in value and "\n" not in value and not _marked(value)
+    quoted = 2 <= len(value) <= 80 and '"' not in value and "\n" not in value and not MARKED.search(value)
     return '"' + value + '"' if quoted else value
 
 
-def _marked(text: str) -> bool:
-    """Whether a short text may be, or hold, a fact without being quoted."""
-    for at, char in enumerate(text):
-        before, after = text[at - 1 : at] if at else "", text[at + 1 : at + 2]
-        if char in "/\\@_":
-            return True
-        if char.isdecimal() and (is_word(before) or is_word(after)):
-            return True
-        if char == "." and is_word(before) and is_word(after):
-            return True
-        if "A" <= char <= "Z" and is_word(before):
-            return True
-    return False
+MARKED = re.compile(r"[/\\@_]|\d\w|\w\d|\w\.\w|\w[A-Z]")
+"""What makes a short text a fact, or holds one, without being quoted."""
 
 
 def is_word(char: str) -> bool:
     """Whether a character belongs to words; False for none."""
     return char != "" and (char.isalnum() or char == "_")
+
+
+def stands_free(text: str, start: int, end: int) -> bool:
+    """Whether what stands there is no part of a longer word or number."""
+    return _ends(text[:start][::-1], text[start]) and _ends(text[end:], text[end - 1])
+
+
+def _ends(beyond: str, edge: str) -> bool:
+    if not is_word(edge) or not beyond:
+        return True
+    return not is_word(beyond[0]) and not (edge.isdigit() and beyond[0] == "." and beyond[1:2].isdigit())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from bench.model import Message, Prompt, Run, ToolCall, ToolResult, Trace
 
 from .numbers import number_ends, numbers_in
-from .reading import decoded, is_word, plain, unescaped
+from .reading import decoded, is_word, plain, stands_free, unescaped
 
 
 def prompts(run: Run) -> list[tuple[Prompt, list[Message], list[str]]]:
@@ -136,17 +137,9 @@ def flat(text: str) -> str:
     return f" {' '.join(words)} "
 
 
-def is_number(fact: str) -> bool:
-    """Digits, perhaps a fraction and an exponent."""
-    head, mark, power = fact.partition("e")
-    whole, dot, part = head.partition(".")
-    digits = whole.isdecimal() and (not dot or part.isdecimal())
-    return digits and (not mark or power.removeprefix("-").isdecimal())
-
-
 def stands(plain_text: str, fact: str) -> bool:
     """Whether a fact stands somewhere in a text: a number by value, several words in a row, else as it is and not inside a longer word or number."""
-    if is_number(fact):
+    if re.fullmatch(r"\d+(\.\d+)?(e-?\d+)?", fact):
         return fact in numbers_in(plain_text)
     if " " in fact:
         return any(flat(fact) in flat(part) for part in plain_text.split("\n\n"))
@@ -155,23 +148,5 @@ def stands(plain_text: str, fact: str) -> bool:
 
 def verbatim(plain_text: str, fact: str) -> bool:
     """Whether a fact stands somewhere in a text as it is, not inside a longer word or number."""
-    return any(
-        plain_text[start : start + len(fact)] == fact
-        and _free_left(plain_text[:start], fact)
-        and _free_right(plain_text[start + len(fact) :], fact[-1])
-        for start in range(len(plain_text) - len(fact) + 1)
-    )
-
-
-def _free_left(left: str, fact: str) -> bool:
-    if not left or not is_word(fact[0]):
-        return True
-    if is_word(left[-1]):
-        return False
-    return not (fact[0].isdigit() and left[-1] == "." and left[-2:-1].isdigit())
-
-
-def _free_right(right: str, last: str) -> bool:
-    if not right or not is_word(last):
-        return True
-    return not is_word(right[0]) and not (last.isdigit() and right[0] == "." and right[1:2].isdigit())
+    starts = range(len(plain_text) - len(fact) + 1)
+    return any(plain_text.startswith(fact, at) and stands_free(plain_text, at, at + len(fact)) for at in starts)
