@@ -16,11 +16,9 @@ from .tables import data_of
 
 _EVENT = {"id", "timestamp", "source", "message", "action", "observation", "args", "content", "extras", "cause",
           "tool_call_metadata", "llm_metrics", "timeout", "success"}  # fmt: skip
-_SILENT = {"change_agent_state", "agent_state_changed", "null", "condensation_request", "condense", "pause",
-           "resume", "stop"}  # fmt: skip
+_SILENT = {"change_agent_state", "agent_state_changed", "null", "condensation_request", "condense", "pause", "resume", "stop"}  # fmt: skip
 """Events that no prompt shows: bookkeeping of the harness."""
-_OWN = {"thought", "blocking", "hidden", "is_input", "confirmation_state", "security_risk", "impl_source",
-        "translated_ipython_code"}  # fmt: skip
+_OWN = {"thought", "blocking", "hidden", "is_input", "confirmation_state", "security_risk", "impl_source", "translated_ipython_code"}  # fmt: skip
 """Arguments of an action that are the harness' own."""
 _CUT = re.compile(r"\[\.\.\. (?:Command output|Observation) truncated|<response clipped>")
 _RECALLED = ("repo_instructions", "additional_agent_instructions", "conversation_instructions", "microagent_knowledge")
@@ -30,24 +28,24 @@ _ENDS = {
 }
 
 
-class Actions:
+class Actions(Steps):
     """One run on its way to a trace: which steps an event became, the answers seen, and the delegates at work."""
 
     def __init__(self) -> None:
-        self.steps = Steps()
+        super().__init__()
         self.meta: dict[str, Any] = {}
         self.outcome: Outcome | None = None
         self.threads = [("main", "agent")]
         self.made: dict[Any, range] = {}  # the steps an event became, by its id
         self.gone: set[int] = set()  # the steps that were forgotten
-        self.calls: dict[Any, str] = {}  # the id of the call that an action is, by the action's id
+        self.call_of: dict[Any, str] = {}  # the id of the call that an action is, by the action's id
         self.times: dict[Any, float | None] = {}
         self.answers: set[str] = set()
 
-    def add(self, event: Node) -> None:
+    def event(self, event: Node) -> None:
         """One event, whatever it is."""
-        self.steps.unread.keys(event, _EVENT, "an event")
-        number, before = _id(event["id"]), self.steps.index
+        self.unread.keys(event, _EVENT, "an event")
+        number, before = _id(event["id"]), self.index
         self.times[number] = moment(event["timestamp"])
         if event["llm_metrics"].value is not None:
             self.meta["llm_metrics"] = event["llm_metrics"].value
@@ -56,16 +54,16 @@ class Actions:
         elif event.has("observation"):
             self._observation(event, event["observation"].text_or_none() or "")
         else:
-            self.steps.unread.add("event that is neither action nor observation")
-        if self.steps.index > before:
-            self.made[number] = range(before, self.steps.index)
+            self.unread.add("event that is neither action nor observation")
+        if self.index > before:
+            self.made[number] = range(before, self.index)
 
     def _say(self, said: Said, event: Node, **turn: Any) -> None:
-        self.steps.say(said, *self.threads[-1], moment(event["timestamp"]), **turn)
+        self.say(said, *self.threads[-1], moment(event["timestamp"]), **turn)
 
     def _action(self, event: Node, kind: str, args: Node) -> None:
         if kind == "system":
-            self.steps.tools([tool.value for tool in args["tools"].items()], *self.threads[-1])
+            self.tools([tool.value for tool in args["tools"].items()], *self.threads[-1])
             self._say(Said("system", args["content"].text()), event)
         elif kind == "condensation":
             self._condense(event, args)
@@ -82,12 +80,12 @@ class Actions:
                 self.outcome = Outcome(success=done, said_by="the agent, when it finished")
         elif kind in ("message", "run"):
             if event["source"].value not in (None, "user", "environment"):
-                self.steps.unread.kind("source, taken for the user,", event["source"].value)
+                self.unread.kind("source, taken for the user,", event["source"].value)
             text = first_of(args, "content", "command").text_or_none() or ""
             self._say(Said("user", f"User executed the command:\n{text}" if kind == "run" else text), event)
-            self.steps.unread.add("picture of a user message", len(args["image_urls"].items()))
+            self.unread.add("picture of a user message", len(args["image_urls"].items()))
         else:
-            self.steps.unread.kind("user action", kind)
+            self.unread.kind("user action", kind)
 
     def _answer(self, event: Node, kind: str, args: Node) -> None:
         """The model's answer that an action came from; one answer may have several actions, and is one turn."""
@@ -97,16 +95,16 @@ class Actions:
             said = only_text(args["content"] if kind == "message" else args["thought"]) or ""
             given = {key: value for key, value in args.object().items() if key not in _OWN}
             call = ToolCall(id=f"event{number}", name=kind, arguments=given)
-            self.calls[number] = call.id
+            self.call_of[number] = call.id
             self._say(Said("assistant", said, () if kind in ("message", "finish") else (call,)), event)
             return
         choice = response["choices"].items()[0]
-        message, self.calls[number] = choice["message"], metadata["tool_call_id"].text()
-        answer = response["id"].text_or_none() or self.calls[number]
+        message, self.call_of[number] = choice["message"], metadata["tool_call_id"].text()
+        answer = response["id"].text_or_none() or self.call_of[number]
         if answer not in self.answers:
             self.answers.add(answer)
             thought = first_of(message, "reasoning_content", "reasoning").text_or_none()
-            calls, content = calls_of(message, self.steps.index), simple_content(message["content"])
+            calls, content = calls_of(message, self.index), simple_content(message["content"])
             model, finish = response["model"].text_or_none(), choice["finish_reason"].text_or_none()
             usage = usage_of(response["usage"])
             self._say(Said("assistant", content, calls, thought), event, model=model, finish_reason=finish, usage=usage)
@@ -124,20 +122,21 @@ class Actions:
         if kind == "delegate" and len(self.threads) > 1:
             self.threads.pop()
         cause, text = _id(event["cause"]), _shown(event, kind)
-        call_id = at(event, "tool_call_metadata", "tool_call_id").text_or_none() or self.calls.get(cause, "")
-        waiting = self.steps.waiting(self.threads[-1][0])
-        if not any(call.id == call_id for call in waiting):  # of what the user or the harness did
+        call_id = at(event, "tool_call_metadata", "tool_call_id").text_or_none() or self.call_of.get(cause, "")
+        if not any(
+            call.id == call_id for call in self.waiting(self.threads[-1][0])
+        ):  # of what the user or the harness did
             told = f"\nObserved result of command executed by user:\n{text}" if kind == "run" else text
             self._say(Said("user", told), event)
             return
         if kind == "user_rejected":
-            self.steps.approve(call_id, approved=False)
+            self.approve(call_id, approved=False)
         seconds = between(self.times.get(cause), moment(event["timestamp"]))
         data = data_of(event["content"].text_or_none() or "") if kind == "run" else None  # the text shown has more
-        self.steps.ran[call_id] = Ran(data=data, duration_s=seconds, cut=_CUT.search(text) is not None)
+        ran = Ran(data=data, duration_s=seconds, cut=_CUT.search(text) is not None)
         code, broken = at(event, "extras", "metadata", "exit_code").value, kind in _ENDS
         failed = broken or event["success"].value is False or code not in (None, 0, -1)
-        self._say(Said("tool", text, call_id=call_id, failed=failed, error=text if broken else None), event)
+        self._say(Said("tool", text, call_id=call_id, failed=failed, error=text if broken else None, ran=ran), event)
 
     def _condense(self, event: Node, args: Node) -> None:
         """Add a reset that keeps the thread's steps but those of the events that the harness names as forgotten."""
@@ -147,10 +146,9 @@ class Actions:
             gone.update(number for number in self.made if isinstance(number, int) and start <= number <= end)
         self.gone.update(index for number in gone for index in self.made.get(number, ()))
         thread, agent = self.threads[-1]
-        kept = tuple(step.index for step in self.steps.steps if step.thread == thread and step.index not in self.gone)
+        kept = tuple(step.index for step in self.steps if step.thread == thread and step.index not in self.gone)
         summary, t = args["summary"].text_or_none(), moment(event["timestamp"])
-        reset = ContextReset(index=self.steps.index, agent=agent, thread=thread, t=t, summary=summary, kept=kept)
-        self.steps.add(reset)
+        self.add(ContextReset(index=self.index, agent=agent, thread=thread, t=t, summary=summary, kept=kept))
 
 
 def _id(node: Node) -> Any:

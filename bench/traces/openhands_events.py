@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ..model import ContextReset, ModelTurn, Outcome, ToolCall, ToolResult, Usage, as_text, text_of
-from .decoded import strict_json
+from .decoded import as_dict, strict_json
 from .documents import Node
 from .nodes import at, between, first_of, members, moment
 from .openhands_shown import parts_of, shown_of
@@ -33,19 +33,18 @@ EVENTS = {
     }.items()
 }
 """The kinds of events that a prompt or the run's end shows, and what each holds."""
-_SILENT = {"CondensationRequest", "PauseEvent", "InterruptEvent", "HookExecutionEvent", "SecurityAnalysisEvent",
-           "StreamingDeltaEvent"}  # fmt: skip
+_SILENT = {"CondensationRequest", "PauseEvent", "InterruptEvent", "HookExecutionEvent", "SecurityAnalysisEvent", "StreamingDeltaEvent"}  # fmt: skip
 """Events that no prompt shows: bookkeeping, and answers in pieces before the whole."""
 _CUT = "<response clipped>"
 _PASTE = ("\x1b[?2004l", "\x1b[?2004h")
 """The marks that shells write around a command's output."""
 
 
-class Events:
+class Events(Steps):
     """One conversation on its way to a trace: events are added in the order of the log."""
 
     def __init__(self) -> None:
-        self.steps = Steps()
+        super().__init__()
         self.meta: dict[str, Any] = {}
         self.outcome: Outcome | None = None
         self.batch: list[Node] = []  # the actions of the answer that is being read
@@ -60,12 +59,12 @@ class Events:
         self.forgotten: dict[str, list[str]] = {}  # the events that a condensation left out
         self.last = ""
 
-    def add(self, event: Node) -> None:
+    def event(self, event: Node) -> None:
         """Add one event, whatever it is."""
         kind = event["kind"].text()
         if kind == "LLMCompletionLogEvent":
-            log = strict_json(event["log_data"].text_or_none() or "")
-            response = event.made(log if isinstance(log, dict) else {}, ".log_data")["response"]
+            log = as_dict(strict_json(event["log_data"].text_or_none() or ""))
+            response = event.made(log, ".log_data")["response"]
             if isinstance(response.value, dict):
                 self._used(response["id"], usage_of(response["usage"]), response["model"])
             return
@@ -85,12 +84,12 @@ class Events:
             self._reset(event, parent, None)
         self.parents[own], self.last = parent, own
         if kind in EVENTS:
-            self.steps.unread.keys(event, EVENTS[kind], "an event")
-            before = self.steps.index
+            self.unread.keys(event, EVENTS[kind], "an event")
+            before = self.index
             self._event(kind, event, own)
-            self.made.setdefault(own, set()).update(range(before, self.steps.index))
+            self.made.setdefault(own, set()).update(range(before, self.index))
         elif kind not in _SILENT:
-            self.steps.unread.kind("event", kind)
+            self.unread.kind("event", kind)
 
     def state(self, state: Node) -> None:
         """Note a state, or the part of it that changed."""
@@ -100,9 +99,7 @@ class Events:
 
     def metrics(self, metrics: Node) -> None:
         """Note the usage and the latency of each answer; metrics that hold sums only say nothing here."""
-        if metrics.value is None:
-            return
-        for told in metrics["token_usages"].items():
+        for told in at(metrics, "token_usages").items():
             prompt = told["prompt_tokens"].count()
             usage = None if prompt is None else Usage(
                 prompt_tokens=prompt,
@@ -112,7 +109,7 @@ class Events:
                 reasoning_tokens=told["reasoning_tokens"].count(),
             )  # fmt: skip
             self._used(told["response_id"], usage, told["model"])
-        for told in metrics["response_latencies"].items():
+        for told in at(metrics, "response_latencies").items():
             answer, seconds = told["response_id"].text_or_none(), told["latency"].seconds()
             if answer and seconds is not None:
                 self.latencies[answer] = seconds
@@ -126,14 +123,11 @@ class Events:
         self._answer()
         for answer, index in self.answers.items():
             usage, model = self.usage.get(answer, (None, None))
-            self.steps.steps[index] = msgspec.structs.replace(self.steps.steps[index], usage=usage, model=model)
+            self.steps[index] = msgspec.structs.replace(self.steps[index], usage=usage, model=model)
         others = [usage for answer, (usage, _) in self.usage.items() if answer not in self.answers and usage]
         latencies = {str(at): self.latencies[name] for name, at in self.answers.items() if name in self.latencies}
-        told = {
-            "execution_status": self.status,
-            "latencies_s": latencies,
-            "usage_of_other_calls": msgspec.to_builtins(others),
-        }
+        told = {"execution_status": self.status, "latencies_s": latencies}
+        told["usage_of_other_calls"] = msgspec.to_builtins(others)
         self.meta |= {key: value for key, value in told.items() if value}
         if self.status in ("error", "stuck"):
             self.outcome = self.outcome or Outcome(success=False, said_by=f"OpenHands: {self.status}")
@@ -142,23 +136,22 @@ class Events:
         if kind == "ActionEvent":
             self.batch.append(event)
         elif kind == "SystemPromptEvent":
-            self.steps.tools([self._definition(tool) for tool in event["tools"].items()])
+            self.tools([self._definition(tool) for tool in event["tools"].items()])
             parts = [node for node in (event["system_prompt"], event["dynamic_context"]) if node.value is not None]
             self._say(Said("system", simple(parts_of(parts))), event)
         elif kind == "MessageEvent":
             message = event["llm_message"]
             role = ROLES.get(message["role"].text(), "user")
             content = simple(parts_of([*message["content"].items(), *event["extended_content"].items()]))
-            index = self._say(
-                Said(role, content, reasoning=self._thought(message) if role == "assistant" else None), event
-            )
+            reasoning = self._thought(message) if role == "assistant" else None
+            index = self._say(Said(role, content, reasoning=reasoning), event)
             if role == "assistant":
                 self.answers[_answer_id(event)] = index
         elif kind == "CondensationSummaryEvent":
             self._say(Said("user", event["summary"].text()), event)
         elif kind == "Condensation":
             self.forgotten[own] = [item.text() for item in event["forgotten_event_ids"].items()]
-            self.steps.unread.add("model call that condenses", int(event["llm_response_id"].value is not None))
+            self.unread.add("model call that condenses", int(event["llm_response_id"].value is not None))
             self._reset(event, own, event["summary"].text_or_none())
         elif kind == "ConversationErrorEvent":
             self.meta["error"] = {key: event[key].value for key in ("code", "detail")}
@@ -177,17 +170,15 @@ class Events:
         gone = {item for one in way for item in self.forgotten.get(one, ())}
         left = {index for one in way for index in self.made.get(one, ())}
         lost = {index for one in gone for index in self.made.get(one, ())}
-        turns = {
-            call.id: step.index for step in self.steps.steps if isinstance(step, ModelTurn) for call in step.tool_calls
-        }
-        results = [step for step in self.steps.steps if isinstance(step, ToolResult)]
+        turns = {call.id: step.index for step in self.steps if isinstance(step, ModelTurn) for call in step.tool_calls}
+        results = [step for step in self.steps if isinstance(step, ToolResult)]
         lost |= {turns.get(result.call_id, -1) for result in results if result.index in lost}
         lost |= {result.index for result in results if turns.get(result.call_id) in lost}
-        index, t = self.steps.index, moment(event["timestamp"])
-        self.steps.add(ContextReset(index=index, t=t, summary=summary, kept=tuple(sorted(left - lost))))
+        t, kept = moment(event["timestamp"]), tuple(sorted(left - lost))
+        self.add(ContextReset(index=self.index, t=t, summary=summary, kept=kept))
 
     def _say(self, said: Said, event: Node) -> int:
-        return self.steps.say(said, t=moment(event["timestamp"]))
+        return self.say(said, t=moment(event["timestamp"]))
 
     def _definition(self, tool: Node) -> dict[str, Any]:
         """A tool as far as it is recorded: an MCP tool wholly, others without their parameters, which is counted."""
@@ -195,7 +186,7 @@ class Events:
         if given.value is not None:
             described = {"description": given["description"].value, "parameters": given["inputSchema"].value}
             return {"name": given["name"].text(), **described}
-        self.steps.unread.add("parameters of a tool's definition, which were not recorded")
+        self.unread.add("parameters of a tool's definition, which were not recorded")
         name = first_of(tool, "title", "kind").text_or_none() or "tool"
         return {"name": name, "description": tool["description"].value}
 
@@ -203,7 +194,7 @@ class Events:
         """The reasoning of a message or an action, whichever interface of a provider it came by."""
         item = said["responses_reasoning_item"]
         texts = [text.text() for key in ("summary", "content") for text in at(item, key).items()]
-        return reasoning_of(said, self.steps.unread) or "\n".join(texts) or None
+        return reasoning_of(said, self.unread) or "\n".join(texts) or None
 
     def _answer(self) -> None:
         """Tell the actions of one answer as its turn."""
@@ -220,30 +211,33 @@ class Events:
 
     def _result(self, kind: str, event: Node) -> None:
         """Add the result of a call: an observation, an error of the harness, or a refusal."""
-        call_id, t = event["tool_call_id"].text(), moment(event["timestamp"])
+        call_id, t, name = (
+            event["tool_call_id"].text(),
+            moment(event["timestamp"]),
+            event["tool_name"].text_or_none() or "",
+        )
         if call_id in self.results:
-            self.steps.unread.add("second result of a call, which the model is not shown")
+            self.unread.add("second result of a call, which the model is not shown")
             return
         self.results.add(call_id)
-        name = event["tool_name"].text_or_none() or ""
         if kind == "ObservationEvent":
             observation, (asked, among) = event["observation"], self.asked.get(call_id, (None, 0))
-            shown = shown_of(observation, event["extended_content"].items())
+            content, whole, own = shown_of(observation, event["extended_content"].items())
             broken = observation["is_error"].value is True
             failed = broken or observation["exit_code"].value not in (None, 0, -1)
-            self.steps.ran[call_id] = Ran(
-                data=data_of(shown.own.replace(_PASTE[0], "").replace(_PASTE[1], "")),
-                whole=None if shown.whole == text_of(shown.content) else shown.whole,
+            ran = Ran(
+                data=data_of(own.replace(_PASTE[0], "").replace(_PASTE[1], "")),
+                whole=None if whole == text_of(content) else whole,
                 duration_s=between(asked, t) if among == 1 else None,  # the calls of one answer are timed together
-                error=shown.own if broken else None,
-                cut=_CUT in shown.own,
-            )  # fmt: skip
-            self._say(Said("tool", simple(shown.content), call_id=call_id, name=name, failed=failed), event)
+                error=own if broken else None,
+                cut=_CUT in own,
+            )
+            self._say(Said("tool", simple(content), call_id=call_id, name=name, failed=failed, ran=ran), event)
             return
         rejected = kind == "UserRejectObservation"
         text = f"Action rejected: {event['rejection_reason'].text()}" if rejected else event["error"].text()
         if rejected and event["rejection_source"].value != "hook":
-            self.steps.approve(call_id, approved=False, t=t)
+            self.approve(call_id, approved=False, t=t)
         self._say(Said("tool", text, call_id=call_id, name=name, failed=True, error=text), event)
 
     def _elsewhere(self, event: Node) -> None:
@@ -256,8 +250,8 @@ class Events:
         texts = [at(item, "content", "text").text_or_none() or "" for item in event["content"].items()]
         text = "\n".join(filter(None, texts)) if output is None else as_text(output)
         self._say(Said("assistant", calls=(call,)), event)
-        self.steps.ran[call.id] = Ran(cut=_CUT in text)
-        self._say(Said("tool", text, call_id=call.id, failed=event["is_error"].value is True), event)
+        failed, ran = event["is_error"].value is True, Ran(cut=_CUT in text)
+        self._say(Said("tool", text, call_id=call.id, failed=failed, ran=ran), event)
 
 
 def _answer_id(event: Node) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 
 from ..model import Part, TextPart
 from .documents import Node
@@ -18,6 +17,7 @@ _SAVED = (
 _TOOL_TEXT = 50_000  # characters of any tool's text in a prompt
 _LIMITS = {"TerminalObservation": (30_000, "terminal"), "BrowserObservation": (_TOOL_TEXT, "browser")}
 _PICTURES = {"/9j/": "image/jpeg", "iVBORw0KGgo": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"}
+_TASK = {"Task ID": "task_id", "Subagent": "subagent", "Status": "status"}
 
 
 def clipped(text: str, limit: int, folder: str | None = None, prefix: str = "") -> str:
@@ -40,20 +40,9 @@ def clipped(text: str, limit: int, folder: str | None = None, prefix: str = "") 
     return text[:head] + notice[:limit] + (text[head - room :] if room > head else "")
 
 
-@dataclass(frozen=True)
-class ShownObservation:
-    """An observation: the parts that the model was shown, their text before any was shortened, and the tool's own output."""
-
-    content: tuple[Part, ...]
-    whole: str
-    own: str
-
-
-def shown_of(observation: Node, extended: list[Node]) -> ShownObservation:
-    """Return what the model was shown of an observation, and of what the agent's context added to it.
-
-    TraceError for content that is neither text nor picture.
-    """
+def shown_of(observation: Node, extended: list[Node]) -> tuple[tuple[Part, ...], str, str]:
+    """Return what the model was shown of an observation, and of what the agent's context added to it: the parts, their text before any was
+    shortened, and the tool's own output. TraceError for content that is neither text nor picture."""
     kind, content = observation["kind"].text_or_none() or "", observation["content"]
     parts = (TextPart(text=content.text()),) if isinstance(content.value, str) else parts_of(content.items())
     texts = _texts(parts)
@@ -62,10 +51,9 @@ def shown_of(observation: Node, extended: list[Node]) -> ShownObservation:
         texts = [terminal(observation["metadata"], own)]
     elif kind == "BrowserObservation":
         texts = [own] if own else []
-    before = []
-    if kind == "TaskObservation":
-        told = (("Task ID", "task_id"), ("Subagent", "subagent"), ("Status", "status"))
-        before = ["\n".join(f"{label}: {observation[key].value}" for label, key in told)]
+    before = ["\n".join(f"{label}: {observation[key].value}" for label, key in _TASK.items())] * (
+        kind == "TaskObservation"
+    )
     if observation["is_error"].value:
         before.append("[An error occurred during execution.]\n")
     after = _texts(parts_of(extended))
@@ -77,7 +65,7 @@ def shown_of(observation: Node, extended: list[Node]) -> ShownObservation:
         kind = next((kind for start, kind in _PICTURES.items() if screenshot.startswith(start)), "image/png")
         pictures.append(_picture(observation, f"data:{kind};base64,{screenshot}"))
     shown = [TextPart(text=text) for text in (*before, *cut, *after)]
-    return ShownObservation((*shown, *pictures), "\n".join((*before, *texts, *after)), own)
+    return (*shown, *pictures), "\n".join((*before, *texts, *after)), own
 
 
 def _texts(parts: tuple[Part, ...]) -> list[str]:

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from ...model import ContextReset, ModelTurn, Trace, Usage
-from ...model.errors import TraceError
 from ...plugins.registry import register
 from .. import Confidence, Keeps
 from ..documents import Document, Node
@@ -44,11 +43,8 @@ class Aider:
     )
 
     def sniff(self, document: Document) -> Confidence:
-        try:
-            begins = document.data[:200].lstrip().startswith(_START.encode())
-            later = not begins and b"\n" + _START.encode() in document.data
-        except TraceError:
-            return Confidence.NO
+        text = document.opening(-1)
+        begins, later = text.lstrip().startswith(_START), f"\n{_START}" in text
         return Confidence.CERTAIN if begins else Confidence.POSSIBLE if later else Confidence.NO
 
     def read(self, document: Document) -> Iterator[Trace]:

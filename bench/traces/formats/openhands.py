@@ -13,8 +13,9 @@ import msgspec
 from ...model import Outcome, Trace
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, PartOf, by_marks
+from ..decoded import as_dict, dicts
 from ..documents import Document, Node
-from ..nodes import first_of
+from ..nodes import first_of, picked
 from ..openhands_actions import Actions
 from ..openhands_events import EVENTS, Events
 
@@ -65,8 +66,7 @@ class OpenHands:
                 return Confidence.CERTAIN
             head = next((head[key] for key in _LISTS if isinstance(head.get(key), list)), [head])
         items = head if isinstance(head, list) else []
-        events = [item[0] if isinstance(item, list) and item else item for item in items]
-        events = [event for event in events if isinstance(event, dict)]
+        events = dicts([item[0] if isinstance(item, list) and item else item for item in items])
         sourced = [event for event in events if "source" in event]
         what = "'action' with 'args', 'observation' with 'content', or the 'kind' of an event"
         return by_marks({"events with a 'source'": bool(sourced), what: any(map(_is_event, sourced or events))})
@@ -74,7 +74,7 @@ class OpenHands:
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's run, or those of an evaluation in order. PartOf for a file that another of the folder is read with."""
         whole = list(document.line_nodes()) if document.is_json_lines else [document.node()]
-        runs = [run for run in whole if isinstance(run.value, dict) and any(map(run.has, _LISTS))]
+        runs = [run for run in whole if any(map(run.has, _LISTS))]
         if len(whole) == 1 and not runs and isinstance(whole[0].value, dict):
             yield _folder(document, whole[0])
         for run in runs:
@@ -91,9 +91,8 @@ def _is_event(event: dict[str, Any]) -> bool:
 def _folder(document: Document, only: Node) -> Trace:
     """The conversation whose events are one a file, told by the first of them."""
     if only.value.keys() >= _STATE:
-        raise PartOf(
-            f"{document.name}: the state of the conversation whose events are in the folder 'events' beside it"
-        )
+        what = "the state of the conversation whose events are in the folder 'events' beside it"
+        raise PartOf(f"{document.name}: {what}")
     found = {path: found for path in document.beside if (found := _EVENT_FILE.search(path.name))}
     mates = sorted(found, key=lambda path: int(found[path][1]))
     if not mates or not _EVENT_FILE.search(document.path.name):
@@ -115,7 +114,7 @@ def _trace(
     flat = [event for pair in pairs for event in pair]
     told = Events() if any(event.has("kind") for event in flat) else Actions()
     for event in flat:
-        told.add(event)
+        told.event(event)
     if isinstance(told, Events):
         if framed:
             told.metrics(run["metrics"])
@@ -123,17 +122,15 @@ def _trace(
             told.state(state)
         told.end()
     if framed:
-        told.steps.unread.keys(run, (*_FRAME, *_LISTS, "next_page_id"), "the file")
-        told.meta |= {key: run[key].value for key in _FRAME[:5] if run[key].value not in (None, {}, "")}
+        told.unread.keys(run, (*_FRAME, *_LISTS, "next_page_id"), "the file")
+        told.meta |= picked(run, *_FRAME[:5])
         told.outcome = _verdict(run["test_result"].value) or told.outcome
-    conversation = state["id"].text_or_none() if state is not None else None
+    own = (None if state is None else state["id"].text_or_none()) or ""
     labels = {"task": str(told.meta["instance_id"])} if "instance_id" in told.meta else {}
-    return told.steps.trace(
-        document, "openhands", run, id=conversation or "", labels=labels, meta=told.meta, outcome=told.outcome
-    )
+    return told.trace(document, "openhands", run, id=own, labels=labels, meta=told.meta, outcome=told.outcome)
 
 
 def _verdict(report: Any) -> Outcome | None:
-    held = [report, *(report.get(key) for key in ("report", "result"))] if isinstance(report, dict) else []
-    verdict = next((part["resolved"] for part in held if isinstance(part, dict) and "resolved" in part), None)
+    held = dicts([report, *(as_dict(report).get(key) for key in ("report", "result"))])
+    verdict = next((part["resolved"] for part in held if "resolved" in part), None)
     return Outcome(success=bool(verdict), said_by="OpenHands' evaluation") if isinstance(verdict, bool | int) else None

@@ -13,20 +13,12 @@ from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, PartOf, by_marks
 from ..calls import Call, Calls, call_of
 from ..conversations import records
-from ..documents import Document, Node
-from ..nodes import at
+from ..decoded import as_dict
+from ..documents import Document, Node, values_of
+from ..nodes import at, only_text
 from ..records import answer_in, node_of, request_in, session_in, time_in
 
-_STARTS = (
-    "startTime",
-    "start_time",
-    "startedDateTime",
-    "requestedAt",
-    "started_at",
-    "timestamp",
-    "created_at",
-    "recorded_at",
-)
+_STARTS = ("startTime", "start_time", "startedDateTime", "requestedAt", "started_at", "timestamp", "created_at", "recorded_at")  # fmt: skip
 _ENDS = ("endTime", "end_time", "receivedAt", "ended_at", "completed_at")
 _SAMPLE = 20
 GONE = "agent_gone"
@@ -56,11 +48,9 @@ class RequestLog:
 
     def sniff(self, document: Document) -> Confidence | Near:
         asked = [record for record in _records(document)[:_SAMPLE] if request_in(record) is not None]
-        marks = {
-            "the body of a request (messages or input)": bool(asked),
-            "an answer beside a request": any(answer_in(record) is not None for record in asked),
-        }
-        return by_marks(marks, Confidence.POSSIBLE)
+        answered = any(answer_in(record) is not None for record in asked)
+        marks = {"the body of a request (messages or input)": bool(asked), "an answer beside a request": answered}
+        return by_marks(marks, Confidence.POSSIBLE)  # other formats may wrap these in more
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's runs in the order in which they began."""
@@ -69,9 +59,8 @@ class RequestLog:
             nodes = nodes + _others(document)
         calls = Calls(document, "request_log")
         made = [(record, _call(record)) for record in nodes]
-        times = [call.asked for _, call in made if call is not None]
-        if all(time is not None for time in times):
-            made.sort(key=lambda pair: 0.0 if pair[1] is None or pair[1].asked is None else pair[1].asked)
+        if all(call is None or call.asked is not None for _, call in made):
+            made.sort(key=lambda pair: (pair[1].asked if pair[1] else None) or 0.0)
         shared = Counter(session_in(record.value) for record, call in made if call is not None)
         for record, call in made:
             session = session_in(record.value)
@@ -93,15 +82,15 @@ def _records(document: Document) -> list[dict[str, Any]]:
 
 
 def _nodes(document: Document) -> list[Node]:
-    if document.is_json_lines:
-        return list(document.line_nodes())
-    whole = document.node()
-    if isinstance(whole.value, list):
-        return whole.items()
-    for keys in (("log", "entries"), ("interactions",), ("http_interactions",)):
-        if isinstance(whole.value, dict) and isinstance(whole.value.get(keys[0]), dict if len(keys) > 1 else list):
-            return at(whole, *keys).items()
-    return [whole]
+    nodes = values_of(document)
+    whole = nodes[0] if len(nodes) == 1 else Node(document, None, "$", None)
+    if isinstance(whole.value, dict) and not document.is_json_lines:
+        if isinstance(whole.value.get("log"), dict):
+            return at(whole, "log", "entries").items()
+        for key in ("interactions", "http_interactions"):
+            if isinstance(whole.value.get(key), list):
+                return whole[key].items()
+    return nodes
 
 
 def _others(document: Document) -> list[Node]:
@@ -110,9 +99,8 @@ def _others(document: Document) -> list[Node]:
     for path in document.beside:
         nodes = _nodes(document) if path == document.path else _alone(Document(path))
         if path != document.path and nodes and not found:
-            raise PartOf(
-                f"{document.name}: is one call of a log, read together with {path.name} — name it to read it alone"
-            )
+            what = f"is one call of a log, read together with {path.name} — name it to read it alone"
+            raise PartOf(f"{document.name}: {what}")
         found.extend(nodes)
     return found[1:]
 
@@ -120,9 +108,8 @@ def _others(document: Document) -> list[Node]:
 def _alone(document: Document) -> list[Node]:
     """The one call that a file holds; none for any other file."""
     known = _records(document)
-    if len(known) != 1 or request_in(known[0]) is None or answer_in(known[0]) is None:
-        return []
-    return _nodes(document)
+    single = len(known) == 1 and request_in(known[0]) is not None and answer_in(known[0]) is not None
+    return _nodes(document) if single else []
 
 
 def _call(record: Node) -> Call | None:
@@ -134,13 +121,13 @@ def _call(record: Node) -> Call | None:
     if isinstance(answer[1], str):
         answer = (answer[0], {"choices": [{"message": {"role": "assistant", "content": answer[1]}}]})
     call = call_of(node_of(record, request), node_of(record, answer), body=bool(request[0]))
-    parameters = record["model_parameters"].value
-    if not call.tools and isinstance(parameters, dict) and isinstance(parameters.get("tools"), list):
-        call.tools = parameters["tools"]
+    offered = as_dict(record["model_parameters"].value).get("tools")
+    if not call.tools and isinstance(offered, list):
+        call.tools = offered
     if record["agent_gone"].value is True and call.answer:
         call.answer[0] = replace(call.answer[0], finish_reason=GONE)
         call.unread.add("answer whose end the agent did not wait for")
     call.asked, call.answered = time_in(record, _STARTS), time_in(record, _ENDS)
-    call.model = call.model or (record["model"].value if isinstance(record["model"].value, str) else None)
+    call.model = call.model or only_text(record["model"])
     call.cost_usd = next((float(value) for key in _COSTS if type(value := record[key].value) in (int, float)), None)
     return call

@@ -10,9 +10,9 @@ from ...model import Content, ContextEdit, ModelTurn, Outcome, ToolCall, Trace, 
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks, case_id
 from ..chat import calls_of
-from ..decoded import strict_json
+from ..decoded import as_dict, dicts, strict_json
 from ..documents import Document, Node
-from ..nodes import at, members
+from ..nodes import at, picked
 from ..parts import ROLES, reasoning_of, simple_content, unknown_role
 from ..sent import Edits, HistoryText, Masking, fitted
 from ..steps import Ran, Said, Steps
@@ -56,12 +56,11 @@ class SweAgent:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        head = document.head
-        if isinstance(head, dict) and isinstance(head.get("attempts"), list) and head["attempts"]:
-            head = head["attempts"][0]
-        if not isinstance(head, dict):
+        head = as_dict(document.head)
+        if not isinstance(document.head, dict):
             return Confidence.NO
-        ran, said = _dicts(head.get("trajectory")), _dicts(head.get("history"))
+        head = next(iter(dicts(head.get("attempts"))), head)
+        ran, said = dicts(head.get("trajectory")), dicts(head.get("history"))
         acted = any({"action", "observation"} <= step.keys() for step in ran)
         typical = any("agent" in entry and ("message_type" in entry or "action" in entry) for entry in said)
         what = "steps with 'action' and 'observation', or entries with 'agent' and what they are"
@@ -74,13 +73,9 @@ class SweAgent:
             yield _trace(document, run)
 
 
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def _trace(document: Document, run: Node) -> Trace:
     told, ahead, info = _History(run), run["trajectory"].items(), run["info"]
-    meta = {key: node.value for key, node in members(info) if node.value not in (None, "", {})}
+    meta = picked(info, *info.object()) if info.value is not None else {}
     if run["environment"].value is not None:
         meta["environment"] = run["environment"].value
     last = [] if not ahead else (ahead[-1]["query"] if ahead[-1]["query"].value else ahead[-1]["messages"]).items()
