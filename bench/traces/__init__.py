@@ -344,11 +344,7 @@ def _nothing_found(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
 
 
 def _without_name(reason: str, name: str) -> str:
-    """Why a file was left out, without the file's own name before it, which is listed beside it.
-
-    >>> _without_name("a.json:2: ends early", "a.json"), _without_name("a.json $.x: no", "a.json"), _without_name("not b", "a.json")
-    ('line 2: ends early', '$.x: no', 'not b')
-    """
+    """Why a file was left out, without the file's own name before it, which is listed beside it."""
     rest = reason.removeprefix(name)
     if rest == reason:
         return reason

@@ -27,15 +27,7 @@ _CUT = re.compile(r"^<elided_chars>", re.MULTILINE)
 def commands_in(text: str) -> tuple[str, ...]:
     """The commands of a model's text, in order: fenced `mswea_bash_command` blocks, else fenced `bash` blocks, else `execute:` lines.
 
-    `execute:` counts at the start of a line only, in any case. `()` where there is none.
-
-    >>> commands_in("Look first.\\n\\nexecute: ls -la\\n")
-    ('ls -la',)
-    >>> commands_in("THOUGHT: look\\n```bash\\nls\\npwd\\n```")
-    ('ls\\npwd',)
-    >>> commands_in("I would not execute: rm -rf /")
-    ()
-    """
+    `execute:` counts at the start of a line only, in any case. `()` where there is none."""
     blocks = list(_blocks(text))
     for language in ("mswea_bash_command", "bash"):
         found = tuple(body for name, body in blocks if name == language and body.strip())
@@ -60,11 +52,6 @@ def calls_in(text: str, index: int, reply: str = "") -> tuple[ToolCall, ...]:
 
     An agent that labels its results `Command result:` runs one command a turn: what follows its first `execute:`, wherever that stands. So where
     `reply`, the text of the next message, has that label, this command is the only call; without an `execute:` it is the block, or the whole text.
-
-    >>> calls_in("execute: ls", 4)
-    (ToolCall(id='text4', name='bash', arguments={'command': 'ls'}, in_text=True),)
-    >>> [call.command for call in calls_in("Next step: execute: ls\\nexecute: pwd", 4, "Command result:\\na.txt")]
-    ['ls']
     """
     commands = commands_in(text)
     if _LABEL.match(reply):
@@ -79,11 +66,7 @@ def calls_in(text: str, index: int, reply: str = "") -> tuple[ToolCall, ...]:
 
 
 def is_observation(text: str) -> bool:
-    """True if a user message is the output of a command: it begins with `<returncode>`, an `<exception>` and then that, or `Command result:`.
-
-    >>> is_observation("<returncode>0</returncode>\\n<output>\\n</output>"), is_observation("go on"), is_observation("Command result:\\nok")
-    (True, False, True)
-    """
+    """True if a user message is the output of a command: it begins with `<returncode>`, an `<exception>` and then that, or `Command result:`."""
     return _RETURNCODE.match(text) is not None or _LABEL.match(text) is not None
 
 
@@ -92,9 +75,6 @@ def observation(call: ToolCall, text: str, raw_output: str | None = None) -> Sai
 
     `raw_output` is the whole output where it is recorded beside what the model saw; where the text says that characters were elided and
     no raw output is recorded, the result is marked as truncated at the source.
-
-    >>> observation(ToolCall(id="c", name="bash"), "<returncode>1</returncode>").failed
-    True
     """
     match = _RETURNCODE.match(text)
     code = match.group("code") if match else "0"
@@ -105,9 +85,5 @@ def observation(call: ToolCall, text: str, raw_output: str | None = None) -> Sai
 
 
 def observation_text(returncode: object, output: str) -> str:
-    """A command's whole output as such agents are shown it.
-
-    >>> observation_text(0, "a\\n")
-    '<returncode>0</returncode>\\n<output>\\na\\n</output>'
-    """
+    """A command's whole output as such agents are shown it."""
     return f"<returncode>{returncode}</returncode>\n<output>\n{output}</output>"

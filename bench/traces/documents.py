@@ -35,11 +35,7 @@ _KINDS = {dict: "object", list: "array", str: "string", bool: "boolean", int: "n
 
 
 def kind_of(value: Any) -> str:
-    """The JSON name of a value's type.
-
-    >>> kind_of({}), kind_of(None), kind_of(True)
-    ('object', 'null', 'boolean')
-    """
+    """The JSON name of a value's type."""
     return _KINDS.get(type(value), "null" if value is None else type(value).__name__)
 
 

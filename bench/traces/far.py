@@ -11,11 +11,7 @@ from ..model.errors import TraceError, one_line
 
 
 class FarPath(PosixPath):
-    """The path of a file that is read through `fsspec`. Two slashes of its address are one here.
-
-    >>> FarPath("s3://runs/a.jsonl").address, FarPath("memory:///a.jsonl").address
-    ('s3://runs/a.jsonl', 'memory:///a.jsonl')
-    """
+    """The path of a file that is read through `fsspec`. Two slashes of its address are one here."""
 
     @property
     def address(self) -> str:
@@ -38,11 +34,7 @@ class FarPath(PosixPath):
 
 
 def is_far(path: str) -> bool:
-    """True for an address.
-
-    >>> is_far("s3://runs/*.jsonl"), is_far("openai:runs/a.jsonl")
-    (True, False)
-    """
+    """True for an address."""
     return "://" in path
 
 

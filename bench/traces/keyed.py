@@ -7,27 +7,24 @@ from typing import Any
 
 import msgspec
 
-from ..model import compact_json
+from ..model import as_text
 from .blocks import sorted_blocks
 from .documents import Node
-from .nodes import first_of
+from .nodes import first_of, inside
 from .parts import ROLES, Role, Unread, unknown_role
 from .steps import Said
 
-_KEYS = {"text", "functionCall", "function_call", "functionResponse", "function_response", "inlineData", "inline_data", "fileData", "file_data",
-         "toolUse", "toolResult", "reasoningContent", "image", "document", "video", "guardContent", "cachePoint", "executableCode",
-         "executable_code", "codeExecutionResult", "code_execution_result", "json", "searchResult"}  # fmt: skip
-_WRAPPED = ("output", "result", "content", "error")
+_CALLS, _RESPONSES = ("functionCall", "function_call", "toolUse"), ("functionResponse", "function_response")
+_KEYS = {"text", *_CALLS, *_RESPONSES, "inlineData", "inline_data", "fileData", "file_data", "toolResult", "reasoningContent", "image",
+         "document", "video", "guardContent", "cachePoint", "executableCode", "executable_code", "codeExecutionResult", "code_execution_result",
+         "json", "searchResult"}  # fmt: skip
+_WRAPPED = {"output", "result", "content", "error"}
 """Keys under which these interfaces want a tool's text, since they take objects only."""
-_SILENT = ("cachePoint", "thoughtSignature")
+_SILENT = {"cachePoint", "thoughtSignature", "thought_signature"}
 
 
 def is_keyed(message: Any) -> bool:
-    """True for a message with `parts`, or a `content` of parts without a type, each named by a key.
-
-    >>> is_keyed({"role": "user", "parts": [{"text": "hi"}]}), is_keyed({"role": "user", "content": [{"type": "text", "text": "hi"}]})
-    (True, False)
-    """
+    """True for a message with `parts`, or a `content` of parts without a type, each named by a key."""
     if not isinstance(message, dict):
         return False
     parts = message.get("parts", message.get("content"))
@@ -61,67 +58,49 @@ def typed_part(part: Node, unread: Unread) -> Node:
     if key == "text":
         if value.get("thought") is True:
             return part.made({"type": "reasoning", "content": held.value})
-        unread.add(
-            "part that says nothing of a known kind",
-            held.value is None and not value.keys() <= {*_SILENT, "thought_signature"},
-        )
+        unread.add("part that says nothing of a known kind", held.value is None and not value.keys() <= _SILENT)
         return part.made(None if held.value is None else {"type": "text", "text": held.value})
-    if key in ("functionCall", "function_call", "toolUse"):
-        given = first_of(held, "args", "input").value
-        called = {"id": first_of(held, "id", "toolUseId").value, "name": held["name"].text()}
-        return held.made({"type": "tool_call", **called, "arguments": {} if given is None else given})
-    if key in ("functionResponse", "function_response"):
+    if key in _CALLS:
+        given, named = first_of(held, "args", "input").value, first_of(held, "id", "toolUseId").value
+        arguments = {} if given is None else given
+        return held.made({"type": "tool_call", "id": named, "name": held["name"].text(), "arguments": arguments})
+    if key in _RESPONSES:
         shown, failed = unwrapped(held["response"].value)
-        told = {"id": held["id"].value, "name": held["name"].value, "response": shown, "is_error": failed}
-        return held.made({"type": "tool_call_response", **told})
+        return held.made(_response(held["id"].value, shown, failed, held["name"].value))
     if key == "toolResult":
-        texts = [
-            item.value.get("text", item.value.get("json", item.value))
-            for item in held["content"].items()
-            if item.object()
-        ]
-        whole = (
-            texts[0]
-            if len(texts) == 1
-            else "\n".join(text if isinstance(text, str) else compact_json(text) for text in texts)
-        )
-        told = {"id": held["toolUseId"].value, "response": whole, "is_error": held["status"].value == "error"}
-        return held.made({"type": "tool_call_response", **told})
+        told = [item.object() for item in held["content"].items()]
+        texts = [item.get("text", item.get("json", item)) for item in told if item]
+        whole = texts[0] if len(texts) == 1 else "\n".join(map(as_text, texts))
+        return held.made(_response(held["toolUseId"].value, whole, held["status"].value == "error"))
     if key == "reasoningContent":
         text = held["reasoningText"]
         unread.add("reasoning whose text is not recorded", text.value is None)
         return held.made({"type": "reasoning", "content": None if text.value is None else text["text"].value})
     if key == "guardContent":
         return held.made({"type": "text", "text": held["text"]["text"].text()})
-    source = held["source"] if isinstance(held.value, dict) else held
-    if key == "image" and isinstance(source.value, dict) and isinstance(source["bytes"].value, str):
-        media = f"image/{held['format'].text_or_none() or '*'}"
-        return held.made({"type": "blob", "modality": "image", "mime_type": media, "content": source["bytes"].value})
+    drawn = inside(held, "source", "bytes").value if isinstance(held.value, dict) else None
+    if key == "image" and isinstance(drawn, str):
+        return held.made(_picture(f"image/{held['format'].text_or_none() or '*'}", drawn))
     if key in ("inlineData", "inline_data"):
         media = first_of(held, "mimeType", "mime_type").text_or_none() or "image/*"
-        return held.made(
-            {"type": "blob", "modality": media.split("/")[0], "mime_type": media, "content": held["data"].value}
-        )
-    if key == "cachePoint":
-        return held.made(None)
-    return part.made({"type": f"{key} part", key: held.value})
+        return held.made(_picture(media, held["data"].value))
+    return held.made(None) if key == "cachePoint" else part.made({"type": f"{key} part", key: held.value})
+
+
+def _response(call_id: Any, shown: Any, failed: bool, name: Any = None) -> dict[str, Any]:
+    return {"type": "tool_call_response", "id": call_id, "name": name, "response": shown, "is_error": failed}
+
+
+def _picture(media: str, data: Any) -> dict[str, Any]:
+    return {"type": "blob", "modality": media.split("/")[0], "mime_type": media, "content": data}
 
 
 def unwrapped(response: Any) -> tuple[Any, bool]:
-    """Return what a tool gave out of the object that these interfaces want around it, and True if it is an error.
-
-    >>> unwrapped({"output": "36 walls"}), unwrapped({"error": "no such file"}), unwrapped({"count": 36})
-    (('36 walls', False), ('no such file', True), ({'count': 36}, False))
-    """
+    """Return what a tool gave out of the object that these interfaces want around it, and True if it is an error."""
     if not isinstance(response, dict):
         return response, False
-    if (
-        len(response) == 1
-        and isinstance(text := next(iter(response.values())), str)
-        and response.keys() <= set(_WRAPPED)
-    ):
-        return text, "error" in response
-    return response, bool(response.get("error"))
+    text = next(iter(response.values())) if len(response) == 1 and response.keys() <= _WRAPPED else None
+    return (text, "error" in response) if isinstance(text, str) else (response, bool(response.get("error")))
 
 
 def keyed_answer(response: Node, unread: Unread) -> Said | None:
@@ -129,12 +108,11 @@ def keyed_answer(response: Node, unread: Unread) -> Said | None:
 
     Of several candidates the first, the others are counted.
     """
-    candidates = response["candidates"]
+    candidates, output = response["candidates"], response["output"]
     first = response
     if candidates.value:
         unread.add("further answer of one model call", len(candidates.items()) - 1)
         first = candidates.items()[0]
-    output = response["output"]
     message = output["message"] if output.has("message") else first["content"]
     if not is_keyed(message.value) and not (candidates.value and isinstance(message.value, dict)):
         return None

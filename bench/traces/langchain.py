@@ -22,11 +22,7 @@ _ENDINGS = ("MessageChunk", "Message")
 
 
 def is_message(value: Any) -> bool:
-    """True if a value is a message: in LangChain's own serialization, as `{type, data}`, or flat with type and content.
-
-    >>> is_message({"type": "human", "content": "hi"}), is_message({"role": "user", "content": "hi"})
-    (True, False)
-    """
+    """True if a value is a message: in LangChain's own serialization, as `{type, data}`, or flat with type and content."""
     if not isinstance(value, dict):
         return False
     if "lc" in value and isinstance(value.get("id"), list):
@@ -114,11 +110,7 @@ def _reported(fields: Node) -> Node:
 
 
 def agent_of(metadata: Mapping[str, Any]) -> str:
-    """The agent that a run belongs to by LangChain's metadata: a nested graph, or the name of one of LangChain's own; `""` where it has none.
-
-    >>> agent_of({"langgraph_checkpoint_ns": "reporter:34756544|write:5c407972"}), agent_of({"langgraph_checkpoint_ns": "agent:342f4ca2"})
-    ('reporter', '')
-    """
+    """The agent that a run belongs to by LangChain's metadata: a nested graph, or the name of one of LangChain's own; `""` where it has none."""
     space = str(metadata.get("langgraph_checkpoint_ns") or metadata.get("checkpoint_ns") or "")
     nested = space.split("|")[-2].split(":")[0] if "|" in space else ""
     return nested or str(metadata.get("lc_agent_name") or "")

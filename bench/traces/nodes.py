@@ -66,9 +66,5 @@ def moment(node: Node) -> float | None:
 
 
 def between(start: float | None, end: float | None) -> float | None:
-    """The seconds from one time to another, to the microsecond; None where one is not known or they are the wrong way round.
-
-    >>> between(1.5, 4.0), between(None, 4.0)
-    (2.5, None)
-    """
+    """The seconds from one time to another, to the microsecond; None where one is not known or they are the wrong way round."""
     return None if start is None or end is None or end < start else round(end - start, 6)

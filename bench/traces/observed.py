@@ -175,11 +175,7 @@ def _is_function(run: Observed, named: set[str]) -> bool:
 
 
 def function_name(name: str) -> str:
-    """The name of a function out of the name of its run.
-
-    >>> function_name("execute_tool get_weather"), function_name("tool.ByeTool"), function_name("count walls")
-    ('get_weather', 'ByeTool', 'count walls')
-    """
+    """The name of a function out of the name of its run."""
     for start in _MARKS:
         name = name.removeprefix(start)
     return name

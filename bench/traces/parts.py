@@ -24,14 +24,7 @@ _TEXT_PARTS = {"text": "text", "input_text": "text", "output_text": "text", "ref
 
 
 class Unread:
-    """The count of what a file holds and its reader did not understand: a few words each, and how many. It becomes `Trace.left_out`.
-
-    >>> unread = Unread()
-    >>> unread.add("block of type 'audio'")
-    >>> unread.add("block of type 'audio'")
-    >>> unread.counts
-    {"block of type 'audio'": 2}
-    """
+    """The count of what a file holds and its reader did not understand: a few words each, and how many. It becomes `Trace.left_out`."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
@@ -74,11 +67,7 @@ def content_of(node: Node) -> Content:
 
 
 def simple(content: Content) -> Content:
-    """A content of one text part as that text; any other as it is.
-
-    >>> simple((TextPart(text="a"),))
-    'a'
-    """
+    """A content of one text part as that text; any other as it is."""
     if isinstance(content, tuple) and len(content) == 1 and isinstance(content[0], TextPart):
         return content[0].text
     return "" if content == () else content

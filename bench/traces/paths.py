@@ -134,11 +134,7 @@ def _split_format(text: str, base: Path) -> tuple[str | None, str]:
 
 
 def format_of(name: str) -> str:
-    """The format that a name means: an earlier name of a reader (`also`, as it registers itself) is the present one; any other is itself.
-
-    >>> format_of("rap"), format_of("native"), format_of("nothing")
-    ('building_agent', 'native', 'nothing')
-    """
+    """The format that a name means: an earlier name of a reader (`also`, as it registers itself) is the present one; any other is itself."""
     earlier = {old: entry.name for entry in entries("reader").values() for old in entry.meta.get("also", ())}
     return earlier.get(name, name)
 

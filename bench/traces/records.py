@@ -39,11 +39,7 @@ _USER = re.compile(r"_session_([0-9a-f-]{36})$")
 
 
 def request_in(record: Any) -> Found | None:
-    """The body of a record's request; None where it has none.
-
-    >>> request_in({"request": {"body": '{"messages": [{"role": "user", "content": "x"}]}'}})
-    (('request', 'body'), {'messages': [{'role': 'user', 'content': 'x'}]})
-    """
+    """The body of a record's request; None where it has none."""
     for keys in _REQUESTS:
         value = _decoded(_inside(record, keys))
         if keys[-1:] == ("body_segments",) and isinstance(value, list) and len(value) == 1:
@@ -54,11 +50,7 @@ def request_in(record: Any) -> Found | None:
 
 
 def answer_in(record: Any) -> Found | None:
-    """The body of a record's answer: an object, or the bare text of one; None where it has none that can be read.
-
-    >>> answer_in({"response": "hello"}), answer_in({"response": {"error": "x"}})
-    ((('response',), 'hello'), None)
-    """
+    """The body of a record's answer: an object, or the bare text of one; None where it has none that can be read."""
     for keys in _ANSWERS:
         value = _inside(record, keys)
         if keys[-1:] in (("text",), ("data",)) and _inside(record, (*keys[:-1], "encoding")) == "base64":

@@ -8,62 +8,48 @@ from typing import Any
 
 from ..model import Usage
 from .chat import is_anthropic, joined, said_of_anthropic, said_of_message, system_of
+from .decoded import as_dict, dicts
 from .documents import Node
 from .keyed import is_keyed, keyed_answer, said_of_keyed, without_ids
 from .langchain import is_message, said_of as said_of_langchain
-from .nodes import at, first_of, only_text
+from .nodes import at, first_of, inside, only_text
 from .parts import Unread, usage_of
 from .responses import answer_of_items, finish_of, is_item, said_of_items
 from .steps import Said
 
-_ENDS = ("stopReason", "finishReason", "finish_reason")
+_ENDS = ("stopReason", "finishReason", "finish_reason", "stop_reason", "done_reason")
+_MODELS = ("model", "modelVersion", "model_version")
+_FURTHER = "further answer of one model call"
+_BARE = {"completion": "", "generation": "", "outputText": "", "results": "outputText", "outputs": "text", "generations": "text"}  # fmt: skip
+"""Keys of an answer that is a text alone, and the key of the text in the first of a list."""
 
 
 def is_request(value: Any) -> bool:
-    """True for the body of a request: it has messages, or the input of the Responses interface.
-
-    >>> is_request({"messages": [{"role": "user", "content": "x"}]}), is_request({"input": "x"}), is_request({"messages": "x"})
-    (True, True, False)
-    """
-    if not isinstance(value, dict):
-        return False
-    told = value.get("input")
+    """True for the body of a request: it has messages, or the input of the Responses interface."""
+    body = as_dict(value)
+    told = body.get("input")
     if isinstance(told, str):
-        return bool(told) and "embedding" not in str(value.get("model"))
-    return (
-        _objects(value.get("messages"), "role")
-        or _objects(told, "role", "type")
-        or _objects(value.get("contents"), "parts")
-    )
+        return bool(told) and "embedding" not in str(body.get("model"))
+    lists = (body.get("messages"), ("role",)), (told, ("role", "type")), (body.get("contents"), ("parts",))
+    return any(_objects(listed, *keys) for listed, keys in lists)
 
 
 def is_answer(value: Any) -> bool:
-    """True for the body of an answer of any of the interfaces.
-
-    >>> is_answer({"choices": [{"message": {}}]}), is_answer({"output": []}), is_answer({"data": []})
-    (True, True, False)
-    """
-    if not isinstance(value, dict):
-        return False
-    choices, output = value.get("choices"), value.get("output")
+    """True for the body of an answer of any of the interfaces."""
+    body = as_dict(value)
+    choices, output = body.get("choices"), body.get("output")
     chosen = isinstance(choices, list) and _objects(choices[:1], "message", "text")
     items = output == [] or _objects(output, "type")
-    keyed = isinstance(output, dict) and is_keyed(output.get("message"))
-    spoken = _is_assistant(value) or (
-        isinstance(value.get("message"), dict) and value["message"].get("role") == "assistant"
-    )
-    return chosen or items or keyed or spoken or _objects(value.get("candidates"), "content", "finishReason")
-
-
-def _is_assistant(value: dict[str, Any]) -> bool:
-    return value.get("role") == "assistant" and isinstance(value.get("content"), list)
+    spoken = body.get("role") == "assistant" and isinstance(body.get("content"), list)
+    spoken = spoken or as_dict(body.get("message")).get("role") == "assistant"
+    keyed = is_keyed(as_dict(output).get("message")) or _objects(body.get("candidates"), "content", "finishReason")
+    return chosen or items or keyed or spoken
 
 
 def _objects(values: Any, *keys: str) -> bool:
     """True for a list of objects, one at least, each with one of some keys."""
-    if not isinstance(values, list) or not values:
-        return False
-    return all(isinstance(item, dict) and any(key in item for key in keys) for item in values)
+    found = dicts(values)
+    return bool(found) and len(found) == len(values) and all(any(key in item for key in keys) for item in found)
 
 
 def said_by_any(messages: list[Node], unread: Unread) -> list[Said]:
@@ -91,13 +77,10 @@ def prompt_of(request: Node, unread: Unread) -> list[Said]:
 
 def instructions_of(request: Node, unread: Unread) -> list[Said]:
     """The system prompt that a request has beside its messages."""
-    if not isinstance(request.value, dict):
-        return []
     told: list[Said] = []
-    config = request["config"] if isinstance(request["config"].value, dict) else request.made({})
-    for holder, key in ((request, "system"), (request, "instructions"), (request, "systemInstruction"), (request, "system_instruction"),
-                        (config, "system_instruction"), (config, "systemInstruction")):  # fmt: skip
-        node = holder[key]
+    for keys in (("system",), ("instructions",), ("systemInstruction",), ("system_instruction",), ("config", "system_instruction"),
+                 ("config", "systemInstruction")):  # fmt: skip
+        node = inside(request, *keys)
         keyed = node.made({"content": node.value}) if isinstance(node.value, list) else node
         if is_keyed(keyed.value):
             told += said_of_keyed(keyed.made({**keyed.value, "role": "system"}), unread)
@@ -113,23 +96,22 @@ def offered_in(request: Node) -> list[Any] | None:
     listed = held if held.value is not None or config is None else config["tools"]
     found: list[Any] = []
     for tool in listed.items() if isinstance(listed.value, list) else []:
-        inside = (
-            first_of(tool, "functionDeclarations", "function_declarations") if isinstance(tool.value, dict) else tool
+        declared = inside(tool, "functionDeclarations").value or inside(tool, "function_declarations").value
+        found += (
+            declared if isinstance(declared, list) else tool.value if isinstance(tool.value, list) else [tool.value]
         )
-        found += inside.value if isinstance(inside.value, list) else [tool.value]
     return found or None
 
 
 def conversation_of(request: Node, unread: Unread) -> list[Said]:
     """The messages that a request has as `messages`, `input`, `prompts` or `prompt`; of several prompts the first, the others are counted."""
+    texts, found = None, request
     if isinstance(request.value, dict):
-        messages, texts = (
-            first_of(request, "messages", "contents"),
+        texts, found = (
             first_of(request, "input", "prompts", "prompt", "inputText"),
+            first_of(request, "messages", "contents"),
         )
-        found = messages if messages.value else texts
-    else:
-        texts, found = None, request
+        found = found if found.value else texts
     if not isinstance(found.value, list):
         return [] if found.value is None else [Said("user", found.text())]
     items = found.items()
@@ -140,7 +122,7 @@ def conversation_of(request: Node, unread: Unread) -> list[Said]:
     if any(is_item(item.value) for item in items):
         return [said for group in said_of_items(items, unread) for said in group]
     told = said_by_any(items, unread)
-    return list(map(without_ids, told)) if isinstance(request.value, dict) and request["contents"].value else told
+    return list(map(without_ids, told)) if inside(request, "contents").value else told
 
 
 def answer_of(response: Node, unread: Unread) -> Said | None:
@@ -158,40 +140,33 @@ def answers_of(response: Node, unread: Unread) -> list[Said]:
     if isinstance(response.value, str):
         return [Said("assistant", response.value)]
     if isinstance(response.value, list):
-        return [
-            said
-            for message in response.items()
-            if isinstance(message.value, dict)
-            for said in answers_of(message, unread)
-        ]
+        messages = [message for message in response.items() if isinstance(message.value, dict)]
+        return [said for message in messages for said in answers_of(message, unread)]
     if response.value is None:
         return []
     given = [said for said in _told(response, unread) if said is not None]
     if not given:
         return []
     turn, *results = given
-    model = turn.model or next(
-        filter(None, (only_text(response[key]) for key in ("model", "modelVersion", "model_version"))), None
-    )
+    model = turn.model or next(filter(None, (only_text(response[key]) for key in _MODELS)), None)
     return [replace(turn, model=model, usage=turn.usage or usage_in(response)), *results]
 
 
 def _told(response: Node, unread: Unread) -> list[Said | None]:
-    generations, choices = response["generations"], response["choices"]
+    generations, choices, message = response["generations"], response["choices"], response["message"]
+    reason = next(filter(None, (only_text(response[key]) for key in _ENDS)), None)
     if generations.value:
         return [_generated(generations, unread)]
     if choices.value:
-        unread.add("further answer of one model call", len(choices.items()) - 1)
+        unread.add(_FURTHER, len(choices.items()) - 1)
         choice = choices.items()[0]
         text = Said("assistant", choice["text"].text_or_none() or "")
         said = text if choice["message"].value is None else said_of_message(choice["message"], unread)
         return [replace(said, finish_reason=only_text(choice["finish_reason"]))]
     if isinstance(response["output"].value, list):
         return _finished([*answer_of_items(response, unread)], finish_of(response))
-    if isinstance(response["message"].value, dict):  # Ollama's and Cohere's
-        return _finished(
-            [*said_by_any([response["message"]], unread)], only_text(first_of(response, "done_reason", "finish_reason"))
-        )
+    if isinstance(message.value, dict):  # Ollama's and Cohere's
+        return _finished([*said_by_any([message], unread)], reason)
     keyed = keyed_answer(response, unread)
     if keyed is not None:
         first = response["candidates"].items()[0] if response["candidates"].value else response
@@ -201,9 +176,8 @@ def _told(response: Node, unread: Unread) -> list[Said | None]:
     if response["role"].value is not None:
         theirs = response.has("stop_reason") or is_anthropic([response.value])
         told = joined(said_of_anthropic(response, unread)) if theirs else said_by_any([response], unread)
-        return _finished([*told], only_text(first_of(response, "stop_reason", "finish_reason")))
+        return _finished([*told], reason)
     bare = bare_text(response.value)
-    reason = only_text(first_of(response, "stop_reason", "finish_reason"))
     return [] if bare is None else _finished([Said("assistant", bare)], reason)
 
 
@@ -214,36 +188,22 @@ def _finished(told: list[Said | None], reason: str | None) -> list[Said | None]:
 
 
 def bare_text(value: Any) -> str | None:
-    """The text of an answer that is little more: of models on Bedrock that complete a text; None where it is none.
-
-    >>> bare_text({"results": [{"outputText": "hi"}]}), bare_text({"generation": "hi", "stop_reason": "stop"}), bare_text({"id": 1})
-    ('hi', 'hi', None)
-    """
-    places = (
-        ("completion", ""),
-        ("generation", ""),
-        ("outputText", ""),
-        ("results", "outputText"),
-        ("outputs", "text"),
-        ("generations", "text"),
-    )
-    for key, inner in places:
-        held = value.get(key) if isinstance(value, dict) else None
-        if inner:
-            held = held[0].get(inner) if isinstance(held, list) and held and isinstance(held[0], dict) else None
+    """The text of an answer that is little more: of models on Bedrock that complete a text; None where it is none."""
+    body = as_dict(value)
+    for key, inner in _BARE.items():
+        held = body.get(key)
+        held = as_dict(held[0] if isinstance(held, list) and held else None).get(inner) if inner else held
         if isinstance(held, str):
             return held
-    told = value.get("completions") if isinstance(value, dict) else None
-    first = told[0].get("data") if isinstance(told, list) and told and isinstance(told[0], dict) else None
-    return first["text"] if isinstance(first, dict) and isinstance(first.get("text"), str) else None
+    told = next(iter(dicts(body.get("completions"))), {})
+    text = as_dict(told.get("data")).get("text")
+    return text if isinstance(text, str) else None
 
 
 def _generated(generations: Node, unread: Unread) -> Said | None:
     batch = generations.items()
     first = batch[0].items() if isinstance(batch[0].value, list) else batch
-    unread.add(
-        "further answer of one model call", len(batch) + len(first) - 2 if first is not batch else len(batch) - 1
-    )
+    unread.add(_FURTHER, len(batch) + len(first) - 2 if first is not batch else len(batch) - 1)
     if not first:
         return None
     message = first[0]["message"]
@@ -256,9 +216,7 @@ def _generated(generations: Node, unread: Unread) -> Said | None:
 
 def usage_in(response: Node) -> Usage | None:
     """The usage that a response tells, wherever the interface has it; None where it does not."""
-    places = [
-        at(response, "llm_output", "token_usage"),
-        *(response[key] for key in ("usage", "usage_metadata", "usageMetadata")),
-    ]
+    places = [at(response, "llm_output", "token_usage")]
+    places += [response[key] for key in ("usage", "usage_metadata", "usageMetadata")]
     places += [response] if response.has("prompt_token_count") or response.has("inputTextTokenCount") else []
     return next(filter(None, (usage_of(node) for node in places if isinstance(node.value, dict))), None)

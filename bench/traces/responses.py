@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..model import Content, Part, TextPart, ToolCall, as_text, compact_json
+from ..model import Content, TextPart, ToolCall, as_text, compact_json
+from .blocks import Blocks
+from .decoded import dicts
 from .documents import Node
+from .nodes import inside
 from .parts import CHAT_ROLES, Unread, arguments_of, content_of, picture, simple, unknown_role
 from .steps import Said
 
@@ -21,55 +24,44 @@ _KNOWN = {"type", "id", "role", "content", "status", "name", "call_id", "summary
 
 
 def is_item(value: Any) -> bool:
-    """True for an item that only this interface has: a call, an output, reasoning, or a message of its own kind of parts.
-
-    >>> is_item({"type": "function_call_output", "call_id": "a", "output": "x"}), is_item({"role": "user", "content": "x"})
-    (True, False)
-    """
+    """True for an item that only this interface has: a call, an output, reasoning, or a message of its own kind of parts."""
     if not isinstance(value, dict):
         return False
-    kind, content = value.get("type"), value.get("content")
+    kind = value.get("type")
     if kind == "message" or kind is None:
-        parts = content if isinstance(content, list) else []
-        own = {"input_text", "output_text", "input_image"} & {
-            str(part.get("type")) for part in parts if isinstance(part, dict)
-        }
-        return "role" in value and (bool(own) or (kind == "message" and "usage" not in value))
+        parts = {str(part.get("type")) for part in dicts(value.get("content"))}
+        own = not parts.isdisjoint({"input_text", "output_text", "input_image"})
+        return "role" in value and (own or (kind == "message" and "usage" not in value))
     called = isinstance(kind, str) and kind.endswith(("_call", "_call_output"))
     return called or (kind == "reasoning" and "summary" in value)
 
 
-class AnswerItems:
+class AnswerItems(Blocks):
     """One answer of the model in the making: what its items say, think and call, and what tools on the server gave back meanwhile."""
 
     def __init__(self, unread: Unread) -> None:
+        super().__init__()
         self.unread = unread
-        self._parts: list[Part] = []
-        self._calls: list[ToolCall] = []
-        self._thoughts: list[str] = []
-        self._results: list[Said] = []
         self._begun = False
 
-    def said(self) -> list[Said]:
+    def turn(self) -> list[Said]:
         """The turn, then the results that came within it; nothing for an answer without items."""
         if not self._begun:
             return []
-        texts = [part.text for part in self._parts if isinstance(part, TextPart)]
-        content: Content = "\n".join(texts) if len(texts) == len(self._parts) else tuple(self._parts)
-        reasoning = "\n".join(filter(None, self._thoughts)) or None
-        return [Said("assistant", content, calls=tuple(self._calls), reasoning=reasoning), *self._results]
+        texts = [part.text for part in self.parts if isinstance(part, TextPart)]
+        content: Content = "\n".join(texts) if len(texts) == len(self.parts) else tuple(self.parts)
+        return [Said("assistant", content, tuple(self.calls), self.reasoning), *self.results]
 
     def takes(self, item: Node) -> bool:
         """Add an item of the model's; False for one that is somebody else's, or of a type that is not known."""
         kind = kind_of_item(item)
         if kind == "message" and item["role"].value in (None, "assistant"):
             told = content_of(item["content"])
-            self._parts.extend([TextPart(text=told)] if isinstance(told, str) else told)
+            self.parts.extend([TextPart(text=told)] if isinstance(told, str) else told)
         elif kind == "reasoning":
-            thoughts = [
-                part["text"].text() for part in (*item["summary"].items(), *item["content"].items()) if part.has("text")
-            ]
-            self._thoughts.extend(thoughts)
+            parts = (*item["summary"].items(), *item["content"].items())
+            thoughts = [part["text"].text() for part in parts if part.has("text")]
+            self.thoughts.extend(thoughts)
             self.unread.add("reasoning whose text is not recorded", not any(thoughts))
         elif kind.endswith("_call"):
             self._call(item, kind)
@@ -84,9 +76,9 @@ class AnswerItems:
         call_id = told or item["id"].text_or_none() or ""
         name = item["name"].text_or_none() or kind.removesuffix("_call")
         arguments = next((arguments_of(item[key]) for key in _INPUTS if item[key].value is not None), None)
-        self._calls.append(ToolCall(id=call_id, name=name, arguments=arguments))
+        self.calls.append(ToolCall(id=call_id, name=name, arguments=arguments))
         if any(item[key].value is not None for key in (*_OUTPUTS, "error")):
-            self._results.append(_result(item, call_id, name))
+            self.results.append(_result(item, call_id, name))
         elif item["call_id"].value is None:
             self.unread.add(f"result of {name}, which the server keeps to itself")
 
@@ -102,7 +94,7 @@ def answer_of_items(response: Node, unread: Unread) -> list[Said]:
     for item in response["output"].items():
         if not answer.takes(item):
             unread.kind("item", kind_of_item(item))
-    return answer.said()
+    return answer.turn()
 
 
 def said_of_items(items: Iterable[Node], unread: Unread) -> list[list[Said]]:
@@ -114,9 +106,9 @@ def said_of_items(items: Iterable[Node], unread: Unread) -> list[list[Said]]:
     answer = AnswerItems(unread)
     for item in items:
         if not answer.takes(item):
-            groups += [answer.said(), _other(item, unread)]
+            groups += [answer.turn(), _other(item, unread)]
             answer = AnswerItems(unread)
-    return [group for group in (*groups, answer.said()) if group]
+    return [group for group in (*groups, answer.turn()) if group]
 
 
 def _other(item: Node, unread: Unread) -> list[Said]:
@@ -138,28 +130,22 @@ def _other(item: Node, unread: Unread) -> list[Said]:
 
 def _result(item: Node, call_id: str, name: str) -> Said:
     """A call's output, handed in by the client or made by the server within the call's own item."""
-    error = item["error"].value
+    error = None if item["error"].value is None else as_text(item["error"].value)
     failed = error is not None or item["status"].value in ("failed", "incomplete")
     told = next((item[key] for key in _OUTPUTS if item[key].value is not None), item["error"])
     drawn = item["type"].value == "image_generation_call"
     content = (picture(f"data:image/png;base64,{told.text()}"),) if drawn else _output(told)
-    return Said(
-        "tool", content, call_id=call_id, name=name, failed=failed, error=None if error is None else as_text(error)
-    )
+    return Said("tool", content, call_id=call_id, name=name, failed=failed, error=error)
 
 
 def _output(node: Node) -> Content:
     """An output: its text, its parts, or anything else as compact JSON."""
-    value = node.value
+    value, url = node.value, inside(node, "image_url").value
     if value is None or isinstance(value, str):
         return value or ""
-    if (
-        isinstance(value, dict)
-        and value.get("type") == "computer_screenshot"
-        and isinstance(value.get("image_url"), str)
-    ):
-        return (picture(value["image_url"]),)
-    if isinstance(value, list) and all(isinstance(part, dict) and str(part.get("type")) in _PARTS for part in value):
+    if isinstance(url, str) and value.get("type") == "computer_screenshot":
+        return (picture(url),)
+    if dicts(value) == value and all(str(part.get("type")) in _PARTS for part in value):
         return simple(content_of(node))
     return compact_json(value)
 

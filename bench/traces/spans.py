@@ -44,12 +44,7 @@ class TracedSpan:
         return next((value for key in keys if isinstance(value := self.attributes.get(key), str) and value), "")
 
     def below(self, prefix: str) -> Any:
-        """Return the attributes `prefix.…` as one value: objects by name, lists where all names are numbers; None where there are none.
-
-        >>> span = TracedSpan(None, "", "", "", "", None, None, {"a.0.x": 1, "a.1.x": 2})
-        >>> span.below("a")
-        [{'x': 1}, {'x': 2}]
-        """
+        """Return the attributes `prefix.…` as one value: objects by name, lists where all names are numbers; None where there are none."""
         found: dict[str, Any] = {}
         for key, value in self.attributes.items():
             if key.startswith(f"{prefix}."):

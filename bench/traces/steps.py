@@ -307,11 +307,7 @@ class Steps:
 
 
 def point_after(step: AnyStep | None) -> str:
-    """The decision point that comes after a step: that of a model turn, a result or a user's turn, else before the model.
-
-    >>> point_after(UserTurn(index=0, content="hi")), point_after(None)
-    ('user_turn', 'before_model')
-    """
+    """The decision point that comes after a step: that of a model turn, a result or a user's turn, else before the model."""
     kinds = ((ModelTurn, "after_model"), (ToolResult, "after_result"), (UserTurn, "user_turn"))
     return next((point for kind, point in kinds if isinstance(step, kind)), "before_model")
 

@@ -16,11 +16,7 @@ _JOINED = {"text": "text", "thinking": "thinking", "partial_json": "json", "sign
 
 
 def events_of(text: str) -> list[dict[str, Any]]:
-    """The JSON objects of a stream of server-sent events; `[]` for any other text.
-
-    >>> events_of('event: x\\ndata: {"a": 1}\\n\\ndata: [DONE]\\n')
-    [{'a': 1}]
-    """
+    """The JSON objects of a stream of server-sent events; `[]` for any other text."""
     found: list[dict[str, Any]] = []
     for line in text.splitlines():
         data = line.removeprefix("data:").strip() if line.startswith("data:") else ""

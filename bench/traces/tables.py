@@ -38,11 +38,7 @@ def data_of(text: str) -> Any:
 
 
 def comma_separated(text: str) -> list[dict[str, Any]] | None:
-    """The rows of comma-separated values below a header line, each cell typed as it is written; None where the text is no such table.
-
-    >>> comma_separated("id,name\\n7,\\"a, b\\"\\n8,")
-    [{'id': 7, 'name': 'a, b'}, {'id': 8, 'name': ''}]
-    """
+    """The rows of comma-separated values below a header line, each cell typed as it is written; None where the text is no such table."""
     try:
         header, *rows = [row for row in csv.reader(io.StringIO(text.strip(), newline=""), strict=True) if row]
     except (csv.Error, ValueError):
@@ -55,11 +51,7 @@ def comma_separated(text: str) -> list[dict[str, Any]] | None:
 
 
 def rows_of(text: str) -> list[dict[str, Any]]:
-    """The rows of a text that is known to be comma-separated values below a header line; ValueError where it is not, with the number of the row.
-
-    >>> rows_of("name,level\\nW-1,L1")
-    [{'name': 'W-1', 'level': 'L1'}]
-    """
+    """The rows of a text that is known to be comma-separated values below a header line; ValueError where it is not, with the number of the row."""
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
     for number, row in enumerate(rows[1:], 2):
         if len(row) != len(rows[0]):

@@ -140,7 +140,7 @@ class _Rollout(Steps):
 
     def _end(self) -> None:
         """Tell the items of an answer, now that it has ended, as its turn."""
-        for said in self.answer.said():
+        for said in self.answer.turn():
             usage = self.counted if said.role == "assistant" else None
             self.counted = self.counted if usage is None else None
             self.say(said, t=self.begun, model=self.model, usage=usage)
