@@ -20,9 +20,6 @@ from ..text.search import first_places
 from ..text.texts import FactsHeld, Texts, longer_holding
 from .dependencies import Dependency, Origin
 
-CURVE = (0.90, 0.95, 0.99, 1.0)
-"""The shares of dependencies that the curve of a trace names."""
-
 Recall = Annotated[float, msgspec.Meta(ge=0, le=1)]
 """A share of dependencies to reach, from 0 to 1."""
 

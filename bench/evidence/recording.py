@@ -22,14 +22,8 @@ def recording_shown(
     evidence: TraceEvidence,
     count: TokenCounter,
     calibration: Calibration,
-    *,
-    fewest: tuple[tuple[float, int], ...] = (),
-    our_usd: float | None = None,
 ) -> RecordingShown:
-    """The figures of a recording, its prompts counted with `count`, as `calibration` says.
-
-    `fewest` are the fewest prompt tokens at which a selection reaches a share of dependencies, `our_usd` what the recording's own strategy costs.
-    """
+    """The figures of a recording, its prompts counted with `count`, as `calibration` says; without what its own strategy costs."""
     trace, sizes = evidence.trace, calibration.sizes
     counted = count_error(trace, count, sizes)
     plain = count.calibrated(Counting())
@@ -66,8 +60,6 @@ def recording_shown(
         not_calibrated=calibration.problem,
         stated_usd=stated_usd(trace),
         usage_usd=usage_usd(evidence),
-        our_usd=our_usd,
-        fewest_tokens=fewest,
     )
 
 

@@ -313,9 +313,8 @@ class RecordingShown(Value, frozen=True, kw_only=True):
     differences; `error_tokens_uncalibrated` is that of the plain rule with the reasoning that was sent back, `error_tokens_plain` without.
     `counting` is how tokens are counted, `not_calibrated` why no constants were fitted. `reasoning_errors` are the shares by which counting with
     and without the reasoning misses. `stated_usd` is what the recording says that it cost, `usage_usd` what its usage costs at listed prices,
-    `our_usd` what its own strategy costs here. `fewest_tokens` are the fewest prompt tokens at which a verbatim selection reaches a share of
-    dependencies. Trials of one `task` share it; copies of one recording share `steps_sha256`. `prompts_known`: the recording tells what its model
-    was shown.
+    `our_usd` what its own strategy costs here. Trials of one `task` share it; copies of one recording share `steps_sha256`.
+    `prompts_known`: the recording tells what its model was shown.
     """
 
     sha256: str
@@ -348,7 +347,6 @@ class RecordingShown(Value, frozen=True, kw_only=True):
     stated_usd: float | None = None
     usage_usd: float | None = None
     our_usd: float | None = None
-    fewest_tokens: tuple[tuple[float, int], ...] = ()
 
 
 class Case(Value, frozen=True, kw_only=True):

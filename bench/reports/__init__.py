@@ -167,17 +167,10 @@ def render(comparisons: Sequence[Comparison], path: Path, panels: Sequence[str] 
     return path
 
 
-def report_bytes(
-    comparisons: Sequence[Comparison], path: Path, panels: Sequence[str] | None = None, form: str | None = None
-) -> bytes:
-    """The bytes that `render` would write to a path. Errors: BenchError."""
-    return b"".join(report_pieces(comparisons, path, panels, form))
-
-
 def report_pieces(
     comparisons: Sequence[Comparison], path: Path, panels: Sequence[str] | None = None, form: str | None = None
 ) -> Iterator[bytes]:
-    """As `report_bytes`, piece by piece: a report of many rows is never in memory as a whole."""
+    """The bytes that `render` would write to a path, piece by piece: a report of many rows is never in memory as a whole. Errors: BenchError."""
     found = require_renderer(path, form)
     if not comparisons:
         raise BenchError(f"{path}: nothing to report — no comparison was made")

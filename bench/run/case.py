@@ -16,7 +16,6 @@ from ..comparison.rows import case_row, failed_row
 from ..evidence.case import case_of
 from ..evidence.of_run import PromptEvidence, RunEvidence, prompts_sent, same_prompts
 from ..evidence.of_trace import TraceEvidence
-from ..evidence.oracle import CURVE
 from ..evidence.recording import recording_shown
 from ..evidence.shown import calls_of_run, run_shown
 from ..metrics import Metric
@@ -251,10 +250,7 @@ class _OneCase:
         kept, key = self.measuring.kept, key_of("recording", self.about)
         shown: RecordingShown | None = kept.get(key) if kept else None
         if shown is None:
-            fewest = tuple((share, self.oracle("floor", share)) for share in CURVE) if self.of_trace.needs else ()
-            shown = recording_shown(
-                self.of_trace, self.replayer.counter, self.replayer.prepared.calibration, fewest=fewest, our_usd=None
-            )
+            shown = recording_shown(self.of_trace, self.replayer.counter, self.replayer.prepared.calibration)
             if kept:
                 kept.put(key, shown)
         return msgspec.structs.replace(shown, sha256=self.sha256, our_usd=our_usd)

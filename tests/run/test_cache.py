@@ -17,7 +17,7 @@ from repository import bench as bench_command
 import bench.run.case
 from bench.files.cache import Cache
 from bench.plugins.touched import Touched
-from bench.reports import report_bytes
+from bench.reports import report_pieces
 from bench.run.cache import CaseCache
 from bench.run.verbs import compare, run_scenario
 from bench.traces.formats.native import encode_trace
@@ -68,7 +68,7 @@ def replays(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def made(folder: Path, **given) -> bytes:
     """The bytes of a report of the scenario."""
     kept = {"case_cache": Cache(folder / "kept"), **given}
-    return report_bytes([run_scenario(folder / "s.toml", **kept)], folder / "x.json")
+    return b"".join(report_pieces([run_scenario(folder / "s.toml", **kept)], folder / "x.json"))
 
 
 def test_an_unchanged_run_replays_nothing_and_gives_the_same_bytes(folder: Path, replays: list[str]) -> None:

@@ -14,7 +14,7 @@ from handmade import opened, shell
 from bench.metrics import metrics
 from bench.model.errors import BenchError
 from bench.plugins.apart import Limits
-from bench.reports import report_bytes
+from bench.reports import report_pieces
 from bench.run.case import Measuring, measure
 from bench.run.times import Times
 from bench.run.verbs import compare, run_scenario
@@ -69,7 +69,7 @@ def test_a_real_scheduler_with_three_workers_one_of_them_killed_loses_nothing(fo
     distributed = pytest.importorskip("distributed")
     from bench.run.cluster import dask
 
-    expected = report_bytes([run_scenario(folder / "s.toml", jobs=1)], folder / "x.json")
+    expected = b"".join(report_pieces([run_scenario(folder / "s.toml", jobs=1)], folder / "x.json"))
     killed: list[int] = []
     with distributed.LocalCluster(n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         pids = [worker.process.pid for worker in cluster.workers.values()]
@@ -91,7 +91,7 @@ def test_a_real_scheduler_with_three_workers_one_of_them_killed_loses_nothing(fo
         )
         killer.join()
     assert killed
-    assert report_bytes([found], folder / "x.json") == expected
+    assert b"".join(report_pieces([found], folder / "x.json")) == expected
     assert len(times.seconds["mine"]) == CASES, "each case was measured once, as far as anybody was told"
 
 

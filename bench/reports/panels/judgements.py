@@ -191,7 +191,7 @@ def _log(title: str, run: RunShown) -> Block:
 
 
 def _routes(comparison: Answered) -> Iterator[Block]:
-    """A row for each router, the first wrong turn of each run, and the routes taken in place of others."""
+    """A row for each router with the routes it took, and the first wrong turn of each run."""
     found = [(name, item) for name, _, run in comparison.runs(comparison.everyone) for item in run.routes.counts]
     total = sum(item.count for _, item in found)
     if not total:
@@ -230,23 +230,6 @@ def _routes(comparison: Answered) -> Iterator[Block]:
             most=MOST_ROWS,
             more="{} more.",
         )
-    mistakes: Counter[tuple[str, str, str, str]] = Counter()
-    for (name, router), items in routers.items():
-        for item in items:
-            if item.taken != item.expected:
-                mistakes[name, router, item.expected, item.taken] += item.count
-    if mistakes:
-        table = table_of(
-            sorted(mistakes, key=lambda key: (-mistakes[key], *key)),
-            {
-                "strategy": lambda key: strategy(key[0]),
-                "router": lambda key: key[1],
-                "expected": lambda key: key[2],
-                "taken": lambda key: Cell(key[3], "bad"),
-                number("times"): lambda key: str(mistakes[key]),
-            },
-        )
-        yield Fold("Every route taken in place of another", (table,))
 
 
 def _as_expected(items: Sequence[RouteCount]) -> Cell:

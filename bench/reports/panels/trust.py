@@ -14,7 +14,6 @@ from ..answered import Answered
 from ..blocks import MOST_ROWS, Block, Cell, Fold, Prose, Table, by_strategy, number, table_of
 
 MAX_LISTED = 10
-MAX_NAMED = 4
 SEEN = ("cost.prompt_tokens", "loss.fact_recall.shown", "loss.fact_recall.end", "needed.recall", "needed.faults")
 """The metrics of what the recorded system showed its model."""
 
@@ -239,27 +238,9 @@ def _cuts(found: list[tuple[str, RecordedCut]]) -> Table:
             number("characters of output"): lambda item: quantity(item[1].untruncated_chars, "characters"),
             number("characters seen"): lambda item: quantity(item[1].seen_chars, "characters"),
             number("facts lost"): lambda item: _lost(item[1].lost),
-            "shown again by": lambda item: _again(item[1]),
-            "said later by": lambda item: _said(item[1]),
+            "said later": lambda item: "; ".join(f"step {step}: {', '.join(facts)}" for step, facts in item[1].said),
         },
         "Results that the recorded model saw in part.",
         most=MOST_ROWS,
         more=MORE,
     )
-
-
-def _again(cut: RecordedCut) -> Cell:
-    if not cut.asked_again:
-        return Cell("no later result", "muted")
-    first = ", ".join(f"step {step}" for step, _ in cut.asked_again[:MAX_NAMED])
-    more = len(cut.asked_again) - MAX_NAMED
-    total = sum(count for _, count in cut.asked_again)
-    return Cell(f"{first}{f' and {more} more' if more > 0 else ''}: {counted(total, 'fact')}", "bad")
-
-
-def _said(cut: RecordedCut) -> Cell:
-    if not cut.said:
-        return Cell("no later turn", "muted")
-    named = [f"step {step}: {', '.join(facts)}" for step, facts in cut.said]
-    more = cut.said_total - sum(len(facts) for _, facts in cut.said)
-    return Cell("; ".join(named) + (f" and {counted(more, 'more fact')}" if more else ""), "bad")

@@ -8,7 +8,20 @@ from ...model import Case, Comparison, WindowShown
 from ...text.wording import NOT_MEASURED, counted, quantity
 from .. import panel
 from ..answered import Answered
-from ..blocks import MOST_ROWS, Beside, Block, Cell, Fold, Prose, Table, measured, number, strategy, table_of
+from ..blocks import (
+    MOST_ROWS,
+    Beside,
+    Block,
+    Cell,
+    Fold,
+    Prose,
+    Table,
+    by_strategy,
+    measured,
+    number,
+    strategy,
+    table_of,
+)
 from ..window_charts import window_chart
 
 MAX_CASES = 4
@@ -24,7 +37,7 @@ LIMITS = (
 
 @panel("window", order=40, title="How did the window move?")
 def window(comparison: Answered) -> list[Block]:
-    """Prompt tokens of every model call by strategy, the turns that missed needed facts, and the fewest tokens that would have done."""
+    """Prompt tokens of every model call by strategy, the turns that missed needed facts, and tokens beyond a perfect selection."""
     if not any(case.recording.calls for case in comparison.cases):
         return []
     shown = (*comparison.contenders, *(name for name in comparison.brackets if name in SHOWN))
@@ -34,7 +47,7 @@ def window(comparison: Answered) -> list[Block]:
     blocks: list[Block] = [_table(comparison, shown), *_missed(comparison), *([Beside(charts)] if charts else [])]
     if len(comparison.cases) > len(by_size):
         blocks.append(Prose(f"Charts: the {len(by_size)} cases of most tokens, of {len(comparison.cases)}.", "muted"))
-    return [*blocks, *_fewest(comparison)]
+    return [*blocks, *_beyond(comparison)]
 
 
 def _size(case: Case) -> int:
@@ -91,41 +104,20 @@ def _table(comparison: Comparison, names: Sequence[str]) -> Table:
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------- the fewest tokens
-
-
-def _fewest(comparison: Comparison) -> Iterator[Block]:
-    """The fewest tokens at 90, 95, 99 and 100 % of dependencies, then each strategy against the selection that keeps as much as it does."""
-    fewest = [dict(case.recording.fewest_tokens) for case in comparison.cases if case.recording.fewest_tokens]
-    if not fewest:
+def _beyond(comparison: Comparison) -> Iterator[Block]:
+    """Each strategy's tokens, and how many of them a selection that keeps as much would not have needed; the fewest such tokens first."""
+    if all(comparison.value(name, RECALL) is None for name in comparison.everyone):
         return
-
-    def share(part: float | None, whole: float | None) -> str:
-        return quantity(None if part is None or not whole else part / whole, "fraction")
 
     def over(name: str) -> tuple[bool, float]:
         value = comparison.value(name, OVER_ORACLE)
         return value is None, value or 0.0
 
-    whole = comparison.value("keep_all", COST) if "keep_all" in comparison.everyone else None
-    shares = table_of(
-        [(share, float(sum(of_case[share] for of_case in fewest))) for share in fewest[0]],
-        {
-            "of dependencies, in every case": lambda item: quantity(item[0], "fraction"),
-            number("fewest tokens"): lambda item: quantity(item[1], "tokens"),
-            number("of keep_all"): lambda item: share(item[1], whole),
-        },
-        f"Over {counted(len(fewest), 'case')} in which anything was used, of {len(comparison.cases)}.",
+    columns = (
+        (RECALL, RECALL),
+        (COST, "prompt tokens"),
+        (OVER_ORACLE, "beyond the selection that serves as much"),
+        (OVER_CLAIRVOYANT, "beyond clairvoyant that serves as much"),
     )
-    beyond = table_of(
-        sorted(comparison.everyone, key=over),
-        {
-            "strategy": strategy,
-            number(RECALL): lambda name: measured(comparison.row(name, RECALL)),
-            number("prompt tokens"): lambda name: measured(comparison.row(name, COST)),
-            number("beyond the selection that serves as much"): lambda name: measured(comparison.row(name, OVER_ORACLE)),
-            number("of its tokens"): lambda name: share(comparison.value(name, OVER_ORACLE), comparison.value(name, COST)),
-            number("beyond clairvoyant that serves as much"): lambda name: measured(comparison.row(name, OVER_CLAIRVOYANT)),
-        },
-    )  # fmt: skip
-    yield Fold("How few tokens would have done?", (Prose(LIMITS, "muted"), shares, beyond))
+    table = by_strategy(comparison, sorted(comparison.everyone, key=over), columns)
+    yield Fold("How few tokens would have done?", (Prose(LIMITS, "muted"), table))
