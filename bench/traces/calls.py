@@ -16,17 +16,15 @@ from .requests import answers_of, conversation_of, instructions_of, offered_in
 from .steps import Said
 from .threads import PromptThread
 
-_REQUEST = {"messages", "input", "instructions", "system", "tools", "functions", "model", "previous_response_id", "metadata", "user", "stream",
+_INPUTS = ("input", "messages", "contents", "prompt", "inputText")
+_REQUEST = {*_INPUTS, "instructions", "system", "tools", "functions", "model", "previous_response_id", "metadata", "user", "stream",
             "stream_options", "temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "max_output_tokens", "tool_choice",
             "parallel_tool_calls", "response_format", "reasoning", "reasoning_effort", "thinking", "store", "include", "text", "seed", "stop",
             "stop_sequences", "n", "truncation", "service_tier", "prompt_cache_key", "betas", "context_management", "output_config", "verbosity",
-            "anthropic_version", "presence_penalty", "frequency_penalty", "logprobs", "top_logprobs",
-            "litellm_session_id", "safety_identifier", "contents", "systemInstruction", "system_instruction", "generationConfig",
-            "toolConfig", "safetySettings", "cachedContent", "inferenceConfig", "additionalModelRequestFields", "guardrailConfig",
-            "additionalModelResponseFieldPaths", "performanceConfig", "prompt", "inputText", "textGenerationConfig",
+            "anthropic_version", "presence_penalty", "frequency_penalty", "logprobs", "top_logprobs", "litellm_session_id", "safety_identifier",
+            "systemInstruction", "system_instruction", "generationConfig", "toolConfig", "safetySettings", "cachedContent", "inferenceConfig",
+            "additionalModelRequestFields", "guardrailConfig", "additionalModelResponseFieldPaths", "performanceConfig", "textGenerationConfig",
             "schemaVersion", "max_tokens_to_sample"}  # fmt: skip
-
-
 _ANSWER = {"output", "id", "object", "created_at", "completed_at", "status", "usage", "error", "incomplete_details", "background",
            "max_tool_calls", "billing", "prompt_cache_retention", "choices", "created", "system_fingerprint", "provider"}  # fmt: skip
 
@@ -60,15 +58,16 @@ def call_of(request: Node, answer: Node, *, body: bool = True) -> Call:
     unread = Unread()
     if body:
         unread.keys(request, _REQUEST | _ANSWER if request == answer else _REQUEST, "a request")
-    call = Call(
-        instructions_of(request, unread), conversation_of(request, unread), answers_of(answer, unread), unread=unread
+    told = instructions_of(request, unread), conversation_of(request, unread), answers_of(answer, unread)
+    unread.add("request whose input is not recorded", all(request[key].value is None for key in _INPUTS))
+    return Call(
+        *told,
+        tools=offered_in(request),
+        model=request["model"].text_or_none(),
+        name=only_text(answer["id"]),
+        after=request["previous_response_id"].text_or_none(),
+        unread=unread,
     )
-    if all(request[key].value is None for key in ("input", "messages", "contents", "prompt", "inputText")):
-        unread.add("request whose input is not recorded")
-    call.tools = offered_in(request)
-    call.after, call.name = request["previous_response_id"].text_or_none(), only_text(answer["id"])
-    call.model = request["model"].text_or_none()
-    return call
 
 
 class Calls:
@@ -90,8 +89,8 @@ class Calls:
     def add(self, call: Call, session: str = "", agent: str | None = None) -> None:
         """One call more; `agent` is who made it, where that is known."""
         run = self.run(session)
-        if call.after is not None and call.after not in self.told:
-            run.unread.add("call whose earlier conversation is not in the file")
+        lost = call.after is not None and call.after not in self.told
+        run.unread.add("call whose earlier conversation is not in the file", lost)
         if not call.answer:
             run.unread.add("call without an answer")
             return
@@ -111,8 +110,7 @@ class Calls:
             model=turn.model or call.model,
         )
         if call.name is not None:
-            thread = run.asked
-            news = [*call.prompt, *call.answer]
+            thread, news = run.asked, [*call.prompt, *call.answer]
             self.told[call.name] = (call.after, news, thread, 0 if thread is None else len(thread.keys))
         if call.cost_usd is not None:
             self.costs.setdefault(session, {})[step] = call.cost_usd
@@ -151,11 +149,8 @@ class Calls:
 
 
 def _costed(trace: Trace, costs: dict[int, float]) -> Trace:
-    if not costs:
-        return trace
-    return msgspec.structs.replace(
-        trace, meta={**trace.meta, "costs_usd": {str(step): cost for step, cost in costs.items()}}
-    )
+    told = {"costs_usd": {str(step): cost for step, cost in costs.items()}} if costs else {}
+    return msgspec.structs.replace(trace, meta={**trace.meta, **told})
 
 
 def _apart(trace: Trace, costs: dict[int, float]) -> list[Trace]:

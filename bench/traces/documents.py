@@ -106,41 +106,28 @@ class Document:
     @functools.cached_property
     def _expanded(self) -> bytes | TraceError:
         """The bytes, or why there are none: every reader asks, and a bomb expands once."""
+        raw = self.disk_bytes
         try:
-            return self._expand()
+            if raw.startswith(_GZIP):
+                raw = self._whole(_gunzipped(raw), len(raw), "gzip data is damaged or cut short ({})")
+            elif raw.startswith(_ZSTD) or _SKIPPED.match(raw):
+                raw = self._whole(unzstd(raw, self.name), len(raw), "zstd data is {}")
+            raw = raw.removeprefix(_BOM)
+            if not raw.strip():
+                raise self.fail("is empty — nothing was recorded; record it again")
         except TraceError as error:
             return error
-
-    def _expand(self) -> bytes:
-        raw = self.disk_bytes
-        if raw.startswith(_GZIP):
-            raw = self._gunzip(raw)
-        elif raw.startswith(_ZSTD) or _SKIPPED.match(raw):
-            raw = self._unzstd(raw)
-        raw = raw.removeprefix(_BOM)
-        if not raw.strip():
-            raise self.fail("is empty — nothing was recorded; record it again")
         return raw
 
-    def _gunzip(self, raw: bytes) -> bytes:
-        import gzip
-
-        most = _most(len(raw))
+    def _whole(self, pieces: Iterator[bytes], compressed: int, damaged: str) -> bytes:
+        """Expanded data as one, no more than may be by the size of the compressed."""
+        most = limit("size")
+        most = most if most > LIMITS["size"] else min(most, max(_SMALL, _EXPANDS * compressed))
         try:
-            file = gzip.GzipFile(fileobj=io.BytesIO(raw))
-            return self._whole(joined(iter(lambda: file.read(1_000_000), b""), most), most)
-        except (OSError, EOFError, zlib.error) as error:
-            raise self.fail(f"gzip data is damaged or cut short ({error}) — copy or record it again") from None
-
-    def _unzstd(self, raw: bytes) -> bytes:
-        most = _most(len(raw))
-        try:
-            return self._whole(joined(unzstd(raw, self.name), most), most)
-        except ValueError as error:
-            raise self.fail(f"zstd data is {error} — copy or record it again") from None
-
-    def _whole(self, data: bytes | None, most: int) -> bytes:
-        if data is None or len(data) > most:
+            data = joined(pieces, most)
+        except (OSError, EOFError, ValueError, zlib.error) as error:
+            raise self.fail(f"{damaged.format(error)} — copy or record it again") from None
+        if data is None:
             raise self.fail(f"expands to more than {most:,} bytes — {raised('size')}")
         return data
 
@@ -339,10 +326,11 @@ class Node:
         return float(self.value)
 
 
-def _most(compressed: int) -> int:
-    """The bytes that a compressed file may expand to, by its size."""
-    most = limit("size")
-    return most if most > LIMITS["size"] else min(most, max(_SMALL, _EXPANDS * compressed))
+def _gunzipped(raw: bytes) -> Iterator[bytes]:
+    import gzip
+
+    with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
+        yield from iter(lambda: file.read(1_000_000), b"")
 
 
 def values_of(document: Document) -> list[Node]:

@@ -16,15 +16,24 @@ from .spans import TracedSpan
 from .steps import Said
 
 _ROLE_EVENTS = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
+_USAGE = {
+    "prompt": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
+    "completion": ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion"),
+    "total": ("gen_ai.usage.total_tokens", "llm.usage.total_tokens", "llm.token_count.total"),
+    "read": ("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens", "llm.token_count.prompt_details.cache_read"),
+    "written": ("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens",
+                "llm.token_count.prompt_details.cache_write"),
+    "reasoning": ("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "llm.usage.reasoning_tokens",
+                  "llm.token_count.completion_details.reasoning"),
+}  # fmt: skip
 
 
 def prompt_of_span(span: TracedSpan, unread: Unread) -> list[Said]:
     """Return the messages that a model call was sent; `[]` where the span does not tell them."""
     _add_details(span)
-    parts = _decoded(span, "gen_ai.system_instructions").items()
-    system = [said for part in parts for said in sorted_blocks([part]).said("system")]
-    told = _decoded(span, "gen_ai.input.messages").items()
-    if told or system:
+    parts, told = _decoded(span, "gen_ai.system_instructions").items(), _decoded(span, "gen_ai.input.messages").items()
+    if told or parts:
+        system = [said for part in parts for said in sorted_blocks([part]).said("system")]
         return [*system, *(said for message in told for said in said_of_keyed(message, unread))]
     for key in ("llm.input_messages", "gen_ai.prompt"):
         listed = span.below(key)
@@ -41,20 +50,17 @@ def prompt_of_span(span: TracedSpan, unread: Unread) -> list[Said]:
 def answer_of_span(span: TracedSpan, unread: Unread) -> list[Said]:
     """Return what a model call answered; `[]` where the span does not tell it. Further answers are counted."""
     _add_details(span)
-    further = "further answer of one model call"
     told = _decoded(span, "gen_ai.output.messages").items()
-    if told:
-        unread.add(further, len(told) - 1)
-        return said_of_keyed(told[0], unread)[:1]
-    for key in ("llm.output_messages", "gen_ai.completion"):
-        listed = span.below(key)
-        if isinstance(listed, list) and listed:
-            unread.add(further, len(listed) - 1)
-            return [_flat(span, f"{key}.0", listed[0], unread)]
+    flat = next((key for key in ("llm.output_messages", "gen_ai.completion") if isinstance(span.below(key), list)), "")
+    listed = span.below(flat) if flat else []
     choices = [_content(details) for name, details in span.events if name == "gen_ai.choice"]
+    unread.add("further answer of one model call", max(len(told or listed or choices) - 1, 0))
+    if told:
+        return said_of_keyed(told[0], unread)[:1]
+    if listed:
+        return [_flat(span, f"{flat}.0", listed[0], unread)]
     if not choices:
         return []
-    unread.add(further, len(choices) - 1)
     message = choices[0].get("message", choices[0])
     message = strict_json(message) if isinstance(message, str) else message
     return [_of_event(span, "assistant", message if isinstance(message, dict) else choices[0], unread)]
@@ -76,32 +82,31 @@ def _decoded(span: TracedSpan, key: str) -> Node:
         return node
     value = strict_json(node.value)
     if value is None:
-        what = (
-            "expected JSON — the attribute was cut; raise the exporter's limit on attribute lengths and record it again"
-        )
-        raise node.fail(what)
+        why = "the attribute was cut; raise the exporter's limit on attribute lengths and record it again"
+        raise node.fail(f"expected JSON — {why}")
     return span.made(key, value)
 
 
 def _flat(span: TracedSpan, key: str, message: Any, unread: Unread) -> Said:
     """A message spread over attributes: OpenInference's `message.…`, or role, content and tool calls side by side."""
     fields = as_dict(as_dict(message).get("message", message))
-    calls = []
-    for held in dicts(fields.get("tool_calls")):
-        call = held.get("tool_call", held)
-        function = call.get("function") or {"name": call.get("name"), "arguments": call.get("arguments")}
-        calls.append({"id": call.get("id"), "function": function})
+    calls = [held.get("tool_call", held) for held in dicts(fields.get("tool_calls"))]
     blocks = [_block(part.get("message_content", part)) for part in dicts(fields.get("contents"))]
     content = fields.get("content")
     listed = strict_json(content) if isinstance(content, str) and content.startswith("[{") else None
-    typed = isinstance(listed, list) and all(isinstance(part, dict) and "type" in part for part in listed)
+    typed = bool(dicts(listed)) and dicts(listed) == listed and all("type" in part for part in listed)
     told = {
         **{name: fields.get(name) for name in ("role", "tool_call_id", "name")},
         "content": blocks or (listed if typed else content),
-        "tool_calls": calls or None,
+        "tool_calls": [{"id": call.get("id"), "function": call.get("function") or _function(call)} for call in calls]
+        or None,
         "reasoning": fields.get("reasoning_content") or fields.get("reasoning"),
     }
     return said_of_message(span.made(key, told), unread)
+
+
+def _function(call: dict[str, Any]) -> dict[str, Any]:
+    return {"name": call.get("name"), "arguments": call.get("arguments")}
 
 
 def _block(part: Any) -> dict[str, Any]:
@@ -115,8 +120,7 @@ def _block(part: Any) -> dict[str, Any]:
 def _content(details: dict[str, Any]) -> dict[str, Any]:
     """The content of an event: its attributes, or the JSON that older instrumentations put into one of them."""
     held = details.get("gen_ai.event.content")
-    value = strict_json(held) if isinstance(held, str) else None
-    return value if isinstance(value, dict) else details
+    return as_dict(strict_json(held)) or details if isinstance(held, str) else details
 
 
 def _of_event(span: TracedSpan, role: str, details: dict[str, Any], unread: Unread) -> Said:
@@ -129,18 +133,6 @@ def _of_event(span: TracedSpan, role: str, details: dict[str, Any], unread: Unre
         "tool_call_id": held.get("id") or held.get("tool_call_id"),
     }
     return said_of_message(span.made(f"gen_ai.{role}.message", told), unread)
-
-
-_USAGE = {
-    "prompt": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
-    "completion": ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion"),
-    "total": ("gen_ai.usage.total_tokens", "llm.usage.total_tokens", "llm.token_count.total"),
-    "read": ("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens", "llm.token_count.prompt_details.cache_read"),
-    "written": ("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens",
-                "llm.token_count.prompt_details.cache_write"),
-    "reasoning": ("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "llm.usage.reasoning_tokens",
-                  "llm.token_count.completion_details.reasoning"),
-}  # fmt: skip
 
 
 def usage_of_span(span: TracedSpan) -> Usage | None:
@@ -160,6 +152,6 @@ def tools_of_span(span: TracedSpan) -> list[Any] | None:
     if not isinstance(listed, list):
         return None
     schemas = [tool.get("tool", tool) for tool in dicts(listed)]
-    texts = [schema.get("json_schema") if isinstance(schema, dict) else None for schema in schemas]
+    texts = [as_dict(schema).get("json_schema") for schema in schemas]
     decoded = [strict_json(text) if isinstance(text, str) else None for text in texts]
     return [found or schema for found, schema in zip(decoded, schemas, strict=True)]

@@ -11,11 +11,10 @@ from .blocks import blocks_of
 from .chat import calls_of
 from .documents import Node
 from .nodes import at, first_of, only_text
-from .parts import Role, Unread, arguments_of, usage_of
-from .steps import Ran, Said
+from .parts import ROLES, Role, Unread, arguments_of, usage_of
+from .steps import Ran, Said, result
 
-_TYPES: dict[str, Role] = {"human": "user", "user": "user", "ai": "assistant", "assistant": "assistant", "system": "system",
-                           "developer": "system", "tool": "tool", "function": "tool", "chat": "user"}  # fmt: skip
+_TYPES: dict[str, Role] = {**{kind: role for kind, role in ROLES.items() if kind != "model"}, "chat": "user"}
 _KNOWN = {"content", "additional_kwargs", "response_metadata", "type", "name", "id", "tool_calls", "invalid_tool_calls", "usage_metadata",
           "tool_call_id", "status", "artifact", "example", "role", "tool_call_chunks", "chunk_position"}  # fmt: skip
 _ENDINGS = ("MessageChunk", "Message")
@@ -28,9 +27,9 @@ def is_message(value: Any) -> bool:
     if "lc" in value and isinstance(value.get("id"), list):
         return bool(value["id"]) and str(value["id"][-1]).endswith(_ENDINGS) and isinstance(value.get("kwargs"), dict)
     kind = value.get("type")
-    known = isinstance(kind, str) and (kind in _TYPES or kind.endswith("MessageChunk"))
     if "additional_kwargs" in value and kind is None:
         return isinstance(value.get("role"), str) and "content" in value
+    known = isinstance(kind, str) and (kind in _TYPES or kind.endswith("MessageChunk"))
     return known and ("content" in value or isinstance(value.get("data"), dict)) and "event" not in value
 
 
@@ -43,9 +42,8 @@ def fields_of(message: Node) -> tuple[str, Node]:
         message = message["data"]
     for ending in _ENDINGS:
         kind = kind.removesuffix(ending)
-    kind = {"humanmessage": "human"}.get(kind.lower(), kind.lower())
     message.object()
-    return kind or message["role"].text(), message
+    return kind.lower().removesuffix("message") or message["role"].text(), message
 
 
 def said_of(message: Node, unread: Unread) -> Said | None:
@@ -58,17 +56,12 @@ def said_of(message: Node, unread: Unread) -> Said | None:
         unread.kind("message", kind)
         return None
     unread.keys(fields, _KNOWN, "a message")
-    blocks = blocks_of(fields["content"])
-    said = Said(role, blocks.content, name=fields["name"].text_or_none() or "")
+    blocks, name = blocks_of(fields["content"]), fields["name"].text_or_none() or ""
     if role == "tool":
         failed, artifact = fields["status"].value == "error", fields["artifact"].value
-        return replace(
-            said,
-            call_id=fields["tool_call_id"].text_or_none() or "",
-            failed=failed,
-            error=said.text if failed and said.text else None,
-            ran=None if artifact is None else Ran(output=artifact),
-        )
+        ran = None if artifact is None else Ran(output=artifact)
+        return result(blocks.content, fields["tool_call_id"].text_or_none() or "", name, failed=failed, ran=ran)
+    said = Said(role, blocks.content, name=name)
     if role != "assistant":
         return said
     extra, told = fields["additional_kwargs"], fields["response_metadata"]
@@ -90,22 +83,17 @@ def _first(node: Node, *keys: str) -> str | None:
 
 def _calls(fields: Node) -> tuple[ToolCall, ...]:
     """The tool calls: LangChain's own, those it could not parse, or else the provider's."""
-    made = [
-        ToolCall(
-            id=call["id"].text_or_none() or "",
-            name=call["name"].text_or_none() or "",
-            arguments=arguments_of(call["args"]),
-        )
-        for call in [*fields["tool_calls"].items(), *fields["invalid_tool_calls"].items()]
-    ]
+    made = []
+    for call in [*fields["tool_calls"].items(), *fields["invalid_tool_calls"].items()]:
+        named, name = call["id"].text_or_none() or "", call["name"].text_or_none() or ""
+        made.append(ToolCall(id=named, name=name, arguments=arguments_of(call["args"])))
     extra = fields["additional_kwargs"]
     return tuple(made) or (calls_of(extra) if extra.value is not None else ())
 
 
 def _reported(fields: Node) -> Node:
     """The usage of a message: LangChain's own, whose input counts cached tokens, else what the provider reported."""
-    metadata = fields["response_metadata"]
-    own = fields["usage_metadata"]
+    metadata, own = fields["response_metadata"], fields["usage_metadata"]
     return own if own.value is not None or metadata.value is None else first_of(metadata, "token_usage", "usage")
 
 

@@ -164,7 +164,12 @@ def usage_of(node: Node) -> Usage | None:
     prompt = inputs if by_input else prompt
     completion = node["completion_tokens"].count() or node["output_tokens"].count() or 0
     if prompt is None:
-        return _usage_spelled(node)
+        counts = {name: _count(node, *keys) for name, keys in _SPELLED.items()}
+        prompt, completion, total, tools = (
+            counts.pop(name) or 0 for name in ("prompt", "completion", "total", "tools")
+        )
+        told = _count(node, *_SPELLED["prompt"]) is not None
+        return usage_by_total(prompt + tools, completion, total, **counts) if told else None
     details = _details(node, "prompt_tokens_details", "input_tokens_details", "input_token_details")
     made = _details(node, "completion_tokens_details", "output_tokens_details", "output_token_details")
     read, written = node["cache_read_input_tokens"].count(), node["cache_creation_input_tokens"].count()
@@ -173,7 +178,7 @@ def usage_of(node: Node) -> Usage | None:
     reasoning = _count(made, "reasoning_tokens", "reasoning")
     if reasoning and total == prompt + completion + reasoning:  # xAI counts reasoning beside the completion
         completion += reasoning
-    cached, made_anew = (
+    cached, anew = (
         _count(details, "cached_tokens", "cache_read"),
         _count(details, "cache_creation_tokens", "cache_creation"),
     )
@@ -181,15 +186,9 @@ def usage_of(node: Node) -> Usage | None:
         prompt_tokens=prompt,
         completion_tokens=completion,
         cached_prompt_tokens=read if cached is None else cached,
-        cache_write_tokens=made_anew if written is None else written,
+        cache_write_tokens=anew if written is None else written,
         reasoning_tokens=reasoning,
     )
-
-
-def _usage_spelled(node: Node) -> Usage | None:
-    counts = {name: _count(node, *keys) for name, keys in _SPELLED.items()}
-    prompt, completion, total, tools = (counts.pop(name) for name in ("prompt", "completion", "total", "tools"))
-    return None if prompt is None else usage_by_total(prompt + (tools or 0), completion or 0, total, **counts)
 
 
 def _count(node: Node | None, *names: str) -> int | None:
@@ -216,16 +215,12 @@ def usage_by_total(
     (140, 140)
     """
     beside = (total or 0) - prompt - completion
-    more = (
-        (cached, thought)
-        for thought in (0, reasoning or 0)
-        for cached in (0, read or 0, written or 0, (read or 0) + (written or 0))
-    )
-    cached, thought = next((pair for pair in more if sum(pair) == beside), (0, 0))
-    prompt, completion = prompt + cached, completion + thought
+    cached = (0, read or 0, written or 0, (read or 0) + (written or 0))
+    more = ((held, thought) for thought in (0, reasoning or 0) for held in cached)
+    held, thought = next((pair for pair in more if sum(pair) == beside), (0, 0))
     return Usage(
-        prompt_tokens=prompt,
-        completion_tokens=completion,
+        prompt_tokens=prompt + held,
+        completion_tokens=completion + thought,
         cached_prompt_tokens=read,
         cache_write_tokens=written,
         reasoning_tokens=reasoning,

@@ -17,24 +17,22 @@ from .streams import assembled, events_of
 Found = tuple[tuple[str, ...], Any]
 """The keys that lead to a value, and the value: decoded, or put together from its stream."""
 
-_REQUESTS = (("request", "parsed_body"), ("request", "body_segments"), ("request", "body"), ("request", "postData", "text"),
-             ("request", "json"), ("request", "content"), ("request",), ("request_body",), ("requestBody",), ("req", "body"), ("req",),
-             ("reqPayload",), ("proxy_server_request", "body"), ("proxy_server_request",), ("raw_request",), ("input",), ("kwargs",),
-             ())  # fmt: skip
-_ANSWERS = (("response", "parsed_body"), ("response", "body_segments"), ("response", "content", "data"), ("response", "body", "string"),
-            ("response", "body"), ("response", "content", "text"), ("response", "json"), ("response", "content"), ("response",),
-            ("response_body",), ("responseBody",), ("res", "body"), ("res",), ("respPayload",), ("completion",), ("output",), ())  # fmt: skip
+
+def _places(text: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(place.split(".")) for place in text.split())
+
+
+_REQUESTS = (*_places(
+    "request.parsed_body request.body_segments request.body request.postData.text request.json request.content request request_body requestBody"
+    " req.body req reqPayload proxy_server_request.body proxy_server_request raw_request input kwargs"
+), ())  # fmt: skip
+_ANSWERS = (*_places(
+    "response.parsed_body response.body_segments response.content.data response.body.string response.body response.content.text response.json"
+    " response.content response response_body responseBody res.body res respPayload completion output"
+), ())  # fmt: skip
 _BARE = (("response",), ("completion",), ("output",))
 """Keys below which an answer may be its text alone."""
-
-_SESSIONS = (
-    ("session_id",),
-    ("litellm_session_id",),
-    ("metadata", "session_id"),
-    ("trace_id",),
-    ("litellm_trace_id",),
-    ("metadata", "trace_id"),
-)
+_SESSIONS = _places("session_id litellm_session_id metadata.session_id trace_id litellm_trace_id metadata.trace_id")
 _USER = re.compile(r"_session_([0-9a-f-]{36})$")
 
 
@@ -60,11 +58,8 @@ def answer_in(record: Any) -> Found | None:
         value = _decoded(value)
         if isinstance(value, list):
             value = assembled(value)
-        if (
-            is_answer(value)
-            or (keys and bare_text(value) is not None)
-            or (keys in _BARE and isinstance(value, str) and value.strip())
-        ):
+        alone = keys in _BARE and isinstance(value, str) and value.strip()
+        if is_answer(value) or alone or (keys and bare_text(value) is not None):
             return keys, value
     return None
 
@@ -112,10 +107,9 @@ def time_in(record: Node, keys: tuple[str, ...]) -> float | None:
 
 def session_in(record: Any) -> str:
     """The session that a record names, also as Claude Code does in the id of its user; `""` where it names none."""
-    for keys in _SESSIONS:
-        value = _inside(record, keys)
-        if isinstance(value, str) and value:
-            return value
+    named = (_inside(record, keys) for keys in _SESSIONS)
+    if found := next((value for value in named if isinstance(value, str) and value), ""):
+        return found
     request = request_in(record)
     user = _inside(request[1], ("metadata", "user_id")) if request is not None else None
     known = _USER.search(user) if isinstance(user, str) else None

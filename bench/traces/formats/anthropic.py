@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ...model import Trace
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
 from ..chat import is_anthropic, said_of_anthropic, system_of, tools_of
 from ..conversations import chats, sample
+from ..decoded import as_dict, dicts
 from ..documents import Document, Node
 from ..parts import usage_of
 from ..steps import Said, Steps
@@ -40,32 +40,19 @@ class Anthropic:
 
     def sniff(self, document: Document) -> Confidence | Near:
         frame, messages = sample(document) or (set(), [])
-        roles = {str(item.get("role")) if isinstance(item, dict) else "" for item in messages}
-        tools = _first_frame(document.head).get("tools")
-        schemas = (
-            [tool for tool in tools if isinstance(tool, dict) and "input_schema" in tool]
-            if isinstance(tools, list)
-            else []
-        )
+        roles = {str(as_dict(item).get("role", "")) for item in messages}
+        schemas = any("input_schema" in tool for tool in dicts(document.first.get("tools")))
+        own = is_anthropic(messages) or "system" in frame or schemas
         marks = {"a list of messages": bool(roles & {"user", "assistant"})}
         if marks["a list of messages"]:
-            marks |= {
-                "no other roles than user and assistant": roles <= {"user", "assistant"},
-                "a tool_use, tool_result or thinking block, `system` beside the messages, or an `input_schema`": (
-                    is_anthropic(messages) or "system" in frame or bool(schemas)
-                ),
-                "a conversation by itself, not a log of calls": not frame & _LOG,
-            }
+            marks["no other roles than user and assistant"] = roles <= {"user", "assistant"}
+            marks["a tool_use, tool_result or thinking block, `system` beside the messages, or an `input_schema`"] = own
+            marks["a conversation by itself, not a log of calls"] = not frame & _LOG
         return by_marks(marks)
 
     def read(self, document: Document) -> Iterator[Trace]:
         """Each conversation of the file as a trace; its id is the conversation's own, or empty."""
         return chats(document, "anthropic", _begin, _say)
-
-
-def _first_frame(head: Any) -> dict[str, Any]:
-    first = head[0] if isinstance(head, list) and head else head
-    return first if isinstance(first, dict) else {}
 
 
 def _begin(steps: Steps, frame: Node) -> None:

@@ -8,8 +8,10 @@ from ...model import Trace
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
 from ..conversations import conversations, sample
-from ..documents import Document, Node
+from ..decoded import dicts
+from ..documents import Document
 from ..langchain import is_message, said_of
+from ..nodes import picked
 from ..steps import Steps
 
 _MARKS = {"lc", "kwargs", "data", "response_metadata", "invalid_tool_calls", "additional_kwargs"}
@@ -35,7 +37,7 @@ class LangChain:
 
     def sniff(self, document: Document) -> Confidence | Near:
         _, messages = sample(document) or (set(), [])
-        keys = {key for item in messages if isinstance(item, dict) for key in item}
+        keys = {key for item in dicts(messages) for key in item}
         if messages and all(map(is_message, messages)):
             return Confidence.CERTAIN
         what = "each message as LangChain writes it ('type' with 'content' or 'data', or 'lc' with 'id' and 'kwargs')"
@@ -50,13 +52,5 @@ class LangChain:
                 if said is not None:
                     steps.say(said)
             place = frame or (messages[0] if document.is_json_lines else document.node())
-            yield steps.trace(document, "langchain", place, meta=_meta(frame))
-
-
-def _meta(frame: Node | None) -> dict[str, object]:
-    """The values beside the messages."""
-    return (
-        {}
-        if frame is None
-        else {key: value for key, value in frame.object().items() if key != "messages" and value not in (None, {}, [])}
-    )
+            beside = {} if frame is None else picked(frame, *(key for key in frame.object() if key != "messages"))
+            yield steps.trace(document, "langchain", place, meta=beside)

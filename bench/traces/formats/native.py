@@ -77,9 +77,8 @@ def _header(document: Document, number: int, line: bytes) -> Header:
     raw = document.decode(line, number)
     version = raw.get(KEY) if isinstance(raw, dict) else None
     if version is None:
-        raise document.fail(
-            f'expected a header {{"{KEY}": {SCHEMA_VERSION}, "id": …, "source": …}} — not a native trace', line=number
-        )
+        what = f'expected a header {{"{KEY}": {SCHEMA_VERSION}, "id": …, "source": …}} — not a native trace'
+        raise document.fail(what, line=number)
     if version != SCHEMA_VERSION or isinstance(version, bool):
         what = f"schema {one_line(version)[:40]} is not {SCHEMA_VERSION}"
         raise document.fail(f"{what} — write the trace again with this version of bench", line=number, path=f"$.{KEY}")
@@ -92,19 +91,17 @@ def _header(document: Document, number: int, line: bytes) -> Header:
 def _typed(document: Document, number: int, line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
     document.decode(line, number)  # its limits, and what a decoder of types does not tell
     try:
-        return decoder.decode(line)
-    except msgspec.ValidationError as error:
-        raise _misfit(document, number, error) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raw = document.decode(line, number)  # says where it is broken, unless it is merely rare (a lone surrogate)
-    try:
-        return msgspec.convert(raw, decoder.type)
+        try:
+            return decoder.decode(line)
+        except msgspec.ValidationError:
+            raise
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # broken, or merely rare (a lone surrogate)
+            return msgspec.convert(document.decode(line, number), decoder.type)
     except msgspec.ValidationError as error:
         raise _misfit(document, number, error) from None
     except UnicodeEncodeError:
-        raise document.fail(
-            "a lone surrogate (\\ud800–\\udfff) stands where a number or a name belongs", line=number
-        ) from None
+        what = "a lone surrogate (\\ud800–\\udfff) stands where a number or a name belongs"
+        raise document.fail(what, line=number) from None
 
 
 def _misfit(document: Document, number: int, error: msgspec.ValidationError) -> TraceError:

@@ -13,6 +13,7 @@ from .. import Confidence, Keeps, Near, by_marks
 from ..chat import Form, is_anthropic, said_of_message
 from ..commands import calls_in, is_observation, observation
 from ..conversations import chats, sample
+from ..decoded import dicts
 from ..documents import Document, Node
 from ..parts import CHAT_ROLES
 from ..steps import Steps
@@ -48,12 +49,9 @@ class OpenAI:
 
     def sniff(self, document: Document) -> Confidence | Near:
         frame, messages = sample(document) or (set(), [])
-        marks = {
-            "a list of messages": any(
-                isinstance(item, dict) and item.keys() & {"role", "content"} for item in messages
-            ),
-            "a known role and something said in each message": bool(messages) and all(map(_is_message, messages)),
-        }
+        spoken = any(item.keys() & {"role", "content"} for item in dicts(messages))
+        marks = {"a list of messages": spoken}
+        marks["a known role and something said in each message"] = bool(messages) and all(map(_is_message, messages))
         if all(marks.values()):
             marks["messages in OpenAI's form, not Anthropic's"] = not is_anthropic(messages)
             marks["a conversation by itself, not a log of calls"] = not frame & _LOG
@@ -61,9 +59,8 @@ class OpenAI:
         if looks is not Confidence.CERTAIN:
             return looks
         called = any(item.get("tool_calls") or item.get("function_call") or item["role"] == "tool" for item in messages)
-        foreign = not frame <= _CONVERSATION or not all(
-            item.keys() <= _KNOWN | {"audio", "annotations"} for item in messages
-        )
+        keys = {key for item in messages for key in item}
+        foreign = not frame <= _CONVERSATION or not keys <= _KNOWN | {"audio", "annotations"}
         texts = (item.get("content") for item in messages if item["role"] == "user")
         in_text = any(isinstance(text, str) and is_observation(text) for text in texts)
         return Confidence.CERTAIN if called and not foreign and not in_text else Confidence.POSSIBLE

@@ -10,7 +10,8 @@ from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks
 from ..calls import Calls, call_of
 from ..conversations import records
-from ..documents import Document, Node
+from ..decoded import dicts
+from ..documents import Document, values_of
 from ..nodes import moment
 from ..responses import is_item, said_of_items
 from ..steps import Steps
@@ -36,50 +37,33 @@ class OpenAIResponses:
 
     def sniff(self, document: Document) -> Confidence | Near:
         known = records(document)
-        items = [record for record in known if is_item(record)]
-        answers = [record for record in known if _is_answer(record)]
-        whole = bool(known) and (
-            len(answers) == len(known)
-            or (bool(items) and all("role" in record or "type" in record for record in known))
-        )
+        items, answers = any(map(is_item, known)), sum(map(_is_answer, known))
+        typed = items and all("role" in record or "type" in record for record in known)
+        whole = bool(known) and (answers == len(known) or typed)
         return by_marks(
-            {"items or answers of the Responses interface": bool(items or answers), "nothing else beside them": whole}
+            {"items or answers of the Responses interface": items or answers > 0, "nothing else beside them": whole}
         )
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The file's runs, without ids."""
-        nodes = list(document.line_nodes()) if document.is_json_lines else [document.node()]
-        if len(nodes) == 1 and isinstance(nodes[0].value, list):
-            nodes = nodes[0].items()
+        nodes = values_of(document)
         if not nodes:
             raise document.fail("expected items or answers, got none — nothing was recorded")
-        if _is_answer(nodes[0].value):
-            yield from _answers(document, nodes)
-        else:
-            yield _items(document, nodes)
+        if not _is_answer(nodes[0].value):
+            steps = Steps()
+            for said in (said for group in said_of_items(nodes, steps.unread) for said in group):
+                steps.say(said)
+            yield steps.trace(document, "openai_responses", nodes[0])
+            return
+        calls = Calls(document, "openai_responses")
+        for node in nodes:
+            call = call_of(node, node)
+            call.asked, call.answered = moment(node["created_at"]), moment(node["completed_at"])
+            calls.add(call)
+        yield from calls.traces(nodes[0])
 
 
 def _is_answer(value: Any) -> bool:
     output = value.get("output") if isinstance(value, dict) and "type" not in value else None
-    return (
-        isinstance(output, list)
-        and all(isinstance(item, dict) and "type" in item for item in output)
-        and "request" not in value
-    )
-
-
-def _items(document: Document, nodes: list[Node]) -> Trace:
-    steps = Steps()
-    for group in said_of_items(nodes, steps.unread):
-        for said in group:
-            steps.say(said)
-    return steps.trace(document, "openai_responses", nodes[0])
-
-
-def _answers(document: Document, nodes: list[Node]) -> list[Trace]:
-    calls = Calls(document, "openai_responses")
-    for node in nodes:
-        call = call_of(node, node)
-        call.asked, call.answered = moment(node["created_at"]), moment(node["completed_at"])
-        calls.add(call)
-    return calls.traces(nodes[0])
+    whole = dicts(output) == output and all("type" in item for item in dicts(output))
+    return whole and "request" not in value

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...model import ToolResult, Trace
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, by_marks, source_of
-from ..decoded import strict_json
+from ..decoded import dicts, strict_json
 from ..documents import Document, Node
 from ..parts import Unread
 
@@ -32,15 +32,10 @@ class RevitResults:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        items = document.head if isinstance(document.head, list) else []
-        results = [item for item in items if isinstance(item, dict)]
-        whole = bool(items) and len(results) == len(items)
-        return by_marks(
-            {
-                f"a {key!r} of each result": whole and all(key in item for item in results)
-                for key in ("tool", "status", "snippet")
-            }
-        )
+        items = dicts(document.head)
+        whole = bool(items) and items == document.head
+        keys = ("tool", "status", "snippet")
+        return by_marks({f"a {key!r} of each result": whole and all(key in item for item in items) for key in keys})
 
     def read(self, document: Document) -> Iterator[Trace]:
         whole, unread = document.node(), Unread()
