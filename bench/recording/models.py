@@ -21,7 +21,7 @@ KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 PATHS = {"openai": ("/v1", "/chat/completions"), "anthropic": ("", "/v1/messages")}
 """For each interface what a host alone stands for, and where requests go below that."""
 
-USAGE = {"openai": ("prompt_tokens", "completion_tokens"), "anthropic": ("input_tokens", "output_tokens")}
+USAGE = (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
 MAX_TOKENS = 1024
 """The most tokens of an answer: Anthropic's interface requires the field."""
 
@@ -38,6 +38,7 @@ class Hosts:
 
     def __init__(self, named: Sequence[str]) -> None:
         self.addresses = dict(map(address_of, named))
+        self._keys = {api: os.environ.get(name) for api, name in KEYS.items()}
 
     def __call__(self, request: Mapping[str, Any]) -> RecordedAnswer:
         """Return the host's answer to a request. Raises StrategyError where there is none."""
@@ -45,16 +46,17 @@ class Hosts:
         if api not in self.addresses:
             known = f"name it: --record-model {api}=HOST" if api in PATHS else f"known: {', '.join(PATHS)}"
             raise StrategyError(f"no host was named for api {api!r} — {known}")
-        body, url = {key: value for key, value in request.items() if key != "api"}, self.addresses[api]
+        body, url = {key: value for key, value in request.items() if key not in ("api", "path")}, self.addresses[api]
+        if "path" in request:
+            url = url.removesuffix(PATHS["openai"][1]) + request["path"]
         began = time.monotonic()
-        data = _posted(url, compact_json(_for_anthropic(body) if api == "anthropic" else body), _headers(api))
-        took = round(time.monotonic() - began, 3)
-        text, usage = _text(api, data), data.get("usage")
-        if not text:
-            raise StrategyError(f"{url} gave no text for model {request['model']!r} — try another model")
-        spent = [usage.get(name) if isinstance(usage, dict) else None for name in USAGE[api]]
+        data = _posted(
+            url, compact_json(_for_anthropic(body) if api == "anthropic" else body), _headers(api, self._keys[api])
+        )
+        took, usage = round(time.monotonic() - began, 3), data.get("usage")
+        spent = [usage.get(old, usage.get(new)) if isinstance(usage, dict) else None for old, new in USAGE]
         read, written = (number if type(number) is int and number >= 0 else None for number in spent)
-        return RecordedAnswer(text=text, input_tokens=read, output_tokens=written, seconds=took)
+        return RecordedAnswer(text=_text(api, data), input_tokens=read, output_tokens=written, seconds=took, body=data)
 
 
 def address_of(text: str) -> tuple[str, str]:
@@ -93,8 +95,7 @@ def _for_anthropic(body: Mapping[str, Any]) -> dict[str, Any]:
     return {"max_tokens": MAX_TOKENS, **body, "messages": messages, **({"system": said} if said else {})}
 
 
-def _headers(api: str) -> dict[str, str]:
-    key = os.environ.get(KEYS[api])
+def _headers(api: str, key: str | None) -> dict[str, str]:
     headers = {"content-type": "application/json"}
     if api == "anthropic":
         return {**headers, "anthropic-version": "2023-06-01", **({"x-api-key": key} if key else {})}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,13 @@ HOW = "record it with --record-model HOST"
 
 
 class RecordedAnswer(Value, frozen=True, kw_only=True):
-    """One answer of a model; the tokens that it read and wrote, and the seconds that it took, where they are known."""
+    """One answer of a model, as text and as the whole `body`; the tokens that it read and wrote, and the seconds it took, where known."""
 
     text: str
     input_tokens: int | None = None
     output_tokens: int | None = None
     seconds: float | None = None
+    body: dict[str, Any] | None = None
 
 
 class Cassette:
@@ -53,8 +55,8 @@ class Cassette:
         self._entries = {**self._read(), _key(request): (request, answer)}
         lines = [compact_json({_KEY: _VERSION})]
         for told, given in self._entries.values():
-            numbers = {name: getattr(given, name) for name in ("input_tokens", "output_tokens", "seconds")}
-            known = {name: number for name, number in numbers.items() if number is not None}
+            more = {name: getattr(given, name) for name in ("input_tokens", "output_tokens", "seconds", "body")}
+            known = {name: value for name, value in more.items() if value is not None}
             lines.append(compact_json({"request": told, "answer": given.text, **known}))
         write_atomically(self.path, "".join(f"{line}\n" for line in lines).encode())
 
@@ -86,15 +88,12 @@ class Cassette:
 
 def _entry(line: Node) -> tuple[dict[str, Any], RecordedAnswer]:
     line["request"]["model"].text()
-    if line["request"]["messages"].value is None:
-        raise line["request"]["messages"].expected("array")
-    for message in line["request"]["messages"].items():
-        message["content"].text()
     return line["request"].object(), RecordedAnswer(
         text=line["answer"].text(),
         input_tokens=line["input_tokens"].count(),
         output_tokens=line["output_tokens"].count(),
         seconds=line["seconds"].seconds(),
+        body=line["body"].object() if line["body"].value is not None else None,
     )
 
 
@@ -102,9 +101,20 @@ def _key(request: dict[str, Any]) -> str:
     return json.dumps(request, sort_keys=True)
 
 
+def texts_of(request: Mapping[str, Any]) -> list[str]:
+    """The texts that a model reads of a request, message by message.
+
+    >>> texts_of({"model": "m", "messages": [{"role": "user", "content": "a"}]}), texts_of({"model": "m", "input": [1]})
+    (['a'], ['[1]'])
+    """
+    told = [item.get("content") if isinstance(item, dict) else item for item in request.get("messages") or ()]
+    told += [request[name] for name in ("system", "instructions", "input") if name in request]
+    return [item if isinstance(item, str) else compact_json(item) for item in told]
+
+
 def _lines(request: dict[str, Any], *, settings: bool = False) -> list[str]:
     """A request line by line: the model's name, the lines of its messages, and with `settings` all else that it says."""
-    texts = [line for message in request["messages"] for line in message["content"].splitlines()]
+    texts = [line for text in texts_of(request) for line in text.splitlines()]
     more = [
         f"{key}: {compact_json(value)}" for key, value in sorted(request.items()) if key not in ("model", "messages")
     ]

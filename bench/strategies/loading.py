@@ -6,7 +6,7 @@ import functools
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from ..plugins.registry import KINDS, Entry, Parameter, Plugin, entries
 from ..plugins.spec import parse_spec
 from ..plugins.touched import watch
 from . import Strategy, strategy_of
+from .own_calls import serve_clients
 
 _FILE = re.compile(r"[^\s\"'=+\[\],:]+\.py\b")
 
@@ -170,6 +171,7 @@ def put_together(
                 found.append(strategy_of(item, name, place.base))
                 continue
         except NeedsChild:
+            server_for_clients()  # imported once, and not in each child
             for kind in KINDS:  # found once, and not in each child
                 if kind not in ("panel", "renderer", "gate", "metric"):
                     entries(kind)
@@ -230,8 +232,16 @@ Ready = tuple[Any, Strategy]
 """A strategy that a child has made already, behind what it is made of."""
 
 
+def server_for_clients() -> Callable[[], Any]:
+    """The class of the server, imported where there is code of somebody else alone: it takes a while."""
+    from .model_server import ModelServer
+
+    return ModelServer
+
+
 def _prepare(item: Any, name: str | None, place: Place) -> Ready | None:
     """Import what a strategy needs, and make it. An error is raised again where it can be told."""
+    serve_clients(server_for_clients()())
     place.settle()
     if not _holds_code(item):
         forget_imported()

@@ -16,7 +16,7 @@ from ..model import WriterCall
 from ..model.errors import SpecError, StrategyError, one_line
 from ..plugins.registry import inside
 from ..tokens.counting import TokenCounter
-from .cassettes import HOW, Cassette, RecordedAnswer
+from .cassettes import HOW, Cassette, RecordedAnswer, texts_of
 
 Api = Literal["openai", "anthropic"]
 Host = Callable[[Mapping[str, Any]], RecordedAnswer]
@@ -80,7 +80,7 @@ class OwnCalls:
 
     `base` is the folder of its cassettes, which lie in its repository where it is `confined`: a spec that names a function may name its cassette.
     `count` counts what no provider counted, `keep` takes what is offloaded (name, value, step). While `free` no call is charged: the untruncated
-    side is asked to judge the strategy, and not by it.
+    side is asked to judge the strategy, and not by it. `refused` is what a client was told that had no answer.
     """
 
     base: Path = Path()
@@ -91,34 +91,47 @@ class OwnCalls:
     free: bool = False
     charged: list[WriterCall] = field(default_factory=list)
     cassettes: dict[Path, Cassette] = field(default_factory=dict)
+    host: Host | None = field(default_factory=lambda: _HOST.get())
+    refused: str = ""
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """RecordedAnswer here whatever is asked inside the block."""
+        """Answer here whatever is asked inside the block."""
         outer = _CALLS.set(self)
+        if _SERVER:
+            _SERVER[0].answer_for(self)
         try:
             yield
         finally:
             _CALLS.reset(outer)
 
     def answer(self, request: dict[str, Any], path: Path, name: str) -> str:
-        """The answer to a request, charged: from the cassette at a path, or while one is recorded from the host. Raises StrategyError."""
-        host = _HOST.get()
+        """The text of the answer to a request, charged: from the cassette at a path, or while one is recorded from the host. Raises StrategyError."""
+        return self._answered(request, path, name).text
+
+    def body_for(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The whole answer to a request that a client made, charged. Raises StrategyError."""
+        found = self._answered(request, self.base / CASSETTE, CASSETTE, whole=True)
+        return found.body or {}
+
+    def _answered(self, request: dict[str, Any], path: Path, name: str, whole: bool = False) -> RecordedAnswer:
         try:
             if path not in self.cassettes:
-                self.cassettes[path] = Cassette(path, name, may_be_missing=host is not None)
+                self.cassettes[path] = Cassette(path, name, may_be_missing=self.host is not None)
         except SpecError as error:
             raise StrategyError(str(error)) from None
         kept = self.cassettes[path]
         found = kept.answer(request)
-        if found is None:
-            if host is None:
+        if found is None or (whole and found.body is None):
+            if self.host is None:
                 raise StrategyError(f"{kept.miss(request)} — {HOW}")
-            found = host(request)
+            found = self.host(request)
+            if not (found.text or whole):
+                raise StrategyError(f"the host gave no text for model {request['model']!r} — try another model")
             kept.keep(request, found)
         if not self.free:
             self.charged.append(self._call(request, found))
-        return found.text
+        return found
 
     def keeps(self, name: str, value: Any) -> None:
         """Take what is offloaded, unless the untruncated side is asked: what it keeps, the strategy's prompts have not."""
@@ -136,7 +149,7 @@ class OwnCalls:
         def tokens(texts: Sequence[str]) -> int:
             return 0 if self.count is None else sum(map(self.count.text, texts))
 
-        read = [message["content"] for message in request["messages"]]
+        read = texts_of(request)
         return WriterCall(
             step=self.step,
             consumed_tokens=tokens(read) if found.input_tokens is None else found.input_tokens,
@@ -148,6 +161,13 @@ class OwnCalls:
 
 _CALLS: ContextVar[OwnCalls | None] = ContextVar("_CALLS", default=None)
 _HOST: ContextVar[Host | None] = ContextVar("_HOST", default=None)
+_SERVER: list[Any] = []
+"""The server for clients of models, in a process of somebody else's code."""
+
+
+def serve_clients(server: Any) -> None:
+    """From here on clients of models are answered too: for a process of somebody else's code, before it imports that."""
+    _SERVER[:] = [server]
 
 
 def current() -> OwnCalls:

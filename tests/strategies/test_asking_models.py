@@ -304,3 +304,72 @@ def test_two_threads_do_not_share_what_is_charged(folder: Path) -> None:
     for thread in threads:
         thread.join()
     assert [len(run.writer_calls) for run in runs] == [1, 1]
+
+
+# ---------------------------------------------------------------- clients of their own
+
+CLIENTS = {
+    "plain": """
+import http.client, json, os, urllib.parse
+
+URL = urllib.parse.urlsplit(os.environ["OPENAI_BASE_URL"])
+
+
+def short(text: str) -> str:
+    connection = http.client.HTTPConnection(URL.netloc)
+    told = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Shorten: " + text}], "temperature": 0}
+    connection.request("POST", URL.path + "/chat/completions", json.dumps(told), {"Content-Type": "application/json"})
+    return json.loads(connection.getresponse().read())["choices"][0]["message"]["content"]
+""",
+    "anthropic": """
+import json, os, urllib.request
+
+
+def short(text: str) -> str:
+    told = {"model": "claude-sonnet-4-5", "max_tokens": 100, "messages": [{"role": "user", "content": text}]}
+    request = urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(told).encode())
+    return json.load(urllib.request.urlopen(request))["content"][0]["text"]
+""",
+    "openai": """
+from openai import OpenAI
+
+client = OpenAI()
+
+
+def short(text: str) -> str:
+    told = [{"role": "user", "content": "Shorten: " + text}]
+    return client.chat.completions.create(model="gpt-4o-mini", messages=told).choices[0].message.content
+""",
+}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_client_of_its_own_is_recorded_once_replayed_and_charged(
+    tmp_path: Path, server: HTTPServer, capsys: pytest.CaptureFixture[str], client: str
+) -> None:
+    if client == "openai":
+        pytest.importorskip("openai")
+    (tmp_path / "mine.py").write_text(CLIENTS[client])
+    refused = " ".join(run_command(tmp_path, capsys).split())
+    assert "raised on a, in summarizer at step 3: model.cassette.jsonl: no such cassette — record it" in refused
+    assert server.asked == []  # type: ignore[attr-defined]
+    named = f"anthropic={host(server)}" if client == "anthropic" else host(server)
+    recorded = run_command(tmp_path, capsys, "--record-model", named)
+    asked = len(server.asked)  # type: ignore[attr-defined]
+    assert asked == 3
+    scores = tmp_path / "scores.json"
+    assert run_command(tmp_path, capsys) == recorded
+    run_command(tmp_path, capsys, "-o", str(scores))
+    assert len(server.asked) == asked  # type: ignore[attr-defined]
+    rows = {row["metric"]: row for row in json.loads(scores.read_text())["rows"] if row["strategy"] == "mine"}
+    tokens = 3 * (1100 if client == "anthropic" else 73)
+    assert rows["cost.writer_tokens"]["value"] == tokens
+    assert rows["cost.cost_usd"]["value"] is None  # the recording names no priced model
+
+
+def test_a_refused_call_fails_the_row_even_if_the_code_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = CLIENTS["plain"].replace("    return json", "    return 'fallback'\n    return json")
+    (tmp_path / "mine.py").write_text(told)
+    assert "no such cassette — record it" in " ".join(run_command(tmp_path, capsys).split())

@@ -224,7 +224,7 @@ def test_a_missing_cassette_is_told_before_a_replay() -> None:
         ('{"bench_cassette": 1}\n{"request": 3}\n', ":2 $.request"),
         (
             '{"bench_cassette": 1}\n{"request": {"model": "m", "messages": [{"content": 1}]}}\n',
-            "content: expected string",
+            "answer: expected string",
         ),
         (
             '{"bench_cassette": 1}\n{"request": {"model": "m", "messages": []}, "answer": 3}\n',
