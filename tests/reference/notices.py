@@ -55,7 +55,7 @@ def _spelled(phrase: str) -> Iterator[str]:
 
 
 def _pattern(phrase: str) -> str:
-    marks = {"#": r"\d+", "*": r"\w*", "_": r"\s", "~": r".{0,30}?", "B": r"\b"}
+    marks = {"#": r"\d+", "*": r"\w*", "_": r"\s", "~": r".{0,30}", "B": r"\b"}
     return "".join(marks.get(char, re.escape(char)) for char in phrase)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from handmade import result, trace
-from recorded_usage import session, without_usage
+from recorded_usage import session
 
 from bench import load
 from bench.evidence.of_trace import TraceEvidence
@@ -190,8 +190,3 @@ def test_reasoning_explains_what_was_missing_in_coding_runs(shared_traces: Path)
         assert errors[1] < 0.02
         seen += 1
     assert seen == 9
-
-
-def test_usage_that_is_gone_takes_the_decision_with_it() -> None:
-    recording = session(10, RULE, model="gpt-5.2", thinking=THOUGHTS, resent=True)
-    assert calibration_of(without_usage(recording)).reasoning == ""

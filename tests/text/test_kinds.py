@@ -98,10 +98,3 @@ def test_as_the_slow_reference(trace: Trace, strategy: str) -> None:
         assert value(kind, trace, run) == ((kept / total if total else None), total), kind
     kept, total = lost.exit_codes(trace, run)
     assert value("exit_code", trace, run) == ((kept / total if total else None), total)
-
-
-@given(trace=traces(), strategy=st.sampled_from(STRATEGIES))
-def test_the_kinds_add_up_to_all_facts(trace: Trace, strategy: str) -> None:
-    run = run_of(trace, strategy)
-    parts = [value(kind, trace, run)[1] for kind in KINDS if kind != "measure"]
-    assert sum(parts) == measured.value("loss.fact_recall.end", trace, run)[1]

@@ -22,66 +22,45 @@ def kept(untruncated: Any, held: Any) -> tuple[int, int]:
     return found.kept, found.total
 
 
-def test_types_are_told_apart() -> None:
-    for one in (1, True, 1.0, "1"):
-        for other in (1, True, 1.0, "1"):
-            assert kept({"a": one}, {"a": other}) == (int(type(one) is type(other)), 1)
-    assert kept({"p": 1e-20}, {"p": 2e-20}) == (0, 1)
-    assert kept({"p": float("nan")}, {"p": float("nan")}) == (1, 1)
-    assert kept({"p": float("nan")}, {"p": None}) == (0, 1)
+ROWS = [{"id": 1, "n": "x"}, {"id": 2, "n": "x"}, {"id": 2, "n": "x"}]
+LONG = [{"id": number, "kind": "wall", "x": number / 7} for number in range(100)]
+NAN = float("nan")
 
 
-def test_empty_containers_are_leaves() -> None:
-    assert kept({"a": {}, "b": [], "c": ""}, {"a": {}, "b": {}}) == (1, 3)
-    assert kept([], []) == (1, 1)
-
-
-def test_json_in_strings_is_decoded_at_any_depth() -> None:
-    rows = [{"id": 1}, {"id": 2}]
-    assert kept({"data": json.dumps(rows)}, {"data": rows}) == (2, 2)
-    assert kept([{"outer": json.dumps({"inner": json.dumps([1, 2])})}], [{"outer": {"inner": [1, 2]}}]) == (2, 2)
-
-
-def test_rows_may_move_and_change_order_but_stay_a_multiset() -> None:
-    rows = [{"id": 1, "n": "x"}, {"id": 2, "n": "x"}, {"id": 2, "n": "x"}]
-    assert kept({"table": {"rows": rows}}, [rows[2], rows[0]]) == (4, 6)
-    assert kept(rows, [{"id": 2, "n": "x"}] * 5) == (5, 6)  # two rows, and of the third the name alone
-
-
-def test_a_value_counts_only_in_its_own_row() -> None:
-    # the levels are swapped: each row keeps its id, no row its level
-    assert kept([{"id": 1, "level": "a"}, {"id": 2, "level": "b"}], [{"id": 1, "level": "b"}, {"id": 2, "level": "a"}]) == (2, 4)  # fmt: skip
-
-
-def test_dropped_columns_lose_those_columns() -> None:
-    rows = [{"id": number, "kind": "wall", "x": number / 7} for number in range(100)]
-    assert kept(rows, [{"kind": row["kind"], "x": row["x"]} for row in rows]) == (200, 300)
-    assert kept(rows, [{"kind": row["kind"]} for row in rows]) == (100, 300)
-
-
-def test_changed_values_lose_those_values() -> None:
-    rows = [{"id": number, "kind": "wall", "x": number + 0.25} for number in range(100)]
-    assert kept(rows, [{**row, "x": round(row["x"], 1)} for row in rows]) == (200, 300)
-
-
-def test_other_leaves_need_their_last_key() -> None:
-    assert kept({"go": {"total": 12}}, {"summary": {"go": {"total": 12}}}) == (1, 1)
-    assert kept({"go": {"total": 12}}, {"kegg_total": 12}) == (0, 1)
-    # both totals are 12; one held leaf serves one of them
-    assert kept({"go": {"total": 12}, "kegg": {"total": 12}}, {"kegg": {"total": 12}}) == (1, 2)
-    assert kept({"tags": ["a", "b", "b"]}, {"tags": ["b", "a"]}) == (2, 3)
-    assert kept([1, 2, 3], {"first": [1, 2]}) == (2, 3)  # a value under no key needs none
+@pytest.mark.parametrize(
+    ("untruncated", "held", "found"),
+    [
+        *(({"a": one}, {"a": other}, (int(type(one) is type(other)), 1)) for one in (1, True, 1.0, "1") for other in (1, True, 1.0, "1")),
+        ({"p": 1e-20}, {"p": 2e-20}, (0, 1)),
+        ({"p": NAN}, {"p": NAN}, (1, 1)),
+        ({"p": NAN}, {"p": None}, (0, 1)),
+        ({"a": {}, "b": [], "c": ""}, {"a": {}, "b": {}}, (1, 3)),  # empty containers are leaves
+        ([], [], (1, 1)),
+        ({"data": json.dumps(ROWS[:2])}, {"data": ROWS[:2]}, (4, 4)),  # JSON in strings is decoded at any depth
+        ([{"outer": json.dumps({"inner": json.dumps([1, 2])})}], [{"outer": {"inner": [1, 2]}}], (2, 2)),
+        ({"table": {"rows": ROWS}}, [ROWS[2], ROWS[0]], (4, 6)),  # rows may move, but stay a multiset
+        (ROWS, [{"id": 2, "n": "x"}] * 5, (5, 6)),  # two rows, and of the third the name alone
+        # the levels are swapped: each row keeps its id, no row its level
+        ([{"id": 1, "level": "a"}, {"id": 2, "level": "b"}], [{"id": 1, "level": "b"}, {"id": 2, "level": "a"}], (2, 4)),
+        (LONG, [{"kind": row["kind"], "x": row["x"]} for row in LONG], (200, 300)),  # a column dropped
+        (LONG, [{"kind": row["kind"]} for row in LONG], (100, 300)),
+        (LONG[1:7], [{**row, "x": round(row["x"], 1)} for row in LONG[1:7]], (12, 18)),  # values changed
+        ({"go": {"total": 12}}, {"summary": {"go": {"total": 12}}}, (1, 1)),  # other leaves need their last key
+        ({"go": {"total": 12}}, {"kegg_total": 12}, (0, 1)),
+        ({"go": {"total": 12}, "kegg": {"total": 12}}, {"kegg": {"total": 12}}, (1, 2)),  # one held leaf serves one
+        ({"tags": ["a", "b", "b"]}, {"tags": ["b", "a"]}, (2, 3)),
+        ([1, 2, 3], {"first": [1, 2]}, (2, 3)),  # a value under no key needs none
+        ([{"id": 7, "size": {"x": 2}}], {"first": {"id": 7, "size": {"x": 2}}}, (2, 2)),  # out of a row, the whole path
+        ([{"id": 7, "size": {"x": 2}}], {"id": 7, "x": 2}, (1, 2)),
+    ],
+)  # fmt: skip
+def test_by_hand(untruncated: Any, held: Any, found: tuple[int, int]) -> None:
+    assert kept(untruncated, held) == found
 
 
 def test_the_longest_common_end_of_a_path_is_served_first() -> None:
     lost = match(flatten({"a": {"x": {"n": 1}}, "b": {"x": {"n": 1}}}), flatten({"q": {"b": {"x": {"n": 1}}}})).lost
     assert lost == [(("a", "x", "n"), (int, 1))]
-
-
-def test_what_leaves_a_row_needs_its_whole_path() -> None:
-    rows = [{"id": 7, "size": {"x": 2}}]
-    assert kept(rows, {"first": {"id": 7, "size": {"x": 2}}}) == (2, 2)
-    assert kept(rows, {"id": 7, "x": 2}) == (1, 2)
 
 
 def test_cut_text_is_read_as_far_as_it_goes() -> None:

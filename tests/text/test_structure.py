@@ -10,7 +10,7 @@ import pytest
 from generated import traces
 from handmade import opened, result, run_of, trace
 from hypothesis import given, strategies as st
-from measured import evidence_of, measured, value
+from measured import measured, value
 from reference import structure
 
 from bench.evidence.of_run import RunEvidence
@@ -127,58 +127,47 @@ def test_cells_are_type_strict() -> None:
 # ---------------------------------------------------------------- by hand
 
 
-def test_rows_and_columns_are_told_apart() -> None:
-    everything = ("rows_kept", "columns_kept", "schema_kept")
-    assert of_result(ROWS, json.dumps(ROWS), *everything) == [(1.0, 3), (1.0, 4), (1.0, 4)]
-    # one row of three; all columns of it
-    assert of_result(ROWS, json.dumps(ROWS[:1]), *everything) == [(1 / 3, 3), (1.0, 4), (1.0, 4)]
-    # two columns of four, in every row
-    two = [{"id": row["id"], "Ok": row["Ok"]} for row in ROWS]
-    assert of_result(ROWS, json.dumps(two), *everything) == [(1.0, 3), (0.5, 4), (0.5, 4)]
+ALL_PARTS = ("rows_kept", "columns_kept", "schema_kept")
+IDS = [{"id": row["id"], "Ok": row["Ok"]} for row in ROWS]
 
 
-def test_duplicate_rows_count() -> None:
-    assert of_result([{"a": 1}] * 4, '[{"a": 1}, {"a": 1}]', "rows_kept") == [(0.5, 4)]
-    assert of_result([{"a": 1}] * 2, json.dumps([{"a": 1}] * 9), "rows_kept") == [(1.0, 2)]
+@pytest.mark.parametrize(
+    ("data", "text", "kept"),
+    [
+        (ROWS, json.dumps(ROWS), [(1.0, 3), (1.0, 4), (1.0, 4)]),
+        (ROWS, json.dumps(ROWS[:1]), [(1 / 3, 3), (1.0, 4), (1.0, 4)]),  # one row of three; all columns of it
+        (ROWS, json.dumps(IDS), [(1.0, 3), (0.5, 4), (0.5, 4)]),  # two columns of four, in every row
+        (ROWS, "Base Offset is 1.5 long", [(0.0, 3), (0.0, 4), (0.0, 4)]),  # prose about rows is no rows
+        ([{"a": 1}] * 4, '[{"a": 1}, {"a": 1}]', [(0.5, 4), (1.0, 1), (1.0, 1)]),
+        ([{"a": 1}] * 2, json.dumps([{"a": 1}] * 9), [(1.0, 2), (1.0, 1), (1.0, 1)]),
+        ({"go": {"total": 1, "terms": []}}, '{"total": 2}', [(None, 0), (None, 0), (0.5, 2)]),  # unwrapped
+        ({"total": 1}, '{"result": {"total": 2}}', [(None, 0), (None, 0), (1.0, 1)]),  # wrapped
+        ([1, 2], "[1, 2]", [(None, 0), (None, 0), (None, 0)]),
+    ],
+)
+def test_rows_and_columns_are_told_apart(data: Any, text: str, kept: list[tuple[float | None, float]]) -> None:
+    assert of_result(data, text, *ALL_PARTS) == kept
 
 
-def test_prose_about_rows_is_no_rows() -> None:
-    assert of_result(ROWS, "Base Offset is 1.5 long", "rows_kept", "columns_kept", "schema_kept") == [
-        (0.0, 3),
-        (0.0, 4),
-        (0.0, 4),
-    ]
+NUMBERS = {"go": {"total": 471, "significant": 36.5}, "kegg": {"total": 512, "significant": 7.25}}
 
 
-def test_keys_may_be_wrapped_or_unwrapped() -> None:
-    assert of_result({"go": {"total": 1, "terms": []}}, '{"total": 2}', "schema_kept") == [(0.5, 2)]
-    assert of_result({"total": 1}, '{"result": {"total": 2}}', "schema_kept") == [(1.0, 1)]
-    assert of_result([1, 2], "[1, 2]", "schema_kept") == [(None, 0)]
-
-
-def test_leaf_recall_reads_tables() -> None:
-    for text in (CSV, MARKDOWN, TOON):
-        assert of_result(ROWS, text, "leaf_recall", "rows_kept") == [(1.0, 12), (1.0, 3)]
-    # pandas writes 1e-20 in full here, so nothing is lost either
-    assert of_result({"n": 3, "walls": ROWS}, PANDAS, "leaf_recall") == [(12 / 13, 13)]
-    assert of_result({"n": 3, "walls": ROWS}, f"{PANDAS}\n\nn: 3", "leaf_recall") == [(1.0, 13)]
-
-
-# ---------------------------------------------------------------- seen through
-
-
-def test_every_number_without_its_label_is_seen_through() -> None:
-    data = {"go": {"total": 471, "significant": 36.5}, "kegg": {"total": 512, "significant": 7.25}}
-    assert of_result(data, "471 36.5 512 7.25", "leaf_recall", "schema_kept") == [(0.0, 4), (0.0, 4)]
-    labelled = "total: 471, significant: 36.5\ntotal: 512, significant: 7.25"
-    assert of_result(data, labelled, "leaf_recall") == [(1.0, 4)]
-    assert of_result(data, "total: 36.5\nsignificant: 471", "leaf_recall") == [(0.0, 4)]  # swapped
-
-
-def test_numbers_beside_a_table_need_their_label_too() -> None:
-    data = {"count": 471, "walls": ROWS}
-    assert of_result(data, f"{CSV}\n\n471", "leaf_recall") == [(12 / 13, 13)]
-    assert of_result(data, f"{CSV}\n\ncount 471", "leaf_recall") == [(1.0, 13)]
+@pytest.mark.parametrize(
+    ("data", "text", "kept"),
+    [
+        *((ROWS, text, (1.0, 12)) for text in (CSV, MARKDOWN, TOON)),
+        # pandas writes 1e-20 in full here, so nothing is lost either
+        ({"n": 3, "walls": ROWS}, PANDAS, (12 / 13, 13)),
+        ({"n": 3, "walls": ROWS}, f"{PANDAS}\n\nn: 3", (1.0, 13)),
+        ({"n": 471, "walls": ROWS}, f"{CSV}\n\n471", (12 / 13, 13)),
+        ({"count": 471, "walls": ROWS}, f"{CSV}\n\ncount 471", (1.0, 13)),
+        (NUMBERS, "471 36.5 512 7.25", (0.0, 4)),  # every number without its label is seen through
+        (NUMBERS, "total: 471, significant: 36.5\ntotal: 512, significant: 7.25", (1.0, 4)),
+        (NUMBERS, "total: 36.5\nsignificant: 471", (0.0, 4)),  # swapped
+    ],
+)
+def test_leaves_are_read_from_tables_and_beside_their_label(data: Any, text: str, kept: tuple[float, float]) -> None:
+    assert of_result(data, text, "leaf_recall") == [kept]
 
 
 # ---------------------------------------------------------------- limits and the slow reference
@@ -205,17 +194,6 @@ def test_as_the_slow_reference(trace: Trace, strategy: str) -> None:
             samples = measured(f"loss.{part}.{place}", trace, run)
             ours = {sample.step: (sample.numerator, sample.denominator) for sample in samples}
             assert ours == expected[part], part
-
-
-@given(trace=traces(extras=True), strategy=st.sampled_from(STRATEGIES))
-def test_what_holds_of_every_strategy(trace: Trace, strategy: str) -> None:
-    run = run_of(trace, strategy)
-    for found in evidence_of(trace, run).prompts.leaves.values():
-        for held in found:
-            assert 0 <= held.match.kept <= held.match.total
-            for kept, total in (held.rows, held.columns, held.paths):
-                assert 0 <= kept <= total
-                assert strategy != "keep_all" or kept == total
 
 
 plain_rows = st.fixed_dictionaries(

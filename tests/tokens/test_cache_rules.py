@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 import pytest
 from handmade import trace
-from hypothesis import given, strategies as st
 from recorded_usage import session
 
 from bench import compare, load
@@ -17,7 +16,7 @@ from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.pricing import CachePrefix, kept_prefixes
 from bench.metrics import metric_of
-from bench.model import Counting, Message, ModelTurn, Prompt, Run, Splice, ToolsChanged, Trace, Usage, UserTurn
+from bench.model import Counting, Message, ModelTurn, Prompt, Run, Splice, Trace, UserTurn
 from bench.replayer.loop import Replayer
 from bench.strategies import parse_strategy
 from bench.tokens.caching import CacheRule, cache_rule
@@ -87,17 +86,6 @@ def test_a_cache_lives_for_a_while(model: str, minutes: float, kept: bool) -> No
     assert rule is not None
     assert (rule.read(5000, minutes * MINUTE_S) > 0) is kept
     assert rule.read(5000, None) > 0  # a trace without times
-
-
-@given(
-    st.sampled_from(("gpt-4o", "gpt-5.5", "claude-opus-4-5", "gemini-2.5-pro", "grok-4", "deepseek-chat")),
-    st.integers(0, 9000),
-    st.integers(0, 9000),
-)
-def test_a_longer_prefix_is_never_read_less_and_never_more_than_it_is(model: str, one: int, other: int) -> None:
-    rule = cache_rule(provider_of(model), model)
-    assert rule is not None
-    assert rule.read(min(one, other)) <= rule.read(max(one, other)) <= max(one, other)
 
 
 # ---------------------------------------------------------------- what prompts share
@@ -237,41 +225,6 @@ def test_a_cache_that_nobody_asked_for_is_neither_read_nor_written() -> None:
     assert any(call.written for call in keep_all(unknown).calls)
     switched_off = compare(not_asked, "keep_all", calibrate=False)
     assert switched_off.value("keep_all", "cost.cached_prompt_tokens") == 0
-
-
-def test_writes_without_reads_are_a_use_of_the_cache() -> None:
-    turns = [
-        ModelTurn(index=number, model="claude-sonnet-4-5",
-                  usage=Usage(prompt_tokens=2000 + number, cached_prompt_tokens=0, cache_write_tokens=2000))
-        for number in range(1, 7)
-    ]  # fmt: skip
-    found = counting_of(trace(UserTurn(index=0, content="hi"), *turns))
-    assert (found.cache_used, found.cache_share) == (True, 0.0)
-
-
-def test_a_first_prompt_and_changed_tools_say_nothing_of_the_share() -> None:
-    steps: list[Any] = [UserTurn(index=0, content="hi")]
-    for number in range(3):
-        steps += [
-            ToolsChanged(index=1 + 2 * number, tools=({"n": number},)),
-            ModelTurn(index=2 + 2 * number, model="gpt-4o", usage=Usage(prompt_tokens=5000, cached_prompt_tokens=0)),
-        ]
-    assert (counting_of(trace(*steps)).cache_used, counting_of(trace(*steps)).cache_share) == (True, 1.0)
-
-
-def test_a_turn_without_usage_says_nothing_and_does_not_end_the_recording() -> None:
-    """5,000 tokens are sent again and again. The third turn reports no usage: of the two that can be read, one was."""
-    cached = [0, 4992, None, 0, 0]
-    turns = [
-        ModelTurn(
-            index=1 + number,
-            model="gpt-4o",
-            usage=None if read is None else Usage(prompt_tokens=5000, cached_prompt_tokens=read),
-        )
-        for number, read in enumerate(cached)
-    ]
-    found = counting_of(trace(UserTurn(index=0, content="hi"), *turns))
-    assert (found.cache_used, found.cache_share) == (True, 0.5)
 
 
 # ---------------------------------------------------------------- recorded runs

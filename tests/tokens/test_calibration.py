@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from generated import traces
 from handmade import trace
 from hypothesis import given, strategies as st
 from recorded_usage import session, with_usage, without_usage
@@ -248,20 +247,6 @@ def test_calibration_can_be_switched_off() -> None:
 
 
 # ---------------------------------------------------------------- what uses it
-
-
-@pytest.mark.slow
-@given(
-    traces(max_turns=10, extras=True),
-    st.sampled_from(("keep_all", "recorded", "mask=compactor=mask_observations:keep_last=1")),
-)
-def test_a_prompt_costs_its_framing_its_tools_and_its_messages(recording: Trace, spec: str) -> None:
-    replayer = Replayer(TraceEvidence(recording))
-    run = replayer.run(parse_strategy(spec))
-    assert run.counting == replayer.prepared.calibration.counting
-    for prompt, keys in run.walk():
-        messages = sum(run.message_tokens[key] for key in keys)
-        assert prompt.tokens == run.counting.prompt_tokens + prompt.tools_tokens + messages >= 0
 
 
 def test_the_recorded_strategy_costs_what_the_provider_counted() -> None:
