@@ -51,11 +51,6 @@ def test_only_windows_are_set_and_everything_else_stays() -> None:
     assert [has_window(parse_strategy(text)) for text in EVERYONE] == [True, False, True, False, False]
 
 
-def test_no_budget_changes_nothing() -> None:
-    declared = [parse_strategy(text) for text in EVERYONE]
-    assert at_budgets(declared, []) == tuple(declared)
-
-
 def test_a_users_own_compactor_has_a_window_too(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def f(window, *, max_tokens: int = 9):\n    return None\n")
     made = at_budgets([parse_strategy("mine=compactor=mine.py:f", tmp_path)], [50])
@@ -111,10 +106,6 @@ def test_a_strategy_that_raised_is_not_ranked(tmp_path: Path) -> None:
     )
     (only,) = budget_ranks(bench.run_scenario(plan))[5000]
     assert (only.strategy, only.rank, only.reason) == ("b@5000", None, "raised on long")
-
-
-def test_without_budgets_nothing_is_ranked(tmp_path: Path) -> None:
-    assert budget_ranks(bench.run_scenario(scenario(tmp_path, ()))) == {}
 
 
 def test_a_gate_on_a_strategy_is_judged_at_every_budget(tmp_path: Path) -> None:

@@ -6,22 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from orders import ORDERS
 from repository import bench, commit, git
 
-TEXT = "; ".join(f"order W{number} ships to gate G{number}" for number in range(100, 130))
-STEPS = [
-    {
-        "bench_trace": 1,
-        "id": "orders",
-        "source": {"format": "native", "path": "orders.jsonl"},
-        "labels": {},
-        "meta": {},
-    },
-    {"kind": "user", "index": 0, "content": "Which orders ship?"},
-    {"kind": "model", "index": 1, "content": "", "tool_calls": [{"id": "a", "name": "orders", "arguments": {}}]},
-    {"kind": "result", "index": 2, "call_id": "a", "function": "orders", "seen": TEXT},
-    {"kind": "model", "index": 3, "content": "Order W128 ships to gate G128."},
-]
 GATE = '[[gates]]\nmetric = "loss.fact_recall.shown"\nstrategy = "mine"\nmax_drop = "5%"\n'
 HEAD = """traces = ["orders.jsonl"]
 strategies.mine = { summarizer = "truncate:limit=5000" }
@@ -36,7 +23,7 @@ def repository(tmp_path, monkeypatch):
         monkeypatch.setenv(name, "/dev/null")
     monkeypatch.chdir(tmp_path)
     git("init", "--quiet")
-    Path("orders.jsonl").write_text("".join(json.dumps(step) + "\n" for step in STEPS))
+    Path("orders.jsonl").write_text(ORDERS)
     SCENARIO.write_text(HEAD + GATE)
     Path("b.toml").write_text(HEAD + GATE)
     commit("start")

@@ -88,19 +88,19 @@ def test_of_all_ways_to_label_the_same_values_at_most_one_in_20_is_called_sure(n
 
 @pytest.mark.slow
 def test_what_does_not_differ_is_called_sure_at_most_one_time_in_20():
-    """Drawn, at every number of cases from 2 to 30. Run with -s to see the table."""
+    """Drawn, at several numbers of cases. Run with -s to see the table."""
     rng = np.random.default_rng(20)
     columns = [(aggregate, spread) for aggregate in ("sum", "max", "pooled")
                for spread in (SHARES if aggregate == "pooled" else SPREADS)]  # fmt: skip
     print("\ncases  " + "  ".join(f"{aggregate}:{spread.__name__[:8]:8}" for aggregate, spread in columns))
     whole = dict.fromkeys(columns, 0)
-    for n in range(2, 31):
+    for n in (2, 5, 6, 8, 12, 13, 20, 30):
         found = [sum(certainty(pairs(rng, spread, n, aggregate), aggregate, SWAPS).sure for _ in range(DRAWS))
                  for aggregate, spread in columns]  # fmt: skip
         print(f"{n:5}  " + "  ".join(f"{count / DRAWS:12.1%}" for count in found))
         whole = {column: whole[column] + count for column, count in zip(columns, found, strict=True)}
         assert max(found) <= (most_by_chance(DRAWS, 0.05) if n >= FEWEST else 0), (n, found)
-    drawn = DRAWS * 25
+    drawn = DRAWS * 6
     print("  all  " + "  ".join(f"{count / drawn:12.1%}" for count in whole.values()))
     assert max(whole.values()) <= most_by_chance(drawn, 0.05)
 
@@ -240,13 +240,6 @@ def test_zero_is_a_value_of_both_sides():
     assert (found.n, found.delta, found.low, found.high, found.better) == (6, -12.0, -12.0, -12.0, True)
     found = delta([2.0] * 6, [0.0] * 6)
     assert (found.delta, found.low, found.high, found.better) == (12.0, 12.0, 12.0, False)
-
-
-def test_below_six_cases_no_interval_is_shown_and_nothing_is_sure():
-    found = delta([50.0] * 5, [100.0] * 5)
-    assert (found.better, found.low, found.p, found.n) == (None, None, None, 5)
-    assert found.reason == "5 cases: nothing is sure below 6"
-    assert change(found, "tokens").whole == "−50%"
 
 
 def test_an_interval_has_the_digits_that_its_width_deserves():

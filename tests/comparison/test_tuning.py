@@ -244,21 +244,3 @@ def test_a_report_of_tuning_never_takes_the_place_of_what_it_reads(
     ):
         code, _, err = said(capsys, "--traces", traces, "--strategy", sweep, "-o", str(report), "-o", str(wanted))
         assert (code, says in err, report.exists()) == (2, True, False)
-
-
-@pytest.mark.slow
-def test_a_setting_of_ones_own_has_the_limits_that_are_given(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "mine.py").write_text(
-        "import time\n\n\ndef f(text: str, seconds=0.0):\n    time.sleep(seconds * ('part_8' in text))\n    return text\n"
-    )
-    recorded(tmp_path, 12)
-    monkeypatch.chdir(tmp_path)
-    given = ["--traces", "*.jsonl", "--strategy", "mine=summarizer=mine.py:f:seconds=0|9", "--call-timeout", "0.3"]
-    code, _, err = said(capsys, *given, "-o", "r.json")
-    assert code == 0, err
-    told = json.loads((tmp_path / "r.json").read_text())
-    kinds = {item["strategy"]: [found["kind"] for found in item["obstacles"]] for item in told["advice"]["candidates"]}
-    assert kinds["mine-9"] == ["raised"]
-    assert code == 0

@@ -13,24 +13,10 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from orders import ORDERS
 from repository import bench
 
 from bench.plugins import apart
-
-FACTS = "; ".join(f"order W{number} ships to gate G{number} for {number}.25 EUR" for number in range(100, 130))
-STEPS = [
-    {
-        "bench_trace": 1,
-        "id": "orders",
-        "source": {"format": "native", "path": "orders.jsonl"},
-        "labels": {},
-        "meta": {},
-    },
-    {"kind": "user", "index": 0, "content": "Which orders ship?"},
-    {"kind": "model", "index": 1, "content": "", "tool_calls": [{"id": "a", "name": "orders", "arguments": {}}]},
-    {"kind": "result", "index": 2, "call_id": "a", "function": "orders", "seen": FACTS},
-    {"kind": "model", "index": 3, "content": "Order W128 ships to gate G128 for 128.25 EUR."},
-]
 
 EVERY_FUNCTION = "import gc, types\nfor one in [one for one in gc.get_objects() if isinstance(one, types.FunctionType)]:\n    if one.__module__ and one.__module__.startswith('bench.'):\n"
 
@@ -144,7 +130,7 @@ def run(folder: Path, sources: dict[str, str]) -> tuple[int, dict]:
         lines.append(f'{name} = {{ summarizer = "{name}.py:summarize" }}')
     lines += ["[[gates]]", 'metric = "loss.fact_recall.shown"', "min = 0.9"]
     (folder / "scenario.toml").write_text("\n".join(lines) + "\n")
-    (folder / "orders.jsonl").write_text("".join(json.dumps(step) + "\n" for step in STEPS))
+    (folder / "orders.jsonl").write_text(ORDERS)
     code = bench(
         "run", folder / "scenario.toml", "--jobs", 1, "--call-timeout", 3, "--memory", 512, "-o", folder / "x.json"
     )
@@ -202,7 +188,7 @@ def test_no_strategy_turns_its_verdict_or_touches_another_row_slow_because_some_
 def test_no_code_of_a_strategy_runs_in_the_process_that_measures_and_reports(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     noting = "import os\nopen(os.path.join(os.path.dirname(__file__), 'pids'), 'a').write(f'{os.getpid()}\\n')"
-    (tmp_path / "orders.jsonl").write_text("".join(json.dumps(step) + "\n" for step in STEPS))
+    (tmp_path / "orders.jsonl").write_text(ORDERS)
     (tmp_path / "mine.py").write_text(source(at_import=noting, in_call=noting))
     outputs = [text for ending in ("html", "md", "json", "xml", "txt", "csv") for text in ("-o", f"x.{ending}")]
     assert (

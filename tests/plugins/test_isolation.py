@@ -232,7 +232,7 @@ def test_nobody_notices_the_vandals() -> None:
     assert vandal.changed["dict"] > 100, "they did change what they were given"
     assert vandal.changed["list"] > 50
     kinds = {"ToolResult", "Record", "Message", "ToolCall", "Window", "Execution", "ModelTurn", "UserTurn", "Approval", "RouteDecision",
-             "ContextReset", "Future", "Need", "ThreadPrompt"}  # fmt: skip
+             "ContextReset", "Future", "ThreadPrompt"}  # fmt: skip
     assert kinds <= set(vandal.changed), "frozen values too, by force: each of these was handed to somebody"
     assert {"mapping", "sequence"} <= set(vandal.refused)
 

@@ -52,15 +52,15 @@ FILES = {
     "import os\n            if os.fork(): os._exit(0)\n            __import__('time').sleep(600)": "it ended its process (exit code 0)",
     "junk()": "it left its process unable to answer",
     "import os; os.closerange(3, 100)": "it ended its process",
-    "raise SystemExit(0)": "SystemExit: 0 (r.py:22)",
+    "raise SystemExit(0)": "SystemExit: 0 (r.py:",
     "raise KeyboardInterrupt": "KeyboardInterrupt",
     "raise GeneratorExit": "GeneratorExit",
     "input()": "EOFError",
     "while True: pass": "a call took more than 3 s — make it faster, or raise --call-timeout",
     "import os; os.kill(os.getpid(), 19)": "a call took more than 3 s",
     "x = 'x' * (8 << 30)": "it needs more than 2000 MiB of memory — keep less, or raise --memory",
-    "def g(): return g()\n            g()": "(r.py:22)",  # RecursionError, or what Python 3.11 makes of it
-    "{}['no']": "KeyError: 'no' (r.py:22)",
+    "def g(): return g()\n            g()": "(r.py:",  # RecursionError, or what Python 3.11 makes of it
+    "{}['no']": "KeyError: 'no' (r.py:",
     "raise PartOf('is part of x')": "is part of x",
     "yield 'x'": "`read` gave a str, expected a Trace",
     "yield trace(steps=[1])": "the steps of a trace are a tuple of steps",
@@ -111,28 +111,29 @@ def refused(path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("body", FILES)
-def test_what_a_reader_does_to_its_process_costs_its_file(folder, body):
-    (folder / "r.py").write_text(READER.format(body))
+def test_what_a_reader_does_to_its_process_costs_its_file_slow_because_some_hang(folder):
+    for number in range(len(FILES)):
+        (folder / "runs" / f"b{number:02}.x").write_text(f"bad{number} b")
+    inner = [body.replace("\n", "\n    ") for body in FILES]
+    each = [f"if document.data.startswith(b'bad{n} '):\n                {body}" for n, body in enumerate(inner)]
+    (folder / "r.py").write_text(READER.format("\n            ".join(each)))
     loaded = load("r.py:R:runs", limits=LIMITS)
-    assert [trace.id for trace in loaded.traces] == ["a.x", "c.x"]
-    ((name, reason),) = loaded.skipped
-    assert name == "runs/b.x"
-    assert FILES[body] in reason
-    said = refused("r.py:R:runs/b.x")
-    assert FILES[body] in said
-    assert said.startswith("runs/b.x: ")
-    assert "PartOf" in body or "r.py:R" in said
+    assert [trace.id for trace in loaded.traces] == ["a.x", "b.x", "c.x"]
+    assert [name for name, _ in loaded.skipped] == [f"runs/b{number:02}.x" for number in range(len(FILES))]
+    for (_, reason), says in zip(loaded.skipped, FILES.values(), strict=True):
+        assert says in reason
+    said = refused("r.py:R:runs/b00.x")
+    assert said.startswith("runs/b00.x: ")
+    assert "r.py:R" in said
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", LOADS)
 def test_a_reader_that_cannot_be_loaded_is_one_error_at_once(folder, code):
     (folder / "r.py").write_text(code)
-    for path in ("r.py:R:runs", "r.py:R:runs/a.x"):
-        said = refused(path)
-        assert LOADS[code] in said
-        assert "r.py" in said
+    said = refused("r.py:R:runs")
+    assert LOADS[code] in said
+    assert "r.py" in said
 
 
 @pytest.mark.parametrize("method", GIVES)

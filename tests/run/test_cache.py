@@ -90,6 +90,7 @@ def test_one_changed_strategy_is_replayed_alone(folder: Path, replays: list[str]
 
 
 CHANGES = {
+    "a variable": lambda folder: os.environ.update(MORE="abc"),
     "its file": lambda folder: (folder / "mine.py").write_text(MINE.replace("[:most()]", "[:most() + 1]")),
     "a file that it reads": lambda folder: (folder / "most.txt").write_text("12"),
     "a module that it imports": lambda folder: (folder / "rules.py").write_text("def most():\n    return 4\n"),
@@ -98,25 +99,16 @@ CHANGES = {
 
 
 @pytest.mark.slow
-def test_what_code_of_a_file_looked_at_is_seen_when_it_changes(folder: Path, replays: list[str]) -> None:
+def test_what_code_of_a_file_looked_at_is_seen_when_it_changes(
+    folder: Path, replays: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MORE", "")
     made(folder)
     for what, change in CHANGES.items():
         replays.clear()
         change(folder)
         found = made(folder)
         assert replays == ["mine"] * 2, what
-    assert found == made(folder, case_cache=None)
-
-
-@pytest.mark.slow
-def test_a_variable_that_it_asks_for_is_seen_when_it_changes(
-    folder: Path, replays: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made(folder)
-    replays.clear()
-    monkeypatch.setenv("MORE", "abc")
-    found = made(folder)
-    assert replays == ["mine"] * 2
     assert found == made(folder, case_cache=None)
 
 
@@ -152,16 +144,22 @@ def test_a_function_that_was_passed_is_never_kept(tmp_path: Path, replays: list[
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", ["seed", "calibrate", "model"])
-def test_settings_that_count_are_part_of_the_key(folder: Path, replays: list[str], key: str) -> None:
-    """Seconds: each setting is measured three times."""
-    made(folder)
-    replays.clear()
-    said = {"seed": "seed = 3", "calibrate": "calibrate = false", "model": 'model = "gpt-4o"'}[key]
-    (folder / "s.toml").write_text(said + "\n" + SCENARIO)
-    found = made(folder)
-    assert bool(replays) == (key != "seed")
-    assert found == made(folder, case_cache=None)
+def test_settings_that_count_are_part_of_the_key_and_a_damaged_entry_is_none(folder: Path, replays: list[str]) -> None:
+    """Seconds: nine runs."""
+    first = made(folder)
+    damages = (lambda data: data[:-9], lambda data: data[:40] + bytes([data[40] ^ 1]) + data[41:], lambda data: b"")
+    for damaged in damages:
+        for _, _, path in list(Cache(folder / "kept").files()):
+            path.write_bytes(damaged(path.read_bytes()))
+        replays.clear()
+        assert made(folder) == first
+        assert len(replays) == 2 * 5
+    for said, counts in (("seed = 3", False), ("calibrate = false", True), ('model = "gpt-4o"', True)):
+        replays.clear()
+        (folder / "s.toml").write_text(said + "\n" + SCENARIO)
+        found = made(folder)
+        assert bool(replays) == counts
+        assert found == made(folder, case_cache=None)
 
 
 def test_another_trace_and_other_labels_are_measured(folder: Path, replays: list[str]) -> None:
@@ -172,20 +170,6 @@ def test_another_trace_and_other_labels_are_measured(folder: Path, replays: list
     found = made(folder)
     assert len(replays) == 2 * 5
     assert found == made(folder, case_cache=None)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("damage", ["cut short", "another byte", "empty"])
-def test_a_damaged_entry_is_measured_again(folder: Path, replays: list[str], damage: str) -> None:
-    """Seconds: each damage is a whole run."""
-    first = made(folder)
-    for _, _, path in list(Cache(folder / "kept").files()):
-        data = path.read_bytes()
-        changed = {"cut short": data[:-9], "another byte": data[:40] + bytes([data[40] ^ 1]) + data[41:], "empty": b""}
-        path.write_bytes(changed[damage])
-    replays.clear()
-    assert made(folder) == first
-    assert len(replays) == 2 * 5
 
 
 class Evil:
@@ -245,13 +229,12 @@ def test_the_command_shows_and_clears_it(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_run_that_was_killed_goes_on_where_it_was_in_processes_of_their_own(folder: Path, jobs: int) -> None:
+def test_a_run_that_was_killed_goes_on_where_it_was_in_processes_of_their_own(folder: Path) -> None:
     """Seconds: each run is a process that loads everything."""
     for turns in range(5, 15):
         trace = opened(shell(turns, start=2), id=f"run_{turns}")
         (folder / "runs" / f"{trace.id}.jsonl").write_bytes(encode_trace(trace))
-    command = [sys.executable, "-m", "bench", "run", "s.toml", "--jobs", str(jobs), "-o", "x.json", "-o", "x.html"]
+    command = [sys.executable, "-m", "bench", "run", "s.toml", "--jobs", "2", "-o", "x.json", "-o", "x.html"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "BENCH_CACHE": str(folder / "kept")}
     started = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60

@@ -9,22 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from orders import ORDERS
 from repository import bench, commit, git
 
-FACTS = "; ".join(f"order W{number} ships to gate G{number} for {number}.25 EUR" for number in range(100, 130))
-STEPS = [
-    {
-        "bench_trace": 1,
-        "id": "orders",
-        "source": {"format": "native", "path": "orders.jsonl"},
-        "labels": {},
-        "meta": {},
-    },
-    {"kind": "user", "index": 0, "content": "Which orders ship?"},
-    {"kind": "model", "index": 1, "content": "", "tool_calls": [{"id": "a", "name": "orders", "arguments": {}}]},
-    {"kind": "result", "index": 2, "call_id": "a", "function": "orders", "seen": FACTS},
-    {"kind": "model", "index": 3, "content": "Order W128 ships to gate G128 for 128.25 EUR."},
-]
 SCENARIO = """traces = ["orders.jsonl"]
 strategies.mine = { summarizer = "summarizers.py:summarize" }
 [[gates]]
@@ -55,7 +42,7 @@ def repository(tmp_path, monkeypatch):
     git("init", "--quiet")
     written(
         {
-            "bench/orders.jsonl": "".join(json.dumps(step) + "\n" for step in STEPS),
+            "bench/orders.jsonl": ORDERS,
             "bench/scenario.toml": SCENARIO,
             "bench/summarizers.py": SUMMARIZE,
             "src/myagent/__init__.py": "",
