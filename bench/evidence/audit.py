@@ -110,11 +110,7 @@ class Audit(Value, frozen=True, kw_only=True):
 
 
 def headroom(now: Charges, least: Charges) -> float | None:
-    """Return the share that one run costs less than another, in dollars, without prices in prompt tokens; 0 for more, None for a run of nothing.
-
-    >>> headroom(Charges(prompt_tokens=100), Charges(prompt_tokens=60))
-    0.4
-    """
+    """Return the share that one run costs less than another, in dollars, without prices in prompt tokens; 0 for more, None for a run of nothing."""
     today, floor = (
         (now.usd, least.usd) if now.usd and least.usd is not None else (now.prompt_tokens, least.prompt_tokens)
     )
@@ -122,13 +118,7 @@ def headroom(now: Charges, least: Charges) -> float | None:
 
 
 def audit_of(recorded: RunEvidence, floor: RunEvidence | None = None) -> Audit:
-    """Return what happened in a recording, from its replay under `recorded`, and under `floor` where somebody replayed that.
-
-    >>> from bench.metrics import example
-    >>> found = audit_of(example())
-    >>> found.spent.prompt_tokens, [(part.name, part.messages) for part in found.parts if part.tool], found.rereads
-    (31, [('count', 1)], ())
-    """
+    """Return what happened in a recording, from its replay under `recorded`, and under `floor` where somebody replayed that."""
     trace = recorded.trace
     turns = turns_spent(recorded)
     costs = carried(recorded.run, recorded.calls, turns)

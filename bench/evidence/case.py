@@ -34,11 +34,6 @@ def case_of(
 
     `shown` are the strategies that reports look at closely, `losses_for` the metrics whose losses are kept, `results_shown` how many results are
     shown beside what was kept of them, `prompts_for` the strategies whose prompts can be opened.
-
-    >>> from bench.metrics import example
-    >>> run = example()
-    >>> case_of(run.of_trace, RecordingShown(sha256=""), {"cut": run}, {"cut": {}}, {"cut": ()}).results_damaged
-    0
     """
     results = of_trace.results
     looked_at = {name: scored for name, scored in samples.items() if name in shown}
@@ -131,11 +126,7 @@ def _prompts(run: Run, found: Sequence[CallShown], chosen: set[int], keys: dict[
 
 
 def _edits(before: Sequence[str], now: Sequence[str], numbers: Mapping[str, int]) -> list[list[Any]]:
-    """The edit that turns one prompt into another, between the beginning and the end that both have; none for the same.
-
-    >>> _edits(["a", "b", "c"], ["a", "d", "e", "c"], {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4}), _edits(["a"], ["a"], {"a": 0})
-    ([[1, 1, [3, 4]]], [])
-    """
+    """The edit that turns one prompt into another, between the beginning and the end that both have; none for the same."""
     most = min(len(before), len(now))
     start = next((at for at in range(most) if before[at] != now[at]), most)
     end = next((at for at in range(most - start) if before[-1 - at] != now[-1 - at]), most - start)
@@ -149,11 +140,7 @@ def _text(message: Message) -> str:
 
 
 def _chars(lengths: Sequence[int]) -> int:
-    """The characters kept of a message, so that all messages together are not too many.
-
-    >>> _chars([100] * 3), _chars([9_000] * 50), _chars([9_000] * 1_000)
-    (6000, 6000, 262)
-    """
+    """The characters kept of a message, so that all messages together are not too many."""
     chars = MESSAGE_CHARS
     while chars > LEAST_CHARS and sum(min(length, chars) for length in lengths) > MOST_CHARS:
         chars = max(LEAST_CHARS, chars * 4 // 5)

@@ -149,11 +149,7 @@ def _of_shares(scored: Scored, info: MetricInfo) -> list[Loss]:
 
 
 def _told(detail: Detail | None) -> tuple[str, ...]:
-    """The words of a sample's detail that names no facts.
-
-    >>> _told(Turned(router="r", at="end", expected="next", taken="stop", expected_from="recorded"))
-    ('r went to stop, expected next',)
-    """
+    """The words of a sample's detail that names no facts."""
     if isinstance(detail, Turned):
         return (f"{detail.router} went to {detail.taken}, expected {detail.expected}",)
     if isinstance(detail, Asked) and detail.absent:
@@ -213,11 +209,6 @@ def causes(samples: Mapping[str, Scored], results: Mapping[int, ToolResult]) -> 
     """Everything that some strategies (their samples by metric) lost on one case, grouped; what later turns missed most comes first.
 
     `results` are the tool results by step. Nothing lost: ().
-
-    >>> missed = Sample(numerator=0.0, denominator=1.0, step=9, detail=Missed(fact="a.csv", kind="path", source=2, origin="result", distance=3))
-    >>> result = ToolResult(index=2, call_id="c", function="list_walls", seen="a.csv")
-    >>> [(item.what, item.function, item.missed) for item in causes({"cut": {"needed.recall": [missed]}}, {2: result})]
-    [('paths', 'list_walls', 1)]
     """
     found: dict[tuple[str, str, str], _CauseFound] = {}
     for strategy, scored in samples.items():

@@ -138,11 +138,7 @@ class _Fields:
 
 
 def _is_prose(text: str) -> bool:
-    """True if a value is a text and no field.
-
-    >>> _is_prose("Bottom of the Mariana Trench"), _is_prose("Level 7 does not exist, the highest one is Level 4")
-    (False, True)
-    """
+    """True if a value is a text and no field."""
     words = text.split()
     return (
         len(text) > _FIELD_CHARS

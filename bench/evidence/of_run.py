@@ -94,10 +94,6 @@ class RunEvidence:
     `prompts` is what its prompts hold, `count` counts tokens in its encoding. `silent` is the same strategy with a writer that says nothing (None:
     it writes no summaries). `oracle_tokens` says what a reference that reads the future costs (None: nobody can say, because nothing may be
     replayed).
-
-    >>> from bench.metrics import example
-    >>> [(held.result.index, held.gone) for held in example().prompts.scan.results["end"]]
-    [(2, ('a/b.csv',))]
     """
 
     def __init__(

@@ -46,11 +46,6 @@ from .validity import RecordedPrompts
 class TraceEvidence:
     """One trace, and what depends on it alone. It lives as long as its case is measured. `model` names the model of turns that name none, in a
     trace that names none at all.
-
-    >>> from bench.metrics import example
-    >>> evidence = TraceEvidence(example().trace)
-    >>> [item.fact for item in evidence.dependencies], evidence.kinds[2]["path"]
-    (['471', 'a/b.csv'], ('a/b.csv',))
     """
 
     def __init__(self, trace: Trace, model: str | None = None) -> None:

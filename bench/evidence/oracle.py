@@ -127,12 +127,7 @@ def find_needs(trace: Trace, dependencies: Iterable[Dependency], label: Callable
 
 
 def may_miss(needs: Sequence[Need], recall: float) -> int:
-    """The number of dependencies that a selection may miss and still reach a share of them; 0 where there are none.
-
-    >>> needs = [Need("main", fact, "result", source=2, last=3, prompts=1, dependencies=1) for fact in ("471", "a/b.csv")]
-    >>> may_miss(needs, 1.0), may_miss(needs, 0.5), may_miss(needs, 0.51)
-    (0, 1, 0)
-    """
+    """The number of dependencies that a selection may miss and still reach a share of them; 0 where there are none."""
     total = sum(need.dependencies for need in needs)
     return total - math.ceil(recall * total - SLACK)
 

@@ -165,10 +165,6 @@ def calls_of(of_trace: TraceEvidence, run: Run, prefixes: list[CachePrefix], cou
     """Every model call of a run with what it costs.
 
     Source: for each provider the page that `bench.tokens.caching.cache_rule` names
-
-    >>> from bench.metrics import example
-    >>> [(call.step, call.prompt_tokens, call.read, call.answer_tokens) for call in example().calls]
-    [(1, 9, 0, 2), (3, 22, 0, 9)]
     """
     answers, counting = of_trace.answer_tokens(count), run.counting
     found = []
@@ -252,10 +248,6 @@ def refetches_of(of_trace: TraceEvidence, missed: Iterable[Missing], count: Toke
 
     A fact is fetched from the smallest value behind a handle that the prompt shows, else from the smallest untruncated result of its thread that
     holds it; what one fetch gives serves every fact of the turn. The call that asks is as long as the median answer of the trace that called a tool.
-
-    >>> from bench.metrics import example
-    >>> [(item.turn, item.fetched, item.beyond) for item in example().refetches.values()]
-    [(3, {2: 14}, ())]
     """
     by_turn: dict[int, list[Missing]] = {}
     for item in missed:

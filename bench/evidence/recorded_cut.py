@@ -25,16 +25,7 @@ NAMED = 4
 
 
 def find_cuts(trace: Trace, texts: Texts) -> Iterator[RecordedCut]:
-    """Every result whose recorded text is not its untruncated text, in order. None where the trace recorded no other text.
-
-    >>> from bench.model import Source
-    >>> got = ToolResult(index=0, call_id="a", function="cat", seen="471 rows [cut]", full="471 rows, level_12, level_13")
-    >>> again = ToolResult(index=1, call_id="b", function="tail", seen="level_12")
-    >>> turn = ModelTurn(index=2, content="level_12 and level_13 it is")
-    >>> found = find_cuts(Trace(id="t", source=Source(format="native"), steps=(got, again, turn)), Texts())
-    >>> [(cut.lost, cut.asked_again, cut.said) for cut in found]
-    [(2, ((1, 1),), ((2, ('level_13',)),))]
-    """
+    """Every result whose recorded text is not its untruncated text, in order. None where the trace recorded no other text."""
     known: dict[str, set[str]] = {}
     for position, step in enumerate(trace.steps):
         before = known.setdefault(step.thread, set())
@@ -88,15 +79,7 @@ def _later(
 
 
 def find_resets(trace: Trace, texts: Texts) -> Iterator[RecordedReset]:
-    """Every context reset of the recorded harness, in order.
-
-    >>> from bench.model import Source
-    >>> got = ToolResult(index=0, call_id="a", function="cat", seen="471 rows, level_12")
-    >>> gone = ContextReset(index=1, summary="471 rows were read")
-    >>> trace = Trace(id="t", source=Source(format="native"), steps=(got, gone))
-    >>> [(reset.results, reset.facts, reset.lost) for reset in find_resets(trace, Texts())]
-    [(1, 2, 1)]
-    """
+    """Every context reset of the recorded harness, in order."""
     held: dict[str, list[AnyStep]] = {}
     reworded: dict[int, str] = {}
 
@@ -148,16 +131,6 @@ def find_repeats(trace: Trace, texts: Texts) -> Iterator[Repeat]:
 
     The same call is the same function with the same arguments, or the same command. A call without a result, and one that got nothing it
     had been told before, is left out.
-
-    >>> from bench.model import Source, ToolCall
-    >>> steps = []
-    >>> for index in (0, 2):
-    ...     call = ToolCall(id=f"c{index}", name="bash", arguments={"command": "wc -l a.csv"})
-    ...     steps += [ModelTurn(index=index, tool_calls=(call,)),
-    ...               ToolResult(index=index + 1, call_id=call.id, function="bash", seen="471 rows")]
-    >>> trace = Trace(id="t", source=Source(format="native"), steps=tuple(steps))
-    >>> [(repeat.turn, repeat.earlier.index, repeat.told) for repeat in find_repeats(trace, Texts())]
-    [(2, 1, ('471',))]
     """
     answered: dict[tuple[str, str], ToolResult] = {}
     asked: dict[tuple[str, str], tuple[int, str, ToolResult | None]] = {}

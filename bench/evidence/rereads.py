@@ -50,10 +50,6 @@ def rereads(trace: Trace, run: Run) -> Iterator[Reread]:
 
     Lines are compared without the numbers that a viewer puts before them, and short ones (`}`) are left out. A result of few lines counts where
     the same call gave the same answer. Takes time in proportion to the text.
-
-    >>> from bench.metrics import example
-    >>> list(rereads(example().trace, example().run))
-    []
     """
     gone = gone_at(trace, run)
     called = {(turn.thread, call.id): (turn.index, call) for turn in trace.model_turns for call in turn.tool_calls}
@@ -129,12 +125,7 @@ def asked(call: ToolCall) -> str:
 
 
 def gone_at(trace: Trace, run: Run) -> dict[int, int]:
-    """Return by the step of each result the step of the first prompt that could hold its text and did not; those that stayed are not in it.
-
-    >>> from bench.metrics import example
-    >>> gone_at(example().trace, example().run)
-    {}
-    """
+    """Return by the step of each result the step of the first prompt that could hold its text and did not; those that stayed are not in it."""
     found: dict[int, int] = {}
     live: dict[str, list[str]] = {}
     first = {outcome.step: outcome.shown for outcome in run.results}

@@ -194,13 +194,7 @@ def routes_shown(decisions: Sequence[Decision]) -> RoutesShown:
 
 
 def path(decisions: Sequence[Decision]) -> Iterator[RouteTurn]:
-    """The decisions of a run in order: every wrong turn, and the right ones around it; of a long path, right ones in a row become one.
-
-    >>> right = Decision(step=1, router="r", at="end", route="next", untruncated="next")
-    >>> wrong = Decision(step=9, router="r", at="end", route="stop", untruncated="next")
-    >>> [(turn.step, turn.count, turn.expected) for turn in path([right] * 12 + [wrong])]
-    [(1, 11, None), (1, 1, None), (9, 1, 'next')]
-    """
+    """The decisions of a run in order: every wrong turn, and the right ones around it; of a long path, right ones in a row become one."""
     wrong = [decision.route != decision.expected for decision in decisions]
     waiting: RouteTurn | None = None
     for at, decision in enumerate(decisions):

@@ -71,10 +71,6 @@ def turns_spent(evidence: RunEvidence, *, as_reported: bool = True) -> tuple[Tur
     Without `as_reported` prompts are counted here, whatever the usage says: that is how two strategies compare. A count of output tokens that is
     much smaller than the answer's text was taken before the answer had ended: the text counts. Where some calls report a cache and others nothing,
     these were served nothing; where none does, the provider's rule says what was.
-
-    >>> from bench.metrics import example
-    >>> [(turn.step, turn.spent.prompt_tokens, turn.spent.output_tokens) for turn in turns_spent(example())]
-    [(1, 9, 2), (3, 22, 9)]
     """
     usages = {turn.index: turn.usage if as_reported else None for turn in evidence.trace.model_turns}
     cache_told = any(usage is not None and usage.cached_prompt_tokens is not None for usage in usages.values())

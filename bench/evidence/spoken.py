@@ -34,12 +34,7 @@ def turn_text(turn: ModelTurn) -> str:
 
 
 def message_texts(message: Message) -> tuple[str, ...]:
-    """Every text in which a message can hold something: its own, and the arguments of its tool calls.
-
-    >>> call = ToolCall(id="c", name="grep", arguments={"pattern": "run_7"})
-    >>> message_texts(Message(role="assistant", text="Looking.", kind="model", tool_calls=(call,)))
-    ('Looking.', 'pattern: run_7')
-    """
+    """Every text in which a message can hold something: its own, and the arguments of its tool calls."""
     return tuple(text for text in (message.text, *map(call_text, message.tool_calls)) if text)
 
 
