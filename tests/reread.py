@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import msgspec
 
 from bench.model import ModelTurn, ToolResult, Trace
+from bench.model.errors import TraceError
 from bench.plugins.registry import entries
 from bench.traces import Confidence, confidence_of, load
 from bench.traces.documents import Document
@@ -106,6 +108,21 @@ def said(traces: list[Trace]) -> list[list[Any]]:
     return found
 
 
+PUBLISHED = FORMATS.parent / "published.json"
+"""What is read of each published file: the hashes of its traces, or why it is refused."""
+
+
+def published(folder: Path) -> dict[str, list[str]]:
+    """What is read now of the files of a folder, each by itself."""
+    found = {}
+    for path in sorted(path for path in folder.rglob("*.*") if path.is_file()):
+        try:
+            found[path.relative_to(folder).as_posix()] = [trace.sha256 for trace in load([str(path)]).traces]
+        except TraceError as error:
+            found[path.relative_to(folder).as_posix()] = [str(error).replace(f"{folder}/", "")]
+    return found
+
+
 def accept() -> None:
     """Write what the built-in readers make of each sample, and of the cases that say something."""
     cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
@@ -122,3 +139,5 @@ def accept() -> None:
 
 if __name__ == "__main__":
     accept()
+    if len(sys.argv) > 1:  # the folder of published files
+        PUBLISHED.write_text(json.dumps(published(Path(sys.argv[1])), indent=0) + "\n", encoding="utf-8")

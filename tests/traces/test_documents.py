@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 
 from bench.files.writing import write_atomically
 from bench.model.errors import BenchError, TraceError
-from bench.traces.documents import Document
+from bench.traces.documents import Document, Node
+from bench.traces.nodes import moment
 
 
 def document(folder: Path, data: bytes) -> Document:
@@ -124,3 +126,16 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
         write_atomically(target, b"new")
     assert target.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [(1767225600, 1767225600), (1767225600500, 1767225600.5), ("2026-01-01T00:00:00Z", 1767225600), (0, 0), (-5.5, -5.5), (None, None)],
+)  # fmt: skip
+def test_a_number_too_large_for_seconds_is_milliseconds(tmp_path: Path, value: object, seconds: float | None) -> None:
+    assert moment(Node(document(tmp_path, b"{}"), None, "$", value)) == seconds
+
+
+def test_a_bomb_of_a_few_bytes_is_refused_before_it_fills_memory(tmp_path: Path) -> None:
+    with pytest.raises(TraceError, match="expands to more than 20,000,000 bytes"):
+        _ = document(tmp_path, gzip.compress(b"\n" * 21_000_000)).data

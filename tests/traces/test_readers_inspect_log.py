@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reread import FORMATS, checked, document, read, sure_of
+from reread import FORMATS, document, read, sure_of
 
-from bench.model import ModelTurn, ToolsChanged
 from bench.model.errors import TraceError
-from bench.traces import load
 
 SMALL: dict[str, Any] = json.loads((FORMATS / "inspect_log.json").read_text())
 
@@ -103,49 +101,3 @@ def test_an_encrypted_entry_is_refused(tmp_path: Path, pack: Any) -> None:
         central = whole.find(b"PK\x01\x02", central + 4)
     with pytest.raises(TraceError, match=r"log\.eval:header\.json: is encrypted — save it without a password"):
         read("inspect_log", tmp_path, bytes(whole), "log.eval")
-
-
-def test_recorded_logs(shared_traces: Path, tmp_path: Path) -> None:
-    """Counted again without the reader: model calls by their events, but those of scorers; prompt sizes as the provider told them."""
-    folder = shared_traces / "inspect-ai/tests/analysis/test_logs"
-    samples = 0
-    for path in sorted(folder.glob("*.json")):
-        log = json.loads(path.read_text())
-        if not log["samples"]:
-            continue
-        traces = load([path.as_posix()]).traces
-        assert len(traces) == len(log["samples"])
-        for trace, sample in zip(traces, log["samples"], strict=True):
-            samples += 1
-            checked(trace, tmp_path)
-            scorers = {
-                event["id"]
-                for event in sample["events"]
-                if event["event"] == "span_begin" and event["type"] in ("scorer", "scorers")
-            }
-            events = [
-                event for event in sample["events"] if event["event"] == "model" and event["span_id"] not in scorers
-            ]
-            assert [turn.usage.prompt_tokens for turn in trace.model_turns if turn.usage] == [
-                event["output"]["usage"]["input_tokens"] for event in events
-            ]
-            assert [turn.usage.cached_prompt_tokens for turn in trace.model_turns if turn.usage] == [
-                event["output"]["usage"]["input_tokens_cache_read"] for event in events
-            ]
-            roles = [message["role"] for message in sample["messages"]]
-            told = [step for step in trace.steps if not isinstance(step, ToolsChanged)]
-            assert [type(step).__name__ for step in told] == [
-                {"system": "SystemTurn", "user": "UserTurn", "assistant": "ModelTurn", "tool": "ToolResult"}[role]
-                for role in roles
-            ]
-            texts = [step.content if not hasattr(step, "seen") else step.seen for step in told]
-            assert texts == [message["content"] for message in sample["messages"]]
-            tools = [event for event in sample["events"] if event["event"] == "tool"]
-            assert [result.duration_s for result in trace.results] == [event["working_time"] for event in tools]
-            assert not any(result.full for result in trace.results)
-            graders = sum(event["event"] == "model" for event in sample["events"]) - len(events)
-            assert trace.left_out == ({"model call that grades": graders} if graders else {})
-            assert trace.outcome is not None
-            assert trace.outcome.success is (next(iter(sample["scores"].values()))["value"] == "C")
-            assert all(isinstance(turn, ModelTurn) and turn.model for turn in trace.model_turns)
-    assert samples == 7

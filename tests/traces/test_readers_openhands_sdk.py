@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from reread import FORMATS, checked, kinds
 
 from bench.model import ToolsChanged, Usage
@@ -48,26 +47,3 @@ def test_a_damaged_neighbour_is_no_part_of_a_run(tmp_path: Path) -> None:
     (tmp_path / "m-1011.0.json").write_text(json.dumps(LAST)[:200], encoding="utf-8")
     loaded = load([tmp_path.as_posix()])
     assert [trace.id for trace in loaded.traces] == ["m-1010.0"]
-
-
-def test_recorded_calls(shared_traces: Path, tmp_path: Path) -> None:
-    """Six calls are one run; counted again without the reader."""
-    folder = shared_traces / "openhands-sdk/tests/fixtures/llm_data/llm-logs"
-    calls = sorted((json.loads(path.read_text()) for path in folder.glob("*.json")), key=lambda call: call["timestamp"])
-    (trace,) = load([folder.as_posix()]).traces
-    checked(trace, tmp_path)
-    assert len(trace.model_turns) == len(calls) == 6
-    for turn, call in zip(trace.model_turns, calls, strict=True):
-        message = call["response"]["choices"][0]["message"]
-        assert turn.usage is not None
-        assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (
-            call["response"]["usage"]["prompt_tokens"], call["response"]["usage"]["completion_tokens"]
-        )  # fmt: skip
-        assert (turn.content, turn.t) == (message["content"] or "", call["timestamp"])
-        assert [made.id for made in turn.tool_calls] == [made["id"] for made in message["tool_calls"]]
-    shown = [message["content"][0]["text"] for message in calls[-1]["messages"] if message["role"] == "tool"]
-    assert [result.seen for result in trace.results] == shown
-    assert sum(trace.meta["costs_usd"].values()) == pytest.approx(sum(call["cost"] for call in calls))
-    (tools,) = (step for step in trace.steps if isinstance(step, ToolsChanged))
-    assert list(tools.tools) == calls[0]["tools"]
-    assert trace.left_out == {}

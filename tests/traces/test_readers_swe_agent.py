@@ -2,53 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from reread import checked, kinds
-
 import bench
 from bench.tokens.counting import TokenCounter
-from bench.traces import load
-
-
-def test_recorded_runs(shared_traces: Path, tmp_path: Path) -> None:
-    """Counted again without the reader."""
-    paths = sorted((shared_traces / "swe-agent").rglob("*.traj"))
-    assert len(paths) == 14
-    for path in paths:
-        recorded = json.loads(path.read_text())
-        (trace,) = load([path.as_posix()]).traces
-        checked(trace, tmp_path)
-        history, ran = recorded["history"], recorded.get("trajectory", [])
-        roles = Counter(entry["role"] for entry in history)
-        answers = [entry for entry in history if entry["role"] == "assistant"]
-        shown = [
-            after["content"] for before, after in itertools.pairwise(history)
-            if before["role"] == "assistant" and after["role"] in ("user", "tool")
-        ]  # fmt: skip
-        found = kinds(trace)
-        assert (found["ModelTurn"], found["SystemTurn"]) == (roles["assistant"], roles["system"])
-        assert found["UserTurn"] == roles["user"] + roles["tool"] - len(shown)
-        assert [result.seen for result in trace.results if result.seen is not None] == shown
-        assert [turn.content for turn in trace.model_turns] == [entry["content"] for entry in answers]
-        for turn, entry in zip(trace.model_turns, answers, strict=True):
-            (call,) = turn.tool_calls
-            if entry.get("tool_calls"):
-                assert call.id == entry["tool_calls"][0]["id"]
-            else:
-                assert (call.arguments, call.in_text) == ({"command": entry["action"]}, True)
-        if history[-1]["role"] == "assistant":
-            assert trace.results[-1].full == ran[-1]["observation"]
-        assert trace.left_out == (
-            {"trajectory step that is not in the history": len(ran) - len(answers)} if len(ran) > len(answers) else {}
-        )
-        times = [step["execution_time"] for step in ran if "execution_time" in step]
-        assert [result.duration_s for result in trace.results if result.duration_s is not None] == times
-        assert trace.meta.get("submission") == recorded.get("info", {}).get("submission")
 
 
 def masked_run(turns: int, said: str = "Old output omitted ({} lines)", n: int = 5) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from reread import PUBLISHED, published
 from second_reading import READINGS, Count
 
 from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn
@@ -69,6 +71,13 @@ def test_every_published_file_counts_as_it_does_in_a_second_reading(shared_trace
 
 
 @pytest.mark.slow
+def test_every_published_file_gives_what_was_accepted(shared_traces: Path) -> None:
+    """After a change that is meant, `python tests/reread.py FOLDER` takes what is read now."""
+    accepted = json.loads(PUBLISHED.read_text(encoding="utf-8"))
+    assert published(shared_traces) == accepted
+
+
+@pytest.mark.slow
 def test_no_result_of_a_published_file_lacks_its_call_in_silence(shared_traces: Path) -> None:
     lists_of_results = ("revit_results", "csv_table")
     for path in sorted(shared_traces.rglob("*.*")):
@@ -86,3 +95,18 @@ COUNTED: dict[str, tuple[str, ...]] = {
     "flowgentic": ("results",),
 }
 """What is compared of every file; and of the formats whose reading counts something else."""
+
+
+def test_at_least_nine_in_ten_published_files_are_read_and_the_others_for_a_true_reason(shared_traces: Path) -> None:
+    files = [path for path in sorted((shared_traces / "pool").rglob("*.*")) if path.name != "MANIFEST.json"]
+    refused = {}
+    for path in files:
+        try:
+            assert load([str(path)]).traces
+        except Exception as error:
+            refused[path.name] = str(error)
+    assert len(refused) <= len(files) // 10, refused
+    for reason in refused.values():
+        assert any(
+            true in reason for true in ("is a model call", "holds no simulations", "the messages of an answer")
+        ), reason

@@ -222,6 +222,19 @@ def test_a_file_that_two_readers_are_equally_sure_of_names_both(tmp_path: Path) 
     assert refused(str(tmp_path), base=tmp_path).endswith("both.json")
 
 
+def test_the_earlier_name_of_a_format_is_read(tmp_path: Path) -> None:
+    put(tmp_path / "one.json", {"manifest": [], "messages": CHAT})
+    traces = [trace for name in ("rap", "building_agent") for trace in load([f"{name}:one.json"], tmp_path).traces]
+    assert [trace.source.format for trace in traces] == ["building_agent"] * 2
+    assert "rap" not in entries("reader"), "it has one name, and an earlier one"
+    assert refused("rap:", base=tmp_path) == "'rap:': a path is missing — write building_agent:FILE"
+
+
+def test_the_one_recording_that_is_hidden_is_found_in_a_folder(tmp_path: Path) -> None:
+    put(tmp_path / ".aider.chat.history.md", "# aider chat started at 2026-05-09 09:10:00\n\n#### one  \n\nanswer\n")
+    assert [trace.source.path for trace in load(["."], tmp_path).traces] == [".aider.chat.history.md"]
+
+
 def test_a_private_reader_is_used_by_path(tmp_path: Path) -> None:
     (tmp_path / "lines.py").write_text(
         "from bench.model import Source, Trace, UserTurn\n"
@@ -276,3 +289,14 @@ def test_trials_share_their_task_and_copies_their_steps(tmp_path: Path) -> None:
     assert a.steps_sha256 == copy.steps_sha256
     assert len({trace.steps_sha256 for trace in (a, b, c)}) == 3
     assert msgspec.structs.replace(c, labels={"task": 7}).task == "7"
+
+
+def test_two_files_of_one_name_in_a_folder_are_two_cases_or_one_recording(tmp_path: Path) -> None:
+    chat = [{"role": "user", "content": "go"}, {"role": "assistant", "content": "done"}]
+    (tmp_path / "x.json").write_text(json.dumps(chat))
+    (tmp_path / "x.traj").write_text(json.dumps({"messages": chat}))
+    loaded = load([str(tmp_path)])
+    assert [trace.id for trace in loaded.traces] == ["x"]
+    assert "which" in loaded.skipped[0][1]
+    (tmp_path / "x.traj").write_text(json.dumps({"messages": [*chat, {"role": "user", "content": "more"}]}))
+    assert [trace.id for trace in load([str(tmp_path)]).traces] == ["x", "x.traj"]
