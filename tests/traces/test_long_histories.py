@@ -12,7 +12,7 @@ from generated import traces
 from handmade import opened, result
 from hypothesis import given, strategies as st
 
-from bench.evidence import result_tables
+from bench.evidence import side_by_side
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.spoken import spoken
 from bench.model import Message, ModelTurn, UserTurn
@@ -87,14 +87,14 @@ def test_a_cell_stands_in_a_line_as_any_fact_does(line, cells) -> None:
         slow = Texts().holds(line, cell) or (bool(other) and Texts().holds(other, cell))
         if not any(char == "_" or char.isalnum() for char in cell):
             slow = cell in line
-        assert [result_tables._stands(line, cell, known) for _ in range(2)] == [slow, slow]
+        assert [side_by_side._stands(line, cell, known) for _ in range(2)] == [slow, slow]
 
 
 def test_a_line_is_read_once_for_all_rows_of_a_table(monkeypatch) -> None:
     line, read = "x 1 y " * 5000, []
     monkeypatch.setattr(texts, "decoded", lambda text: read.append(text) or decoded(text))
     table = [{"name": f"Level {number}", "room": f"Room {number}"} for number in range(20)]
-    assert result_tables.beside(table, line) is not None
+    assert side_by_side.beside(table, line) is not None
     assert read.count(line) == 1
 
 
