@@ -12,7 +12,7 @@ import pytest
 from compared import comparison, hostile, unmeasured
 
 from bench.reports import render
-from browser.pages import long, thousand, unbroken, walls
+from browser.pages import long, many, unbroken, walls
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -47,7 +47,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         "two": lambda: [comparison()],
         "hostile": lambda: [hostile()],
         "several": lambda: [comparison(), unmeasured(), hostile()],
-        "thousand": lambda: [thousand()],
+        "many": lambda: [many()],
         "long": lambda: [long()],
         "walls": lambda: [walls()],
         "unbroken": lambda: [unbroken()],

@@ -1,4 +1,4 @@
-"""The pages that the browser tests open: two strategies by hand, hostile content, and 1,000 cases under ten strategies."""
+"""The pages that the browser tests open: two strategies by hand, hostile content, and 200 cases under ten strategies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STRATEGIES = (
 )
 
 
-def thousand(cases: int = 1000, distinct: int = 10) -> Comparison:
+def many(cases: int = 200, distinct: int = 10) -> Comparison:
     """Ten strategies on this many tiny recordings, each with three results and a turn that needs one of them.
 
     A few distinct recordings are replayed; the others are the same ones under other names, since the page is what is tested here.

@@ -81,7 +81,6 @@ def test_all_of_it_is_printed_on_request(visit: Visit) -> None:
     assert "full" in page.evaluate("window.seen")
     page.emulate_media(media="print")
     assert page.locator(".panel-window").is_visible()
-    assert page.locator(".panel-curve").is_visible()
 
 
 @pytest.mark.parametrize(("width", "media"), [(1400, "screen"), (360, "screen"), (900, "print")])
@@ -92,7 +91,7 @@ def test_names_that_no_line_breaks_at_widen_nothing(visit: Visit, width: int, me
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("name", ["walls", "thousand"])
+@pytest.mark.parametrize("name", ["walls", "many"])
 def test_names_in_the_chart_do_not_lie_over_each_other(visit: Visit, name: str) -> None:
     page = visit(name, width=1440)
     drawn(page)
@@ -138,12 +137,12 @@ def test_the_grid_sorts_by_what_is_chosen(visit: Visit, by: str, at: int) -> Non
     assert values in (sorted(values), sorted(values, reverse=True))
 
 
-def test_without_javascript_a_thousand_cases_are_a_plain_table(visit: Visit) -> None:
-    page = visit("thousand", java_script_enabled=False)
-    assert page.locator(".cases > .table tbody tr").count() == 1000
+def test_without_javascript_many_cases_are_a_plain_table(visit: Visit) -> None:
+    page = visit("many", java_script_enabled=False)
+    assert page.locator(".cases > .table tbody tr").count() == 200
     assert page.locator(".cases .bar").count() == 0
     assert page.locator(ANSWER).first.is_visible()
-    assert page.locator(".panel-curve").is_visible()
+    assert page.locator(".panel-window").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 1400
 
 

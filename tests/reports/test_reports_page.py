@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 
 import pytest
@@ -35,17 +37,21 @@ class _Page(HTMLParser):
         self.text += data
 
 
-@pytest.fixture(params=[comparison, hostile, unmeasured])
-def compared(request: pytest.FixtureRequest) -> Comparison:
-    found: Comparison = request.param()
-    return found
+@functools.cache
+def page_of(make: Callable[[], Comparison]) -> str:
+    """The page of one comparison, made once."""
+    return str(rendered([make()], "html"))
+
+
+each = pytest.mark.parametrize("make", [comparison, hostile, unmeasured])
 
 
 # ---------------------------------------------------------------- the page
 
 
-def test_page_loads_nothing(compared: Comparison) -> None:
-    page = _Page(rendered([compared], "html"))
+@each
+def test_page_loads_nothing(make: Callable[[], Comparison]) -> None:
+    page = _Page(page_of(make))
     policy = next(found["content"] for tag, found in page.tags if tag == "meta" and "http-equiv" in found)
     assert policy is not None
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
@@ -61,8 +67,9 @@ def test_page_loads_nothing(compared: Comparison) -> None:
                 assert "url(" not in (value or "").replace("url(#", ""), (tag, name, value)
 
 
-def test_only_the_scripts_of_the_page_may_run(compared: Comparison) -> None:
-    page = rendered([compared], "html")
+@each
+def test_only_the_scripts_of_the_page_may_run(make: Callable[[], Comparison]) -> None:
+    page = page_of(make)
     policy = page[page.index("script-src") : page.index("; style-src")]
     scripts = re.findall(r"<script([^>]*)>(.*?)</script>", page, flags=re.DOTALL)
     running = [text for attributes, text in scripts if "type=" not in attributes]
@@ -73,7 +80,7 @@ def test_only_the_scripts_of_the_page_may_run(compared: Comparison) -> None:
 
 
 def test_hostile_text_stays_text_in_what_opens_on_demand() -> None:
-    page = rendered([hostile()], "html")
+    page = page_of(hostile)
     details = [unpacked(text) for text in re.findall(r"data-case=[^>]*>([^<]+)<", page)]
     assert len(details) == 2
     for detail in details:
@@ -85,8 +92,9 @@ def test_hostile_text_stays_text_in_what_opens_on_demand() -> None:
         assert _Page(detail).open == []
 
 
-def test_page_is_well_formed_and_closes_what_it_opens(compared: Comparison) -> None:
-    assert _Page(rendered([compared], "html")).open == []
+@each
+def test_page_is_well_formed_and_closes_what_it_opens(make: Callable[[], Comparison]) -> None:
+    assert _Page(page_of(make)).open == []
 
 
 def test_page_ids_are_unique() -> None:
@@ -100,7 +108,7 @@ def test_page_ids_are_unique() -> None:
 
 
 def test_style_loads_nothing() -> None:
-    style = rendered([comparison()], "html").partition("<style>")[2].partition("</style>")[0]
+    style = page_of(comparison).partition("<style>")[2].partition("</style>")[0]
     assert "prefers-color-scheme: dark" in style
     assert "@media print" in style
     assert "url(" not in style
@@ -108,7 +116,7 @@ def test_style_loads_nothing() -> None:
 
 
 def test_first_screen_holds_verdicts_ranking_and_chart() -> None:
-    page = rendered([comparison()], "html")
+    page = page_of(comparison)
     heads = [
         "the limit is ≥ 0.95",
         "What should I run?",
@@ -121,7 +129,7 @@ def test_first_screen_holds_verdicts_ranking_and_chart() -> None:
 
 
 def test_chart_shows_every_strategy_as_escaped_text() -> None:
-    page = rendered([hostile()], "html")
+    page = page_of(hostile)
     drawing = page[page.index("<svg") : page.index("</svg>")]
     assert "<script>alert" not in page
     assert "&lt;script&gt;" in page
@@ -129,7 +137,7 @@ def test_chart_shows_every_strategy_as_escaped_text() -> None:
 
 
 def test_side_by_side_marks_what_was_lost_and_what_was_needed() -> None:
-    page = rendered([comparison()], "html")
+    page = page_of(comparison)
     assert '<mark class="lost">4711</mark>' in page
     assert re.search(r'<mark class="needed"><a id="r1-0-at" href="#r1-0-by"[^>]*>Level_12</a></mark>', page)
     assert re.search(r">step 3</a> needed <a class=.fact. id=.r1-0-by. href=.#r1-0-at.", page)
