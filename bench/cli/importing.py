@@ -58,7 +58,7 @@ def import_(
     from ..plugins.apart import Limits
     from ..recording.found import Found
     from ..text.wording import counted, visible
-    from ..traces import TraceSource
+    from ..traces import TraceSource, files_of
     from ..traces.formats.native import write_traces
 
     one_file = output.name.endswith(ENDINGS)
@@ -72,9 +72,8 @@ def import_(
             "--no-redact keeps everything, --redact-emails and --redact-homes remove more — give one of them"
         )
     source, totals = TraceSource(sources, strict=strict, limits=Limits(call_s, memory_mib)), list[Found]()
-    clean = _cleaning(no_redact, redact_emails, redact_homes)
-    made = map(_shapes() if shape_only else clean, source)
-    read = list(_inputs(sources))
+    made = map(_changing(no_redact, redact_emails, redact_homes, shape_only), source)
+    read = [(file, "a file that is read") for text in sources for file in files_of(text, Path())[0]]
     if one_file:
         require_apart([output], read)
         write_traces(_told(made, totals), output)
@@ -96,17 +95,15 @@ def import_(
     say(f"wrote {output}")
 
 
-def _cleaning(no_redact: bool, emails: bool, homes: bool) -> Callable[[Trace], Trace]:
+def _changing(no_redact: bool, emails: bool, homes: bool, shape: bool) -> Callable[[Trace], Trace]:
+    """The change that every trace goes through before it is written."""
     from ..recording.redaction import redacted
-
-    return (lambda trace: trace) if no_redact else partial(redacted, emails=emails, homes=homes)
-
-
-def _shapes() -> Callable[[Trace], Trace]:
     from ..recording.shape import shape_only
 
-    numbers = count(1)
-    return lambda trace: shape_only(trace, next(numbers))
+    if shape:
+        numbers = count(1)
+        return lambda trace: shape_only(trace, next(numbers))
+    return (lambda trace: trace) if no_redact else partial(redacted, emails=emails, homes=homes)
 
 
 def _told(traces: Iterable[Trace], totals: list[Found]) -> Iterator[Trace]:
@@ -144,13 +141,6 @@ def _is_there(target: Path, trace: Trace, replace: bool) -> bool:
         what = "is there already, and not as this import would write it"
         raise BenchError(f"{target}: {what} — give another folder, or --replace")
     return False
-
-
-def _inputs(sources: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
-    from ..traces import files_of
-
-    for text in sources:
-        yield from ((file, "a file that is read") for file in files_of(text, Path())[0])
 
 
 def _file_name(case: str) -> str:

@@ -39,8 +39,6 @@ TERMS: Mapping[str, str] = {
     "what was needed": NEEDED,
     "not sure": SURE,
     "sure over": SURE,
-    "worst case": "The recorded run on which the strategy keeps least.",
-    "cases agree": "Recorded runs on which this strategy, looked at alone, is also the better choice.",
     "gates": "Limits that the scenario declares, such as how much may be lost.",
     "prompts are valid": "A provider would accept them: every tool result follows its call, and somebody speaks first.",
 }
