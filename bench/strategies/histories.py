@@ -66,8 +66,8 @@ class Compactor(ABC):
         return tried(self, *lines, tokens=tokens, max_tokens=max_tokens)
 
 
-class Batched(Compactor):
-    """Base of a compactor that rewrites the history at every `every`-th prompt only: in between the prefix that a provider has cached holds."""
+class Boundary(Compactor):
+    """Base of a compactor whose boundary moves at every `every`-th prompt only: in between the prefix that a provider has cached holds."""
 
     every: Turns = 1
     _prompts: int = state(int)
@@ -77,16 +77,20 @@ class Batched(Compactor):
         self._prompts += 1
         return self._prompts % self.every == 0
 
-    def compact(self, window: Window) -> Edits | PromptMessages:
+
+class Batched(Boundary):
+    """Base of a compactor that rewrites the history when its boundary moves. A subclass defines `edit`."""
+
+    def compact(self, window: Window) -> Edits | None:
         """Return the edits of this prompt, or None between two moves."""
         return self.edit(window) if self.due() else None
 
+    @abstractmethod
     def edit(self, window: Window) -> Edits | None:
-        """Return the edits of a prompt at which the boundary moves; None here."""
-        return None
+        """Return the edits of a prompt at which the boundary moves."""
 
 
-class View(Batched):
+class View(Boundary):
     """Base of a per-call compactor whose boundary moves at every `every`-th prompt only. A subclass defines `view`.
 
     Between two moves a prompt is the last view and all messages that joined since.

@@ -11,6 +11,7 @@ from .. import Edits, Window
 from ..histories import (
     AtShare,
     Batched,
+    Boundary,
     Compactor,
     Count,
     Share,
@@ -49,7 +50,7 @@ agent:
 
 
 @register("compactor", "mask_observations", how=MASKING)
-class MaskObservations(Batched):
+class MaskObservations(Boundary):
     """The last `keep_last` tool results verbatim, a one-line placeholder in the place of each older one that says how long it was.
 
     Everything else stays. A placeholder keeps role, call and step of the result it stands for. With `every` above 1 the boundary moves at every
@@ -66,9 +67,8 @@ class MaskObservations(Batched):
 
     def compact(self, window: Window) -> Edits | None:
         self._verbatim.extend(message for message in window.added if message.kind == "result")
-        return self.edit(window) if self.due() else None
-
-    def edit(self, window: Window) -> Edits | None:
+        if not self.due():
+            return None
         old = [self._verbatim.popleft() for _ in range(max(0, len(self._verbatim) - self.keep_last))]
         return (
             Edits(replace={message: with_text(message, _placeholder(message.text)) for message in old}) if old else None
