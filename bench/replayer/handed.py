@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePath
 from types import MappingProxyType
@@ -69,9 +70,8 @@ def own_future(future: Future) -> Future:
 def answered(value: Any) -> Any:
     """Copy an answer of user code as plain data: exact str, int, float, bool, None, dict, list and tuple, shared with nobody.
 
-    Whatever else JSON can say of it (a date, a dataclass, a set, a path, a number of numpy) is said. Raises StrategyError for what it
-    cannot, and for what is
-    nested too deeply.
+    Whatever else JSON can say of it (a date, a dataclass, a model, a set, a path, a number of numpy, a key that is no text) is said. Raises
+    StrategyError for bytes, and for what is nested too deeply.
 
     >>> answered({"rows": (1, {2}), "at": PurePath("a/b")})
     {'rows': (1, [2]), 'at': 'a/b'}
@@ -86,14 +86,20 @@ def _answered(value: Any, levels: int) -> Any:
     if not levels:
         raise StrategyError(f"an answer is nested more than {ANSWER_DEPTH} levels deep — flatten it")
     if issubclass(kind, dict):
-        return {_answered(key, levels - 1): _answered(item, levels - 1) for key, item in dict.items(value)}
+        return {_key(key, levels): _answered(item, levels - 1) for key, item in dict.items(value)}
     if issubclass(kind, list):
         return [_answered(item, levels - 1) for item in list.__iter__(value)]
     if issubclass(kind, tuple):
         return tuple(_answered(item, levels - 1) for item in tuple.__iter__(value))
+    if dataclasses.is_dataclass(value):
+        return {item.name: _answered(getattr(value, item.name), levels - 1) for item in dataclasses.fields(value)}
+    if issubclass(kind, bytes | bytearray):
+        raise StrategyError("it answered bytes, and text is wanted — decode them")
     try:
         return _answered(msgspec.to_builtins(value), levels - 1)
     except TypeError:
+        if callable(getattr(value, "model_dump", None)):
+            return _answered(value.model_dump(mode="json"), levels - 1)
         for exact, plain in _EXACT:
             if issubclass(kind, exact):
                 return plain(value)
@@ -101,6 +107,11 @@ def _answered(value: Any, levels: int) -> Any:
         if not callable(unpack):
             raise
         return _answered(unpack(), levels - 1)
+
+
+def _key(key: Any, levels: int) -> Any:
+    """A key of a mapping; None, true and false as their texts in JSON."""
+    return compact_json(key) if key is None or isinstance(key, bool) else _answered(key, levels - 1)
 
 
 _EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (

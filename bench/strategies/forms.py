@@ -1,7 +1,7 @@
 """Forms: the shape in which a slot hands something to somebody's own function.
 
-The annotation of the first parameter names the form, or `form=` in the spec (`f.form` on the function). Without either the slot has one default.
-A function with more parameters without a default names what each is given: `form=[dict,function]`. Names of parameters say nothing.
+The annotation of a parameter names its form, or `form=` in the spec (`f.form` on the function). Without either the slot has a default. A function
+with more parameters without a default may name what each is given: `form=[dict,function]`. Names of parameters say nothing.
 """
 
 from __future__ import annotations
@@ -10,45 +10,145 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
 from types import UnionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..model import Message, Record, ToolResult
 from ..model.errors import SpecError, nearest
 from ..plugins.annotations import NoType, type_of
+from .dialects import (
+    AnthropicMessages,
+    InspectMessages,
+    LangChainMessages,
+    LangChainState,
+    OpenAIMessages,
+    PydanticAIMessages,
+    ResponsesItems,
+    package,
+)
+from .messages import Bridge, Dialect
 from .slots import Execution, Window
-from .values import class_of
+from .values import WithMessages, class_of, execution_mapping, raw_mapping
+
+
+@dataclass
+class Handed:
+    """The values that a slot is given at one call, from which each form is made. `records` are those of this case so far."""
+
+    given: tuple[Any, ...]
+    records: Sequence[Record] = ()
+    bridge: Bridge | None = None
+
+    @property
+    def first(self) -> Any:
+        return self.given[0]
+
+    @property
+    def result(self) -> ToolResult:
+        """The result of a summarizer, a store or a consumer."""
+        found: ToolResult = self.first.result if isinstance(self.first, Execution) else self.first
+        return found
+
+    @cached_property
+    def raw(self) -> dict[str, Any]:
+        """The result as the mapping that was recorded."""
+        return raw_mapping(self.result)
+
+    def messages(self, dialect: Callable[[], Dialect]) -> list[Any]:
+        """The history in a dialect, which an answer is read in too."""
+        if self.bridge is None:
+            told = self.first.messages if isinstance(self.first, Window) else self.first.get("prompt", ())
+            self.bridge = Bridge(dialect(), told)
+        return self.bridge.given
+
+    def state(self, dialect: Callable[[], Dialect]) -> dict[str, Any]:
+        """A graph's state with the history as its messages."""
+        if isinstance(self.first, Window):
+            return {"messages": self.messages(dialect)}
+        return WithMessages(self.first, lambda: self.messages(dialect))
+
+    def execution_state(self) -> dict[str, Any]:
+        """A state with the execution history of document 004."""
+        executions = [execution_mapping(item) for item in self.records]
+        done = {"current_step_index": len(executions), "step_evaluation_history": list(self.given[1])}
+        return {"execution_history": executions, **done}
+
+    @property
+    def system(self) -> str:
+        return "\n\n".join(message.text for message in self.first.messages if message.kind == "system")
+
+    def session(self) -> tuple[list[Any], list[Any]]:
+        """The items of a session, and those of the user's turn that joins it."""
+        messages = self.first.messages
+        new = len(messages)
+        while new and messages[new - 1].kind == "user":
+            new -= 1
+        items, joined = self.messages(ResponsesItems), Bridge(ResponsesItems(), messages[new:]).given
+        cut = len(items) - len(joined)
+        return items[:cut], items[cut:]
+
+    def model_data(self) -> Any:
+        """The data that the Agents SDK hands to a `call_model_input_filter`."""
+        run = package("agents.run", "the data of a model's call", "openai-agents")
+        data = run.ModelInputData(input=self.messages(ResponsesItems), instructions=self.system or None)
+        return run.CallModelData(model_data=data, agent=None, context=None)
+
+
+class Form(NamedTuple):
+    """The words for a form, and how it is made."""
+
+    words: str
+    make: Callable[[Handed], Any]
 
 
 @dataclass(frozen=True)
 class Forms:
-    """The forms of one slot: `default` for each parameter in order, and `known`, each form with the words for it, the usual ones first."""
+    """The forms of one slot: `default` for each parameter in order, and `known` by name, the usual ones first."""
 
     default: tuple[str, ...]
-    known: Mapping[str, str]
+    known: Mapping[str, Form]
+
+
+def _messages(words: str, dialect: Callable[[], Dialect]) -> Form:
+    return Form(words, lambda handed: handed.messages(dialect))
 
 
 _CHAT = {
-    "openai": "chat mappings (role, content, tool_calls)",
-    "langchain": "LangChain's messages",
-    "anthropic": "Anthropic's messages",
-    "pydantic_ai": "Pydantic AI's messages",
-    "inspect": "Inspect's messages",
+    "openai": _messages("chat mappings (role, content, tool_calls)", OpenAIMessages),
+    "langchain": _messages("LangChain's messages", LangChainMessages),
+    "anthropic": _messages("Anthropic's messages", AnthropicMessages),
+    "items": _messages("the items of OpenAI's Responses interface", ResponsesItems),
+    "pydantic_ai": _messages("Pydantic AI's messages", PydanticAIMessages),
+    "inspect": _messages("Inspect's messages", InspectMessages),
 }
-_STATE = {"state": "a state with LangChain's messages", "chat_state": "a state with chat mappings as its messages"}
-_CALL = {
-    "function": "the name of the tool",
-    "arguments": "the arguments of the call",
-    "success": "True if it succeeded",
-    "error": "its error, or None",
+_STATE = {
+    "state": Form("a state with LangChain's messages", lambda handed: handed.state(LangChainState)),
+    "chat_state": Form("a state with chat mappings as its messages", lambda handed: handed.state(OpenAIMessages)),
 }
+
+
+def _call(of: str) -> dict[str, Form]:
+    words = {
+        "function": "the name of the tool",
+        "arguments": "the arguments of the call",
+        "success": "True if it succeeded",
+        "error": "its error, or None",
+    }
+    return {name: Form(text, attrgetter(f"{of}.{name}")) for name, text in words.items()}
+
+
 _RESULT = {
-    "ToolResult": "our ToolResult",
-    "str": "its text",
-    "dict": "its mapping",
-    "value": "its structured value, else its text",
-    **_CALL,
-    "call": "a mapping of id, name and args",
+    "ToolResult": Form("our ToolResult", attrgetter("result")),
+    "str": Form("its text", attrgetter("result.text")),
+    "dict": Form("its mapping", attrgetter("raw")),
+    "value": Form("its structured value, else its text", attrgetter("result.value")),
+    **_call("result"),
+    "call": Form(
+        "a mapping of id, name and args",
+        lambda handed: {"id": handed.result.call_id, "name": handed.result.function, "args": handed.result.arguments},
+    ),
 }
 
 FORMS: dict[str, Forms] = {
@@ -58,38 +158,54 @@ FORMS: dict[str, Forms] = {
         ("openai",),
         {
             **_CHAT,
-            "Window": "our Window",
-            "Message": "our messages",
+            "Window": Form("our Window", attrgetter("first")),
+            "Message": Form("our messages", lambda handed: list(handed.first.messages)),
             **_STATE,
-            "system": "the text of the system prompt",
-            "tokens": "the tokens of the prompt",
-            "max_tokens": "the model's context window, in tokens",
-            "count": "a function that counts the tokens of a text",
-            "runtime": "None: no graph runs",
+            "model_data": Form("the CallModelData of the Agents SDK", Handed.model_data),
+            "session_items": Form("the items before the user's turn", lambda handed: handed.session()[0]),
+            "new_items": Form("the items of the user's turn", lambda handed: handed.session()[1]),
+            "system": Form("the text of the system prompt", attrgetter("system")),
+            "tokens": Form("the tokens of the prompt", attrgetter("first.tokens")),
+            "max_tokens": Form("the model's context window, in tokens", attrgetter("first.max_tokens")),
+            "count": Form("a function that counts the tokens of a text", attrgetter("first.count")),
+            "runtime": Form("None: no graph or agent runs", lambda handed: None),
         },
     ),
     "evaluator": Forms(
         ("Record", "history"),
         {
-            "Record": "our Record",
-            "dict": "the entry of an execution history",
-            "str": "the text of its value",
-            "value": "its value",
-            "state": "a state with the execution history",
-            "history": "the earlier evaluations",
-            **_CALL,
+            "Record": Form("our Record", attrgetter("first")),
+            "dict": Form("the entry of an execution history", lambda handed: execution_mapping(handed.first)),
+            "str": Form("the text of its value", lambda handed: str(handed.first.value)),
+            "value": Form("its value", attrgetter("first.value")),
+            "state": Form("a state with the execution history", Handed.execution_state),
+            "history": Form("the earlier evaluations", lambda handed: list(handed.given[1])),
+            **_call("first"),
         },
     ),
     "router": Forms(("state",), {**_STATE, **_CHAT}),
     "consumer": Forms(
-        ("Execution",), {"Execution": "our Execution", "summary": "what the summarizer gave, or None", **_RESULT}
+        ("Execution",),
+        {
+            "Execution": Form("our Execution", attrgetter("first")),
+            "summary": Form("what the summarizer gave, or None", attrgetter("first.summary")),
+            **_RESULT,
+        },
     ),
 }
 """The only place that says what a function can be handed, slot by slot."""
 
 _LIBRARIES = {"openai": "openai", "anthropic": "anthropic", "langchain_core": "langchain", "langgraph": "langchain",
-              "pydantic_ai": "pydantic_ai", "inspect_ai": "inspect"}  # fmt: skip
+              "pydantic_ai": "pydantic_ai", "inspect_ai": "inspect", "agents": "items"}  # fmt: skip
 """The form of a list of classes of a package."""
+
+_CLASSES = {
+    "CallModelData": "model_data",
+    "Runtime": "runtime",
+    "RunContext": "runtime",
+    "RunContextWrapper": "runtime",
+}
+"""The form of one class of such a package."""
 
 _OURS: dict[Any, str] = {kind: kind.__name__ for kind in (ToolResult, Window, Record, Execution)}
 _LISTS = ("Sequence", "Iterable", "MutableSequence", "Collection")
@@ -108,10 +224,15 @@ def forms_of(kind: str, function: Callable[..., Any], name: str, written: Any = 
     slot, parameters = FORMS[kind], _handed(function)
     declared = [_annotation(function, item) for item in parameters]
     needed = max(1, sum(item.default is item.empty for item in parameters))
-    forms: Sequence[str]
     if written is None:
-        first = _form_of(kind, declared[0], f"{kind} {name!r}: parameter {parameters[0].name!r}") if declared else None
-        forms = ((first or slot.default[0]), *slot.default[1:])[:needed]
+        what = f"{kind} {name!r}: parameter"
+        named = [
+            _form_of(kind, item, f"{what} {parameter.name!r}")
+            for item, parameter in zip(declared, parameters, strict=True)
+        ]
+        first = named[0] if named else None
+        later = slot.default[1:] or (named[1:] if first else ())
+        forms = [form for form in (first or slot.default[0], *later)[:needed] if form is not None]
     else:
         forms = [written] if isinstance(written, str) else list(written)
     for form in forms:
@@ -131,9 +252,9 @@ def told_of_form(kind: str, forms: Sequence[str]) -> str:
     >>> told_of_form("summarizer", ["ToolResult"])
     'it got ToolResult; form=str would hand over its text, form=dict its mapping'
     """
-    one, other = [item for item in FORMS[kind].known.items() if item[0] != forms[0]][:2]
+    (one, first), (other, second) = [item for item in FORMS[kind].known.items() if item[0] != forms[0]][:2]
     got = forms[0] if len(forms) == 1 else f"[{','.join(forms)}]"
-    return f"it got {got}; form={one[0]} would hand over {one[1]}, form={other[0]} {other[1]}"
+    return f"it got {got}; form={one} would hand over {first.words}, form={other} {second.words}"
 
 
 def _handed(function: Callable[..., Any]) -> list[inspect.Parameter]:
@@ -173,6 +294,8 @@ def _named(annotation: Any, what: str, chats: bool) -> str | None:
         return _listed(annotation, what, chats)
     if issubclass(plain, dict) or plain.__name__ in ("Mapping", "MutableMapping"):
         return "state" if "messages" in getattr(plain, "__annotations__", ()) else "dict"
+    if _package(plain) in _LIBRARIES and plain.__name__ in _CLASSES:
+        return _CLASSES[plain.__name__]
     if _package(plain) in _LIBRARIES:
         raise SpecError(
             f"{what} asks for one {plain.__module__}.{plain.__name__}, which no form hands over — name a form="
@@ -186,6 +309,8 @@ def _listed(annotation: Any, what: str, chats: bool) -> str:
     for item in inside:
         if item is Message:
             return "Message"
+        if getattr(item, "__module__", "").startswith("openai.types.responses"):
+            return "items"
         if _package(item) in _LIBRARIES:
             return _LIBRARIES[_package(item)]
     foreign = next((item for item in inside if isinstance(item, type) and not _plain(item)), None)

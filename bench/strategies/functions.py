@@ -9,33 +9,13 @@ from ..model import Message, Record, ToolResult
 from ..model.errors import BenchError, StrategyError, one_line, raised_at
 from ..plugins.command import Process
 from ..plugins.registry import Plugin
-from .chat_messages import AnthropicMessages, OpenAIMessages
-from .forms import forms_of, told_of_form
-from .library_messages import InspectMessages, LangChainMessages, PydanticAIMessages
-from .messages import Bridge, Dialect
+from .dialects import OpenAIMessages
+from .forms import FORMS, Handed, forms_of, told_of_form
+from .messages import Bridge
 from .own_calls import offload
 from .processes import request_of
-from .slots import Edits, Reply, Window
-from .values import (
-    WithMessages,
-    as_declared,
-    awaited as awaited,
-    execution_mapping,
-    plain,
-    raw_mapping,
-    record_of_mapping,
-)
-
-_DIALECTS: dict[str, Callable[[], Dialect]] = {
-    "openai": OpenAIMessages,
-    "anthropic": AnthropicMessages,
-    "langchain": LangChainMessages,
-    "pydantic_ai": PydanticAIMessages,
-    "inspect": InspectMessages,
-    "state": LangChainMessages,
-    "chat_state": OpenAIMessages,
-}
-_STATES = ("state", "chat_state")
+from .slots import Edits, Reply
+from .values import as_declared, awaited as awaited, plain, record_of_mapping
 
 
 def started(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
@@ -65,36 +45,25 @@ class OwnFunction:
     def __init__(self, plugin: Plugin, call: Callable[..., Any]) -> None:
         self._kind, self._call = plugin.entry.kind, call
         self._forms = forms_of(self._kind, call, plugin.entry.name, plugin.attribute("form"))
+        self._names = [form for form, _ in self._forms]
         self._records: list[Record] = []
         self._called = False
 
     def __call__(self, *given: Any) -> Any:
-        first = given[0]
-        result = first.result if self._kind == "consumer" else first
-        raw = raw_mapping(result) if isinstance(result, ToolResult) else None
-        bridges: list[Bridge] = []
         if self._kind == "evaluator":
-            self._records.append(first)
-
-        def part(form: str) -> Any:
-            if self._kind == "compactor":
-                return _of_window(form, first, bridges)
-            if self._kind == "router":
-                return _of_state(form, first)
-            if self._kind == "evaluator":
-                return _of_record(form, first, list(given[1]), self._records)
-            return (
-                first if form == "Execution" else first.summary if form == "summary" else _of_result(form, result, raw)
-            )
-
-        parts = [part(form) for form, _ in self._forms]
-        parts = [as_declared(item, kind) if form == "dict" else item
-                 for item, (form, kind) in zip(parts, self._forms, strict=True)]  # fmt: skip
+            self._records.append(given[0])
+        if "new_items" in self._names and given[0].messages[-1].kind != "user":
+            return None  # a session is read once for each turn of the user
+        handed, known = Handed(given, self._records), FORMS[self._kind].known
+        parts = [
+            as_declared(known[form].make(handed), kind) if form == "dict" else known[form].make(handed)
+            for form, kind in self._forms
+        ]
         answer = self._asked(parts)
-        if raw is not None and "dict" in [form for form, _ in self._forms]:
-            _require_untouched(raw, result)
-        if bridges and not isinstance(answer, Edits):
-            return bridges[0].back(answer)
+        if "dict" in self._names and isinstance(given[0], ToolResult):
+            _require_untouched(handed.raw, given[0])
+        if self._kind == "compactor" and handed.bridge is not None and not isinstance(answer, Edits):
+            return handed.bridge.back(answer)
         return _answered(self._kind, answer, given)
 
     def _asked(self, parts: list[Any]) -> Any:
@@ -107,43 +76,6 @@ class OwnFunction:
             if not before:
                 error.add_note(told_of_form(self._kind, [form for form, _ in self._forms]))
             raise
-
-
-def _of_result(form: str, result: ToolResult, raw: Any) -> Any:
-    if form in ("ToolResult", "dict"):
-        return result if form == "ToolResult" else raw
-    if form == "call":
-        return {"id": result.call_id, "name": result.function, "args": result.arguments}
-    return result.text if form == "str" else getattr(result, form)
-
-
-def _of_window(form: str, window: Window, bridges: list[Bridge]) -> Any:
-    if form in _DIALECTS:
-        bridges.append(Bridge(_DIALECTS[form](), window.messages))
-        return {"messages": bridges[-1].given} if form in _STATES else bridges[-1].given
-    if form == "system":
-        return "\n\n".join(message.text for message in window.messages if message.kind == "system")
-    if form in ("Window", "runtime"):
-        return window if form == "Window" else None
-    return list(window.messages) if form == "Message" else getattr(window, form)
-
-
-def _of_state(form: str, state: Mapping[str, Any]) -> Any:
-    def messages() -> list[Any]:
-        return Bridge(_DIALECTS[form](), state.get("prompt", ())).given
-
-    return WithMessages(state, messages) if form in _STATES else messages()
-
-
-def _of_record(form: str, record: Record, history: list[Any], records: list[Record]) -> Any:
-    if form in ("Record", "history"):
-        return record if form == "Record" else history
-    if form == "dict":
-        return execution_mapping(record)
-    if form == "state":
-        executions = [execution_mapping(item) for item in records]
-        return {"execution_history": executions, "current_step_index": len(records), "step_evaluation_history": history}
-    return str(record.value) if form == "str" else getattr(record, form)
 
 
 def _require_untouched(raw: Mapping[str, Any], result: ToolResult) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,40 +16,42 @@ import msgspec
 from ..model import Message, ToolCall
 from ..model.errors import StrategyError
 
-Group = tuple[Message, ...]
-"""Messages of ours that are one message of a dialect."""
-
 
 @dataclass(frozen=True)
 class NeutralMessage:
-    """One message in no dialect's words. `role` is system, user, assistant or tool; `call_id` is that of a result."""
+    """One message in no dialect's words. `role` is system, user, assistant or tool; `call_id` and `tool` are those of a result."""
 
     role: str
     text: str
     calls: tuple[ToolCall, ...] = ()
     call_id: str | None = None
+    id: str = ""
+    tool: str = ""
+
+
+Neutrals = Sequence[NeutralMessage]
 
 
 class Dialect(ABC):
-    """The messages of one interface: `write` makes one, `read` reads one back. `ids` and `names` are those of the history being written."""
+    """The messages of one interface. `beside` are the roles that it keeps beside the list, as the system prompt in some."""
 
-    def __init__(self) -> None:
-        self.ids: dict[Message, str] = {}
-        self.names: dict[str, str] = {}
+    beside: tuple[str, ...] = ()
 
-    def groups(self, messages: Sequence[Message]) -> list[Group]:
-        """The messages that become one. Those in no group stand beside the list, as the system prompt does in some interfaces."""
-        self.ids = {message: f"message-{number}" for number, message in enumerate(messages)}
-        self.names = {call.id: call.name for message in messages for call in message.tool_calls}
-        return [(message,) for message in messages]
+    def joins(self, last: NeutralMessage, message: NeutralMessage) -> bool:
+        """True if a message is one with the message before it."""
+        return False
 
     @abstractmethod
-    def write(self, group: Group) -> Any:
-        """One message, made anew at every call."""
+    def write(self, group: Neutrals) -> Any:
+        """One message of the interface, made anew at every call; a tuple where it is several items of the list."""
 
     @abstractmethod
     def read(self, item: Any) -> list[NeutralMessage]:
         """The messages in one. Raises TypeError or ValueError for what is no message."""
+
+    def units(self, items: Sequence[Any], place: Callable[[Any], int | None]) -> list[Any]:
+        """The messages in a list, as `write` gives them; `place` is that of an item which was handed out."""
+        return list(items)
 
     def answer(self, answer: Any, given: Sequence[Any]) -> Any:
         """The list of messages in what a function returned: the list itself, or `{"messages": […]}`."""
@@ -59,7 +61,7 @@ class Dialect(ABC):
 class Bridge:
     """One history in a dialect. `given` is the list to hand out; `back` reads the answer against it.
 
-    >>> from bench.strategies.chat_messages import OpenAIMessages
+    >>> from bench.strategies.dialects import OpenAIMessages
     >>> told = [Message(role="user", text=text, kind="user") for text in ("first", "second")]
     >>> bridge = Bridge(OpenAIMessages(), told)
     >>> bridge.given
@@ -69,55 +71,72 @@ class Bridge:
     """
 
     def __init__(self, dialect: Dialect, messages: Sequence[Message]) -> None:
-        self._dialect, self._groups = dialect, dialect.groups(messages)
-        self._beside = _beside(messages, self._groups)
-        self.given = [dialect.write(group) for group in self._groups]
-        self._held = list(self.given)  # the function may empty the list that it was handed
-        self._place = {id(item): place for place, item in enumerate(self._held)}
+        self._dialect = dialect
+        self._groups: list[list[Message]] = []
+        self._told: list[list[NeutralMessage]] = []
+        self._beside: list[
+            tuple[int, Message]
+        ] = []  # messages in no group, and the number of groups that begin before them
+        tools = {call.id: call.name for message in messages for call in message.tool_calls}
+        for number, message in enumerate(messages):
+            calls, tool = tuple(own_calls(message)), tools.get(message.call_id or "", "")
+            one = NeutralMessage(role_of(message), message.text, calls, message.call_id, f"message-{number}", tool)
+            if one.role in dialect.beside:
+                self._beside.append((len(self._groups), message))
+            elif self._told and dialect.joins(self._told[-1][-1], one):
+                self._groups[-1].append(message)
+                self._told[-1].append(one)
+            else:
+                self._groups.append([message])
+                self._told.append([one])
+        self._held = [dialect.write(group) for group in self._told]
+        self.given = [item for unit in self._held for item in _items(unit)]
+        self._kept = list(self.given)  # the function may empty the list that it was handed
+        self._place = {id(item): place for place, unit in enumerate(self._held) for item in _items(unit)}
         self._used: set[Message] = set()
 
     def back(self, answer: Any) -> list[Message]:
         """The messages of an answer; None stands for the list that was handed out, as the function left it. Raises StrategyError."""
-        found = self.given if answer is None else self._dialect.answer(answer, self.given)
+        found = self.given if answer is None else self._dialect.answer(answer, self._kept)
         if isinstance(found, str | bytes | Mapping) or not isinstance(found, Sequence):
             what = f"a compactor that is given a list of messages gives one back, or None; got {type(found).__name__}"
             raise StrategyError(f"{what} — return the list, or {{'messages': the list}}")
-        items = list(found)
-        same_length = len(items) == len(self._held)
+        units = self._dialect.units(found, lambda item: self._place.get(id(item)))
+        same_length = len(units) == len(self._held)
         messages: list[Message] = []
         beside, cursor = list(self._beside), 0
-        for number, item in enumerate(items):
-            place = self._unchanged(item, cursor)
+        for number, unit in enumerate(units):
+            place = self._unchanged(unit, cursor)
             while beside and beside[0][0] <= (0 if place is None else place):
                 messages.append(beside.pop(0)[1])
             if place is not None:
                 cursor = place + 1
                 messages += self._groups[place]
                 self._used.update(self._groups[place])
-            elif isinstance(item, Message):
-                messages.append(item)
+            elif isinstance(unit, Message):
+                messages.append(unit)
             else:
-                handed = self._place.get(id(item), number if same_length else -1)
-                messages += self._rewritten(number, item, () if handed < 0 else self._groups[handed])
+                handed = self._place.get(id(_items(unit)[0]), number if same_length else -1)
+                messages += self._rewritten(number, unit, () if handed < 0 else self._groups[handed])
         return [*messages, *(message for _, message in beside)]
 
-    def _unchanged(self, item: Any, cursor: int) -> int | None:
+    def _unchanged(self, unit: Any, cursor: int) -> int | None:
         """The place of the message that this one is: the very one, or a copy of it, looked for from the last one found on."""
-        place = self._place.get(id(item))
+        place = self._place.get(id(_items(unit)[0]))
         if place is not None:
-            return place if item == self._dialect.write(self._groups[place]) else None
+            return place if unit == self._dialect.write(self._told[place]) else None
         order = (*range(cursor, len(self._held)), *range(cursor))
-        same = (n for n in order if item == self._held[n] and item == self._dialect.write(self._groups[n]))
+        same = (n for n in order if unit == self._held[n] and unit == self._dialect.write(self._told[n]))
         return next((n for n in same if not self._used.intersection(self._groups[n])), None)
 
-    def _rewritten(self, number: int, item: Any, group: Group) -> list[Message]:
+    def _rewritten(self, number: int, unit: Any, group: Sequence[Message]) -> list[Message]:
         try:
-            return [self._message(told, group) for told in self._dialect.read(item)]
+            return [self._message(told, group) for told in self._dialect.read(unit)]
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             what = f"messages[{number}] of the answer cannot be read: {error or type(error).__name__}"
             raise StrategyError(f"{what} — give messages like those it was given") from error
 
-    def _message(self, told: NeutralMessage, group: Group) -> Message:
+    def _message(self, told: NeutralMessage, group: Sequence[Message]) -> Message:
         original = self._original(told, group)
         if original is None:
             return Message(role=told.role, kind="made", text=told.text, tool_calls=told.calls, call_id=told.call_id)
@@ -130,7 +149,7 @@ class Bridge:
             return original
         return msgspec.structs.replace(original, text=told.text, tool_calls=calls, call_id=call_id)
 
-    def _original(self, told: NeutralMessage, group: Group) -> Message | None:
+    def _original(self, told: NeutralMessage, group: Sequence[Message]) -> Message | None:
         """The message of the history that was rewritten: by the id of its call, by its place, or the one that differs in ids alone."""
         ids = {call.id for call in told.calls}
         if told.call_id is None and not ids:
@@ -144,6 +163,10 @@ class Bridge:
         renamed = [message for message in everyone if _renamed(message, told)]
         own = next((message for message in renamed if message in group), None)
         return own or (renamed[0] if len(renamed) == 1 else None)
+
+
+def _items(unit: Any) -> tuple[Any, ...]:
+    return unit if type(unit) is tuple and unit else (unit,)
 
 
 def _renamed(message: Message, told: NeutralMessage) -> bool:
@@ -161,24 +184,8 @@ def _same(original: ToolCall | None, told: ToolCall) -> bool:
     return told.arguments in (given, {"arguments": given}) or (given is None and told.arguments == {})
 
 
-def _beside(messages: Sequence[Message], groups: Sequence[Group]) -> list[tuple[int, Message]]:
-    """Each message that is in no group, with the number of groups that begin before it."""
-    first = {group[0] for group in groups}
-    grouped = {message for group in groups for message in group}
-    found, before = [], 0
-    for message in messages:
-        before += message in first
-        if message not in grouped:
-            found.append((before, message))
-    return found
-
-
 def role_of(message: Message) -> str:
-    """The role of a message among system, user, assistant and tool. A result that was recorded as a user's message is one.
-
-    >>> role_of(Message(role="user", text="", kind="result")), role_of(Message(role="ai", text="", kind="model"))
-    ('user', 'assistant')
-    """
+    """The role of a message among system, user, assistant and tool. A result that was recorded as a user's message is one."""
     if message.kind == "result":
         return "tool" if message.role in ("tool", "function") and message.call_id else "user"
     if message.kind == "made":
@@ -199,11 +206,7 @@ def arguments_mapping(call: ToolCall) -> dict[str, Any]:
 
 
 def decoded(arguments: Any) -> Any:
-    """A call's arguments: the value of JSON text, or the text where it is none.
-
-    >>> decoded('{"a": 1}'), decoded("not json")
-    ({'a': 1}, 'not json')
-    """
+    """A call's arguments: the value of JSON text, or the text where it is none."""
     if not isinstance(arguments, str):
         return arguments
     try:
@@ -213,11 +216,7 @@ def decoded(arguments: Any) -> Any:
 
 
 def text_in(content: Any) -> str:
-    """The text of a message's content: a string, None, or parts with text; TypeError for anything else.
-
-    >>> text_in([{"type": "text", "text": "a"}, "b"]), text_in(None)
-    ('a\\nb', '')
-    """
+    """The text of a message's content: a string, None, or parts with text; TypeError for anything else."""
     if content is None or isinstance(content, str):
         return content or ""
     if not isinstance(content, Sequence):

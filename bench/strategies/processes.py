@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ..model import Message, ToolResult
-from .chat_messages import OpenAIMessages
+from .dialects import OpenAIMessages
 from .messages import Bridge
 from .slots import Execution
 from .values import execution_mapping

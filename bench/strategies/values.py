@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 
 from ..model import Record, ToolResult
-from ..model.errors import StrategyError
 from .slots import untruncated_record
 
 
@@ -165,31 +164,18 @@ def as_declared(raw: Mapping[str, Any], declared: Any) -> Any:
 
 
 def plain(answer: Any) -> Any:
-    """An answer with its dataclasses and models, and those directly in a list or mapping, as data that JSON can hold.
+    """An answer that is a dataclass or a Pydantic model as a mapping; any other as it is.
 
-    Raises StrategyError for bytes.
-
-    >>> plain([dataclasses.make_dataclass("Point", ["x"])(1)])
-    [{'x': 1}]
+    >>> plain(dataclasses.make_dataclass("Point", ["x"])(1))
+    {'x': 1}
     """
-    if type(answer) is list or type(answer) is tuple:
-        items = [_plain(item) for item in answer]
-        return answer if all(map(lambda one, other: one is other, items, answer)) else items
-    if type(answer) is dict:
-        values = {key: _plain(value) for key, value in answer.items()}
-        return answer if all(values[key] is answer[key] for key in answer) else values
-    return _plain(answer)
-
-
-def _plain(value: Any) -> Any:
-    kind = type(value)
-    if kind in (str, int, float, bool, type(None), list, dict, tuple) or kind.__module__.startswith("bench."):
-        return value
-    if isinstance(value, bytes | bytearray):
-        raise StrategyError("it answered bytes, and text is wanted — decode them")
-    if callable(getattr(value, "model_dump", None)) and not isinstance(value, type):
-        return value.model_dump(mode="json")
-    return msgspec.to_builtins(value) if dataclasses.is_dataclass(value) and not isinstance(value, type) else value
+    if isinstance(answer, type) or type(answer).__module__.startswith("bench."):
+        return answer
+    if callable(getattr(answer, "model_dump", None)):
+        return answer.model_dump(mode="json")
+    if not dataclasses.is_dataclass(answer):
+        return answer
+    return {field.name: getattr(answer, field.name) for field in dataclasses.fields(answer)}
 
 
 def awaited(answer: Any) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from handmade import LOG, TABLE, opened, result, shell, trace
 
@@ -283,6 +285,25 @@ def compose_of(**slots):
 
 
 # ---------------------------------------------------------------- stores, evaluators, routers, consumers
+
+
+Point = dataclasses.make_dataclass("Point", ["x"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "seen"),
+    [
+        (np.int64(3), "3"),
+        (np.array([1, 2]), "[1,2]"),
+        (Path("a/b"), "a/b"),
+        ({1: Path("a"), np.int64(2): np.float32(0.5)}, '{"1":"a","2":0.5}'),
+        ({None: 1, True: 2}, '{"null":1,"true":2}'),
+        ([Point(np.bool_(True))], '[{"x":true}]'),
+        (Point({3: Path("q")}), '{"x":{"3":"q"}}'),
+    ],
+)
+def test_what_json_can_say_of_an_answer_is_said(answer, seen):
+    assert shown(bench.replay(opened([result("x", index=2)]), lambda outcome: answer)) == [seen]
 
 
 def test_a_store_may_keep_any_value():

@@ -11,7 +11,7 @@ from ...model.errors import SpecError, StrategyError
 from ...plugins.own_code import load_file
 from ...plugins.registry import file_beside, register
 from .. import RECORDED
-from ..library_messages import LangChainMessages
+from ..dialects import LangChainMessages
 from ..messages import Bridge
 
 START, END, NAME = "__start__", "__end__", "langgraph"
