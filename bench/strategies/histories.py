@@ -136,16 +136,17 @@ class Summarising(Compactor):
     """Base of a compactor whose parameter `writer` names what writes its summaries."""
 
     writer: str = "extractive"
+    _write: Callable[..., str] = field(init=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         plugin = build("writer", self.writer)
-        self._write: Callable[..., str] = plugin.start()[1]
-        self._needs_window = plugin.attribute("needs_window", False)
+        write: Callable[..., str] = plugin.start()[1]
+        self._write = write if plugin.attribute("needs_window", False) else lambda messages, window: write(messages)
 
     def write(self, read: Sequence[Message], window: Window) -> Written:
         """Return the summary of some messages, with the messages that the writer read."""
-        return Written(read, self._write(read, window) if self._needs_window else self._write(read))
+        return Written(read, self._write(read, window))
 
     def summarised(
         self,

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from handmade import opened, shell
+from handmade import opened, result, shell
 from theirs import one, run_of, write
 
+import bench
 from bench.cli import main
 from bench.run.times import Times
 from bench.traces.formats.native import encode_trace
@@ -108,3 +109,35 @@ def test_one_that_raised_on_one_case_of_two_was_measured_on_the_other(tmp_path, 
             main(["run", "--traces", traces, "--strategy", "m=summarizer=mine.py:f"])
         assert done.value.code == 3
         assert f"{says} (exit 3)" in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------- what is not the same twice
+
+
+def test_a_stamp_that_reaches_no_prompt_route_or_gate_is_not_unstable():
+    import time
+    import uuid
+
+    def stamped(record):
+        return {"success": True, "id": str(uuid.uuid4()), "timestamp": time.time(), "at": str(uuid.uuid4())}
+
+    found = bench.compare([opened([result("abcdef", index=2)])], {"stamped": {"evaluator": stamped}})
+    assert found.cases[0].runs["stamped"].unstable_at is None
+
+
+def test_a_random_function_is_found_and_no_gate_judges_it():
+    import random
+
+    given = iter(range(1000))
+    functions = {
+        "random": lambda result: result.text[:2] + str(random.random()),
+        "steady": lambda result: result.text[:2],
+        "counts": {"compactor": lambda messages: [*messages[:1], {"role": "user", "content": str(next(given))}]},
+    }
+    gates = [{"metric": "cost.prompt_tokens", "max": 10_000, "strategy": name} for name in functions]
+    found = bench.compare([opened([result("abcdef", index=2)])], functions, gates=gates)
+    (case,) = found.cases
+    assert {name: case.runs[name].unstable_at for name in functions} == {"random": 2, "steady": None, "counts": 3}
+    assert [verdict.outcome for verdict in found.verdicts] == ["inconclusive", "pass", "inconclusive"]
+    assert found.verdicts[0].sentence.startswith("random is unstable: replayed again, it gave something else on t")
+    assert found.value("random", "cost.prompt_tokens") > 0, "marked, and shown"
