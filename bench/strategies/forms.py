@@ -96,7 +96,7 @@ class Handed:
         return run.CallModelData(model_data=data, agent=None, context=None)
 
 
-class Form(NamedTuple):
+class HandedForm(NamedTuple):
     """The words for a form, and how it is made."""
 
     words: str
@@ -108,11 +108,11 @@ class Forms:
     """The forms of one slot: `default` for each parameter in order, and `known` by name, the usual ones first."""
 
     default: tuple[str, ...]
-    known: Mapping[str, Form]
+    known: Mapping[str, HandedForm]
 
 
-def _messages(words: str, dialect: Callable[[], Dialect]) -> Form:
-    return Form(words, lambda handed: handed.messages(dialect))
+def _messages(words: str, dialect: Callable[[], Dialect]) -> HandedForm:
+    return HandedForm(words, lambda handed: handed.messages(dialect))
 
 
 _CHAT = {
@@ -124,28 +124,28 @@ _CHAT = {
     "inspect": _messages("Inspect's messages", InspectMessages),
 }
 _STATE = {
-    "state": Form("a state with LangChain's messages", lambda handed: handed.state(LangChainState)),
-    "chat_state": Form("a state with chat mappings as its messages", lambda handed: handed.state(OpenAIMessages)),
+    "state": HandedForm("a state with LangChain's messages", lambda handed: handed.state(LangChainState)),
+    "chat_state": HandedForm("a state with chat mappings as its messages", lambda handed: handed.state(OpenAIMessages)),
 }
 
 
-def _call(of: str) -> dict[str, Form]:
+def _call(of: str) -> dict[str, HandedForm]:
     words = {
         "function": "the name of the tool",
         "arguments": "the arguments of the call",
         "success": "True if it succeeded",
         "error": "its error, or None",
     }
-    return {name: Form(text, attrgetter(f"{of}.{name}")) for name, text in words.items()}
+    return {name: HandedForm(text, attrgetter(f"{of}.{name}")) for name, text in words.items()}
 
 
 _RESULT = {
-    "ToolResult": Form("our ToolResult", attrgetter("result")),
-    "str": Form("its text", attrgetter("result.text")),
-    "dict": Form("its mapping", attrgetter("raw")),
-    "value": Form("its structured value, else its text", attrgetter("result.value")),
+    "ToolResult": HandedForm("our ToolResult", attrgetter("result")),
+    "str": HandedForm("its text", attrgetter("result.text")),
+    "dict": HandedForm("its mapping", attrgetter("raw")),
+    "value": HandedForm("its structured value, else its text", attrgetter("result.value")),
     **_call("result"),
-    "call": Form(
+    "call": HandedForm(
         "a mapping of id, name and args",
         lambda handed: {"id": handed.result.call_id, "name": handed.result.function, "args": handed.result.arguments},
     ),
@@ -158,28 +158,28 @@ FORMS: dict[str, Forms] = {
         ("openai",),
         {
             **_CHAT,
-            "Window": Form("our Window", attrgetter("first")),
-            "Message": Form("our messages", lambda handed: list(handed.first.messages)),
+            "Window": HandedForm("our Window", attrgetter("first")),
+            "Message": HandedForm("our messages", lambda handed: list(handed.first.messages)),
             **_STATE,
-            "model_data": Form("the CallModelData of the Agents SDK", Handed.model_data),
-            "session_items": Form("the items before the user's turn", lambda handed: handed.session()[0]),
-            "new_items": Form("the items of the user's turn", lambda handed: handed.session()[1]),
-            "system": Form("the text of the system prompt", attrgetter("system")),
-            "tokens": Form("the tokens of the prompt", attrgetter("first.tokens")),
-            "max_tokens": Form("the model's context window, in tokens", attrgetter("first.max_tokens")),
-            "count": Form("a function that counts the tokens of a text", attrgetter("first.count")),
-            "runtime": Form("None: no graph or agent runs", lambda handed: None),
+            "model_data": HandedForm("the CallModelData of the Agents SDK", Handed.model_data),
+            "session_items": HandedForm("the items before the user's turn", lambda handed: handed.session()[0]),
+            "new_items": HandedForm("the items of the user's turn", lambda handed: handed.session()[1]),
+            "system": HandedForm("the text of the system prompt", attrgetter("system")),
+            "tokens": HandedForm("the tokens of the prompt", attrgetter("first.tokens")),
+            "max_tokens": HandedForm("the model's context window, in tokens", attrgetter("first.max_tokens")),
+            "count": HandedForm("a function that counts the tokens of a text", attrgetter("first.count")),
+            "runtime": HandedForm("None: no graph or agent runs", lambda handed: None),
         },
     ),
     "evaluator": Forms(
         ("Record", "history"),
         {
-            "Record": Form("our Record", attrgetter("first")),
-            "dict": Form("the entry of an execution history", lambda handed: execution_mapping(handed.first)),
-            "str": Form("the text of its value", lambda handed: str(handed.first.value)),
-            "value": Form("its value", attrgetter("first.value")),
-            "state": Form("a state with the execution history", Handed.execution_state),
-            "history": Form("the earlier evaluations", lambda handed: list(handed.given[1])),
+            "Record": HandedForm("our Record", attrgetter("first")),
+            "dict": HandedForm("the entry of an execution history", lambda handed: execution_mapping(handed.first)),
+            "str": HandedForm("the text of its value", lambda handed: str(handed.first.value)),
+            "value": HandedForm("its value", attrgetter("first.value")),
+            "state": HandedForm("a state with the execution history", Handed.execution_state),
+            "history": HandedForm("the earlier evaluations", lambda handed: list(handed.given[1])),
             **_call("first"),
         },
     ),
@@ -187,8 +187,8 @@ FORMS: dict[str, Forms] = {
     "consumer": Forms(
         ("Execution",),
         {
-            "Execution": Form("our Execution", attrgetter("first")),
-            "summary": Form("what the summarizer gave, or None", attrgetter("first.summary")),
+            "Execution": HandedForm("our Execution", attrgetter("first")),
+            "summary": HandedForm("what the summarizer gave, or None", attrgetter("first.summary")),
             **_RESULT,
         },
     ),
