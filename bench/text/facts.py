@@ -278,11 +278,6 @@ def words_of(plain: str) -> frozenset[str]:
     return frozenset(_RUN.findall(plain))
 
 
-def runs_in(plain: str) -> Iterator[re.Match[str]]:
-    """The runs of word characters of a decoded text, where they stand."""
-    return _RUN.finditer(plain)
-
-
 def anchor(fact: str) -> str:
     """The longest run of word characters in a fact; wherever the fact is present, that run stands as a whole word.
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
-from .facts import is_free, is_number, numbers_at, places_of, runs_in
+from .facts import is_free, is_number, numbers_at, places_of
 
 _LONE = re.compile("[\ud800-\udfff]")
-_SAME = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")  # what a pattern that ignores case takes for these letters
 
 
 class Strings:
@@ -52,31 +50,7 @@ def first_places(plain: str, facts: Collection[str]) -> dict[str, tuple[int, int
     for number, span in numbers_at(plain) if wanted else ():
         if number in wanted:
             found.setdefault(number, span)
-    for string, start in Strings(fact for fact in facts if " " not in fact and fact not in wanted).places(plain):
-        found.setdefault(string, (start, start + len(string)))
-    rows: dict[str, list[str]] = {}
     for fact in facts:
-        words = [match.group() for match in runs_in(fact)] if " " in fact else []
-        if words and fact.isascii():
-            rows.setdefault(f" {' '.join(words).lower()} ", []).append(fact)
-        elif " " in fact and (place := next(places_of(plain, fact), None)):
-            found[fact] = place  # small letters of others than ASCII are not what a pattern takes for the same
-    return {**found, **_rows(plain, rows)} if rows else found
-
-
-def _rows(plain: str, facts: dict[str, list[str]]) -> dict[str, tuple[int, int]]:
-    """The first places of facts by their words: these are looked for in the words of the text, in small letters and with one blank between."""
-    runs = list(runs_in(plain))
-    words = [match.group().translate(_SAME).lower() for match in runs]
-    begins = dict(
-        zip(itertools.accumulate((len(word) + 1 for word in words), initial=0), range(len(runs)), strict=False)
-    )
-    found: dict[str, tuple[int, int]] = {}
-    for row, at in Strings(facts).places(f" {' '.join(words)} "):
-        first, last = runs[begins[at]], runs[begins[at] + row.count(" ") - 2]
-        for fact in facts[row]:
-            if fact not in found:
-                for start, end in places_of(plain[first.start() : last.end()], fact):
-                    found[fact] = first.start() + start, first.start() + end
-                    break
+        if fact not in wanted and (place := next(places_of(plain, fact), None)):
+            found[fact] = place
     return found
