@@ -23,7 +23,7 @@ DECIDE = {
     "evidence.dependencies": {
         "HABIT_SHARE": 0.25, "HABIT_TURNS": 4, "DISTANCES": {"near": (0, 1), "mid": (2, 5), "far": (6, None)}
     },
-    "evidence.oracle": {"CURVE": (0.90, 0.95, 0.99, 1.0), "SLACK": 1e-9},
+    "evidence.oracle": {"SLACK": 1e-9},
     "evidence.instructions": {"KEPT": 0.8, "RULE_KEPT": 0.5, "_WORD_CHARS": 4},
     "evidence.meaning": {"_LINE_CHARS": 400, "_STEM_CHARS": 5, "_FOREIGN": 0.15},
 }  # fmt: skip
