@@ -30,6 +30,7 @@ from .reader import (
     NoRun as NoRun,
     PartOf as PartOf,
     Reader as Reader,
+    all_but as all_but,
     by_marks as by_marks,
     confidence_of as confidence_of,
 )

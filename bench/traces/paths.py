@@ -83,18 +83,16 @@ def told_apart(given: Sequence[GivenPath]) -> list[GivenPath]:
     >>> [path.files[0].below for path in told_apart([GivenPath(file.name, None, (file,), True) for file in files])]
     ['x/a.json', 'y/a.json']
     """
-    places: dict[str, set[str]] = {}  # by the name of a case
-    givers: dict[str, set[str]] = {}
+    named: dict[str, dict[str, str]] = {}  # by the name of a case: the places of its files, and the path that gave each
     for path in given:
         for file in path.files:
-            places.setdefault(case_id(file.below), set()).add(os.path.abspath(file.path))
-            givers.setdefault(case_id(file.below), set()).add(path.text)
+            named.setdefault(case_id(file.below), {}).setdefault(os.path.abspath(file.path), path.text)
 
     def apart(file: InputFile) -> InputFile:
-        name = case_id(file.below)
-        if len(places[name]) == 1 or len(givers[name]) == 1:
+        places = named[case_id(file.below)]
+        if len(set(places.values())) == 1:
             return file
-        shared = os.path.commonpath([os.path.dirname(place) for place in places[name]])
+        shared = os.path.commonpath(map(os.path.dirname, places))
         return file._replace(below=Path(os.path.relpath(os.path.abspath(file.path), shared)).as_posix())
 
     return [replace(path, files=tuple(map(apart, path.files))) for path in given]

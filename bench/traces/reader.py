@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from ..model import Trace
 from ..model.errors import TraceError
@@ -54,21 +54,8 @@ def confidence_of(sniffed: Confidence | Near) -> Confidence:
     return Confidence.NO if isinstance(sniffed, Near) else sniffed
 
 
-Kept = Literal[
-    "cuts",
-    "usage",
-    "times",
-    "errors",
-    "outcome",
-    "labels",
-    "routes",
-    "reasoning",
-    "threads",
-    "resets",
-    "tools",
-    "approvals",
-    "model",
-]
+Kept = Literal["cuts", "usage", "times", "errors", "outcome", "labels", "routes", "reasoning", "threads", "resets", "tools", "approvals",
+               "model"]  # fmt: skip
 """Facts that a reader may keep beside messages and results: that a result was cut at the source, recorded token counts, times or durations, failed
 results, how the run ended, what people said of it, route decisions, reasoning as text, agents of their own, where the history was cut, tool
 definitions, a person's yes or no, the name of the model."""
@@ -86,6 +73,11 @@ class Keeps:
     also: tuple[Kept, ...]
     never: str
     tested: str
+
+
+def all_but(*missing: Kept) -> tuple[Kept, ...]:
+    """All that a reader may keep, but some of it."""
+    return tuple(kept for kept in get_args(Kept) if kept not in missing)
 
 
 class PartOf(TraceError):

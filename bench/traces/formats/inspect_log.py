@@ -9,7 +9,7 @@ from typing import Any
 from ...model import Outcome, ToolCall, Trace, Usage, compact_json
 from ...model.errors import TraceError
 from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, NoRun, by_marks
+from .. import Confidence, Keeps, Near, NoRun, all_but, by_marks
 from ..blocks import blocks_of
 from ..decoded import as_dict
 from ..documents import Document, Node
@@ -47,19 +47,7 @@ class InspectLog:
 
     keeps = Keeps(
         results="untruncated",
-        also=(
-            "cuts",
-            "usage",
-            "times",
-            "errors",
-            "outcome",
-            "labels",
-            "reasoning",
-            "threads",
-            "tools",
-            "approvals",
-            "model",
-        ),
+        also=all_but("routes", "resets"),
         never="model calls that only grade",
         tested="inspect_ai 0.3.95 (published JSON) and 0.3.285 (recorded `.eval`), log version 2",
     )

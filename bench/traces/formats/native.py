@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 
@@ -16,7 +16,7 @@ from ...files.writing import write_atomically
 from ...model import SCHEMA_VERSION, AnyStep, Trace
 from ...model.errors import TraceError, one_line
 from ...plugins.registry import register
-from .. import Confidence, Keeps, Kept, Near, by_marks
+from .. import Confidence, Keeps, Near, all_but, by_marks
 from ..documents import Document, optional_zstandard
 from ..lines import HEADER, KEY, STEP, Header, encode_trace as encode_trace, made
 
@@ -34,7 +34,7 @@ class Native:
 
     keeps = Keeps(
         results="untruncated",
-        also=get_args(Kept),
+        also=all_but(),
         never="nothing of what the bench measures; files, pictures and sound are sizes and hashes",
         tested="schema 1",
     )

@@ -12,7 +12,7 @@ import msgspec
 
 from ...model import Outcome, Trace
 from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, PartOf, by_marks
+from .. import Confidence, Keeps, Near, PartOf, all_but, by_marks
 from ..decoded import as_dict, dicts
 from ..documents import Document, Node
 from ..nodes import first_of, picked
@@ -42,19 +42,7 @@ class OpenHands:
 
     keeps = Keeps(
         results="as shown",
-        also=(
-            "cuts",
-            "usage",
-            "times",
-            "errors",
-            "outcome",
-            "reasoning",
-            "threads",
-            "resets",
-            "tools",
-            "approvals",
-            "model",
-        ),
+        also=all_but("labels", "routes"),
         never="the template around what a recall found",
         tested="OpenHands events at 156d068 (published) and openhands-sdk 1.58.2 (recorded)",
     )
