@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..model import ToolResult, as_text
-from ..text.decode import decoded
-from ..text.explained import canonical, explained
+from ..text.decode import NothingParsed, containers_in, decoded, parse_json, resolved
+from ..text.explained import LEFT_OUT, canonical, explained
 from ..text.fact_kinds import exit_codes
 from ..text.found_leaves import names_of, read_held
 from ..text.leaves import Leaves, flatten
@@ -41,6 +41,9 @@ _FAILURE = re.compile(
     r"|[\"'](?:error|exception)[\"']\s*:\s*[\"'{][^\"'}]|[\"'](?:success|ok)[\"']\s*:\s*false|command not found|No such file or directory",
     re.IGNORECASE | re.MULTILINE,
 )
+
+
+_NUMBERED = re.compile(r"^\d{1,7}(?:[:|→\t]|\s{2})\s*(?=\S)")
 
 
 class ChangedValue(NamedTuple):
@@ -124,6 +127,26 @@ class Returned:
         """The values of a text that shows this result which are others than those returned."""
         if shown in self.texts:
             return []
+        found = self._of_whole(shown)
+        first, *later = LEFT_OUT.split(shown)
+        if not found or not later or _is_json(shown):
+            return found
+        # The middle is left out: what stands before and behind it are no values of one record.
+        return [*self._of_whole(first), *(change for piece in later for change in self._of_end(piece))]
+
+    def _of_end(self, piece: str) -> Iterator[ChangedValue]:
+        """The changed values of the end of a text, which may begin within a word, a value or a record."""
+        if self._leaves.total == 0:
+            yield from self._of_whole(piece.partition("\n")[2])
+            return
+        begun, brace, rest = piece.partition("{")
+        for pairs in _pairs([begun]):
+            yield from (change for pair in pairs for change in self._of_record([pair]))
+        for value in containers_in(brace + rest):
+            yield from (change for record in _records(flatten(value)) for change in self._of_record(record))
+
+    def _of_whole(self, shown: str) -> list[ChangedValue]:
+        """The changed values of a text without a gap in its middle."""
         lines = shown.split("\n")
         is_data = self._leaves.total > 0
         if not is_data:
@@ -142,6 +165,7 @@ class Returned:
         return found
 
     def _says(self, line: str) -> bool:
+        line = _NUMBERED.sub("", line)
         return line in self._lines or (len(line) >= _TOLD_CHARS and any(line in text for text in self.texts))
 
     # ------------------------------------------------------------ records
@@ -162,7 +186,10 @@ class Returned:
         best = max(votes, key=lambda number: (votes[number], -number)) if votes else None
         for (column, item), agreeing in zip(known, rows, strict=True):
             if not agreeing or (best is not None and best not in agreeing and self._has(best, column)):
-                yield ChangedValue(".".join(column), self._was(column, best), str(item))
+                if isinstance(item, str) and item.lstrip()[:1] in ("{", "["):  # the whole result within a field
+                    yield from self.changes(item)
+                else:
+                    yield ChangedValue(".".join(column), self._was(column, best), str(item))
 
     def _has(self, number: int, column: Key) -> bool:
         return any(path[-len(column) :] == column for path, _ in self._records[number])
@@ -184,11 +211,16 @@ class Returned:
         key = column, spelled
         if key not in self._agreeing:
             values = self._columns[column]
+            spellings = {resolved(item), item} if isinstance(item, str) else {item}  # of a cut text escapes are left
             self._agreeing[key] = (
                 values[spelled][1]
                 if spelled in values
                 else set().union(
-                    *(numbers for value, numbers in list(values.values())[:_DISTINCT] if explained(item, value))
+                    *(
+                        numbers
+                        for value, numbers in list(values.values())[:_DISTINCT]
+                        if any(explained(one, value) for one in spellings)
+                    )
                 )
             )
         return self._agreeing[key]
@@ -214,6 +246,14 @@ class Returned:
                 if kind == "replace" and not explained(now, was):
                     yield ChangedValue("", was, now)
             return
+
+
+def _is_json(text: str) -> bool:
+    try:
+        parse_json(text)
+    except NothingParsed:
+        return False
+    return True
 
 
 def _records(leaves: Leaves) -> Iterator[Record]:

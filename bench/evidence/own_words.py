@@ -24,6 +24,7 @@ from ..model import (
     as_text,
     compact_json,
 )
+from ..text.decode import resolved
 from ..text.explained import explained
 from ..text.facts import is_number, number_value, words_of
 from ..text.leaves import flatten
@@ -57,6 +58,10 @@ _ORDER = re.compile(
 )
 _TO_READ = re.compile(
     r"\b(?:handle|reference|ref|stored|saved|full|rest|omitted|truncated|summary|summari[sz]ed|result|output|content|conversation|context|history|tool|above|earlier|previous|retrieve|read|showing|shown|following)\b",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"\b(?:whole|full|rest|stored|saved|written|read|output|result)\b[^.\n]{0,40}\b(?:in|at|to|from|as|is):?\s+[\"'`]?[^\s\"'`]*$",
     re.IGNORECASE,
 )
 _SPEAKER = re.compile(r"^\W*\w+\W*:\s+")
@@ -266,7 +271,8 @@ class OwnWords:
         before = own.prompt if own.result is None else own.result.index + 1
         key = own.message.step, own.text, before
         if key not in self._said.invented:
-            facts, plain = self._texts.facts(own.text), self._texts.plain(own.text)
+            plain = resolved(self._texts.plain(own.text))  # of a cut text escapes are left
+            facts = self._texts.facts(plain)
             new = [
                 fact
                 for fact, kind in facts.items()
@@ -308,6 +314,12 @@ class OwnWords:
             return True
         if kind == "proper" and fact[-1].isdigit():  # Showing 5
             return bool(_AFTER.match(behind))
+        if (
+            kind in ("name", "path")
+            and _PLACE.search(plain[max(0, at - 120) : at])
+            and (behind[:1] == "/" or "/" in fact)
+        ):
+            return True  # of the file that holds the rest
         named = kind in ("name", "quoted", "path")
         return named and at >= 0 and (bool(_LABELS.match(behind)) or before[-1:] in tuple("</[_"))
 

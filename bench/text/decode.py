@@ -258,6 +258,20 @@ def holds_escapes(text: str) -> bool:
     return "\\" in text and _ESCAPED.search(text) is not None
 
 
+def resolved(text: str) -> str:
+    r"""Return a text whose escapes are resolved, level after level; lines with backslashes of their own stay.
+
+    >>> resolved(r'x \\u00d7 y'), resolved(r"C:\new")
+    ('x × y', 'C:\\new')
+    """
+    while "\\" in text:
+        lines = [line if _OWN_BACKSLASHES.search(line) else unescape(line) for line in text.split("\n")]
+        text, before = "\n".join(lines), text
+        if text == before:
+            break
+    return text
+
+
 def _unescaped_inside(text: str) -> str:
     """A text in which every mapping that begins somewhere is unescaped, as far as it can be read, and every quoted field of an object's text,
     `Result(output='…')`; the rest stays: there a backslash is one.

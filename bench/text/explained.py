@@ -10,10 +10,16 @@ _NUMBER = re.compile(
     r"[^\w+-]{0,3}([+-]?(?:\d{1,3}(?:[, _]\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)\s*([^\d\s,.;]*)"
 )
 _TOKEN = re.compile(r"[^\W_]+")
-_LEFT_OUT = re.compile(
-    r"[\[(<{][^\[\]()<>{}]*(?:omitted|truncated|left out|more|chars?|characters|elided|\.\.\.|…)[^\[\]()<>{}]*[\])>}]|\.{3,}|…",
-    re.IGNORECASE,
+LEFT_OUT = re.compile(
+    r"[\[(<{][^\[\]()<>{}\"\n]{0,80}(?:omitted|truncated|left out|more|chars?|characters|elided|\.\.\.|…)[^\[\]()<>{}\"\n]{0,80}[\])>}]"
+    r"|(?:…|\.{3,})\s*\d[\w ,]{0,40}(?:omitted|truncated|left out|more|elided)\s*(?:…|\.{3,})|\.{3,}|…|^</?[a-z_-]+>$",
+    re.IGNORECASE | re.MULTILINE,
 )
+"""Words that say that something was left out here, and tags on a line of their own, which say where a part begins and ends."""
+
+_HALF_ESCAPE = re.compile(r"^u?[0-9a-f]{0,4}(?=\w{2})")
+"""Of an escaped character that was cut in two: before a whole word."""
+_NEGATING = {"un", "in", "im", "il", "ir", "dis", "non", "not", "mis", "de", "a"}
 _TRUE, _FALSE = {"true", "yes", "y", "1", "on", "✓"}, {"false", "no", "n", "0", "off", "✗"}
 _NOTHING = {"", "null", "none", "nan", "-", "n/a", "na", "nil", "undefined", "~", '""', "''", "[]", "{}"}
 _SCALES = (100, 1000, 10**6, 10**9, 10**12, 1024, 1024**2, 1024**3)
@@ -29,6 +35,8 @@ def explained(shown: Any, original: Any) -> bool:
     (True, False, True, False, True)
     >>> explained("The quick … dog", "The quick brown fox and the dog"), explained("cancelled", "available"), explained("2024-05-16", "2024-05-15")
     (True, False, False)
+    >>> explained("it is una [9 left out] le, and op", "it is unavailable, and open"), explained("it is [2 left out] available", "it is unavailable")
+    (True, False)
     """
     if shown is original or (type(shown) is type(original) and shown == original):
         return True
@@ -85,18 +93,26 @@ def _rounded(shown: re.Match[str], original: re.Match[str]) -> bool:
 
 
 def _cut(shown: str, original: str) -> bool:
-    """True if the words of a shown text stand in an original one in this order, but for words that say something was left out."""
-    words = _TOKEN.findall(_LEFT_OUT.sub(" ", shown))
+    """True if the words of a shown text stand in an original one in this order, but for words that say something was left out.
+
+    Beside such a place, and at the end, half a word is one.
+    """
+    parts = [_TOKEN.findall(part) for part in LEFT_OUT.split(shown)]
     there = _TOKEN.findall(original)
-    if not words:
-        return bool(_LEFT_OUT.search(shown))
+    if not any(parts):
+        return len(parts) > 1
     place = 0
-    for number, word in enumerate(words):
-        while place < len(there) and there[place] != word:
-            if number == len(words) - 1 and len(word) > 1 and there[place].startswith(word):  # the word at the cut
-                return True
+    for index, words in enumerate(parts):
+        for number, word in enumerate(words):
+            begun = number == len(words) - 1 and (len(word) > 1 or index < len(parts) - 1)
+            ended = _HALF_ESCAPE.sub("", word) if number == 0 and index > 0 else ""
+            while place < len(there) and there[place] != word:
+                whole = there[place]
+                half = ended and whole.endswith(ended) and whole[: -len(ended)].casefold() not in _NEGATING
+                if half or (begun and whole.startswith(word)):
+                    break
+                place += 1
+            if place == len(there):
+                return False
             place += 1
-        if place == len(there):
-            return False
-        place += 1
     return True

@@ -178,9 +178,31 @@ SHIPPED = (
     "mask=compactor=mask_observations:keep_last=2",
     "old=compactor=summarize_old:max_tokens=3000",
     "external=store=external",
+    "deepagents=summarizer=deepagents.output:max_chars=1000",
+    "codex=summarizer=codex.output:limit=1000",
+    "mini=summarizer=mini_swe_agent.output:limit=1000",
+    "gemini=compactor=gemini.mask:protect_tokens=200,min_prunable_tokens=100",
+    "pichay=compactor=pichay:age=1",
 )
+
+
+def escaped() -> Trace:
+    """A coding run whose results are JSON texts with escapes: what cuts them cuts in the middle of a word, or of an escape."""
+    steps: list[SystemTurn | UserTurn | ModelTurn | ToolResult] = [UserTurn(index=0, content="Describe the data.")]
+    for number in range(4):
+        rows = "\n".join(f"'gene_{number}{row}'  {row * 7.25:>9.2f} × µg  'unpaid'" for row in range(40))
+        output = json.dumps({"returncode": 0, "output": f"AnnData with n_obs × n_vars = {number}00 × 40\n{rows}"})
+        text = output.replace("'", "\\u0027")
+        call = ToolCall(id=f"c{number}", name="bash", arguments={"command": f"head {number}"})
+        steps.append(ModelTurn(index=len(steps), content="I look.", tool_calls=(call,), model="gpt-4o"))
+        steps.append(ToolResult(index=len(steps), call_id=call.id, function="bash", seen=text, success=True))
+    steps.append(ModelTurn(index=len(steps), content="gene_339 has 282.75.", model="gpt-4o"))
+    return Trace(id="escaped", source=Source(format="native"), steps=tuple(steps))
+
+
 RECORDINGS = {
     "service": SERVICE,
+    "escaped": escaped(),
     **{
         trace.id: trace
         for trace in load(
