@@ -288,6 +288,8 @@ class OwnWords:
         """True for a label, a count of what is there or left out, a rounded number, or a figure worked out from the result."""
         if plain.rstrip(" .…[]()").endswith(fact) and self._said.begins(fact):
             return True
+        if re.fullmatch("u[0-9a-f]{1,3}", fact):  # of an escape that was cut in two
+            return True
         if not is_number(fact):
             return self._label(fact, kind, plain)
         results = (

@@ -17,7 +17,7 @@ LEFT_OUT = re.compile(
 )
 """Words that say that something was left out here, and tags on a line of their own, which say where a part begins and ends."""
 
-_HALF_ESCAPE = re.compile(r"^u?[0-9a-f]{0,4}(?=\w{2})")
+_HALF_ESCAPE = re.compile(r"^u?\d[0-9a-f]{0,3}(?=\w{2})")
 """Of an escaped character that was cut in two: before a whole word."""
 _NEGATING = {"un", "in", "im", "il", "ir", "dis", "non", "not", "mis", "de", "a"}
 _TRUE, _FALSE = {"true", "yes", "y", "1", "on", "✓"}, {"false", "no", "n", "0", "off", "✗"}
@@ -105,14 +105,16 @@ def _cut(shown: str, original: str) -> bool:
     for index, words in enumerate(parts):
         for number, word in enumerate(words):
             begun = number == len(words) - 1 and (len(word) > 1 or index < len(parts) - 1)
-            ended = _HALF_ESCAPE.sub("", word) if number == 0 and index > 0 else ""
+            ends = {word, _HALF_ESCAPE.sub("", word)} if number == 0 and index > 0 else set()
             while place < len(there) and there[place] != word:
-                whole = there[place]
-                half = ended and whole.endswith(ended) and whole[: -len(ended)].casefold() not in _NEGATING
-                if half or (begun and whole.startswith(word)):
+                if (begun and there[place].startswith(word)) or any(_is_end(end, there[place]) for end in ends):
                     break
                 place += 1
             if place == len(there):
                 return False
-            place += 1
+            place += not begun or index == len(parts) - 1 or there[place] == word  # both halves may be of one word
     return True
+
+
+def _is_end(half: str, word: str) -> bool:
+    return word.endswith(half) and word[: -len(half)].casefold() not in _NEGATING

@@ -179,7 +179,6 @@ SHIPPED = (
     "old=compactor=summarize_old:max_tokens=3000",
     "external=store=external",
     "deepagents=summarizer=deepagents.output:max_chars=1000",
-    "codex=summarizer=codex.output:limit=1000",
     "mini=summarizer=mini_swe_agent.output:limit=1000",
     "gemini=compactor=gemini.mask:protect_tokens=200,min_prunable_tokens=100",
     "pichay=compactor=pichay:age=1",
