@@ -23,7 +23,7 @@ from bench.evidence.of_trace import TraceEvidence
 from bench.metrics import Metric, metrics
 from bench.model import ModelTurn, Row, SystemTurn, ToolResult, Trace, UserTurn, compact_json, text_of
 from bench.replayer.loop import Replayer
-from bench.run.case import OracleCosts
+from bench.run.case import OracleCosts, few_collections
 from bench.strategies import Strategy, parse_strategy
 from bench.text.texts import Texts
 from bench.tokens.counting import TokenCounter
@@ -92,26 +92,27 @@ def replay_and_score(
     for name, metric in chosen.items():
         rooms.setdefault(name.partition(".")[0], []).append(metric)
     rows: list[Row] = []
-    for trace in traces:
-        of_trace = TraceEvidence(trace)
-        replayer = Replayer(of_trace)
-        oracle = OracleCosts(replayer)
-        shared: dict[Any, PromptEvidence] = {}
-        for strategy in strategies:
-            elapsed_s, run = timed(lambda r=replayer, s=strategy: r.run(s))
-            spent["replay"] += elapsed_s
-            prompts = shared.setdefault(same_prompts(run), PromptEvidence(of_trace, run))
-            evidence = RunEvidence(of_trace, run, prompts, oracle, replayer.counter)
-            for room, of_room in rooms.items():
-                elapsed_s, samples = timed(
-                    lambda m=of_room, e=evidence: [(metric.info, metric.samples(e)) for metric in m]
-                )
-                spent[room] = spent.get(room, 0.0) + elapsed_s
-                elapsed_s, found = timed(
-                    lambda r=run, f=samples: [case_row(info, r, of_metric) for info, of_metric in f]
-                )
-                spent["rows"] = spent.get("rows", 0.0) + elapsed_s
-                rows += found
+    with few_collections():
+        for trace in traces:
+            of_trace = TraceEvidence(trace)
+            replayer = Replayer(of_trace)
+            oracle = OracleCosts(replayer)
+            shared: dict[Any, PromptEvidence] = {}
+            for strategy in strategies:
+                elapsed_s, run = timed(lambda r=replayer, s=strategy: r.run(s))
+                spent["replay"] += elapsed_s
+                prompts = shared.setdefault(same_prompts(run), PromptEvidence(of_trace, run))
+                evidence = RunEvidence(of_trace, run, prompts, oracle, replayer.counter)
+                for room, of_room in rooms.items():
+                    elapsed_s, samples = timed(
+                        lambda m=of_room, e=evidence: [(metric.info, metric.samples(e)) for metric in m]
+                    )
+                    spent[room] = spent.get(room, 0.0) + elapsed_s
+                    elapsed_s, found = timed(
+                        lambda r=run, f=samples: [case_row(info, r, of_metric) for info, of_metric in f]
+                    )
+                    spent["rows"] = spent.get("rows", 0.0) + elapsed_s
+                    rows += found
     elapsed_s, _ = timed(lambda: summarized(rows, {name: metric.info for name, metric in chosen.items()}))
     spent["rows"] = spent.get("rows", 0.0) + elapsed_s
     return spent

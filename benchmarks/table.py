@@ -28,7 +28,7 @@ from bench.evidence.of_trace import TraceEvidence
 from bench.metrics import metrics
 from bench.model import ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.replayer.loop import Replayer
-from bench.run.case import OracleCosts
+from bench.run.case import OracleCosts, few_collections
 from bench.strategies import parse_strategy
 from bench.tokens.counting import TokenCounter
 from bench.tokens.prices import unit_prices
@@ -133,9 +133,10 @@ def one_more(traces: Sequence[Trace]) -> float:
         oracle, chosen = OracleCosts(replayer), list(metrics().values())
         for number, strategy in enumerate(map(parse_strategy, ("mask=compactor=mask_observations", ONE_MORE))):
             began = time.process_time()
-            evidence = RunEvidence(of_trace, replayer.run(strategy), None, oracle, replayer.counter)
-            for metric in chosen:
-                metric.samples(evidence)
+            with few_collections():
+                evidence = RunEvidence(of_trace, replayer.run(strategy), None, oracle, replayer.counter)
+                for metric in chosen:
+                    metric.samples(evidence)
             found += (time.process_time() - began) * number
     return found
 

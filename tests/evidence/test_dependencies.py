@@ -39,6 +39,10 @@ def in_short(recording: Trace) -> list[tuple[str, int, str, int, int]]:
     return [(item.fact, item.turn, item.origin, item.origin_step, item.distance) for item in dependencies_of(recording)]
 
 
+def spans(recording: Trace) -> list[str]:
+    return [item.fact for item in dependencies_of(recording) if item.kind == "span"]
+
+
 def forms(recording: Trace) -> list[tuple[str, str, str]]:
     return [(item.said, item.fact, item.form) for item in dependencies_of(recording)]
 
@@ -136,22 +140,20 @@ def test_a_run_of_words_is_a_copied_span() -> None:
         result("They found it at the bottom of the marianas trench in spring", index=0),
         said(1, "it lay at the Bottom of the Marianas  trench"),
     )
-    assert "at the bottom of the marianas trench" in [
-        item.fact for item in dependencies_of(recording) if item.kind == "span"
-    ]
+    assert "at the bottom of the marianas trench" in spans(recording)
 
 
 def test_a_run_may_begin_within_one_that_says_nothing() -> None:
     recording = trace(
         result("it was in the of", index=0), result("of Marianas trench", index=1), said(2, "in the of marianas trench")
     )
-    assert [item.fact for item in dependencies_of(recording) if item.kind == "span"] == ["of marianas trench"]
+    assert spans(recording) == ["of marianas trench"]
 
 
 @pytest.mark.parametrize("turn", ["it is in the of", "marianas trench", "trench marianas the of bottom"])
 def test_what_is_no_copied_span(turn: str) -> None:
     recording = trace(result("the bottom of the marianas trench it is in the of", index=0), said(1, turn))
-    assert [item for item in dependencies_of(recording) if item.kind == "span"] == []
+    assert spans(recording) == []
 
 
 def test_a_hexadecimal_number_is_said_without_its_prefix_too() -> None:
@@ -205,9 +207,7 @@ def test_the_paragraph_of_the_first_message_that_goes_furthest_is_followed() -> 
         result("the marianas trench expedition of Piccard", index=1),
         said(2, "the marianas trench expedition of Piccard"),
     )
-    assert [item.fact for item in dependencies_of(recording) if item.kind == "span"] == [
-        "the marianas trench expedition"
-    ]
+    assert spans(recording) == ["the marianas trench expedition"]
 
 
 @pytest.mark.parametrize("padding", [0, 2000])
@@ -216,7 +216,7 @@ def test_a_span_ends_with_its_paragraph_however_long_the_text_is(padding: int) -
     text = f"Seamless conversion of semantic conventions\n\nReal-time trace collection\n\n{'x ' * padding}"
     turn = said(1, "Seamless conversion of semantic conventions, real-time trace collection")
     recording = trace(UserTurn(index=0, content=text), turn)
-    assert [item.fact for item in dependencies_of(recording) if item.kind == "span"] == [
+    assert spans(recording) == [
         "seamless conversion of semantic conventions", "real time trace collection",
     ]  # fmt: skip
 
@@ -237,31 +237,25 @@ def test_habits_are_none() -> None:
     assert [item[0] for item in in_short(told)] == ["ledger_v2"] * 3  # somebody else's word
 
 
-def test_names_of_tools_and_parameters_are_none() -> None:
-    tools = ({"name": "read_file", "parameters": {"type": "object", "properties": {"file_path": {"type": "string"}}}},)
+PATH = {"type": "object", "properties": {"file_path": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        ({"name": "read_file", "parameters": PATH},),
+        ({"functions": [{"name": "read_file", "parameters": {"anyOf": [[PATH], {"type": "null"}]}}]},),
+        (),  # not declared, but called
+    ],
+)
+def test_names_of_tools_and_parameters_are_none(tools: tuple[dict[str, object], ...]) -> None:
+    call = ToolCall(id="c", name="read_file", arguments={"file_path": "x"})
     recording = trace(
         ToolsChanged(index=0, tools=tools),
         UserTurn(index=1, content="use read_file with file_path and run_7"),
-        said(2, "read_file takes file_path, run_7"),
+        said(2, "read_file takes file_path, run_7", tool_calls=() if tools else (call,)),
     )
     assert [item[0] for item in in_short(recording)] == ["run_7"]
-
-
-def test_the_names_of_tools_that_are_called_are_none_without_a_declaration() -> None:
-    call = ToolCall(id="c", name="read_file", arguments={"file_path": "x"})
-    turn = said(1, "read_file takes file_path, run_7", tool_calls=(call,))
-    recording = trace(UserTurn(index=0, content="use read_file with file_path and run_7"), turn)
-    assert [item[0] for item in in_short(recording)] == ["run_7"]
-
-
-def test_names_of_tools_that_are_declared_in_lists_are_none_either() -> None:
-    path = {"type": "object", "properties": {"file_path": {"type": "string"}}}
-    tools = ({"functions": [{"name": "read_file", "parameters": {"anyOf": [[path], {"type": "null"}]}}]},)
-    steps = (
-        UserTurn(index=1, content="use read_file with file_path and run_7"),
-        said(2, "read_file takes file_path, run_7"),
-    )
-    assert [item[0] for item in in_short(trace(ToolsChanged(index=0, tools=tools), *steps))] == ["run_7"]
 
 
 def test_names_in_code_that_the_agent_made_up_are_none() -> None:
