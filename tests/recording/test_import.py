@@ -9,7 +9,7 @@ import pytest
 from handmade import opened, result, shell
 
 from bench.cli import main
-from bench.model import ModelTurn, Outcome, Source, SystemTurn, ToolCall, Trace, Usage, UserTurn
+from bench.model import ModelTurn, Outcome, Source, ToolCall, Trace, Usage, UserTurn
 from bench.model.errors import TraceError
 from bench.recording.found import Found, found_in, texts_of
 from bench.tokens.counting import TokenCounter
@@ -97,11 +97,6 @@ def test_what_is_in_the_folder_stays_unless_it_is_the_same(folder, capsys):
         assert kept.read_bytes() == mine
 
 
-def test_native_traces_that_were_written_by_hand_are_imported_again_too(folder):
-    for _ in range(2):
-        assert bench("import", "runs/b/shell.jsonl", "-o", "native") == 0
-
-
 def test_a_trace_whose_name_leads_elsewhere_stays_in_the_folder(folder):
     (folder / "odd.jsonl").write_bytes(encode_trace(opened([], id="../../odd/../x")))
     assert bench("import", "odd.jsonl", "-o", "out") == 0
@@ -171,7 +166,3 @@ def test_one_step_is_shown_whole(folder, capsys):
     assert "its steps are 0 to 3" in capsys.readouterr().err
     assert bench("show", "two.jsonl", "--case", "aa") == 2
     assert "did you mean a?" in capsys.readouterr().err
-
-
-def test_a_system_turn_counts_as_text():
-    assert list(texts_of(SystemTurn(index=0, content="s"))) == ["s"]

@@ -17,12 +17,14 @@ from planted import secrets
 from served import WALLS, Provider, serving
 
 from bench.cli import main
+from bench.model import text_of
 from bench.recording.otlp import OtlpReceiver
 from bench.recording.proxy import Proxy
 from bench.traces import load
 
 ROOT = Path(__file__).parents[2]
 KEY = next(secret for kind, secret, _ in secrets(5) if kind == "openai")
+SPANS = ROOT / "tests" / "data" / "formats" / "otel_genai" / "openinference.json"
 TOOLS = [{"type": "function", "function": {"name": "count", "parameters": {"type": "object"}}}]
 
 
@@ -37,96 +39,62 @@ def ask(url: str, path: str, body: dict, **headers: str) -> tuple[int, str]:
         connection.close()
 
 
-def chat_agent(url: str, *, stream: bool) -> str:
-    """An agent in OpenAI's chat interface: asks, runs the tool, asks again; gives its last words."""
-    openai = pytest.importorskip("openai")
-    client = openai.OpenAI(base_url=f"{url}/v1", api_key=KEY, max_retries=0)
-    messages = [{"role": "system", "content": "You count."}, {"role": "user", "content": "How many walls?"}]
-    for _ in range(5):
-        if stream:
-            said, calls = "", {}
-            for chunk in client.chat.completions.create(model="m-1", messages=messages, tools=TOOLS, stream=True):
-                for choice in chunk.choices:
-                    said += choice.delta.content or ""
-                    for part in choice.delta.tool_calls or ():
-                        call = calls.setdefault(
-                            part.index,
-                            {
-                                "id": part.id,
-                                "type": "function",
-                                "function": {"name": part.function.name, "arguments": ""},
-                            },
-                        )
-                        call["function"]["arguments"] += part.function.arguments or ""
-            message = {
-                "role": "assistant",
-                "content": said or None,
-                **({"tool_calls": list(calls.values())} if calls else {}),
-            }
-        else:
-            answer = client.chat.completions.create(model="m-1", messages=messages, tools=TOOLS)
-            message = answer.choices[0].message.model_dump(exclude_none=True)
-        messages.append(message)
-        if not message.get("tool_calls"):
-            return message["content"]
-        messages += [
-            {"role": "tool", "tool_call_id": call["id"], "content": json.dumps(WALLS)} for call in message["tool_calls"]
-        ]
-    raise AssertionError("the agent did not come to an end")
+CALL = {"id": "call_1", "type": "function", "function": {"name": "count", "arguments": '{"of": "walls"}'}}
+USE = {"type": "tool_use", "id": "toolu_1", "name": "count", "input": {"of": "walls"}}
+AGENTS = {
+    "openai": (
+        "/v1/chat/completions",
+        {"model": "m-1", "tools": TOOLS},
+        [{"role": "system", "content": "You count."}, {"role": "user", "content": "How many walls?"}],
+        [
+            {"role": "assistant", "content": None, "tool_calls": [CALL]},
+            {"role": "tool", "tool_call_id": "call_1", "content": json.dumps(WALLS)},
+        ],
+    ),
+    "anthropic": (
+        "/v1/messages",
+        {"model": "m-2", "max_tokens": 99, "system": "You count."},
+        [{"role": "user", "content": "How many walls?"}],
+        [
+            {"role": "assistant", "content": [USE]},
+            {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": json.dumps(WALLS)}],
+            },
+        ],
+    ),
+}
+"""For each interface where an agent asks, with what beside its messages, those of its first call, and what its second one has besides."""
 
 
-def messages_agent(url: str, *, stream: bool) -> None:
-    """The same in Anthropic's interface."""
-    messages: list[dict] = [{"role": "user", "content": "How many walls?"}]
-    headers = {"x-api-key": KEY, "anthropic-version": "2023-06-01"}
-    body = {"model": "m-2", "max_tokens": 99, "system": "You count.", "messages": messages, "stream": stream}
-    ask(url, "/v1/messages", body, **headers)
-    messages.append(
-        {
-            "role": "assistant",
-            "content": [{"type": "tool_use", "id": "toolu_1", "name": "count", "input": {"of": "walls"}}],
-        }
-    )
-    messages.append(
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": json.dumps(WALLS)}]}
-    )
-    ask(url, "/v1/messages", body, **headers)
+def agent(url: str, interface: str, *, stream: bool) -> None:
+    """An agent that asks, runs the tool, and asks again."""
+    path, body, begin, more = AGENTS[interface]
+    for messages in (begin, begin + more):
+        ask(url, path, {**body, "messages": messages, "stream": stream}, Authorization=f"Bearer {KEY}")
 
 
 # ---------------------------------------------------------------- the proxy
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_an_openai_agent_behind_the_proxy_is_recorded_as_the_provider_saw_it(tmp_path, stream):
+@pytest.mark.parametrize("interface", AGENTS)
+def test_an_agent_behind_the_proxy_is_recorded_as_the_provider_saw_it(tmp_path, interface, stream):
     with serving(Provider()) as provider, serving(Proxy(provider.url, tmp_path / "log.jsonl")) as proxy:
-        assert chat_agent(proxy.url, stream=stream) == "36 walls, 471.5 m."
+        agent(proxy.url, interface, stream=stream)
     (trace,) = load([str(tmp_path / "log.jsonl")]).traces
     kinds = [type(step).__name__ for step in trace.steps if type(step).__name__ != "ToolsChanged"]
     assert kinds == ["SystemTurn", "UserTurn", "ModelTurn", "ToolResult", "ModelTurn"]
     assert len(provider.log) == len(trace.model_turns) == 2
     for (_, headers, _, answer), turn in zip(provider.log, trace.model_turns, strict=True):
-        assert turn.usage.prompt_tokens == answer["usage"]["prompt_tokens"]
-        assert turn.usage.completion_tokens == answer["usage"]["completion_tokens"]
+        usage = answer["usage"]
+        assert turn.usage.prompt_tokens == usage.get("prompt_tokens", usage.get("input_tokens"))
+        assert turn.usage.completion_tokens == usage.get("completion_tokens", usage.get("output_tokens"))
         assert headers["authorization"] == f"Bearer {KEY}", "the key reaches the provider"
     assert trace.model_turns[0].tool_calls[0].arguments == {"of": "walls"}
     assert trace.results[0].data == WALLS
-    assert trace.model_turns[1].content == "36 walls, 471.5 m."
+    assert text_of(trace.model_turns[1].content) == "36 walls, 471.5 m."
     assert trace.left_out == {}
-    assert KEY not in (tmp_path / "log.jsonl").read_text()
-
-
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_an_anthropic_agent_behind_the_proxy_is_recorded(tmp_path, stream):
-    with serving(Provider()) as provider, serving(Proxy(provider.url, tmp_path / "log.jsonl")) as proxy:
-        messages_agent(proxy.url, stream=stream)
-    (trace,) = load([str(tmp_path / "log.jsonl")]).traces
-    assert [turn.usage.prompt_tokens for turn in trace.model_turns] == [30, 31]
-    assert trace.model_turns[0].tool_calls[0].arguments == {"of": "walls"}
-    assert trace.results[0].data == WALLS
-    assert (
-        trace.model_turns[1].content in ("36 walls, 471.5 m.",)
-        or trace.model_turns[1].content[0].text == "36 walls, 471.5 m."
-    )
     assert KEY not in (tmp_path / "log.jsonl").read_text()
 
 
@@ -193,7 +161,7 @@ def test_the_command_serves_until_it_is_ended_and_has_written_every_call(tmp_pat
             env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
         )
         url = running.stdout.readline().split("give the agent ")[1].split()[0]
-        messages_agent(url, stream=True)
+        agent(url, "anthropic", stream=True)
         running.send_signal(ended_by)
         said, _ = running.communicate(timeout=20)
     if ended_by == signal.SIGINT:
@@ -223,44 +191,19 @@ def test_what_cannot_be_recorded_is_one_line(tmp_path, monkeypatch, capsys, argu
 # ---------------------------------------------------------------- OpenTelemetry
 
 
-def _attribute(key: str, value) -> dict:
-    return {"key": key, "value": {"intValue": str(value)} if isinstance(value, int) else {"stringValue": value}}
-
-
-def _span(number: int, kind: str, *attributes: dict) -> dict:
-    times = {"startTimeUnixNano": str(number * 10**9), "endTimeUnixNano": str(number * 10**9 + 5 * 10**8)}
-    return {"traceId": "0" * 31 + "1", "spanId": f"{number:016x}", "name": kind, **times,
-            "attributes": [_attribute("gen_ai.operation.name", kind), *attributes], "status": {}}  # fmt: skip
-
-
-def instrumented_agent(url: str) -> None:
-    """An agent that sends its spans one batch each, as an exporter does."""
-    asked = [{"role": "user", "parts": [{"type": "text", "content": f"How many walls? {KEY}"}]}]
-    called = {
-        "role": "assistant",
-        "parts": [{"type": "tool_call", "id": "c1", "name": "count", "arguments": {"of": "walls"}}],
-        "finish_reason": "tool_call",
-    }
-    told = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": json.dumps(WALLS)}]}
-    said = {"role": "assistant", "parts": [{"type": "text", "content": "36 walls."}], "finish_reason": "stop"}
-    for number, prompt, answer in ((1, asked, called), (2, [*asked, called, told], said)):
-        texts = {"input.messages": prompt, "output.messages": [answer]}
-        told_of = [_attribute(f"gen_ai.{key}", json.dumps(value)) for key, value in texts.items()]
-        usage = [_attribute("gen_ai.usage.input_tokens", 40 + number), _attribute("gen_ai.usage.output_tokens", 5)]
-        span = _span(number, "chat", _attribute("gen_ai.request.model", "m-1"), *told_of, *usage)
-        status, _ = ask(url, "/v1/traces", {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]})
-        assert status == 200
-
-
 def test_spans_that_an_agent_sends_become_its_trace(tmp_path):
+    told = json.loads(SPANS.read_text(encoding="utf-8").replace("You count walls.", f"You count walls. {KEY}"))
     with serving(OtlpReceiver(tmp_path / "spans.jsonl", port=0)) as receiver:
-        instrumented_agent(receiver.url)
+        for batch in told["resourceSpans"]:
+            assert ask(receiver.url, "/v1/traces", {"resourceSpans": [batch]})[0] == 200
         assert ask(receiver.url, "/v1/metrics", {"resourceMetrics": []})[0] == 200
-    (trace,) = load([str(tmp_path / "spans.jsonl")]).traces
+    (trace,), (same,) = (load([str(path)]).traces for path in (tmp_path / "spans.jsonl", SPANS))
     assert trace.source.format == "otel_genai"
-    assert [turn.usage.prompt_tokens for turn in trace.model_turns] == [41, 42]
-    assert trace.results[0].data == WALLS
-    assert KEY not in (tmp_path / "spans.jsonl").read_text()
+    assert trace.model_turns == same.model_turns
+    assert trace.results == same.results
+    said = (tmp_path / "spans.jsonl").read_text()
+    assert "REDACTED_" in said
+    assert KEY not in said
 
 
 def test_what_the_receiver_does_not_take_is_said(tmp_path):
