@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import threading
 import time
 from collections import Counter
@@ -18,7 +19,7 @@ import msgspec
 from ..files.writing import write_atomically
 from ..model import ModelTurn, Outcome, Source, SystemTurn, ToolCall, ToolResult, ToolsChanged, Trace, Usage, UserTurn
 from ..model.errors import BenchError, one_line
-from ..model.trace import AnyStep
+from ..model.trace import AnyStep, Content
 from ..traces.documents import Document, Node
 from ..traces.formats.native import encode_trace
 from ..traces.parts import Unread
@@ -98,7 +99,7 @@ class Recorder:
 
     def model(
         self,
-        text: str = "",
+        text: Content = "",
         *,
         tool_calls: list[dict[str, Any]] | tuple[ToolCall, ...] = (),
         model: str | None = None,
@@ -133,9 +134,8 @@ class Recorder:
             )
         with self._lock:
             self._left_out.update(unread.counts)
-            self._waiting.setdefault(thread, []).extend(said.calls)
-        self._add(ModelTurn, content=said.content, tool_calls=said.calls, model=said.model, reasoning=said.reasoning,
-                  usage=said.usage, finish_reason=said.finish_reason, thread=thread, agent=agent)  # fmt: skip
+        self.model(said.content, tool_calls=said.calls, model=said.model, reasoning=said.reasoning,
+                   usage=said.usage, finish_reason=said.finish_reason, thread=thread, agent=agent)  # fmt: skip
 
     def result(self, function: str, value: Any = None, *, call_id: str | None = None, arguments: Any = None, error: str | None = None,
                duration_s: float | None = None, thread: str = "main") -> None:  # fmt: skip
@@ -221,10 +221,8 @@ class Recorder:
         return call
 
 
-def record(path: str | Path, *, id: str | None = None, redact: bool = True, labels: dict[str, Any] | None = None,
-           meta: dict[str, Any] | None = None) -> Recorder:  # fmt: skip
-    """Record a run into a native file: `with bench.record("runs/a.jsonl") as run`. See Recorder."""
-    return Recorder(path, id=id, redact=redact, labels=labels, meta=meta)
+record = Recorder
+"""Record a run into a native file: `with bench.record("runs/a.jsonl") as run`."""
 
 
 def _arguments(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -237,6 +235,4 @@ def _arguments(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 def _plain(value: Any) -> Any:
     """A value as JSON holds it; what JSON lacks becomes its text."""
-    import json
-
     return json.loads(json.dumps(value, default=str), parse_constant=lambda name: None)
