@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from decimal import Decimal
-from string import hexdigits
 from typing import Any, NamedTuple
 
 from bench.model import ModelTurn, RouteDecision, ToolsChanged, Trace, text_of
@@ -150,10 +149,7 @@ def values(arguments: Any) -> Iterator[str]:
 
 def is_code(value: str) -> bool:
     """Whether an argument holds what only code and commands hold, or is long."""
-    if any(char in "\n()=|;$<>" for char in value) or len(value) >= 120:
-        return True
-    word, blank, flag = value.partition(" ")
-    return bool(blank) and flag.startswith("-") and word != "" and all(char == "_" or char.isalnum() for char in word)
+    return len(value) >= 120 or re.search(r"[\n()=|;$<>]|^\w+ -", value) is not None
 
 
 # ---------------------------------------------------------------- what only looks like it
@@ -218,28 +214,15 @@ def ways(trace: Trace, turn: ModelTurn, item: Said) -> list[tuple[str, str]]:
         names = [name for name in item.fact.split("/") if name]
         for start in range(len(names)):
             end = "/".join(names[start:])
-            marked = "/" in end or "_" in end or "-" in end or any(char.isdecimal() for char in end)
-            dotted = any(
-                a + b + c for a, b, c in zip(end, end[1:], end[2:], strict=False) if b == "." and _word(a) and _word(c)
-            )
-            if end != item.fact and len(end) > 3 and (marked or dotted):
+            if end != item.fact and len(end) > 3 and re.search(r"[/_\d-]|\w\.\w", end):
                 found.append((end, "composed"))
-    if (
-        item.kind == "name"
-        and item.fact.startswith("0x")
-        and len(item.fact) >= 10
-        and set(item.fact[2:]) <= set(hexdigits)
-    ):
+    if item.kind == "name" and re.fullmatch(r"0x[0-9a-fA-F]{8,}", item.fact):
         found.append((item.fact[2:], "composed"))
     if item.kind == "number" and not item.code and "e" not in item.fact and digits(item.fact) >= 3:
         longer = [number for number in numbers_told(trace, turn) if rounds(item.fact, number)]
         if longer:
             found.append((min(longer, key=lambda number: (-len(number), Decimal(number))), "rounded"))
     return found
-
-
-def _word(char: str) -> bool:
-    return char == "_" or char.isalnum()
 
 
 def digits(number: str) -> int:

@@ -76,15 +76,8 @@ def _codes(text: str) -> list[int]:
         "returncode", "return_code", "exitcode", "exit_code", "exitstatus", "exit_status", "exit code", "exit status",
         "exit with code", "exit with status", "exited code", "exited status", "exited with code", "exited with status",
     ]  # fmt: skip
-    found = []
-    lower = text.lower()
-    for start in range(len(text)):
-        for word in words:
-            if lower.startswith(word, start):
-                after = re.match(r"[\"']?(?:>|\s*[:=]\s*|\s+)(-?\d+)(?!\w)", text[start + len(word) :])
-                if after:
-                    found.append(int(after.group(1)))
-    return found
+    stated = re.compile(rf"(?i:{'|'.join(words)})[\"']?(?:>|\s*[:=]\s*|\s+)(-?\d+)(?!\w)")
+    return [int(match[1]) for at in range(len(text)) if (match := stated.match(text, at))]
 
 
 def compactions(trace: Trace, run: Run) -> dict[str, list[tuple[int, int, int]]]:
