@@ -40,11 +40,7 @@ Content = str | tuple[Part, ...]
 
 
 def text_of(content: Content) -> str:
-    """The text of a content: itself, or its text parts joined by line breaks; `""` where there is none.
-
-    >>> text_of((TextPart(text="a"), TextPart(text="b")))
-    'a\\nb'
-    """
+    """The text of a content: itself, or its text parts joined by line breaks; `""` where there is none."""
     if isinstance(content, str):
         return content
     return "\n".join(part.text for part in content if isinstance(part, TextPart))
@@ -297,22 +293,12 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def as_text(value: Any) -> str:
-    """The one way a value becomes text: a string is itself, anything else compact JSON (key order kept, UTF-8).
-
-    >>> as_text({"b": [1, 2.0], "a": "é"})
-    '{"b":[1,2.0],"a":"é"}'
-    >>> as_text("x")
-    'x'
-    """
+    """The one way a value becomes text: a string is itself, anything else compact JSON (key order kept, UTF-8)."""
     return value if isinstance(value, str) else compact_json(value)
 
 
 def compact_json(value: Any) -> str:
-    """Compact JSON of any value, strings quoted too. NaN and infinities, which JSON lacks, become null.
-
-    >>> compact_json("x")
-    '"x"'
-    """
+    """Compact JSON of any value, strings quoted too. NaN and infinities, which JSON lacks, become null."""
     try:
         return _ENCODER.encode(value).decode("utf-8", "replace")
     except UnicodeEncodeError:  # lone surrogates: legal in JSON escapes, not in UTF-8
@@ -323,9 +309,5 @@ def compact_json(value: Any) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text without the blank ones; `[]` for an empty text.
-
-    >>> lines_of("a\\r\\n\\n b ")
-    ['a', ' b ']
-    """
+    """The lines of a text without the blank ones; `[]` for an empty text."""
     return [line for line in text.splitlines() if line.strip()]

@@ -51,11 +51,7 @@ def fresh(value: Any) -> Any:
 
 
 def can_change(step: ToolResult) -> bool:
-    """True if a result holds anything that can be edited in place.
-
-    >>> can_change(ToolResult(index=0, call_id="c", function="f", data=[1])), can_change(ToolResult(index=0, call_id="c", function="f"))
-    (True, False)
-    """
+    """True if a result holds anything that can be edited in place."""
     return not (isinstance(step.data, _NEVER_CHANGED) and isinstance(step.arguments, _NEVER_CHANGED))
 
 
@@ -147,11 +143,7 @@ def _field(value: Any) -> Any:
 
 
 def summary_of(answer: Any) -> tuple[Any, str | None, tuple[str, ...]]:
-    """A summarizer's answer as (value, the text the model sees, notes); no text for "as stored".
-
-    >>> summary_of(Summary({"n": 1}, ("fell through",)))
-    ({'n': 1}, '{"n":1}', ('fell through',))
-    """
+    """A summarizer's answer as (value, the text the model sees, notes); no text for "as stored"."""
     notes: tuple[str, ...] = ()
     if isinstance(answer, Summary):
         notes, answer = texts(answer.notes), answer.shown

@@ -33,11 +33,7 @@ _MANY = 256
 
 
 def base_message(step: SystemTurn | UserTurn | ModelTurn | ToolResult, reasoning_tokens: int = 0) -> Message:
-    """The message that shows a step as it is: a result untruncated, a model turn with its calls and the size of its reasoning.
-
-    >>> base_message(UserTurn(index=0, content="hi")).role
-    'user'
-    """
+    """The message that shows a step as it is: a result untruncated, a model turn with its calls and the size of its reasoning."""
     if isinstance(step, ToolResult):
         return Message(
             role=step.role, text=step.text, kind="result", step=step.index, call_id=step.call_id, non_text=step.non_text

@@ -250,11 +250,7 @@ _OWN_BACKSLASHES = re.compile(r"\b[A-Za-z]:\\(?!\\)|\\[^nrtu\"'\\]")
 
 
 def holds_escapes(text: str) -> bool:
-    """True if a mapping, or an object printed with escapes, begins anywhere in a text.
-
-    >>> holds_escapes('see {"a": "x\\\\ny"}'), holds_escapes('see {"a": 1}'), holds_escapes("C:\\\\new")
-    (True, False, False)
-    """
+    """True if a mapping, or an object printed with escapes, begins anywhere in a text."""
     return "\\" in text and _ESCAPED.search(text) is not None
 
 

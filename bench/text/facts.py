@@ -224,11 +224,7 @@ def number_value(text: str) -> str:
 
 
 def numbers_in(plain: str) -> set[str]:
-    """Every number of a decoded text, by value; of one with thousands separators also its parts, because it may be a list.
-
-    >>> sorted(numbers_in("a,12,345 and $1,250.50"))
-    ['1', '12', '12345', '1250.5', '250.5', '345']
-    """
+    """Every number of a decoded text, by value; of one with thousands separators also its parts, because it may be a list."""
     found = set(_NUMBERS.findall(plain))
     for text in [text for text in found if "," in text]:
         found.update(text.split(","))
@@ -252,11 +248,7 @@ _IS_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
 def token_around(plain: str, place: int) -> tuple[int, int]:
-    """Return (start, end) of the number, word or JSON escape around a place in a text; (place, place) where none is.
-
-    >>> token_around("a 1,250 b", 4), token_around("a 1,250 b", 2)
-    ((2, 7), (2, 2))
-    """
+    """Return (start, end) of the number, word or JSON escape around a place in a text; (place, place) where none is."""
     low = max(plain.rfind(white, max(0, place - _TOKEN_CHARS), place) for white in " \n\t") + 1
     for match in _TOKEN.finditer(plain, max(low, place - _TOKEN_CHARS), place + _TOKEN_CHARS):
         if match.start() >= place:
@@ -326,11 +318,7 @@ def occurs(plain: str, fact: str) -> bool:
 
 
 def is_free(plain: str, start: int, end: int) -> bool:
-    """True if what stands from `start` to `end` of a text is not a part of a longer word or number.
-
-    >>> is_free("0.125 m", 2, 5), is_free("see 125.", 4, 7)
-    (False, True)
-    """
+    """True if what stands from `start` to `end` of a text is not a part of a longer word or number."""
     # most facts stand between two of these, which never belong to a word or number
     if (plain[start - 1 : start] or " ") in _BREAKS and plain[end : end + 1] in _BREAKS:
         return True

@@ -66,11 +66,7 @@ def _inside(text: str, names: Names) -> list[Leaves]:
 
 
 def match_read(leaves: Leaves, shown: Iterable[str]) -> tuple[Match, Leaves]:
-    """Some leaves matched with what texts give when they are read back, and what they give; nothing is kept where none can be read.
-
-    >>> match_read(flatten([{"id": 1}, {"id": 2}]), ["id,x\\n2,y", "no table"])[0].lost
-    [(('id',), (<class 'int'>, 1))]
-    """
+    """Some leaves matched with what texts give when they are read back, and what they give; nothing is kept where none can be read."""
     names = names_of(leaves)
     read = [found for found in (read_held(text, names) for text in shown) if found is not None]
     held = together(read)
@@ -188,11 +184,7 @@ def with_labelled(
 
 
 def stands(key: str, line: str, words: Container[str]) -> bool:
-    """True if a key stands on a line as whole words.
-
-    >>> stands("go.id", "go.id: 3", frozenset({"go", "id", "3"})), stands("id", "width: 3", frozenset({"width", "3"}))
-    (True, False)
-    """
+    """True if a key stands on a line as whole words."""
     if key in words:
         return True
     parts: Sequence[str] = _WORD.findall(key)

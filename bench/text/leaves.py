@@ -67,11 +67,7 @@ class Match:
 
 
 def typed(value: Any) -> Typed:
-    """A scalar with its type, to be compared and hashed; anything that cannot be hashed stands as its `repr`.
-
-    >>> typed(1) == typed(True), typed(1) == typed(1.0), typed(float("nan")) == typed(float("nan"))
-    (False, False, True)
-    """
+    """A scalar with its type, to be compared and hashed; anything that cannot be hashed stands as its `repr`."""
     if isinstance(value, float) and value != value:
         return float, "NaN"
     if value is None or isinstance(value, str | int | float):

@@ -136,11 +136,7 @@ def stated_left_out(text: str) -> tuple[int, ...]:
 
 
 def shown_count(text: str) -> int:
-    """Count the rows or items of a shown text, else its lines; a stated total is compared with this.
-
-    >>> shown_count('{"row_count": 36, "rows": [{"id": 1}, {"id": 2}]}'), shown_count("a\\n\\nb"), shown_count('{"lines": ["a", "b", "c"]}')
-    (2, 2, 3)
-    """
+    """Count the rows or items of a shown text, else its lines; a stated total is compared with this."""
     try:
         value = parse_some(text)
     except NothingParsed:
@@ -156,11 +152,7 @@ def shown_count(text: str) -> int:
 
 
 def says_more(texts: Iterable[str]) -> int | None:
-    """The largest total stated in texts where it is larger than what they show; None where none is.
-
-    >>> says_more(['{"row_count": 36, "rows": [{"id": 1}]}']), says_more(['{"total": 1, "rows": [{"id": 1}]}'])
-    (36, None)
-    """
+    """The largest total stated in texts where it is larger than what they show; None where none is."""
     texts = list(texts)
     total = max((total for text in texts for total in stated_totals(text)), default=0)
     return total if total > sum(map(shown_count, texts)) else None
@@ -192,9 +184,6 @@ def is_placeholder(shown: str, untruncated: str, texts: Texts) -> bool:
     """True if a text only replaces a result: short, no part of it, and without any of its facts.
 
     Data is none: a list with fewer rows does not say that it is shorter.
-
-    >>> is_placeholder("[gone]", "471 rows", Texts()), is_placeholder("471", "471 rows", Texts()), is_placeholder("", "471 rows", Texts())
-    (True, False, False)
     """
     text = shown.strip()
     if not text or len(text) > _PLACEHOLDER_CHARS or text in untruncated:

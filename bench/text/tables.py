@@ -70,11 +70,7 @@ def find_tables(text: str, names: Names) -> tuple[list[Row], str]:
 
 
 def read_cell(text: str) -> Any:
-    """The value of a cell; types are strict.
-
-    >>> [read_cell(text) for text in ("12", "12.0", '"12"', "True", "None", "L 1", "007")]
-    [12, 12.0, '12', True, None, 'L 1', '007']
-    """
+    """The value of a cell; types are strict."""
     if text in SCALARS:
         return SCALARS[text]
     if _NUMBER.fullmatch(text):

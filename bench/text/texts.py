@@ -161,12 +161,7 @@ class FactsHeld(Remembered[tuple[str, ...]]):
 
 
 def longer_holding(facts: Iterable[str], held: FactsHeld) -> dict[str, frozenset[str]]:
-    """For each of some facts the longer ones among them that hold it whole; `held` finds them all.
-
-    >>> facts = ("src/a.py", "/x/src/a.py:12")
-    >>> longer_holding(facts, FactsHeld(facts, Texts()))
-    {'src/a.py': frozenset({'/x/src/a.py:12'}), '/x/src/a.py:12': frozenset()}
-    """
+    """For each of some facts the longer ones among them that hold it whole; `held` finds them all."""
     words = {fact: flat(anchor(fact)) for fact in facts}
     found: dict[str, set[str]] = {fact: set() for fact in words}
     for other in words:

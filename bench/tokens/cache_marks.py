@@ -81,10 +81,6 @@ def positions(message: Message, before: Message | None = None) -> int:
     """The positions of a message in the provider's count: a text, a part that is no text, a block of reasoning and a run of tool calls are one each.
 
     Results that follow one another are one position together: one behind another result adds none.
-
-    >>> result = Message(role="tool", text="36", kind="result", call_id="c")
-    >>> positions(Message(role="user", text="hi", kind="user")), positions(result), positions(result, before=result)
-    (1, 1, 0)
     """
     if _is_result(message):
         return 0 if before is not None and _is_result(before) else 1

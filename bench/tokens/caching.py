@@ -39,11 +39,7 @@ class CacheRule:
     look_back: int | None = None
 
     def read(self, prefix_tokens: int, idle_s: float | None = None) -> int:
-        """Tokens read of a prefix that was last used `idle_s` seconds ago (None: not known, taken for recent).
-
-        >>> CacheRule(1024, "", step=128, lifetime_s=600).read(1300), CacheRule(1024, "", lifetime_s=600).read(1300, 601.0)
-        (1280, 0)
-        """
+        """Tokens read of a prefix that was last used `idle_s` seconds ago (None: not known, taken for recent)."""
         if prefix_tokens < self.minimum or self.expired(idle_s):
             return 0
         return prefix_tokens // self.step * self.step

@@ -64,11 +64,7 @@ _TOKEN_ENDS = re.compile(r"(?<=\S)(?=[ \t])|(?<=\n)(?=[^\s/])")
 
 
 def encoding_for(model: str | None) -> tuple[str, bool]:
-    """The encoding of a model, and whether it is an assumption (unknown model, or a vocabulary that is not shipped).
-
-    >>> encoding_for("openai/gpt-5.5"), encoding_for("gpt-4-0613"), encoding_for("claude-opus-4-5")
-    (('o200k_base', False), ('cl100k_base', False), ('o200k_base', True))
-    """
+    """The encoding of a model, and whether it is an assumption (unknown model, or a vocabulary that is not shipped)."""
     from tiktoken.model import encoding_name_for_model
 
     try:

@@ -30,12 +30,7 @@ class UnitPrices:
     _cache_write: Any
 
     def cost_usd(self, prompt_tokens: int, cached: int, written: int, output_tokens: int) -> float:
-        """Dollars of one call: `prompt_tokens` is the total, of which `cached` were read from the cache and `written` put into it.
-
-        >>> prices = unit_prices("gpt-4o")
-        >>> round(prices.cost_usd(1_000_000, 0, 0, 0), 2)
-        2.5
-        """
+        """Dollars of one call: `prompt_tokens` is the total, of which `cached` were read from the cache and `written` put into it."""
         return sum(self.parts(prompt_tokens, cached, written, output_tokens)) / 1e6
 
     def parts(self, prompt_tokens: int, cached: int, written: int, output_tokens: int) -> tuple[float, ...]:
@@ -76,11 +71,7 @@ def _find(model: str) -> tuple[Any, Any] | None:
 
 @functools.lru_cache(maxsize=4096)
 def unit_prices(model: str | None, recorded_at_s: float | None = None) -> UnitPrices | None:
-    """The prices of a model on the day of a recording (seconds since the epoch); None for a model without listed token prices.
-
-    >>> unit_prices("no-such-model") is None
-    True
-    """
+    """The prices of a model on the day of a recording (seconds since the epoch); None for a model without listed token prices."""
     found = _find(model) if model else None
     if found is None:
         return None
@@ -98,22 +89,14 @@ def unit_prices(model: str | None, recorded_at_s: float | None = None) -> UnitPr
 
 
 def window_tokens(model: str | None) -> int | None:
-    """The context window of a model in tokens; None where the model is unknown or lists none.
-
-    >>> window_tokens("gpt-4o"), window_tokens(None)
-    (128000, None)
-    """
+    """The context window of a model in tokens; None where the model is unknown or lists none."""
     found = _find(model) if model else None
     window = found[1].context_window if found else None
     return int(window) if window else None
 
 
 def provider_of(model: str | None) -> str | None:
-    """The provider's id of a model, for the rules of its prompt cache; None where unknown.
-
-    >>> provider_of("claude-opus-4-5")
-    'anthropic'
-    """
+    """The provider's id of a model, for the rules of its prompt cache; None where unknown."""
     found = _find(model) if model else None
     return str(found[0].id) if found else None
 
