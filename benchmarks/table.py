@@ -40,7 +40,7 @@ ALLOWED = 1.3
 
 LONG_TURNS, SHORT_TURNS = 2_480, 620
 LARGE_BYTES = 10_000_000
-SCENARIO = "scenarios/000_post_execution_summary.toml"
+SCENARIO = "scenarios/do_five_lines_of_a_result_suffice.toml"
 EIGHT = (
     "mask=compactor=mask_observations",
     "window=compactor=sliding_window",

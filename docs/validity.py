@@ -174,27 +174,27 @@ def rules(_: Sequence[Trace], found: Sequence[Comparison]) -> Iterator[str]:
 # ---------------------------------------------------------------- the five documents
 
 FINDINGS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "000_001_003_same_results": (
+    "which_summary_of_results_is_best": (
         ("document_000", "document_001", "document_003", "lossless_csv", "lossless_json", "keep_all"),
         ("cost.prompt_tokens", "needed.recall"),
     ),
-    "000_post_execution_summary": (("status_noise", "markers_noise", "recorded"), ("needed.recall",)),
-    "001_always_reset": (("document_001",), ("routing.unreset_states", "routing.loops")),
-    "002_at_20_40_100_commands": (
+    "do_five_lines_of_a_result_suffice": (("status_noise", "markers_noise", "recorded"), ("needed.recall",)),
+    "is_the_task_state_cleared": (("document_001",), ("routing.unreset_states", "routing.loops")),
+    "are_commands_lost_after_100": (
         ("summarize_old", "documented", "deployed", "keep_all"),
         ("cost.peak_prompt_tokens 100_commands", "loss.commands_lost 020_commands", "loss.commands_lost 040_commands",
          "loss.commands_lost 100_commands", "needed.recall 100_commands"),
     ),
-    "002_store_commands_separately": (
+    "should_commands_be_stored_apart": (
         ("summarize_old", "separate_commands", "mask_observations", "window", "clairvoyant", "keep_all"),
         ("cost.prompt_tokens", "needed.recall.far"),
     ),
-    "003_script_selection": (("keyword", "action", "semantic"), ("routing.selection_top1", "routing.selection_tokens")),
-    "004_storage_and_evaluator": (
+    "does_search_find_the_script": (("keyword", "action", "semantic"), ("routing.selection_top1", "routing.selection_tokens")),
+    "is_storing_by_function_better": (
         ("truncate", "by_function", "full"),
         ("loss.leaf_recall.stored", "findings.agreement", "routing.accuracy"),
     ),
-    "004_answers_kept": (("truncate", "by_function", "external"), ("probes.recall",)),
+    "are_the_answers_still_stored": (("truncate", "by_function", "external"), ("probes.recall",)),
 }  # fmt: skip
 """What the shipped scenarios say of the five documents: strategies, and metrics, over all cases or on the one that is named."""
 

@@ -81,7 +81,7 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working folder: a copy of what the pages name, with the functions that they show, sessions of an agent, and a graph."""
     for name in ("building_model", "analysis", "inventories", "rounds"):
         shutil.copytree(ROOT / "traces" / name, tmp_path / "traces" / name)
-    for name in ("do_five_rows_suffice", "001_always_reset"):
+    for name in ("do_five_rows_suffice", "is_the_task_state_cleared"):
         for path in (ROOT / "scenarios").glob(f"{name}.*"):
             (tmp_path / "scenarios").mkdir(exist_ok=True)
             shutil.copy(path, tmp_path / "scenarios")
