@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..model import Trace
-from .documents import Document, Node
+from .decoded import as_dict, dicts
+from .documents import Document, Node, values_of
 from .steps import Steps
 
 Conversations = Iterator[tuple[Node | None, list[Node]]]
@@ -16,18 +17,16 @@ def records(document: Document) -> list[dict[str, Any]]:
     """The objects that a file is a list or JSON Lines of, or the one it is, as far as they can be read: to tell a format by."""
     if document.problem is not None:
         return []
-    head = document.head
-    values = head if isinstance(head, list) else [head]
     if document.is_json_lines:
-        values = [value for _, value in document.readable_lines()]
-    return [value for value in values if isinstance(value, dict)]
+        return dicts([value for _, value in document.readable_lines()])
+    return dicts(document.head if isinstance(document.head, list) else [document.head])
 
 
 def sample(document: Document) -> tuple[set[str], list[Any]] | None:
     """The keys around a file's first conversation, and its messages as far as they can be read: to tell a format by. None where there is none."""
     head = document.head
-    if isinstance(head, list) and head and isinstance(head[0], dict) and "messages" in head[0]:
-        head = head[0]
+    if isinstance(head, list) and "messages" in document.first:
+        head = document.first
     if isinstance(head, list):
         return set(), head
     if not isinstance(head, dict):
@@ -39,16 +38,13 @@ def sample(document: Document) -> tuple[set[str], list[Any]] | None:
 
 def conversations(document: Document) -> Conversations:
     """Each conversation of a file: the object around its messages, if there is one, and the messages. TraceError for a file that holds none."""
-    whole = None if document.is_json_lines else document.node()
-    items = (
-        list(document.line_nodes()) if whole is None else whole.items() if isinstance(whole.value, list) else [whole]
-    )
+    items = values_of(document)
     if items and items[0].has("messages"):
         yield from ((item, item["messages"].items()) for item in items)
-    elif whole is None or isinstance(whole.value, list) or whole.has("role"):
+    elif document.is_json_lines or isinstance(document.json, list) or items[0].has("role"):
         yield None, items
     else:
-        raise whole.fail('expected a list of messages or {"messages": […]} — not a chat')
+        raise items[0].fail('expected a list of messages or {"messages": […]} — not a chat')
 
 
 def chats(
@@ -65,7 +61,7 @@ def chats(
         steps, said, model = Steps(), {}, None
         if frame is not None:
             own_id, meta, model = frame["id"].value, frame["metadata"].value, frame["model"].text_or_none()
-            said = {"id": "" if own_id is None else str(own_id), "meta": meta if isinstance(meta, dict) else {}}
+            said = {"id": "" if own_id is None else str(own_id), "meta": as_dict(meta)}
             begin(steps, frame)
         say(steps, messages, model)
         yield steps.trace(document, reader, frame or messages[0], **said)

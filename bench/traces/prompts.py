@@ -102,13 +102,8 @@ class Prompts(Steps):
             told.add(said, key, thread.steps[place])
             if said.role != "assistant" and told.texts[-1] != thread.texts[place]:
                 self.unread.add(_REWORDED)
-        thread.keys, thread.steps, thread.texts, thread.sums, thread.task = (
-            told.keys,
-            told.steps,
-            told.texts,
-            told.sums,
-            told.task,
-        )
+        for name in ("keys", "steps", "texts", "sums", "task"):
+            setattr(thread, name, getattr(told, name))
 
 
 def key_of(said: Said) -> Hashable:

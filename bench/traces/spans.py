@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .decoded import as_dict, dicts
 from .documents import Node
 from .nodes import at, first_of, moment
 
@@ -172,8 +173,7 @@ def _plain(value: Any) -> Any:
         return int(whole) if isinstance(whole, str) and _WHOLE.fullmatch(whole) else whole
     for name in ("arrayValue", "kvlistValue"):
         if name in value:
-            inner = value[name].get("values", []) if isinstance(value[name], dict) else []
-            items = [item for item in inner if isinstance(item, dict)] if isinstance(inner, list) else []
+            items = dicts(as_dict(value[name]).get("values"))
             if name == "arrayValue":
                 return [_plain(item) for item in items]
             return {str(item.get("key")): _plain(item.get("value")) for item in items}
