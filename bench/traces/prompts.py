@@ -102,8 +102,8 @@ class Prompts(Steps):
             told.add(said, key, thread.steps[place])
             if said.role != "assistant" and told.texts[-1] != thread.texts[place]:
                 self.unread.add(_REWORDED)
-        for name in ("keys", "steps", "texts", "sums", "task"):
-            setattr(thread, name, getattr(told, name))
+        thread.keys, thread.steps, thread.texts = told.keys, told.steps, told.texts
+        thread.sums, thread.task = told.sums, told.task
 
 
 def key_of(said: Said) -> Hashable:

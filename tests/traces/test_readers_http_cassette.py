@@ -8,7 +8,7 @@ import pytest
 from reread import FORMATS
 
 from bench.traces import load
-from bench.traces.yaml_blocks import YamlError, yaml_value
+from bench.traces.formats.http_cassette import YamlError, yaml_value
 
 SMALL = (FORMATS / "http_cassette" / "agents.yaml").read_text()
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import re
+import struct
+import zipfile
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
+from ...files.limits import joined, limit, raised
 from ...model import Outcome, ToolCall, Trace, Usage, compact_json
 from ...model.errors import TraceError
 from ...plugins.registry import register
 from .. import Confidence, Keeps, Near, NoRun, all_but, by_marks
 from ..blocks import blocks_of
 from ..decoded import as_dict
-from ..documents import Document, Node
+from ..documents import Document, Node, unzstd
 from ..nodes import at, between, members, moment, only_text, picked
 from ..parts import ROLES, unknown_role, usage_by_total
 from ..prompts import Prompts
 from ..steps import Ran, Said
-from ..zipped import Zipped, is_zip
 
 _SAMPLE = {"id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "store", "events", "model_usage", "role_usage",
            "total_time", "working_time", "uuid", "error_retries", "attachments", "choices", "sandbox", "files", "setup", "error", "limit",
@@ -31,6 +35,10 @@ _GRADES = {"C": (True, 1.0), "I": (False, 0.0), "P": (None, 0.5), "N": (False, 0
 _HEADERS = ("header.json", "_journal/start.json")
 _ENTRY = re.compile(r"samples/.*\.json")
 _REFERENCE = "attachment://"
+_MAGIC = b"PK\x03\x04"
+_ZSTD = 93  # the method's number in the zip format; Python knows it from 3.14 on
+_LOCAL_HEADER = 30
+_ENCRYPTED = 1  # the flag of an entry that needs a password
 
 
 @register("reader", "inspect_log")
@@ -53,9 +61,9 @@ class InspectLog:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        if is_zip(document):
+        if _is_zip(document):
             try:
-                names = Zipped(document).names()
+                names = _Zipped(document).names()
             except TraceError:
                 return Confidence.NO
             typical = any(name in _HEADERS or _ENTRY.fullmatch(name) for name in names)
@@ -66,8 +74,8 @@ class InspectLog:
 
     def read(self, document: Document) -> Iterator[Trace]:
         """The log's samples in order; task, sample, epoch and times are in `meta`."""
-        if is_zip(document):
-            entries = Zipped(document)
+        if _is_zip(document):
+            entries = _Zipped(document)
             names = entries.names()
             header = next((entries.node(name) for name in _HEADERS if name in names), None)
             samples = sorted((entries.node(name) for name in names if _ENTRY.fullmatch(name)), key=_order)
@@ -245,3 +253,61 @@ def _flat(events: list[Node]) -> Iterator[Node]:
     for event in events:
         yield event
         yield from _flat(event["events"].items())
+
+
+# ---------------------------------------------------------------- JSON files inside a zip file
+
+
+def _is_zip(document: Document) -> bool:
+    """True if a file begins as zip files do. Never raises: a file that cannot be read is none."""
+    try:
+        return document.disk_bytes.startswith(_MAGIC)
+    except TraceError:
+        return False
+
+
+class _Zipped:
+    """A zip file's entries. TraceError for one that is damaged."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self._expanded = 0
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(document.disk_bytes))
+        except (zipfile.BadZipFile, ValueError, struct.error) as error:
+            raise document.fail(f"zip data is damaged or cut short ({error}) — copy or record it again") from None
+
+    def names(self) -> list[str]:
+        """The names of the entries, in their order."""
+        return self._zip.namelist()
+
+    def node(self, name: str) -> Node:
+        """The JSON value of an entry; complaints name the zip file and the entry."""
+        inside = Document(self.document.path, f"{self.document.name}:{name}", self.document.below)
+        return Node(inside, None, "$", inside.decode(self._bytes(name, inside)))
+
+    def _bytes(self, name: str, inside: Document) -> bytes:
+        info = self._zip.getinfo(name)
+        self._expanded += info.file_size
+        if self._expanded > limit("size"):
+            raise inside.fail(f"the entries expand to more than {limit('size'):,} bytes — {raised('size')}")
+        if info.flag_bits & _ENCRYPTED:
+            raise inside.fail("is encrypted — save it without a password")
+        try:
+            return self._unzstd(info, inside) if info.compress_type == _ZSTD else self._zip.read(info)
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, struct.error) as error:
+            raise inside.fail(f"cannot be unpacked ({error}) — copy or record it again") from None
+
+    def _unzstd(self, info: zipfile.ZipInfo, inside: Document) -> bytes:
+        raw = self.document.disk_bytes
+        name, extra = struct.unpack_from("<HH", raw, info.header_offset + 26)
+        start = info.header_offset + _LOCAL_HEADER + name + extra
+        try:
+            unpacked = joined(unzstd(raw[start : start + info.compress_size], inside.name), info.file_size)
+        except ValueError as error:
+            raise inside.fail(f"zstd data is {error} — copy or record it again") from None
+        if unpacked is None or len(unpacked) != info.file_size:
+            raise inside.fail("zstd data is not as long as it says — copy or record it again")
+        if zlib.crc32(unpacked) != info.CRC:  # few of these zstd frames carry a checksum of their own
+            raise inside.fail("zstd data is damaged (checksum) — copy or record it again")
+        return unpacked
