@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
+
+import msgspec
 
 from ..model import Message, Record, ToolResult
 from ..model.errors import BenchError, StrategyError, one_line, raised_at
@@ -13,9 +16,8 @@ from .dialects import OpenAIMessages
 from .forms import FORMS, Handed, forms_of, told_of_form
 from .messages import Bridge
 from .own_calls import offload
-from .processes import request_of
-from .slots import Edits, Reply
-from .values import as_declared, awaited as awaited, plain, record_of_mapping
+from .slots import Edits, Execution, Reply
+from .values import as_declared, awaited as awaited, execution_mapping, plain, record_of_mapping
 
 
 def started(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
@@ -111,6 +113,51 @@ def _answered(kind: str, answer: Any, given: tuple[Any, ...]) -> Any:
 
 def _is_messages(answer: Any) -> bool:
     return isinstance(answer, list | tuple) and all(isinstance(item, Message) for item in answer)
+
+
+# ---------------------------------------------------------------- programs
+
+
+def request_of(kind: str, given: tuple[Any, ...]) -> dict[str, Any]:
+    """The request of a slot as JSON data for a program, with the slot's name."""
+    (first, *rest) = given
+    told: dict[str, Any]
+    if kind == "compactor":
+        told = {"messages": Bridge(OpenAIMessages(), first.messages).given}
+        told |= {name: getattr(first, name) for name in ("step", "thread", "tokens", "max_tokens")}
+    elif kind == "evaluator":
+        told = {"record": execution_mapping(first), "history": list(rest[0])}
+    elif kind == "router":
+        prompt = Bridge(OpenAIMessages(), first.get("prompt", ())).given
+        told = {"state": {**{key: value for key, value in first.items() if key != "prompt"}, "messages": prompt}}
+    elif isinstance(first, Execution):
+        told = {"result": _result(first.result), "summary": first.summary}
+    else:
+        told = {"result": _result(first)}
+    return {"slot": kind, **_plain(told)}
+
+
+def _result(result: ToolResult) -> dict[str, Any]:
+    names = ("call_id", "function", "arguments", "success", "error", "text", "data")
+    return {"step": result.index, **{name: getattr(result, name) for name in names}}
+
+
+def _plain(value: Any) -> Any:
+    """JSON data of a value; NaN and infinities, which JSON lacks, as null, and any object as its text."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int | bool):
+        return value
+    if isinstance(value, Message):
+        return {"role": value.role, "content": value.text}
+    return _plain(msgspec.to_builtins(value)) if isinstance(value, msgspec.Struct) else str(value)
+
+
+# ---------------------------------------------------------------- errors
 
 
 _HINTS = {

@@ -20,13 +20,7 @@ _LARGE = ("step", "execution_history", "step_evaluation_history", "execution_pla
 
 
 def state_of(seen: Seen) -> dict[str, Any]:
-    """The recorded state with the strategy's own records in place of the recorded ones: a mapping of its own for every decision.
-
-    >>> seen = Seen(None, {"total_steps": 2}, {}, 1, [], None, None, "out", [])
-    >>> state = state_of(seen)
-    >>> state["current_step_index"], state["total_steps"], state["raw_output"]
-    (1, 2, 'out')
-    """
+    """The recorded state with the strategy's own records in place of the recorded ones: a mapping of its own for every decision."""
     state: dict[str, Any] = {
         "current_step_index": seen.results,
         "execution_plan": seen.meta.get("execution_plan", {}),
@@ -77,11 +71,7 @@ def state_left(seen: Seen) -> dict[str, Any]:
 
 
 def route_of(answer: Any) -> tuple[str, dict[str, Any]]:
-    """A router's answer as (route, detail). Raises StrategyError for anything but a route's name or the two.
-
-    >>> route_of("continue"), route_of(("abort", {"why": 1}))
-    (('continue', {}), ('abort', {'why': 1}))
-    """
+    """A router's answer as (route, detail). Raises StrategyError for anything but a route's name or the two."""
     if isinstance(answer, str):
         return answer, {}
     if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], str) and isinstance(answer[1], Mapping):
@@ -108,31 +98,19 @@ def labelled_route(
 
 
 def request_of(state: Mapping[str, Any]) -> str:
-    """The request to choose a script for: the text of the user turn that is being decided on; `""` for any other step.
-
-    >>> request_of({"step": UserTurn(index=0, content="create walls")}), request_of({})
-    ('create walls', '')
-    """
+    """The request to choose a script for: the text of the user turn that is being decided on; `""` for any other step."""
     step = state.get("step")
     return text_of(step.content) if isinstance(step, UserTurn) else ""
 
 
 def selected(ranked: Sequence[Script]) -> tuple[str, dict[str, Any]]:
-    """The answer of a selection router: the first script's name (`none` where nothing fits), and in the detail all that were returned, best first.
-
-    >>> selected([]), selected([Script("b"), Script("a")])
-    (('none', {'ranked': []}), ('b', {'ranked': ['b', 'a']}))
-    """
+    """The answer of a selection router: the first script's name (`none` where nothing fits), and in the detail all that were returned, best first."""
     names = [script.name for script in ranked]
     return (names[0] if names else NONE), {"ranked": names}
 
 
 def total_steps(state: Mapping[str, Any]) -> int:
-    """The number of steps in the plan: `total_steps` where the state says it, else the length of `execution_plan.steps`; 0 without a plan.
-
-    >>> total_steps({"execution_plan": {"steps": [1, 2]}}), total_steps({"total_steps": 3}), total_steps({})
-    (2, 3, 0)
-    """
+    """The number of steps in the plan: `total_steps` where the state says it, else the length of `execution_plan.steps`; 0 without a plan."""
     told = state.get("total_steps")
     if isinstance(told, int):
         return told

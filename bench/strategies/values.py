@@ -19,7 +19,15 @@ from ..model import Record, ToolResult
 from .slots import untruncated_record
 
 
-class Recorded(dict[str, Any]):
+class Lookup(dict[str, Any]):
+    """A mapping that finds more keys than it lists: `get` and `in` ask for what is missing as a lookup does."""
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of a key; the default where there is none."""
+        return self[key] if key in self else default  # noqa: SIM401 - which `get` of a dict would not find
+
+
+class Recorded(Lookup):
     """A mapping as it was recorded. A key is also found by its other spelling: `structured_output` where `structuredOutput` was recorded, and back.
 
     >>> raw = Recorded({"structuredOutput": [1]})
@@ -34,10 +42,6 @@ class Recorded(dict[str, Any]):
 
     def __contains__(self, key: object) -> bool:
         return dict.__contains__(self, key) or dict.__contains__(self, _other(key))
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """The value of a key by either spelling; the default where there is none."""
-        return self[key] if key in self else default  # noqa: SIM401 - which `get` of a dict would not find
 
 
 def _other(key: Any) -> Any:
@@ -61,11 +65,7 @@ def raw_mapping(result: ToolResult) -> dict[str, Any]:
 
 
 def execution_mapping(record: Record) -> dict[str, Any]:
-    """A record as one entry of the execution history of document 004.
-
-    >>> execution_mapping(Record(step=3, call_id="c", function="f", success=True, value="ok"))["function_name"]
-    'f'
-    """
+    """A record as one entry of the execution history of document 004."""
     return {
         "step_index": record.step,
         "function_name": record.function,
@@ -108,13 +108,8 @@ def record_of_mapping(answer: Any, result: ToolResult) -> Record | None:
     )
 
 
-class WithMessages(dict[str, Any]):
-    """A state that has the prompt as its `messages` too, made when they are first asked for.
-
-    >>> state = WithMessages({"a": 1}, lambda: ["said"])
-    >>> state["messages"], state.get("a"), state.get("b"), "messages" in state
-    (['said'], 1, None, True)
-    """
+class WithMessages(Lookup):
+    """A state that has the prompt as its `messages` too, made when they are first asked for."""
 
     def __init__(self, state: Mapping[str, Any], messages: Callable[[], list[Any]]) -> None:
         super().__init__(state)
@@ -129,17 +124,9 @@ class WithMessages(dict[str, Any]):
     def __contains__(self, key: object) -> bool:
         return key == "messages" or super().__contains__(key)
 
-    def get(self, key: str, default: Any = None) -> Any:
-        """The value of a key, or the default."""
-        return self[key] if key in self else default  # noqa: SIM401 - which `get` of a dict would not find
-
 
 def class_of(declared: Any) -> type | None:
-    """The dataclass or Pydantic model that an annotation names, which is made of a mapping; None for any other.
-
-    >>> class_of(dict[str, int]) is None
-    True
-    """
+    """The dataclass or Pydantic model that an annotation names, which is made of a mapping; None for any other."""
     if typing.get_origin(declared) in (typing.Union, UnionType):
         found = [item for item in map(class_of, typing.get_args(declared)) if item is not None]
         return found[0] if len(found) == 1 else None
@@ -148,12 +135,7 @@ def class_of(declared: Any) -> type | None:
 
 
 def as_declared(raw: Mapping[str, Any], declared: Any) -> Any:
-    """A mapping as its parameter declares it: itself, or an instance of the class, made of those fields that the mapping has.
-
-    >>> Point = dataclasses.make_dataclass("Point", ["x", ("y", int, 0)])
-    >>> as_declared({"x": 1, "z": 2}, Point)
-    Point(x=1, y=0)
-    """
+    """A mapping as its parameter declares it: itself, or an instance of the class, made of those fields that the mapping has."""
     made: Any = class_of(declared)
     if made is None:
         return raw
