@@ -1,12 +1,13 @@
-"""The policies of OpenHands and AutoGen: against the package where it is installed."""
+"""The policies of single agents and of Pydantic AI: call by call against the package where it is installed."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from field import answer, histories, prompts, spied_writer  # noqa: F401
+from field import answer, histories, prompts, session, spied_writer, steps  # noqa: F401  # noqa: F401
 from hypothesis import given, strategies as st
 
 from bench.model import Message
@@ -138,3 +139,107 @@ def test_autogen_shows_as_the_package_does(told: list[Message], head: int, tail:
         else:
             got.append(("user", message.text))
     assert got == wanted
+
+
+# ---------------------------------------------------------------- pydantic ai, against the package
+
+
+def of_pydantic_ai(told: Sequence[Message]) -> tuple[list[Any], list[list[Message]]]:
+    """The package's messages, and ours that each stands for."""
+    from pydantic_ai import messages as package
+
+    from bench.strategies.policies.pydantic_ai import requests_of
+
+    runs = requests_of(told)
+    found: list[Any] = []
+    names = {call.id: call.name for message in told for call in message.tool_calls}
+    for run in runs:
+        parts: list[Any] = []
+        for message in run:
+            if message.kind == "model":
+                parts += [package.TextPart(message.text)] if message.text else []
+                parts += [
+                    package.ToolCallPart(call.name, call.arguments, tool_call_id=call.id) for call in message.tool_calls
+                ]
+            elif message.kind == "system":
+                parts.append(package.SystemPromptPart(message.text))
+            elif message.kind == "result":
+                parts.append(
+                    package.ToolReturnPart(
+                        names[message.call_id or ""], message.text, tool_call_id=message.call_id or ""
+                    )
+                )
+            else:
+                parts.append(package.UserPromptPart(message.text))
+        made = package.ModelResponse if run[0].kind == "model" else package.ModelRequest
+        found.append(made(parts=parts))
+    return found, runs
+
+
+def context() -> Any:
+    from pydantic_ai import RunContext
+    from pydantic_ai.models.test import TestModel
+    from pydantic_ai.usage import RunUsage
+
+    return RunContext(deps=None, model=TestModel(), usage=RunUsage())
+
+
+@given(
+    told=histories(max_turns=8), keep=st.integers(0, 4), least=st.sampled_from([None, 1, 20, 100]), inputs=st.booleans()
+)
+def test_clears_as_pydantic_ai_does(told: list[Message], keep: int, least: int | None, inputs: bool) -> None:
+    package = pytest.importorskip("pydantic_ai_harness.compaction", reason="pydantic-ai-harness is not installed")
+    strategy = package.ClearToolResults(max_tokens=1, keep_pairs=keep, min_clear_tokens=least, clear_tool_inputs=inputs)
+    theirs, _ = of_pydantic_ai(told)
+    after = asyncio.run(strategy.compact(theirs, context()))
+    wanted = [part.content for message in after for part in message.parts if part.part_kind == "tool-return"]
+    arguments = [str(part.args) for message in after for part in message.parts if part.part_kind == "tool-call"]
+    least_given = "" if least is None else f",min_clear_tokens={least}"
+    got = answer(
+        f"pydantic_ai.clear:max_tokens=0,keep_pairs={keep},clear_tool_inputs={str(inputs).lower()}{least_given}", told
+    )
+    if sum(len(m.text) for m in told) < 4 and not any(m.tool_calls for m in told):
+        return  # nothing to exceed
+    assert [message.text for message in got if message.kind == "result"] == wanted
+    assert [str(call.arguments) for message in got for call in message.tool_calls] == arguments
+
+
+@given(told=histories(max_turns=9), keep=st.integers(0, 12), first=st.booleans())
+def test_slides_as_pydantic_ai_does(told: list[Message], keep: int, first: bool) -> None:
+    package = pytest.importorskip("pydantic_ai_harness.compaction", reason="pydantic-ai-harness is not installed")
+    told = [message for message in told if message.kind != "system"]
+    strategy = package.SlidingWindowCompaction(max_messages=1, keep_messages=keep, preserve_first_user_message=first)
+    theirs, runs = of_pydantic_ai(told)
+    after = asyncio.run(strategy.compact(theirs, context()))
+    wanted = [step for message in after for step in steps(runs[[m is message for m in theirs].index(True)])]
+    got = answer(
+        f"pydantic_ai.sliding:max_messages=1,keep_messages={keep},preserve_first_user_message={str(first).lower()}",
+        told,
+    )
+    assert steps(got) == wanted or len(runs) <= 1
+
+
+@given(told=histories(max_turns=9, orphans=False), keep=st.integers(1, 12))
+def test_summarizes_as_pydantic_ai_does(told: list[Message], keep: int) -> None:
+    package = pytest.importorskip("pydantic_ai_harness.compaction", reason="pydantic-ai-harness is not installed")
+    told = [message for message in told if message.kind != "system"]
+    strategy = package.SummarizingCompaction(model="test", max_messages=1, keep_messages=keep)
+    theirs, runs = of_pydantic_ai(told)
+    read: list[int] = []
+
+    async def summarize(messages: list[Any], *rest: Any, **more: Any) -> str:
+        read.append(len(messages))
+        return "notes"
+
+    strategy._summarize = summarize
+    after = asyncio.run(strategy.compact(theirs, context()))
+    got = answer(f"pydantic_ai.summarize:max_messages=1,keep_messages={keep}", told)
+    if after is theirs or len(runs) <= 1:
+        assert steps(got) == steps(told)
+        return
+    texts = [
+        getattr(part, "content", None) for message in after for part in message.parts if part.part_kind != "tool-call"
+    ]
+    assert [
+        m.text if m.kind != "made" else "notes" for m in got if m.text or m.kind in ("result", "user", "made")
+    ] == texts

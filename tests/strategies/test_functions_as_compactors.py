@@ -5,26 +5,18 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from handmade import opened, result, shell
+from theirs import write
 
 import bench
 from bench.model import Message, ModelTurn, ToolCall, UserTurn
 from bench.model.errors import SpecError
-from bench.plugins import own_code
 from bench.replayer.loop import replay
 from bench.strategies import Window, compose, parse_strategy
 from bench.strategies.dialects import AnthropicMessages, LangChainMessages, OpenAIMessages
 from bench.strategies.messages import Bridge
-
-
-def write(folder: Path, text: str, name: str = "mine.py") -> str:
-    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(text)
-    own_code.load_file.cache_clear()
-    return name
 
 
 def prompts(run) -> list[list[str]]:

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from handmade import LOG, TABLE, opened, result, shell, trace
+from theirs import write
 
 import bench
 from bench.cli import main
 from bench.model import ToolResult
 from bench.model.errors import SpecError
-from bench.plugins import own_code
 from bench.replayer.loop import replay
 from bench.strategies import compose, parse_strategy, strategy_of
 
@@ -38,13 +38,6 @@ def generate_summary(raw_execution_result: dict):
     return None
 '''
 SPELLINGS = ("structured_output", "structuredOutput")
-
-
-def write(folder: Path, text: str, name: str = "mine.py") -> str:
-    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(text)
-    own_code.load_file.cache_clear()
-    return name
 
 
 def shown(run) -> list[str]:

@@ -80,7 +80,7 @@ def test_a_history_comes_back_as_it_was_given(tmp_path: Path, peer: str, path: s
     (recorded,) = bench.load(str(ROOT / path)).traces
     run = run_of(tmp_path, text, "same", recorded)
     assert not any(prompt.compacted for prompt in run.prompts)
-    assert prompts(run) == prompts(bench.replay(recorded, "keep_all"))
+    assert prompts(run) == prompts(bench.replay(recorded, "n=compactor=none"))
 
 
 @pytest.mark.parametrize("peer", PEERS)
