@@ -71,11 +71,6 @@ class Sample(Value, frozen=True, kw_only=True):
 
     Where `numerator` is only an upper bound, `least` is the part of it that is sure; where it is only a lower bound, `most` is what it can be at
     most. `upper_bound` without `least`: nothing of it is sure. `detail` is what it tells beyond the number.
-
-    >>> Sample(numerator=3, denominator=4, least=1).low, Sample(numerator=3, denominator=4, least=1).high
-    (1, 3)
-    >>> Sample(numerator=3, denominator=4, upper_bound=True).low, Sample(numerator=3, denominator=4).low
-    (0.0, 3)
     """
 
     numerator: float | None
@@ -132,12 +127,7 @@ class Row(Value, frozen=True, kw_only=True):
 
     @property
     def finite(self) -> float | None:
-        """The measured value; None for nothing, and for what is no finite number, which nothing can be compared with.
-
-        >>> row = Row(strategy="a", metric="m", case=None, value=float("inf"), unit="tokens", n=1)
-        >>> row.finite, row.why
-        (None, 'inf is no finite number')
-        """
+        """The measured value; None for nothing, and for what is no finite number, which nothing can be compared with."""
         return self.value if self.value is not None and math.isfinite(self.value) else None
 
     @property

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..evidence.oracle import Future
-from ..model import Record, ReplyMade, ToolCall, ToolResult, as_text, compact_json
+from ..model import MAX_DEPTH, Record, ReplyMade, ToolCall, ToolResult, as_text, compact_json
 from ..model.errors import StrategyError, one_line
 from ..strategies import Edits, Reply, Summary, untruncated_record
 from ..strategies.routing import route_of
@@ -20,9 +20,6 @@ from ..strategies.routing import route_of
 _NEVER_CHANGED = str | int | float | bytes | None
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 _Kind = TypeVar("_Kind", bound=msgspec.Struct)
-
-ANSWER_DEPTH = 200
-"""The deepest nesting of a value that a strategy answers."""
 
 
 def fresh(value: Any) -> Any:
@@ -72,7 +69,7 @@ def answered(value: Any) -> Any:
     >>> answered({"rows": (1, {2}), "at": PurePath("a/b")})
     {'rows': (1, [2]), 'at': 'a/b'}
     """
-    return _answered(value, ANSWER_DEPTH)
+    return _answered(value, MAX_DEPTH)
 
 
 def _answered(value: Any, levels: int) -> Any:
@@ -80,7 +77,7 @@ def _answered(value: Any, levels: int) -> Any:
     if kind in _PLAIN:
         return value
     if not levels:
-        raise StrategyError(f"an answer is nested more than {ANSWER_DEPTH} levels deep — flatten it")
+        raise StrategyError(f"an answer is nested more than {MAX_DEPTH} levels deep — flatten it")
     if issubclass(kind, dict):
         return {_key(key, levels): _answered(item, levels - 1) for key, item in dict.items(value)}
     if issubclass(kind, list):
