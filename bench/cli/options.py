@@ -18,7 +18,7 @@ import click
 from ..files.limits import VARIABLE, limits_of
 from ..files.writing import require_place
 from ..model.errors import DEBUG, BenchError, ScenarioError, SpecError, TraceError
-from ..plugins.process_limits import LEAST_MIB
+from ..plugins.keeper import LEAST_MIB
 from .progress import progress_bar
 from .saying import say
 
@@ -257,7 +257,7 @@ class Replaying:
         from .. import run_scenario
         from ..files.cache import cache_of_cases
         from ..plugins.apart import Limits
-        from ..run.times import Times
+        from ..run.job import Times
 
         limits, times = Limits(self.call_s, self.memory_mib), Times()
         processes = jobs or self.jobs or os.cpu_count() or 1

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..model import Economy, Spent
 from .published import Experiment
-from .sure import Saving
+from .sure import Saving, could_miss
 
 RUN_TODAY = "recorded"
 KEEPS_ALL = "keep_all"
@@ -132,6 +132,20 @@ class Advice:
     unknown_prompts: int = 0
     unknown_cache: int = 0
 
+    def about(self, subject: Candidate | None, alternative: Candidate | None, near: Experiment | None) -> Advice:
+        """The advice to run a strategy (None: nobody), with the best alternative to it, and the experiment that is nearest."""
+        saving = None if subject is None else subject.saving
+        return replace(
+            self,
+            outcome="nobody" if subject is None else "keep" if subject.strategy == RUN_TODAY else "ship",
+            subject=subject,
+            word="not judged" if subject is None else word_of(subject, subject),
+            could_miss=0 if saving is None else could_miss(saving.tasks),
+            alternative=alternative,
+            alternative_word="not judged" if alternative is None else word_of(alternative, subject),
+            nearest=near,
+        )
+
     @property
     def named(self) -> str | None:
         """The strategy that it is about; None for nobody."""
@@ -165,16 +179,6 @@ class Choice:
     unchecked: tuple[Unchecked, ...] = ()
     impossible: int = 0
 
-    @property
-    def outcome(self) -> Literal["ship", "keep", "nobody"]:
-        """The outcome of the advice."""
-        return self.advice.outcome
-
-    @property
-    def advised(self) -> Candidate | None:
-        """The one to run; None for nobody."""
-        return self.advice.subject
-
     def candidate(self, name: str | None) -> Candidate | None:
         """The candidate of a name; None where there is none."""
         return next((item for item in self.candidates if item.strategy == name), None)
@@ -194,7 +198,7 @@ class Choice:
 
     def word(self, candidate: Candidate) -> Word:
         """The verdict on one candidate."""
-        return word_of(candidate, self.advised)
+        return word_of(candidate, self.advice.subject)
 
 
 NOISE_FLOOR = 0.001

@@ -42,11 +42,8 @@ def _ranked(comparison: Comparison, budget: int) -> tuple[BudgetRank, ...]:
     names = [name for name in comparison.strategies if not any(name.endswith(other) for other in others)]
     found = [_standing(comparison, name, budget) for name in names]
     able = sorted((item for item in found if not item.reason), key=_order)
-    ranked: list[BudgetRank] = []
-    for item in able:
-        before = ranked[-1] if ranked else None
-        level = before is not None and _order(before)[:2] == _order(item)[:2]
-        ranked.append(replace(item, rank=before.rank if level and before else len(ranked) + 1))
+    scores = [_order(item)[:2] for item in able]
+    ranked = [replace(item, rank=1 + scores.index(score)) for item, score in zip(able, scores, strict=True)]
     rest = sorted(
         (item for item in found if item.reason), key=lambda item: (item.over, item.largest_tokens, item.strategy)
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..metrics import DOES_NOT_FIT
 from ..model import Comparison, Economy, Row, Spent
@@ -29,11 +29,10 @@ from .advice import (
     Kind,
     Obstacle,
     Unchecked,
-    word_of,
 )
 from .published import nearest
 from .rows import NOTHING
-from .sure import Saving, chance, could_miss, surely
+from .sure import Saving, chance, surely
 from .totals import Total, over_tasks, tasks, total
 
 NEVER = ("drop_all", "clairvoyant", "floor")
@@ -77,10 +76,10 @@ INVENTED = "changed.invented"
 def able(comparison: Comparison) -> tuple[str, ...]:
     """The strategies that compete: the declared ones, what is run today and keeping everything; none that reads the future or keeps nothing."""
     named = (*comparison.strategies, *(name for name in (RUN_TODAY, KEEPS_ALL) if name in comparison.references))
-    return tuple(name for name in named if name not in NEVER and not _reads_the_future(_slots(comparison, name)))
+    return tuple(name for name in named if name not in NEVER and not _reads_the_future(slots_of(comparison, name)))
 
 
-def _slots(comparison: Comparison, name: str) -> str:
+def slots_of(comparison: Comparison, name: str) -> str:
     """The slots of a strategy as they were written, without its name."""
     return comparison.signature.strategies.get(name, "")[len(name) + 1 :]
 
@@ -119,14 +118,14 @@ def decide(comparison: Comparison) -> Choice:
 
     >>> from bench.metrics import example
     >>> from bench.run.verbs import compare
-    >>> decide(compare([example().trace], ["drop_all"])).outcome
+    >>> decide(compare([example().trace], ["drop_all"])).advice.outcome
     'keep'
     """
     choice = _Rule(comparison, comparison.cache).choice()
     if choice.advice.cache is None:
         return choice
     other = _Rule(comparison, OTHER[comparison.cache]).choice().advice
-    same = other.cache is None or (other.outcome, other.named) == (choice.outcome, choice.advice.named)
+    same = other.cache is None or (other.outcome, other.named) == (choice.advice.outcome, choice.advice.named)
     return choice if same else replace(choice, advice=replace(choice.advice, elsewhere=other))
 
 
@@ -183,6 +182,7 @@ class _Rule:
         rate, recall = over_tasks(faults, self.tasks), over_tasks(far, self.tasks)
         worst = max(faults, key=lambda case: faults[case], default=None)
         runs = [case.runs.get(name) for case in self.comparison.cases]
+        served, prompts = (total(self.comparison, name, metric, fits) for metric in (CACHED, PROMPTS))
         return Candidate(
             strategy=name,
             price_a_run=price.a_run,
@@ -195,15 +195,10 @@ class _Rule:
             never_acted=name not in (RUN_TODAY, KEEPS_ALL)
             and all(run is not None and run.same_prompts for run in runs),
             saving=self._saving(name, price),
-            cached_share=self._cached_share(name, fits),
+            cached_share=served.known / prompts.known if served.rows and prompts.known and not served.unknown else None,
             spent=self._spent(name, price),
             obstacles=tuple(self._obstacles(name, price, rate, recall)),
         )
-
-    def _cached_share(self, name: str, cases: Sequence[str]) -> float | None:
-        """The part of its prompt tokens that the provider's cache serves; None where that is not known."""
-        served, prompts = (total(self.comparison, name, metric, cases) for metric in (CACHED, PROMPTS))
-        return served.known / prompts.known if served.rows and prompts.known and not served.unknown else None
 
     def _spent(self, name: str, price: Total) -> Spent | None:
         """The money of a run by its use, as means over the priced cases."""
@@ -339,27 +334,19 @@ class _Rule:
         sure = (item for item in others if item.saving is not None and item.saving.sure)
         subject = next(sure, today) if today is not None else next(iter(others), None)
         told = [case.recording for case in self.comparison.cases]
-        common: dict[str, Any] = {
-            "cache": None if self.metric == TOKENS else self.cache,
-            "headroom": self._headroom(candidates),
-            "unknown_prompts": sum(not item.prompts_known for item in told),
-            "unknown_cache": sum(not item.counting.cache_known for item in told),
-        }
-        if subject is None:
-            return Advice("nobody", None, unit, **common)
-        alternative = next((item for item in able_ones if item != subject), None)
+        alternative = None if subject is None else next((item for item in able_ones if item != subject), None)
         spoken_of = subject if subject != today else alternative
-        return Advice(
-            outcome="keep" if subject == today else "ship",
-            subject=subject,
+        advice = Advice(
+            outcome="nobody",
+            subject=None,
             unit=unit,
-            word=word_of(subject, subject),
-            could_miss=could_miss(subject.saving.tasks) if subject.saving is not None else 0,
-            alternative=alternative,
-            alternative_word="not judged" if alternative is None else word_of(alternative, subject),
-            nearest=None if spoken_of is None else nearest(_slots(self.comparison, spoken_of.strategy)),
-            **common,
+            cache=None if self.metric == TOKENS else self.cache,
+            headroom=self._headroom(candidates),
+            unknown_prompts=sum(not item.prompts_known for item in told),
+            unknown_cache=sum(not item.counting.cache_known for item in told),
         )
+        near = None if spoken_of is None else nearest(slots_of(self.comparison, spoken_of.strategy))
+        return advice.about(subject, alternative, near)
 
     def _unchecked(self) -> Iterator[Unchecked]:
         """Parts of the rule that could not be checked and were held against nobody."""

@@ -142,13 +142,9 @@ def _of_sum(ours: Numbers, theirs: Numbers, swaps: Swaps) -> Certainty:
     """A difference in proportion to the reference; an even one where the reference has nothing to be in proportion to."""
     import numpy as np
 
-    total = float(theirs.sum())
-    in_proportion = bool((theirs >= 0).all()) and total > 0
+    in_proportion = bool((theirs >= 0).all()) and float(theirs.sum()) > 0
     weights = theirs if in_proportion else np.ones_like(theirs)
-    p, low, high = _limits(ours - theirs, weights, swaps)
-    whole = float(weights.sum())
-    relative = (low, high) if in_proportion else (None, None)
-    return Certainty(_is_sure(p), p, _finite(low * whole), _finite(high * whole), *map(_finite, relative))
+    return _tested(ours - theirs, weights, swaps, float(weights.sum()), 1.0 if in_proportion else 0.0)
 
 
 def _of_shares(ours: Numbers, theirs: Numbers, weigh: tuple[Numbers, Numbers], swaps: Swaps) -> Certainty:
@@ -161,10 +157,14 @@ def _of_shares(ours: Numbers, theirs: Numbers, weigh: tuple[Numbers, Numbers], s
     pooled = float((ours * our_weight).sum() + (theirs * their_weight).sum()) / together
     parts = our_weight * (ours - pooled) - their_weight * (theirs - pooled)
     weights = (our_weight * all_theirs + their_weight * all_ours) / together
+    return _tested(parts, weights, swaps, 1.0, abs(float((theirs * their_weight).sum()) / all_theirs))
+
+
+def _tested(parts: Numbers, weights: Numbers, swaps: Swaps, whole: float, reference: float) -> Certainty:
+    """The test of Σ parts / Σ weights: its interval times the `whole`, and as a share of the `reference` (0: none)."""
     p, low, high = _limits(parts, weights, swaps)
-    reference = abs(float((theirs * their_weight).sum()) / all_theirs)
     relative = (low / reference, high / reference) if reference else (None, None)
-    return Certainty(_is_sure(p), p, _finite(low), _finite(high), *map(_finite, relative))
+    return Certainty(_is_sure(p), p, *map(_finite, (low * whole, high * whole, *relative)))
 
 
 def _of_maximum(ours: Numbers, theirs: Numbers, swapped: NDArray[np.bool_]) -> Certainty:

@@ -53,7 +53,7 @@ def total(comparison: Comparison, strategy: str, metric: str, cases: Sequence[st
 
 
 def tasks(cases: Sequence[Case]) -> tuple[tuple[str, ...], ...]:
-    """The cases of each task, in order. A recording that is there twice, under another name, is left out.
+    """The cases of each task, in order: its label, else the recording itself. A recording that is there twice, under another name, is left out.
 
     >>> from bench.model import RecordingShown
     >>> shown = {"a": "1", "b": "2", "c": "2"}
@@ -66,13 +66,8 @@ def tasks(cases: Sequence[Case]) -> tuple[tuple[str, ...], ...]:
         copy = case.recording.steps_sha256 or case.recording.sha256
         if copy not in seen:
             seen.add(copy)
-            found.setdefault(task_of(case), []).append(case.id)
+            found.setdefault(case.recording.task or case.recording.sha256, []).append(case.id)
     return tuple(map(tuple, found.values()))
-
-
-def task_of(case: Case) -> str:
-    """The task that a case is a run of: its label, else the recording itself."""
-    return case.recording.task or case.recording.sha256
 
 
 def over_tasks(values: Mapping[str, float], grouped: Collection[Sequence[str]]) -> float | None:

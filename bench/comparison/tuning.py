@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from ..model import Comparison, Economy, Tuning
-from .advice import NOISE_FLOOR, RUN_TODAY, Advice, Candidate, Choice, word_of
-from .decision import OTHER, decide
+from .advice import NOISE_FLOOR, RUN_TODAY, Advice, Candidate, Choice
+from .decision import OTHER, decide, slots_of
 from .judging import check, needs_baseline
 from .pairs import deltas
 from .published import nearest
 from .rows import summarized
-from .sure import ALPHA, could_miss
+from .sure import ALPHA
 from .totals import tasks
 
 FEWEST = 6
@@ -26,19 +26,21 @@ FEWEST = 6
 class Tuned:
     """The strategy chosen on one half of the tasks, and its result on the other.
 
-    `chosen` and `judged` are the decisions of the two halves, `chosen_on` and `judged_on` their cases. `candidate` is the advised strategy's on
-    the second (None: nobody qualified). `comparison` is that of the second half: its report says what was
-    chosen. `elsewhere` is the advice with or without the provider's cache, where that is another.
+    `chosen` and `judged` are the decisions of the two halves. `candidate` is the advised strategy's on the second (None: nobody qualified).
+    `comparison` is that of the second half. `elsewhere` is the advice with or without the provider's cache, where that is another.
     """
 
-    seed: int
-    chosen_on: tuple[str, ...]
-    judged_on: tuple[str, ...]
+    tuning: Tuning
     chosen: Choice
     judged: Choice
     candidate: Candidate | None
     comparison: Comparison
     elsewhere: Advice | None = None
+
+    @property
+    def chosen_on(self) -> tuple[str, ...]:
+        """The cases of the first half."""
+        return self.tuning.chosen_on.case_ids
 
     @property
     def holds(self) -> bool:
@@ -54,36 +56,16 @@ class Tuned:
     @property
     def advice(self) -> Advice:
         """The advice of the second half about the setting that was chosen: to use it if it holds and is surely cheaper, else to keep today's."""
-        today, subject, judged = self.judged.candidate(RUN_TODAY), self.candidate, self.judged
+        today, subject, advice = self.judged.candidate(RUN_TODAY), self.candidate, self.judged.advice
         if subject is None or not (subject.qualifies or (today is not None and today.qualifies)):
-            return replace(
-                judged.advice,
-                outcome="nobody",
-                subject=None,
-                word="not judged",
-                could_miss=0,
-                alternative=None,
-                nearest=None,
-            )
+            return advice.about(None, None, None)
         fit = subject.qualifies and (self.sure or today is None or not today.qualifies)
         if subject.saving is not None:
             subject = replace(subject, saving=replace(subject.saving, sure=self.sure))
         advised = subject if fit or today is None else today
         other = None if advised == subject or not subject.qualifies else subject
-        return replace(
-            judged.advice,
-            elsewhere=self.elsewhere,
-            outcome="keep" if advised.strategy == RUN_TODAY else "ship",
-            subject=advised,
-            unit=judged.unit,
-            word=word_of(advised, advised),
-            could_miss=could_miss(advised.saving.tasks) if advised.saving is not None else 0,
-            alternative=other,
-            alternative_word="not judged" if other is None else word_of(other, advised),
-            nearest=nearest(
-                self.comparison.signature.strategies.get(subject.strategy, "")[len(subject.strategy) + 1 :]
-            ),
-        )
+        near = nearest(slots_of(self.comparison, subject.strategy))
+        return replace(advice.about(advised, other, near), elsewhere=self.elsewhere)
 
 
 def judged_apart(comparison: Comparison, seed: int = 0) -> Comparison:
@@ -124,7 +106,7 @@ def _tuned(comparison: Comparison, tuning: Tuning, cache: Economy) -> Tuned:
     chosen, judged = (decide(msgspec.structs.replace(half, cache=cache)) for half in (tuning.chosen_on, comparison))
     named = chosen.cheapest
     candidate = None if named is None else judged.candidate(named.strategy)
-    return Tuned(tuning.seed, tuning.chosen_on.case_ids, comparison.case_ids, chosen, judged, candidate, comparison)
+    return Tuned(tuning, chosen, judged, candidate, comparison)
 
 
 def part_of(comparison: Comparison, cases: Collection[str]) -> Comparison:

@@ -25,8 +25,17 @@ from multiprocessing import get_all_start_methods, get_context
 from typing import Any, NoReturn
 
 from ..model.errors import SpecError, debugged, one_line, raised_at
-from .keeper import children, end_below, keep, leave
-from .process_limits import LEAST_MIB, held_mib, limit_memory, regular_files, reopen
+from .keeper import (
+    LEAST_MIB,
+    children,
+    end_below,
+    held_mib,
+    keep,
+    leave,
+    limit_memory,
+    regular_files,
+    reopen,
+)
 
 _PATIENCE_S = 3.0
 _BEAT_S = 0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..model.errors import SpecError, StrategyError, one_line
+from .apart import how_ended
 
 TARGET = "command"
 """The beginning of a spec that names a process: `command:"node strategy.js"`."""
@@ -56,12 +58,12 @@ class Process:
         watch = threading.Timer(seconds, self._expired)
         watch.daemon = True
         watch.start()
-        try:
-            answer = _exchanged(process, line)
-        except OSError:  # it no longer reads
-            answer = b""
-        finally:
-            watch.cancel()
+        answer = b""
+        with contextlib.suppress(OSError):  # it no longer reads
+            process.stdin.write(line)  # type: ignore[union-attr]
+            process.stdin.flush()  # type: ignore[union-attr]
+            answer = process.stdout.readline(MAX_LINE_BYTES)  # type: ignore[union-attr]
+        watch.cancel()
         if self._late:
             self.close()
             raise StrategyError(
@@ -118,15 +120,9 @@ class Process:
         if len(answer) >= MAX_LINE_BYTES:
             self.close()
             return f"{self._name} answered with a line of more than {MAX_LINE_BYTES} bytes"
-        try:
-            code: int | None = process.wait(1.0)
-        except subprocess.TimeoutExpired:  # it closed its output and goes on
-            code = None
-        how = (
-            "closed its output"
-            if code is None
-            else f"ended with {f'signal {-code}' if code < 0 else f'exit code {code}'}"
-        )
+        how = "closed its output"
+        with contextlib.suppress(subprocess.TimeoutExpired):  # it may go on
+            how = f"ended with {how_ended(process.wait(1.0))}"
         last = self._last_words()
         self.close()
         return (
@@ -149,33 +145,21 @@ class Process:
         self._process, self._said, self._close, self._late = None, None, None, False
 
 
-def _exchanged(process: subprocess.Popen[bytes], line: bytes) -> bytes:
-    if process.stdin is None or process.stdout is None:
-        return b""
-    process.stdin.write(line)
-    process.stdin.flush()
-    return process.stdout.readline(MAX_LINE_BYTES)
-
-
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """End a process and those that it started."""
-    try:
+    with contextlib.suppress(OSError):  # it ended by itself
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
-    except OSError:  # it ended by itself
-        return
 
 
 def _end(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
     _kill(process)
     for pipe in (process.stdin, process.stdout, said):
-        if pipe is not None:
-            try:
+        with contextlib.suppress(OSError):  # what was still to be written, nobody reads any more
+            if pipe is not None:
                 pipe.close()
-            except OSError:  # what was still to be written, nobody reads any more
-                continue
     process.wait()
 
 

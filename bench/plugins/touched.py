@@ -24,7 +24,7 @@ _REACHES = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "soc
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _EVENTS = frozenset((*_STARTS, *_REACHES, "open", "os.listdir", "os.scandir", "import", "sqlite3.connect"))
 _PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
-_AROUND = {str(Path(__file__).with_name(f"{name}.py")) for name in ("apart", "keeper", "process_limits", "touched")}
+_AROUND = {str(Path(__file__).with_name(f"{name}.py")) for name in ("apart", "keeper", "touched")}
 _CODE = (".py", ".so", ".pyd", ".pyc")
 
 

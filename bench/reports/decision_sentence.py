@@ -63,12 +63,12 @@ def asked_text(comparison: Comparison) -> str:
 
 def decision_sentence(decision: Choice) -> str:
     """The advice in one sentence of at most 30 words, names of strategies counted as one each."""
-    subject = decision.advised
+    subject = decision.advice.subject
     if subject is None:
         counts = Counter(decision.word(item) for item in decision.unqualified)
         found = [f"{word} ({count} of {len(decision.candidates)})" for word, count in counts.most_common(3)]
         return f"Nobody qualifies: {', '.join(found) or 'nothing was compared'}."
-    if decision.outcome == "keep":
+    if decision.advice.outcome == "keep":
         return f"Keep what you run: {_no_better(decision)}."
     found_today = decision.candidate(RUN_TODAY)
     cost = f"a run costs {price_text(decision.unit, subject)}"
@@ -171,7 +171,7 @@ def statements(decision: Choice) -> Iterator[str]:
             found = other.saving
             sure = f", {change_text(found)} {TODAY} ({certainty(found, sure=found.sure)})" if found else ""
             yield f"Best alternative ({advice.alternative_word}): {named(other)}, {cost}{sure}; {worst_text(other)}."
-    spoken_of = decision.advised if decision.outcome == "ship" else other
+    spoken_of = decision.advice.subject if decision.advice.outcome == "ship" else other
     if spoken_of is not None and not spoken_of.never_acted and spoken_of.strategy not in (RUN_TODAY, KEEPS_ALL):
         yield f"{evidence_text(advice.nearest)}."
     yield from money_text(decision)
@@ -216,7 +216,7 @@ def decision_notes(decision: Choice) -> Iterator[str]:
             f"Keeping everything is impossible here: {counted(decision.impossible, 'prompt')} would not fit the model's window. "
             "Such a run has no price."
         )
-    if decision.advised is not None and decision.unit == "tokens":
+    if decision.advice.subject is not None and decision.unit == "tokens":
         yield "Some run has no listed price, so strategies are compared by tokens."
     said = {
         "window": "It is not known if every prompt fits: no window is known for some model.",
@@ -234,7 +234,7 @@ def decision_notes(decision: Choice) -> Iterator[str]:
 def tuned_sentence(tuned: Tuned) -> str:
     """The result of tuning in one sentence: the setting, on how many tasks it was chosen, and what it costs and loses on the others."""
     chosen, judged, found = tuned.chosen, tuned.judged, tuned.candidate
-    on = f"{counted(chosen.tasks, 'task')} (seed {tuned.seed})"
+    on = f"{counted(chosen.tasks, 'task')} (seed {tuned.tuning.seed})"
     if found is None:
         return f"No setting is named: nobody qualifies on the {on} to choose on."
     where = f"chosen on {on}, judged on {judged.tasks} others"

@@ -222,9 +222,9 @@ def _advice(comparison: Answered) -> dict[str, Any]:
             "strategy": None if tuned.candidate is None else tuned.candidate.strategy,
             "holds": tuned.holds,
             "sure": tuned.sure,
-            "seed": tuned.seed,
+            "seed": tuned.tuning.seed,
             "chosen_on": list(tuned.chosen_on),
-            "judged_on": list(tuned.judged_on),
+            "judged_on": list(tuned.comparison.case_ids),
         }}),
     }  # fmt: skip
 

@@ -200,9 +200,11 @@ class _OneCase:
         evidence = {found.run.strategy: found for found, _ in each}
         parts = {found.run.strategy: part for found, part in each}
         recorded = parts.get(RECORDED)
+        costs = [] if recorded is None else [item.numerator for item in recorded.samples.get("cost.cost_usd", ())]
+        our_usd = None if not costs or None in costs else sum(cost for cost in costs if cost is not None)
         case = case_of(
             self.of_trace,
-            self.recording(None if recorded is None else _usd(recorded.samples)),
+            self.recording(our_usd),
             evidence,
             {name: part.samples for name, part in parts.items()},
             {name: part.calls for name, part in parts.items()},
@@ -355,9 +357,3 @@ def _silent(run: Run, of_trace: TraceEvidence, replayer: Replayer) -> RunEvidenc
 def scored(evidence: RunEvidence, chosen: Iterable[Metric]) -> dict[str, tuple[Sample, ...]]:
     """Return the samples of some metrics for one run; none where the strategy raised."""
     return {item.name: () if evidence.run.failure is not None else item.samples(evidence) for item in chosen}
-
-
-def _usd(samples: Scored) -> float | None:
-    """Return the cost of a run in dollars; None where that was not measured in full."""
-    costs = [sample.numerator for sample in samples.get("cost.cost_usd", ())]
-    return None if not costs or None in costs else sum(cost for cost in costs if cost is not None)

@@ -14,7 +14,6 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -86,11 +85,7 @@ def alone(plan: Measuring, tasks: Waiting) -> Iterator[MeasuredCase | Case]:
 
 def processes(jobs: int) -> Engine:
     """The engine of so many processes; `alone` for one, and where processes cannot be forked."""
-    return partial(_in_processes, jobs) if can_fork() and jobs > 1 else alone
-
-
-def _in_processes(jobs: int, plan: Measuring, tasks: Waiting) -> Iterator[MeasuredCase | Case]:
-    return _Pool(tasks, plan).cases(jobs)
+    return (lambda plan, tasks: _Pool(tasks, plan).cases(jobs)) if can_fork() and jobs > 1 else alone
 
 
 def end_children(plan: Measuring) -> None:

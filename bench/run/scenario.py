@@ -15,8 +15,12 @@ from ..files.limits import read_regular
 from ..model import MAX_DEPTH, MAX_FAULT_RATE, MIN_FAR_RECALL, Economy, Probe, too_deep
 from ..model.errors import BenchError, ScenarioError, SpecError, nearest, nearest_file, one_line
 
-_KEYS = ("title", "asks", "traces", "strategies", "gates", "labels", "probes", "budgets", "seed", "calibrate", "model",
-         "max_fault_rate", "min_far_recall", "cache")  # fmt: skip
+_KEYS: dict[str, Any] = {
+    "title": str, "asks": Any, "traces": tuple[str, ...], "strategies": dict[str, dict[str, Any]], "gates": tuple[dict[str, Any], ...],
+    "labels": dict[str, dict[str, Any]], "probes": list[dict[str, Any]], "budgets": tuple[int, ...], "seed": int, "calibrate": bool,
+    "model": str | None, "max_fault_rate": float, "min_far_recall": float, "cache": Any,
+}  # fmt: skip
+"""The keys of a scenario, with what each holds."""
 _TELLING = ("traces", "strategies", "gates", "probes", "budgets", "calibrate", "max_fault_rate", "min_far_recall")
 """The keys that tell a scenario from the TOML of anything else, which may well have a `title` or a `model`."""
 _OLD = {
@@ -76,29 +80,27 @@ def read_scenario(path: Path) -> Scenario:
             raise ScenarioError(f"{path}: `{key}` is no longer a key — {_OLD[key]}")
         if key not in _KEYS:
             raise ScenarioError(f"{path}: unknown key {key!r}{nearest(key, _KEYS)}")
-    traces = _typed(path, "traces", table.get("traces", []), tuple[str, ...])
-    strategies = _typed(path, "strategies", table.get("strategies", {}), dict[str, dict[str, Any]])
-    if not traces or not strategies:
-        raise ScenarioError(f"{path}: `{'strategies' if traces else 'traces'}` is missing or empty — nothing to replay")
-    scenario = Scenario(
-        title=_typed(path, "title", table.get("title", path.stem), str),
-        asks=_asked(path, table.get("asks", ""), strategies),
-        traces=traces,
-        strategies=strategies,
-        gates=_typed(path, "gates", table.get("gates", []), tuple[dict[str, Any], ...]),
-        labels=_typed(path, "labels", table.get("labels", {}), dict[str, dict[str, Any]]),
-        probes=_probes(path, table.get("probes", [])),
-        budgets=_budgets(path, table.get("budgets", [])),
-        seed=_typed(path, "seed", table.get("seed", 0), int),
-        calibrate=_typed(path, "calibrate", table.get("calibrate", True), bool),
-        model=_typed(path, "model", table.get("model"), str | None),
-        max_fault_rate=_share(path, "max_fault_rate", table.get("max_fault_rate", MAX_FAULT_RATE)),
-        min_far_recall=_share(path, "min_far_recall", table.get("min_far_recall", MIN_FAR_RECALL)),
-        cache=_cache(path, table.get("cache", "provider")),
-        base=path.parent,
-        path=path,
-    )
-    return scenario
+    given = {key: _typed(path, key, table[key], wanted) for key, wanted in _KEYS.items() if key in table}
+    if not given.get("traces") or not given.get("strategies"):
+        missing = "strategies" if given.get("traces") else "traces"
+        raise ScenarioError(f"{path}: `{missing}` is missing or empty — nothing to replay")
+    asks, budgets = given.get("asks", ""), given.get("budgets", ())
+    if asks and asks not in given["strategies"]:
+        known = nearest(str(asks), given["strategies"])
+        raise ScenarioError(f"{path}: `asks`: no strategy is called {one_line(asks)!r}{known}")
+    if any(number < 1 for number in budgets):
+        raise ScenarioError(f"{path}: `budgets`: {min(budgets)} tokens hold no prompt — write whole numbers from 1 up")
+    try:
+        given |= {key: share_of(key, given[key]) for key in ("max_fault_rate", "min_far_recall") if key in given}
+        given["cache"] = cache_named(given.get("cache", "provider"))
+    except SpecError as error:
+        raise ScenarioError(f"{path}: {error}") from None
+    given |= {
+        "asks": str(asks),
+        "budgets": tuple(dict.fromkeys(budgets)),
+        "probes": _probes(path, given.get("probes", [])),
+    }
+    return Scenario(**{"title": path.stem, **given}, base=path.parent, path=path)
 
 
 def table_at(path: Path, where: str) -> dict[str, Any] | None:
@@ -109,12 +111,6 @@ def table_at(path: Path, where: str) -> dict[str, Any] | None:
         return _table(where, read_regular(path)) if path.exists() else None
     except OSError as error:
         raise ScenarioError(f"{where}: {error.strerror or error}") from None
-
-
-def _asked(path: Path, name: Any, strategies: dict[str, Any]) -> str:
-    if name and name not in strategies:
-        raise ScenarioError(f"{path}: `asks`: no strategy is called {one_line(name)!r}{nearest(str(name), strategies)}")
-    return str(name)
 
 
 def declared_at(path: Path, where: str) -> dict[str, dict[str, Any]] | None:
@@ -149,9 +145,9 @@ def _require_numbers(table: dict[str, Any]) -> None:
         waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
-def _probes(path: Path, tables: Any) -> tuple[Probe, ...]:
+def _probes(path: Path, tables: list[dict[str, Any]]) -> tuple[Probe, ...]:
     found = []
-    for number, table in enumerate(_typed(path, "probes", tables, list[dict[str, Any]]), 1):
+    for number, table in enumerate(tables, 1):
         where = f"{path}: probes[{number}]"
         for key in table:
             if key not in Probe.__struct_fields__:
@@ -176,27 +172,6 @@ def meant_as_scenario(path: Path) -> bool:
         return _TELLS.search(text) is not None
     except (OSError, RecursionError, BenchError):
         return True
-
-
-def _budgets(path: Path, numbers: Any) -> tuple[int, ...]:
-    found = _typed(path, "budgets", numbers, tuple[int, ...])
-    if any(number < 1 for number in found):
-        raise ScenarioError(f"{path}: `budgets`: {min(found)} tokens hold no prompt — write whole numbers from 1 up")
-    return tuple(dict.fromkeys(found))
-
-
-def _share(path: Path, key: str, number: Any) -> float:
-    try:
-        return share_of(key, _typed(path, key, number, float))
-    except SpecError as error:
-        raise ScenarioError(f"{path}: {error}") from None
-
-
-def _cache(path: Path, name: Any) -> Economy:
-    try:
-        return cache_named(name)
-    except SpecError as error:
-        raise ScenarioError(f"{path}: {error}") from None
 
 
 def cache_named(name: Any) -> Economy:

@@ -51,11 +51,10 @@ from .cache import CaseCache
 from .case import Measuring, OracleCosts, replayed, scored
 from .engines import Engine, Task, cases as measured_cases, processes
 from .given import ScenarioTraces, traces_given, unread_labels
-from .job import REFERENCES, Job, Progress, Running, against_of, baseline_of, rules_of
+from .job import REFERENCES, Job, Progress, Running, Times, against_of, baseline_of, rules_of
 from .opened import bounded
 from .scenario import Scenario, cache_named, declared_at, read_scenario, share_of
 from .since import judge_at, orphaned
-from .times import Times
 
 YARDSTICK = "keep_all"
 """The reference that loss is measured against."""

@@ -13,7 +13,7 @@ from bench.reports.decision_sentence import decision_notes, decision_sentence
 
 
 def advised(**values):
-    found = decided(**values).advised
+    found = decided(**values).advice.subject
     return None if found is None else found.strategy
 
 
@@ -81,7 +81,7 @@ def test_each_obstacle_has_its_word(loses, obstacles, word):
     decision = decided(a=strategy(**loses))
     assert reasons(decision, "a") == obstacles
     assert decision.word(decision.candidate("a")) == word
-    assert decision.outcome == ("keep" if obstacles else "ship")
+    assert decision.advice.outcome == ("keep" if obstacles else "ship")
 
 
 def test_words_of_those_that_qualify():
@@ -114,7 +114,7 @@ def test_limits_are_means_over_tasks_and_a_recording_counts_once():
     decision = decide(comparison(values, traces=copies, max_fault_rate=0.11))
     assert decision.tasks == 3
     assert decision.candidate("a").fault_rate == pytest.approx(0.1)
-    assert (reasons(decision, "a"), decision.outcome) == ([], "keep")  # three tasks make nothing sure
+    assert (reasons(decision, "a"), decision.advice.outcome) == ([], "keep")  # three tasks make nothing sure
 
 
 def test_limits_can_be_set():
@@ -128,8 +128,8 @@ def test_gates_must_pass():
     assert reasons(decided(red, cut=strategy(0.5, far=0.97)), "cut") == ["gates"]
     open_gate = {"metric": "probes.recall", "min": 0.5}
     values = {"keep_all": ALL, "recorded": TODAY, "cut": strategy(0.5, **{"probes.recall": UNMEASURED})}
-    assert decide(comparison(values, open_gate)).outcome == "keep"
-    assert decide(comparison(values, open_gate, allow_inconclusive=True)).outcome == "ship"
+    assert decide(comparison(values, open_gate)).advice.outcome == "keep"
+    assert decide(comparison(values, open_gate, allow_inconclusive=True)).advice.outcome == "ship"
 
 
 def test_a_strategy_that_raised_or_came_out_otherwise_is_not_shipped():
@@ -173,7 +173,7 @@ def test_where_a_run_has_no_price_tokens_decide():
 
     decision = decide(comparison({"recorded": with_tokens(1.0, 1000), "keep_all": with_tokens(1.0, 2000),
                                   "dear": with_tokens(5.0, 900)}))  # fmt: skip
-    assert (decision.metric, decision.advised.strategy) == ("cost.with_refetches_tokens", "dear")
+    assert (decision.metric, decision.advice.subject.strategy) == ("cost.with_refetches_tokens", "dear")
     assert "Some run has no listed price, so strategies are compared by tokens." in list(decision_notes(decision))
     one = decide(comparison({"recorded": TODAY, "keep_all": ALL, "a": strategy([0.5] * 7 + [UNMEASURED])}))
     assert one.metric == "cost.with_refetches_usd", "what one strategy alone could not measure is its own fault"
@@ -192,12 +192,16 @@ def test_a_case_that_what_runs_today_does_not_fit_is_left_out_for_all_and_said()
     usd, over = [0.5] * 7 + [50.0], {"cost.window_overflows": [0] * 7 + [3]}
     decision = decided(recorded=strategy([1.0] * 7 + [9.0], **over), a=strategy(usd, **over))
     assert (decision.left_out, decision.compared, decision.cases) == (("case 8",), 7, 8)
-    assert (decision.outcome, decision.advised.strategy, decision.advised.price_a_run) == ("ship", "a", 0.5)
+    assert (decision.advice.outcome, decision.advice.subject.strategy, decision.advice.subject.price_a_run) == (
+        "ship",
+        "a",
+        0.5,
+    )
     assert "1 run left out: there the prompts of what you run today exceed the model's window." in list(
         decision_notes(decision)
     )
     nowhere = decided(recorded=strategy(1.0, **{"cost.window_overflows": 1}), a=strategy(0.5))
-    assert (nowhere.left_out, reasons(nowhere, "recorded"), nowhere.outcome) == ((), ["overflows"], "ship")
+    assert (nowhere.left_out, reasons(nowhere, "recorded"), nowhere.advice.outcome) == ((), ["overflows"], "ship")
 
 
 @pytest.mark.parametrize(("cases", "sure"), [(8, True), (7, True), (6, False), (1, False)])
@@ -211,7 +215,11 @@ def test_with_few_cases_nothing_is_sure(cases, sure):
     }
     decision = decide(comparison(values))
     said = decision_sentence(decision)
-    assert (decision.outcome == "ship", "sure over" in said, bool(decision.advice.could_miss)) == (sure, sure, sure)
+    assert (decision.advice.outcome == "ship", "sure over" in said, bool(decision.advice.could_miss)) == (
+        sure,
+        sure,
+        sure,
+    )
     assert decision.advice.sure is sure
 
 

@@ -62,7 +62,7 @@ def test_the_sentence_of_what_to_keep():
 def test_the_sentence_where_nobody_qualifies():
     bad = {"prompt.invalid": 1}
     decision = decided(keep_all=strategy(2.0, **bad), recorded=strategy(1.0, **bad), a=strategy(0.5, 1.0, 0.3))
-    assert (decision.outcome, decision.advised) == ("nobody", None)
+    assert (decision.advice.outcome, decision.advice.subject) == ("nobody", None)
     assert decision_sentence(decision) == (
         "Nobody qualifies: providers would refuse it (2 of 3), loses too much (1 of 3)."
     )
@@ -82,7 +82,7 @@ def test_what_the_rule_could_not_look_at_is_said():
         return {"cost.with_refetches_usd": spread(usd), "needed.fault_rate": spread(0.0)}
 
     decision = decide(comparison({"recorded": plain(1.0), "keep_all": plain(2.0), "a": plain(0.5)}, infos=infos))
-    assert (decision.outcome, set(decision.unchecked)) == ("ship", {"prompts", "window", "far", "changed"})
+    assert (decision.advice.outcome, set(decision.unchecked)) == ("ship", {"prompts", "window", "far", "changed"})
     nothing = decided(**{name: strategy(1.0, far=None) for name in ("recorded", "keep_all", "a")})
     assert "nothing_far" in nothing.unchecked
     assert "Nothing was needed from far back, so that part of the rule does not apply." in list(decision_notes(nothing))
@@ -116,9 +116,9 @@ def test_every_sentence_is_one_line_and_says_what_the_advice_says(drawn):
     decision = decide(comparison({"recorded": TODAY, "keep_all": ALL, **values}))
     said = decision_sentence(decision)
     assert len(said.split()) <= 30
-    assert said.startswith({"ship": "Ship ", "keep": "Keep what you run", "nobody": "Nobody"}[decision.outcome])
-    if decision.outcome == "ship":
-        assert said.startswith(f"Ship {decision.advised.strategy}")
+    assert said.startswith({"ship": "Ship ", "keep": "Keep what you run", "nobody": "Nobody"}[decision.advice.outcome])
+    if decision.advice.outcome == "ship":
+        assert said.startswith(f"Ship {decision.advice.subject.strategy}")
     assert "\n" not in said
     assert said.endswith(".")
     assert not re.search(r"\b(needed|cost|prompt|loss)\.\w", said)
@@ -181,8 +181,8 @@ def test_every_output_says_the_same(values):
     assert [suite.find("properties/property[@name='advice']").get("value") for suite in suites] == [said]
     fields = {name: getattr(built, name) for name in built.__struct_fields__}
     assert said in repr(Compared(**fields))
-    subject = decision.advised
-    assert (told["outcome"], told["sentence"]) == (decision.outcome, said)
+    subject = decision.advice.subject
+    assert (told["outcome"], told["sentence"]) == (decision.advice.outcome, said)
     (row,) = scenarios_table([("s", built)]).rows
     if subject is None:
         assert (told["strategy"], row[1].text) == (None, said)

@@ -63,8 +63,8 @@ def test_the_halves_are_seeded_apart_and_all_there() -> None:
     given = compared(a=strategy(1.0))
     first, again, other = tune(given, seed=3), tune(given, seed=3), tune(given, seed=4)
     assert first.chosen_on == again.chosen_on != other.chosen_on
-    assert sorted((*first.chosen_on, *first.judged_on)) == CASES
-    assert len(first.chosen_on) == len(first.judged_on) == 7
+    assert sorted((*first.chosen_on, *first.comparison.case_ids)) == CASES
+    assert len(first.chosen_on) == len(first.comparison.case_ids) == 7
 
 
 def test_the_cheapest_that_keeps_enough_is_named_and_judged_on_the_others() -> None:
@@ -122,7 +122,7 @@ def test_runs_of_one_task_are_never_on_both_sides() -> None:
         drawn = tune(labelled, seed=seed).chosen_on
         assert (CASES[0] in drawn) == (CASES[1] in drawn)
     found = tune(with_tasks(built, twice))
-    assert sorted((*found.chosen_on, *found.judged_on)) == [CASES[0], *CASES[2:]], "a recording counts once"
+    assert sorted((*found.chosen_on, *found.comparison.case_ids)) == [CASES[0], *CASES[2:]], "a recording counts once"
 
 
 def test_what_is_run_today_may_win_and_nobody_may() -> None:

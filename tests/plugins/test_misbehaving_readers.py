@@ -13,7 +13,7 @@ import pytest
 from bench import compare, load, replay
 from bench.model.errors import TraceError
 from bench.plugins.apart import Limits
-from bench.plugins.process_limits import LEAST_MIB
+from bench.plugins.keeper import LEAST_MIB
 
 ROOT = Path(__file__).parents[2]
 LIMITS = Limits(3.0, 2000)

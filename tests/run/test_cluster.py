@@ -16,7 +16,7 @@ from bench.model.errors import BenchError
 from bench.plugins.apart import Limits
 from bench.reports import report_pieces
 from bench.run.case import Measuring, measure
-from bench.run.times import Times
+from bench.run.job import Times
 from bench.run.verbs import compare, run_scenario
 from bench.strategies import parse_strategy
 from bench.strategies.loading import put_together

@@ -12,7 +12,7 @@ from theirs import one, run_of, write
 
 import bench
 from bench.cli import main
-from bench.run.times import Times
+from bench.run.job import Times
 from bench.traces.formats.native import encode_trace
 
 # ---------------------------------------------------------------- a state of messages
