@@ -30,6 +30,7 @@ from .keeper import (
     children,
     end_below,
     held_mib,
+    how_ended,
     keep,
     leave,
     limit_memory,
@@ -289,15 +290,6 @@ class _Exchange:
 def can_fork() -> bool:
     """True if this system has processes of this kind."""
     return "fork" in get_all_start_methods()
-
-
-def how_ended(code: int) -> str:
-    """The end of a process in words, by its exit code.
-
-    >>> how_ended(-9), how_ended(7)
-    ('signal 9', 'exit code 7')
-    """
-    return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
 def _no_end(by_itself: bool) -> int | None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..model.errors import SpecError, StrategyError, one_line
-from .apart import how_ended
+from .keeper import how_ended
 
 TARGET = "command"
 """The beginning of a spec that names a process: `command:"node strategy.js"`."""

@@ -204,6 +204,15 @@ def _end_as(code: int) -> NoReturn:
     os._exit(code if code >= 0 else 128 - code)
 
 
+def how_ended(code: int) -> str:
+    """The end of a process in words, by its exit code.
+
+    >>> how_ended(-9), how_ended(7)
+    ('signal 9', 'exit code 7')
+    """
+    return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+
 def children() -> list[int]:
     """The children of this process; none where the system does not say."""
     try:

@@ -20,8 +20,8 @@ from typing import Any
 
 from ..model import Case, Trace
 from ..model.errors import BenchError, debugged, defect
-from ..plugins.apart import can_fork, how_ended
-from ..plugins.keeper import end_with_parent
+from ..plugins.apart import can_fork
+from ..plugins.keeper import end_with_parent, how_ended
 from ..traces import StoredTrace
 from .case import MeasuredCase, Measuring, about, case_key, is_doubtful, measured, unmeasured
 
