@@ -2,7 +2,7 @@
 
 A reader is one small file with a class registered as `@register("reader", NAME)`; see `native.py`. It never guesses: `sniff` says how sure it
 is from the content, and `read` gives the traces or raises TraceError naming file, line and path. What it does not understand it counts in
-`Trace.left_out`.
+`Trace.left_out`. What every reader needs is imported from here.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import msgspec
 from ..model import Source, Trace, encodable
 from ..model.errors import BenchError, SpecError, TraceError, debugged, defect
 from ..plugins.apart import Limits
-from ..plugins.registry import build, entries
-from .documents import Document
+from ..plugins.registry import build, entries, register as register
+from .documents import Document as Document, Node as Node, values_of as values_of
 from .far import FarPath
 from .own_reader import NotOpened, OwnReader
 from .paths import GivenPath, InputFile, case_id as case_id, given_files, told_apart

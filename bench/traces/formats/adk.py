@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...model import Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
 from ..decoded import dicts
-from ..documents import Document, Node, values_of
 from ..keyed import said_of_keyed
 from ..nodes import at, first_of, inside, moment, only_text
 from ..parts import usage_of

@@ -9,9 +9,7 @@ from typing import Any
 import msgspec
 
 from ...model import ContextReset, ModelTurn, Trace, Usage
-from ...plugins.registry import register
-from .. import Confidence, Keeps
-from ..documents import Document, Node
+from .. import Confidence, Document, Keeps, Node, register
 from ..steps import Said, Steps
 
 _START = "# aider chat started at "

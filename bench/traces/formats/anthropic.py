@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model import Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register
 from ..chat import is_anthropic, said_of_anthropic, system_of, tools_of
 from ..conversations import chats, sample
 from ..decoded import as_dict, dicts
-from ..documents import Document, Node
 from ..parts import usage_of
 from ..steps import Said, Steps
 

@@ -10,10 +10,8 @@ from typing import Any
 import msgspec
 
 from ...model import Content, ImagePart, Part, TextPart, ToolCall, Trace, Usage
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register
 from ..decoded import as_dict, dicts
-from ..documents import Document, Node
 from ..lines import KEY, trace_of
 from ..nodes import inside, moment, picked
 from ..parts import simple

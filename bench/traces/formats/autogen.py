@@ -7,10 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import ToolCall, Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
 from ..decoded import dicts
-from ..documents import Document, Node, values_of
 from ..nodes import inside, members, moment, only_text, picked
 from ..parts import arguments_of, simple_content, usage_of
 from ..steps import Said, Steps, result

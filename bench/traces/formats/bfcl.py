@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model import Trace, UserTurn
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, by_marks, register
 from ..chat import Form, said_of_message
-from ..documents import Document
 from ..parts import CHAT_ROLES
 from ..steps import Steps
 

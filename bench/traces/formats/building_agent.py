@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import ToolResult, Trace, text_of
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register
 from ..chat import Form, said_of_message
 from ..decoded import dicts
-from ..documents import Document, Node
 from ..nodes import inside
 from ..parts import CHAT_ROLES, content_of
 from ..steps import Said, Steps

@@ -8,11 +8,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ...model import ContextReset, ModelTurn, Outcome, ToolResult, Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, PartOf, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, PartOf, by_marks, register, values_of
 from ..chat import blocks_of, joined, said_of_anthropic
 from ..conversations import records
-from ..documents import Document, Node, values_of
 from ..nodes import inside, moment
 from ..parts import usage_of
 from ..steps import Ran, Said, Steps

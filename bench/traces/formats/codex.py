@@ -9,11 +9,9 @@ from typing import Any
 import msgspec
 
 from ...model import ContextReset, ModelTurn, SystemTurn, Trace, Usage, UserTurn, compact_json, text_of
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register
 from ..conversations import records
 from ..decoded import as_dict, strict_json
-from ..documents import Document, Node
 from ..nodes import inside, moment
 from ..parts import usage_of
 from ..responses import AnswerItems, is_item, said_of_items

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import ToolCall, Trace, compact_json
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
 from ..conversations import records
 from ..decoded import as_dict, dicts
-from ..documents import Document, Node, values_of
 from ..parts import usage_of
 from ..steps import Ran, Said, Steps, TurnPieces
 

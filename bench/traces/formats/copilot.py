@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import ToolCall, Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register
 from ..decoded import as_dict, dicts
-from ..documents import Document, Node
 from ..nodes import at, first_of, inside, moment, only_text, picked
 from ..parts import arguments_of
 from ..steps import Said, Steps

@@ -6,9 +6,7 @@ import csv
 from collections.abc import Iterator
 
 from ...model import ToolResult, Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, source_of
-from ..documents import Document
+from .. import Confidence, Document, Keeps, register, source_of
 from ..tables import rows_of
 
 _TYPE_TABLE = {"categoryName", "familyName", "typeName", "paramName", "value"}

@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ...model import Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps
-from ..documents import Document, Node
+from .. import Confidence, Document, Keeps, Node, register
 from ..steps import Said, Steps
 
 _EXPORTED = re.compile(r"^_Exported on (.+?) from Cursor \((.+?)\)_\s*$", re.MULTILINE)

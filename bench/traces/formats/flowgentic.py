@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register
 from ..decoded import as_dict, strict_json
-from ..documents import Document, Node
 from ..langchain import said_of
 from ..nodes import moment
 from ..prompts import Prompts, key_of

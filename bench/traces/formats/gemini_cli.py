@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model import ToolCall, Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
 from ..decoded import as_dict, dicts
-from ..documents import Document, Node, values_of
 from ..keyed import is_keyed, said_of_keyed, unwrapped
 from ..nodes import moment
 from ..parts import usage_of

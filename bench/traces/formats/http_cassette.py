@@ -13,11 +13,9 @@ from urllib.parse import unquote
 import yaml
 
 from ...model import ModelTurn, Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, NoRun, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, NoRun, by_marks, register
 from ..calls import Calls, call_of
 from ..decoded import as_dict, dicts, strict_json
-from ..documents import Document, Node
 from ..nodes import between, first_of, moment
 from ..prompts import Prompts
 from ..records import answer_in, node_of, request_in

@@ -13,11 +13,10 @@ from typing import Any
 from ...files.limits import joined, limit, raised
 from ...model import Outcome, ToolCall, Trace, Usage, compact_json
 from ...model.errors import TraceError
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, NoRun, all_but, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, NoRun, all_but, by_marks, register
 from ..blocks import blocks_of
 from ..decoded import as_dict
-from ..documents import Document, Node, unzstd
+from ..documents import unzstd
 from ..nodes import at, between, members, moment, only_text, picked
 from ..parts import ROLES, unknown_role, usage_by_total
 from ..prompts import Prompts

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model import Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, by_marks, register
 from ..conversations import conversations, sample
 from ..decoded import dicts
-from ..documents import Document
 from ..langchain import is_message, said_of
 from ..nodes import picked
 from ..steps import Steps

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import Trace, compact_json
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
 from ..decoded import as_dict, dicts
-from ..documents import Document, Node, values_of
 from ..langchain import fields_of, is_message, said_of
 from ..nodes import at, first_of, members, moment
 from ..prompts import Prompts

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model import Outcome, Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
 from ..decoded import as_dict, dicts
-from ..documents import Document, Node, values_of
 from ..langchain import agent_of
 from ..nodes import at, first_of, inside, members, only_text, picked
 from ..observed import Observed, ObservedRun, inherited, observed, text_in, trees_of

@@ -9,12 +9,10 @@ from itertools import zip_longest
 from typing import Any
 
 from ...model import Outcome, ToolCall, Trace, text_of
-from ...plugins.registry import register
-from .. import Confidence, Keeps
+from .. import Confidence, Document, Keeps, Node, register
 from ..chat import Form, said_of_message
 from ..commands import calls_in, is_observation, observation, observation_text
 from ..decoded import as_dict, dicts, strict_json
-from ..documents import Document, Node
 from ..nodes import at, inside
 from ..parts import CHAT_ROLES, content_of, usage_of
 from ..responses import answer_of_items, finish_of

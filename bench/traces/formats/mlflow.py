@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import Outcome, Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
 from ..decoded import as_dict, dicts
-from ..documents import Document, Node, values_of
 from ..nodes import first_of, inside, only_text
 from ..observed import Observed, ObservedRun, decoded, observed, text_in
 from ..parts import usage_of

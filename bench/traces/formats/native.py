@@ -15,9 +15,8 @@ import msgspec
 from ...files.writing import write_atomically
 from ...model import SCHEMA_VERSION, AnyStep, Trace
 from ...model.errors import TraceError, one_line
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, all_but, by_marks
-from ..documents import Document, optional_zstandard
+from .. import Confidence, Document, Keeps, Near, all_but, by_marks, register
+from ..documents import optional_zstandard
 from ..lines import HEADER, KEY, STEP, Header, encode_trace as encode_trace, made
 
 _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")

@@ -8,13 +8,11 @@ from itertools import zip_longest
 from typing import Any
 
 from ...model import ToolCall, Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register
 from ..chat import Form, is_anthropic, said_of_message
 from ..commands import calls_in, is_observation, observation
 from ..conversations import chats, sample
 from ..decoded import dicts
-from ..documents import Document, Node
 from ..parts import CHAT_ROLES
 from ..steps import Steps
 

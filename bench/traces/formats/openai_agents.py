@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model import Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
 from ..conversations import records
 from ..decoded import dicts
-from ..documents import Document, Node, values_of
 from ..nodes import inside, only_text, picked
 from ..observed import Observed, ObservedRun, decoded, observed, trees_of
 from ..parts import usage_of

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, by_marks, register, values_of
 from ..calls import Calls, call_of
 from ..conversations import records
 from ..decoded import dicts
-from ..documents import Document, values_of
 from ..nodes import moment
 from ..responses import is_item, said_of_items
 from ..steps import Steps

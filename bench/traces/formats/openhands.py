@@ -11,10 +11,8 @@ from typing import Any
 import msgspec
 
 from ...model import Outcome, Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, PartOf, all_but, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, PartOf, all_but, by_marks, register
 from ..decoded import as_dict, dicts
-from ..documents import Document, Node
 from ..nodes import first_of, picked
 from ..openhands_actions import Actions
 from ..openhands_events import EVENTS, Events

@@ -9,10 +9,8 @@ from typing import Any
 
 from ...model import Trace
 from ...model.errors import TraceError
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, PartOf, by_marks
+from .. import Confidence, Document, Keeps, Near, PartOf, by_marks, register
 from ..decoded import as_dict
-from ..documents import Document
 from ..nodes import first_of
 from ..parts import Unread
 from ..prompts import Prompts, key_of

@@ -7,10 +7,8 @@ from typing import Any
 
 from ...model import Trace
 from ...model.errors import TraceError
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
 from ..decoded import as_dict, strict_json
-from ..documents import Document, Node, values_of
 from ..genai import answer_of_span, prompt_of_span, tools_of_span, usage_of_span
 from ..langchain import agent_of
 from ..observed import Observed, ObservedRun

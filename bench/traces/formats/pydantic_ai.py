@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import Content, ToolCall, Trace, Usage, as_text, compact_json
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
 from ..blocks import sorted_blocks
 from ..decoded import dicts
-from ..documents import Document, Node, values_of
 from ..nodes import first_of, inside, moment, only_text
 from ..parts import Unread, arguments_of, usage_by_total
 from ..steps import Said, Steps, TurnPieces, result

@@ -9,12 +9,10 @@ from typing import Any
 
 from ...model import Trace
 from ...model.errors import TraceError
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, PartOf, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, PartOf, by_marks, register, values_of
 from ..calls import Call, Calls, call_of
 from ..conversations import records
 from ..decoded import as_dict
-from ..documents import Document, Node, values_of
 from ..nodes import at, only_text
 from ..records import answer_in, node_of, request_in, session_in, time_in
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model import ToolResult, Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks, source_of
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, source_of
 from ..decoded import dicts, strict_json
-from ..documents import Document, Node
 from ..parts import Unread
 
 _SNIPPET_CHARS = 300

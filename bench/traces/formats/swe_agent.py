@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import Content, ContextEdit, ModelTurn, Outcome, ToolCall, Trace, text_of
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks, case_id
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, case_id, register
 from ..chat import calls_of
 from ..decoded import as_dict, dicts, strict_json
-from ..documents import Document, Node
 from ..nodes import at, picked
 from ..parts import ROLES, reasoning_of, simple_content, unknown_role
 from ..sent import Edits, HistoryText, Masking, fitted

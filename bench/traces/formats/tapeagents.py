@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import Outcome, ToolCall, Trace, compact_json
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
 from ..chat import calls_of
 from ..decoded import dicts
-from ..documents import Document, Node, values_of
 from ..nodes import at, inside, only_text, picked
 from ..steps import Ran, Said, Steps, TurnPieces
 

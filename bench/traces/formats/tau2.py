@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...model import Outcome, Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, NoRun, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, NoRun, by_marks, register, values_of
 from ..chat import Form, said_of_message
 from ..decoded import as_dict, dicts
-from ..documents import Document, Node, values_of
 from ..nodes import at, inside, moment, only_text
 from ..parts import usage_of
 from ..steps import Steps, result

@@ -9,10 +9,8 @@ import msgspec
 
 from ...model import Outcome, Trace
 from ...model.errors import TraceError
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
 from ..chat import said_of_message
-from ..documents import Document, Node, values_of
 from ..nodes import at
 from ..steps import Steps
 

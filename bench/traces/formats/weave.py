@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model import Trace
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
 from ..decoded import as_dict
-from ..documents import Document, Node, values_of
 from ..nodes import at, inside, members, only_text
 from ..observed import Observed, ObservedRun, decoded, observed, trees_of
 from ..parts import usage_of

@@ -10,10 +10,8 @@ from typing import Any, NoReturn
 import msgspec
 
 from ...model import AnyStep, ContextReset, ModelTurn, Outcome, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
-from ...plugins.registry import register
-from .. import Confidence, Keeps, Near, by_marks, source_of
+from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, source_of
 from ..decoded import as_dict, dicts
-from ..documents import Document, Node
 from ..parts import unknown_role
 
 ROUTES = ("next", "replan", "satisfied", "terminated")
