@@ -18,6 +18,7 @@ from ..model import Source, Trace, encodable
 from ..model.errors import BenchError, SpecError, TraceError, debugged, defect
 from ..plugins.apart import Limits
 from ..plugins.registry import build, entries, register as register
+from .decoded import as_dict as as_dict, dicts as dicts, strict_json as strict_json
 from .documents import Document as Document, Node as Node, values_of as values_of
 from .far import FarPath
 from .own_reader import NotOpened, OwnReader
@@ -30,6 +31,7 @@ from .reader import (
     NoRun as NoRun,
     PartOf as PartOf,
     Reader as Reader,
+    Traces as Traces,
     all_but as all_but,
     by_marks as by_marks,
     confidence_of as confidence_of,

@@ -88,6 +88,10 @@ class NoRun(PartOf):
     """A whole file of the format that holds no run, such as a cassette of embeddings: nothing is damaged."""
 
 
+Traces = Iterable[Trace]
+"""The traces of a file, as a reader gives them."""
+
+
 class Reader(Protocol):
     """One trace format. `read` leaves a trace's id empty where the source has none; loading fills it from the path.
 
@@ -96,4 +100,4 @@ class Reader(Protocol):
 
     def sniff(self, document: Document) -> Confidence | Near: ...
 
-    def read(self, document: Document) -> Iterable[Trace]: ...
+    def read(self, document: Document) -> Traces: ...

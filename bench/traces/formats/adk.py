@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from ...model import Trace
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
-from ..decoded import dicts
+from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register, values_of
 from ..keyed import said_of_keyed
 from ..nodes import at, first_of, inside, moment, only_text
 from ..parts import usage_of
@@ -44,7 +41,7 @@ class AgentDevelopmentKit:
             {"events with an author and a content": bool(spoken), "the invocation that each is of": invoked}
         )
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's sessions or cases; the session's id is in `meta`."""
         values = values_of(document)
         if values and values[0].has("author"):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from ...model import ContextReset, ModelTurn, Trace, Usage
-from .. import Confidence, Document, Keeps, Node, register
+from ...model import ContextReset, ModelTurn, Usage
+from .. import Confidence, Document, Keeps, Node, Traces, register
 from ..steps import Said, Steps
 
 _START = "# aider chat started at "
@@ -45,7 +44,7 @@ class Aider:
         begins, later = text.lstrip().startswith(_START), f"\n{_START}" in text
         return Confidence.CERTAIN if begins else Confidence.POSSIBLE if later else Confidence.NO
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The sessions in order, without ids; when each began is in `meta`."""
         lines: list[str] = []
         for line in document.data.split(b"\n"):

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ...model import Trace
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register
+from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register
 from ..chat import is_anthropic, said_of_anthropic, system_of, tools_of
 from ..conversations import chats, sample
-from ..decoded import as_dict, dicts
 from ..parts import usage_of
 from ..steps import Said, Steps
 
@@ -48,7 +44,7 @@ class Anthropic:
             marks["a conversation by itself, not a log of calls"] = not frame & _LOG
         return by_marks(marks)
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """Each conversation of the file as a trace; its id is the conversation's own, or empty."""
         return chats(document, "anthropic", _begin, _say)
 

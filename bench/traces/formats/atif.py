@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from ...model import Content, ImagePart, Part, TextPart, ToolCall, Trace, Usage
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register
-from ..decoded import as_dict, dicts
+from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register
 from ..lines import KEY, trace_of
 from ..nodes import inside, moment, picked
 from ..parts import simple
@@ -53,7 +51,7 @@ class Atif:
         told = isinstance(head.get("agent"), dict) and sourced
         return by_marks({"a `schema_version` of ATIF": stated, "an `agent` and `steps` with their source": told})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         whole = document.node()
         version = whole["schema_version"]
         known = _VERSION.fullmatch(version.text())

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ...model import ToolCall, Trace
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
-from ..decoded import dicts
+from ...model import ToolCall
+from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register, values_of
 from ..nodes import inside, members, moment, only_text, picked
 from ..parts import arguments_of, simple_content, usage_of
 from ..steps import Said, Steps, result
@@ -48,7 +46,7 @@ class AutoGen:
         sourced = any("source" in item for item in typed)
         return by_marks({"messages of AutoGen's types": bool(typed), "a source in them": sourced})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's one run, or one a result."""
         values = values_of(document)
         if values and values[0].has("type") and values[0].has("source"):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ...model import Trace, UserTurn
-from .. import Confidence, Document, Keeps, Near, by_marks, register
+from ...model import UserTurn
+from .. import Confidence, Document, Keeps, Near, Traces, by_marks, register
 from ..chat import Form, said_of_message
 from ..parts import CHAT_ROLES
 from ..steps import Steps
@@ -35,7 +33,7 @@ class Bfcl:
         keys = head.keys() if isinstance(head, dict) else set()
         return by_marks({f"a key {key!r}": key in keys for key in ("question", "function")})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's requests in order, each under its own id."""
         for request in document.line_nodes() if document.is_json_lines else [document.node()]:
             steps = Steps()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
-from ...model import ToolResult, Trace, text_of
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register
+from ...model import ToolResult, text_of
+from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register
 from ..chat import Form, said_of_message
-from ..decoded import dicts
 from ..nodes import inside
 from ..parts import CHAT_ROLES, content_of
 from ..steps import Said, Steps
@@ -47,7 +45,7 @@ class BuildingAgent:
             return Confidence.CERTAIN
         return Confidence.POSSIBLE if framed else Confidence.NO
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's one session, its id that of the object around the messages, if it has one."""
         whole = document.node()
         messages = whole["messages"] if isinstance(whole.value, dict) else whole

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import Content, Part, TextPart, ToolCall, Trace, text_of
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
-from ..decoded import as_dict, dicts, strict_json
+from .. import Confidence, Document, Keeps, Near, Node, as_dict, by_marks, dicts, register, strict_json, values_of
 from ..nodes import at, moment, only_text
 from ..parts import CHAT_ROLES, part_of, simple, unknown_role
 from ..steps import Said, Steps

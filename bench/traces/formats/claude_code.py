@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from ...model import ContextReset, ModelTurn, Outcome, ToolResult, Trace
-from .. import Confidence, Document, Keeps, Near, Node, PartOf, by_marks, register, values_of
+from ...model import ContextReset, ModelTurn, Outcome, ToolResult
+from .. import Confidence, Document, Keeps, Near, Node, PartOf, Traces, by_marks, register, values_of
 from ..chat import blocks_of, joined, said_of_anthropic
 from ..conversations import records
 from ..nodes import inside, moment
@@ -60,7 +60,7 @@ class ClaudeCode:
         sessions = any("sessionId" in line or "session_id" in line for line in lines)
         return by_marks({"lines of user or assistant with a message": said, "a session's id": sessions})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's one session; its id is in `meta`."""
         lines, files = _session_of(document)
         run = _Session(lines)

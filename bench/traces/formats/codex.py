@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from ...model import ContextReset, ModelTurn, SystemTurn, Trace, Usage, UserTurn, compact_json, text_of
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register
+from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, compact_json, text_of
+from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, register, strict_json
 from ..conversations import records
-from ..decoded import as_dict, strict_json
 from ..nodes import inside, moment
 from ..parts import usage_of
 from ..responses import AnswerItems, is_item, said_of_items
@@ -61,7 +59,7 @@ class Codex:
         what = "lines of type session_meta, response_item, event_msg, turn_context or compacted"
         return by_marks({what: bool(named or early), "an item of the Responses interface": items})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's one session; its id is in `meta`."""
         lines = list(document.line_nodes()) if document.is_json_lines else [document.node()]
         run = _Rollout(lines)

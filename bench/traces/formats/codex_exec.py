@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from ...model import ToolCall, Trace, compact_json
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
+from ...model import ToolCall, compact_json
+from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register, values_of
 from ..conversations import records
-from ..decoded import as_dict, dicts
 from ..parts import usage_of
 from ..steps import Ran, Said, Steps, TurnPieces
 
@@ -46,7 +44,7 @@ class CodexExec:
         items = any(kind.startswith("item.") for kind in kinds)
         return by_marks({"events of a thread": bool(kinds) and set(kinds) <= _EVENTS, "items": items})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's one thread; its id and the usage of its turns are in `meta`."""
         lines, run = values_of(document), _ExecRun()
         for line in lines:

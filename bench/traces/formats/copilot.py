@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
-from ...model import ToolCall, Trace
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register
-from ..decoded import as_dict, dicts
+from ...model import ToolCall
+from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register
 from ..nodes import at, first_of, inside, moment, only_text, picked
 from ..parts import arguments_of
 from ..steps import Said, Steps
@@ -41,7 +39,7 @@ class Copilot:
         marks = {"requests with a message": asked or (framed and held.get("requests") == [])}
         return by_marks(marks | {"keys of a chat session": framed and "requests" in held})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's one chat; its id and title are in `meta`."""
         chat = _replayed(document) if document.is_json_lines else document.node()
         chat = chat["v"] if chat["kind"].value == 0 and isinstance(chat["v"].value, dict) else chat

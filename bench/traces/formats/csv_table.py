@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
 
 from ...model import ToolResult, Trace
-from .. import Confidence, Document, Keeps, register, source_of
+from .. import Confidence, Document, Keeps, Traces, register, source_of
 from ..tables import rows_of
 
 _TYPE_TABLE = {"categoryName", "familyName", "typeName", "paramName", "value"}
@@ -33,7 +32,7 @@ class CsvTable:
         columns = document.opening(10_000).partition("\n")[0].strip().split(",")
         return Confidence.CERTAIN if set(columns) >= _TYPE_TABLE else Confidence.NO
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         text = document.text
         try:
             rows = rows_of(text)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from ...model import Trace
-from .. import Confidence, Document, Keeps, Node, register
+from .. import Confidence, Document, Keeps, Node, Traces, register
 from ..steps import Said, Steps
 
 _EXPORTED = re.compile(r"^_Exported on (.+?) from Cursor \((.+?)\)_\s*$", re.MULTILINE)
@@ -32,7 +30,7 @@ class Cursor:
     def sniff(self, document: Document) -> Confidence:
         return Confidence.CERTAIN if _EXPORTED.search(document.opening(1000)) else Confidence.NO
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's one chat; title and version are in `meta`."""
         text = document.text.replace("\r\n", "\n")
         steps, exported = Steps(), _EXPORTED.search(text)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from typing import Any
 
-from ...model import Trace
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register
-from ..decoded import as_dict, strict_json
+from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, register, strict_json
 from ..langchain import said_of
 from ..nodes import moment
 from ..prompts import Prompts, key_of
@@ -46,7 +43,7 @@ class Flowgentic:
         section = _NODE.search(text) is not None
         return by_marks({"the title of an execution report": _REPORT in text, "a section '### 1. Node: `x`'": section})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The report's one run."""
         text = document.text.replace("\r\n", "\n")  # as a checkout on Windows writes it
         found = list(_NODE.finditer(text))

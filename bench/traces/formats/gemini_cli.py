@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ...model import ToolCall, Trace
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
-from ..decoded import as_dict, dicts
+from ...model import ToolCall
+from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register, values_of
 from ..keyed import is_keyed, said_of_keyed, unwrapped
 from ..nodes import moment
 from ..parts import usage_of
@@ -49,7 +46,7 @@ class GeminiCLI:
             marks["messages of type user or gemini"] = spoken
         return by_marks(marks)
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's session; its id is in `meta`."""
         values = values_of(document)
         steps, meta = Steps(), {}

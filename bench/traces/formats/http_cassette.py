@@ -6,16 +6,14 @@ import base64
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
 import yaml
 
-from ...model import ModelTurn, Trace
-from .. import Confidence, Document, Keeps, Near, Node, NoRun, by_marks, register
+from ...model import ModelTurn
+from .. import Confidence, Document, Keeps, Near, Node, NoRun, Traces, as_dict, by_marks, dicts, register, strict_json
 from ..calls import Calls, call_of
-from ..decoded import as_dict, dicts, strict_json
 from ..nodes import between, first_of, moment
 from ..prompts import Prompts
 from ..records import answer_in, node_of, request_in
@@ -55,7 +53,7 @@ class HttpCassette:
         asks = _ASKS.search(document.data) is not None
         return by_marks({"interactions as VCR lists them": True, "a request with messages, contents or input": asks})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The cassette's runs in the order in which they began."""
         whole = _whole(document)
         interactions = first_of(whole, "interactions", "http_interactions").items()

@@ -13,9 +13,8 @@ from typing import Any
 from ...files.limits import joined, limit, raised
 from ...model import Outcome, ToolCall, Trace, Usage, compact_json
 from ...model.errors import TraceError
-from .. import Confidence, Document, Keeps, Near, Node, NoRun, all_but, by_marks, register
+from .. import Confidence, Document, Keeps, Near, Node, NoRun, Traces, all_but, as_dict, by_marks, register
 from ..blocks import blocks_of
-from ..decoded import as_dict
 from ..documents import unzstd
 from ..nodes import at, between, members, moment, only_text, picked
 from ..parts import ROLES, unknown_role, usage_by_total
@@ -71,7 +70,7 @@ class InspectLog:
         evaluation, stated = {"task", "model"} <= as_dict(head.get("eval")).keys(), {"status", "version"} <= head.keys()
         return by_marks({"an evaluation 'eval' with task and model": evaluation, "a 'status' and a 'version'": stated})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The log's samples in order; task, sample, epoch and times are in `meta`."""
         if _is_zip(document):
             entries = _Zipped(document)

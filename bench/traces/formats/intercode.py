@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from ...model import Outcome, ToolCall, Trace, compact_json
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register
-from ..decoded import as_dict, strict_json
+from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, register, strict_json
 from ..nodes import at, members
 from ..steps import Ran, Said, Steps
 
@@ -50,7 +48,7 @@ class InterCode:
         marks = {"episodes with a 'query'": "query" in episode, "a 'turn_history' of actions and observations": acted}
         return by_marks(marks)
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's episodes in order, named by their position; the task is in `meta`."""
         whole = document.node()
         episodes = [episode for _, episode in members(whole["logs"] if whole.has("logs") else whole)]

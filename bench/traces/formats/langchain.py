@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ...model import Trace
-from .. import Confidence, Document, Keeps, Near, by_marks, register
+from .. import Confidence, Document, Keeps, Near, Traces, by_marks, dicts, register
 from ..conversations import conversations, sample
-from ..decoded import dicts
 from ..langchain import is_message, said_of
 from ..nodes import picked
 from ..steps import Steps
@@ -41,7 +37,7 @@ class LangChain:
         what = "each message as LangChain writes it ('type' with 'content' or 'data', or 'lc' with 'id' and 'kwargs')"
         return by_marks({"keys of LangChain's messages": bool(keys & _MARKS), what: False})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's conversations in order."""
         for frame, messages in conversations(document):
             steps = Steps()

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import Outcome, Trace, compact_json
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
-from ..decoded import as_dict, dicts, strict_json
+from .. import Confidence, Document, Keeps, Near, Node, as_dict, by_marks, dicts, register, strict_json, values_of
 from ..langchain import agent_of
 from ..nodes import first_of, inside, only_text, picked
 from ..observed import Observed, ObservedRun, decoded, observed, trees_of

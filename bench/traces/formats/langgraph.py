@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from ...model import Trace, compact_json
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
-from ..decoded import as_dict, dicts
+from ...model import compact_json
+from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register, values_of
 from ..langchain import fields_of, is_message, said_of
 from ..nodes import at, first_of, members, moment
 from ..prompts import Prompts
@@ -45,7 +43,7 @@ class LangGraph:
         messages = any(map(_speaks, (value for values in held for value in values.values())))
         return by_marks({"values of a graph's state": bool(held), "LangChain messages among them": messages})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's threads in the order in which they begin; a thread's id is in `meta`."""
         threads: dict[str, list[Node]] = {}
         for state in sorted(values_of(document), key=_order):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...model import Outcome, Trace
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
-from ..decoded import as_dict, dicts
+from ...model import Outcome
+from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register, values_of
 from ..langchain import agent_of
 from ..nodes import at, first_of, inside, members, only_text, picked
 from ..observed import Observed, ObservedRun, inherited, observed, text_in, trees_of
@@ -41,7 +40,7 @@ class LangSmith:
         placed = not run.keys().isdisjoint({"trace_id", "dotted_order", "child_runs"})
         return by_marks({"a 'run_type' and 'inputs'": typed, "'trace_id', 'dotted_order' or 'child_runs'": placed})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's trees in the order in which they began."""
         runs = [_observed(run, parent) for run, parent in _flat(_merged(values_of(document)), "")]
         top: dict[str, str] = inherited({run.id: run.parent for run in runs}, lambda name, above: above or name)

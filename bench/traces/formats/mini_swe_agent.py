@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from ...model import Outcome, ToolCall, Trace, text_of
-from .. import Confidence, Document, Keeps, Node, register
+from ...model import Outcome, ToolCall, text_of
+from .. import Confidence, Document, Keeps, Node, Traces, as_dict, dicts, register, strict_json
 from ..chat import Form, said_of_message
 from ..commands import calls_in, is_observation, observation, observation_text
-from ..decoded import as_dict, dicts, strict_json
 from ..nodes import at, inside
 from ..parts import CHAT_ROLES, content_of, usage_of
 from ..responses import answer_of_items, finish_of
@@ -49,7 +47,7 @@ class MiniSweAgent:
         typical = dicts(listed) == listed and any(map(_is_typical, listed))
         return Confidence.CERTAIN if named or typical else Confidence.NO
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         whole = document.node()
         framed = isinstance(whole.value, dict)
         form, messages = inside(whole, "trajectory_format"), whole["messages"] if framed else whole

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from ...model import Outcome, Trace
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
-from ..decoded import as_dict, dicts
+from ...model import Outcome
+from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register, values_of
 from ..nodes import first_of, inside, only_text
 from ..observed import Observed, ObservedRun, decoded, observed, text_in
 from ..parts import usage_of
@@ -40,7 +38,7 @@ class MLflow:
         theirs = any(key.startswith("mlflow.") for span in spans for key in as_dict(span.get("attributes")))
         return by_marks({"data with spans": bool(spans), "attributes 'mlflow.…'": theirs})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's traces in order; id, tags and session are in `meta`."""
         for value in values_of(document):
             info, spans = value["info"], value["data"]["spans"].items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import msgspec
 from ...files.writing import write_atomically
 from ...model import SCHEMA_VERSION, AnyStep, Trace
 from ...model.errors import TraceError, one_line
-from .. import Confidence, Document, Keeps, Near, all_but, by_marks, register
+from .. import Confidence, Document, Keeps, Near, Traces, all_but, by_marks, register
 from ..documents import optional_zstandard
 from ..lines import HEADER, KEY, STEP, Header, encode_trace as encode_trace, made
 
@@ -46,7 +46,7 @@ class Native:
         step = {"kind", "index"} <= keys or {"id", "source"} <= keys
         return by_marks({"a step or a header's other keys": step, f"a first line with {KEY!r}": False})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's traces in their order, each with its recorded `source`."""
         lines = document.lines()
         header = _header(document, *next(lines))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from ...model import ToolCall, Trace
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register
+from ...model import ToolCall
+from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register
 from ..chat import Form, is_anthropic, said_of_message
 from ..commands import calls_in, is_observation, observation
 from ..conversations import chats, sample
-from ..decoded import dicts
 from ..parts import CHAT_ROLES
 from ..steps import Steps
 
@@ -63,7 +61,7 @@ class OpenAI:
         in_text = any(isinstance(text, str) and is_observation(text) for text in texts)
         return Confidence.CERTAIN if called and not foreign and not in_text else Confidence.POSSIBLE
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """Each conversation of the file as a trace; its id is the conversation's own, or empty."""
         return chats(document, "openai", _begin, _say)
 

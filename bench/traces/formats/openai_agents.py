@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ...model import Trace
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
+from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register, values_of
 from ..conversations import records
-from ..decoded import dicts
 from ..nodes import inside, only_text, picked
 from ..observed import Observed, ObservedRun, decoded, observed, trees_of
 from ..parts import usage_of
@@ -42,7 +38,7 @@ class OpenAIAgents:
         data = any("span_data" in item for item in found)
         return by_marks({"objects of a trace": bool(found), "the data of a span ('span_data')": data})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's traces in the order in which they began; id and workflow are in `meta`."""
         values = values_of(document)
         items = [item for value in values for item in (value["data"].items() if value.has("data") else [value])]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from ...model import Trace
-from .. import Confidence, Document, Keeps, Near, by_marks, register, values_of
+from .. import Confidence, Document, Keeps, Near, Traces, by_marks, dicts, register, values_of
 from ..calls import Calls, call_of
 from ..conversations import records
-from ..decoded import dicts
 from ..nodes import moment
 from ..responses import is_item, said_of_items
 from ..steps import Steps
@@ -42,7 +39,7 @@ class OpenAIResponses:
             {"items or answers of the Responses interface": items or answers > 0, "nothing else beside them": whole}
         )
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's runs, without ids."""
         nodes = values_of(document)
         if not nodes:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ...model import Outcome, Trace
-from .. import Confidence, Document, Keeps, Near, Node, PartOf, all_but, by_marks, register
-from ..decoded import as_dict, dicts
+from .. import Confidence, Document, Keeps, Near, Node, PartOf, Traces, all_but, as_dict, by_marks, dicts, register
 from ..nodes import first_of, picked
 from ..openhands_actions import Actions
 from ..openhands_events import EVENTS, Events
@@ -57,7 +56,7 @@ class OpenHands:
         what = "'action' with 'args', 'observation' with 'content', or the 'kind' of an event"
         return by_marks({"events with a 'source'": bool(sourced), what: any(map(_is_event, sourced or events))})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's run, or those of an evaluation in order. PartOf for a file that another of the folder is read with."""
         whole = list(document.line_nodes()) if document.is_json_lines else [document.node()]
         runs = [run for run in whole if any(map(run.has, _LISTS))]

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...model import Trace
 from ...model.errors import TraceError
-from .. import Confidence, Document, Keeps, Near, PartOf, by_marks, register
-from ..decoded import as_dict
+from .. import Confidence, Document, Keeps, Near, PartOf, Traces, as_dict, by_marks, register
 from ..nodes import first_of
 from ..parts import Unread
 from ..prompts import Prompts, key_of
@@ -49,7 +46,7 @@ class OpenHandsSdk:
         marks = {"a list 'messages' or 'input' beside an object 'response'": asked and answered}
         return by_marks(marks | {"OpenHands' 'latency_sec', 'context_window' or 'fncall_messages'": logged})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The run that this call ends. PartOf where another file of the folder tells it."""
         last = _Logged(document)
         others = [path for path in sorted(document.beside, key=_order) if path.name != document.path.name]

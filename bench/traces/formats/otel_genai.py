@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from ...model import Trace
 from ...model.errors import TraceError
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
-from ..decoded import as_dict, strict_json
+from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, register, strict_json, values_of
 from ..genai import answer_of_span, prompt_of_span, tools_of_span, usage_of_span
 from ..langchain import agent_of
 from ..observed import Observed, ObservedRun
@@ -52,7 +49,7 @@ class OtelGenAI:
         what = "attributes 'gen_ai.…', 'llm.…' or 'openinference.…'"
         return by_marks({"spans of OpenTelemetry": bool(spans), what: named})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's conversations in the order in which they began; conversation and trace ids are in `meta`."""
         spans = spans_of(values_of(document))
         if not spans:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from ...model import Content, ToolCall, Trace, Usage, as_text, compact_json
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
+from ...model import Content, ToolCall, Usage, as_text, compact_json
+from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register, values_of
 from ..blocks import sorted_blocks
-from ..decoded import dicts
 from ..nodes import first_of, inside, moment, only_text
 from ..parts import Unread, arguments_of, usage_by_total
 from ..steps import Said, Steps, TurnPieces, result
@@ -42,7 +40,7 @@ class PydanticAI:
         typed = any("part_kind" in part for item in known for part in dicts(item["parts"]))
         return by_marks({"messages of kind request or response": bool(known), "parts with a 'part_kind'": typed})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's histories in order, without ids."""
         values = values_of(document)
         held = [(value, value[key].items()) for value in values for key in _HOLDERS if value.has(key)]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ...model import Trace
 from ...model.errors import TraceError
-from .. import Confidence, Document, Keeps, Near, Node, PartOf, by_marks, register, values_of
+from .. import Confidence, Document, Keeps, Near, Node, PartOf, Traces, as_dict, by_marks, register, values_of
 from ..calls import Call, Calls, call_of
 from ..conversations import records
-from ..decoded import as_dict
 from ..nodes import at, only_text
 from ..records import answer_in, node_of, request_in, session_in, time_in
 
@@ -50,7 +47,7 @@ class RequestLog:
         marks = {"the body of a request (messages or input)": bool(asked), "an answer beside a request": answered}
         return by_marks(marks, Confidence.POSSIBLE)  # other formats may wrap these in more
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's runs in the order in which they began."""
         nodes = _nodes(document)
         if len(nodes) == 1 and len(document.beside) > 1:

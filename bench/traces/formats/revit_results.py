@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ...model import ToolResult, Trace
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, source_of
-from ..decoded import dicts, strict_json
+from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register, source_of, strict_json
 from ..parts import Unread
 
 _SNIPPET_CHARS = 300
@@ -35,7 +32,7 @@ class RevitResults:
         keys = ("tool", "status", "snippet")
         return by_marks({f"a {key!r} of each result": whole and all(key in item for item in items) for key in keys})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         whole, unread = document.node(), Unread()
         steps = tuple(_result(index, item, unread) for index, item in enumerate(whole.items()))
         if not steps:

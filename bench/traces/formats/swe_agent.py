@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from ...model import Content, ContextEdit, ModelTurn, Outcome, ToolCall, Trace, text_of
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, case_id, register
+from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, case_id, dicts, register, strict_json
 from ..chat import calls_of
-from ..decoded import as_dict, dicts, strict_json
 from ..nodes import at, picked
 from ..parts import ROLES, reasoning_of, simple_content, unknown_role
 from ..sent import Edits, HistoryText, Masking, fitted
@@ -64,7 +62,7 @@ class SweAgent:
         what = "steps with 'action' and 'observation', or entries with 'agent' and what they are"
         return by_marks({"a list 'history' or 'trajectory'": bool(ran or said), what: acted or typical})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's run, or each of its attempts in order."""
         whole = document.node()
         for run in whole["attempts"].items() or [whole]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from ...model import Outcome, ToolCall, Trace, compact_json
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
+from ...model import Outcome, ToolCall, compact_json
+from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register, values_of
 from ..chat import calls_of
-from ..decoded import dicts
 from ..nodes import at, inside, only_text, picked
 from ..steps import Ran, Said, Steps, TurnPieces
 
@@ -43,7 +41,7 @@ class TapeAgents:
         framed = {"metadata", "context"} <= tape.keys()
         return by_marks({"steps with a kind and metadata": typed, "a context and metadata beside them": framed})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's tapes in order; author and parent are in `meta`."""
         for tape in values_of(document):
             metadata = tape["metadata"]

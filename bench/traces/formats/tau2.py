@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from ...model import Outcome, Trace
-from .. import Confidence, Document, Keeps, Near, Node, NoRun, by_marks, register, values_of
+from .. import Confidence, Document, Keeps, Near, Node, NoRun, Traces, as_dict, by_marks, dicts, register, values_of
 from ..chat import Form, said_of_message
-from ..decoded import as_dict, dicts
 from ..nodes import at, inside, moment, only_text
 from ..parts import usage_of
 from ..steps import Steps, result
@@ -42,7 +40,7 @@ class Tau2:
         ran = {"task_id", "termination_reason"} <= run.keys()
         return by_marks({"a task with a reason why it ended": ran, "messages": ran and "messages" in run})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's simulations in order, named by their own ids."""
         for value in values_of(document):
             info = value["info"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import msgspec
 
 from ...model import Outcome, Trace
 from ...model.errors import TraceError
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
+from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, register, values_of
 from ..chat import said_of_message
 from ..nodes import at
 from ..steps import Steps
@@ -43,7 +42,7 @@ class TauBench:
         marks = {"a list 'traj'": isinstance(run.get("traj"), list)}
         return by_marks(marks | {f"a key {key!r}": key in run for key in ("reward", "task_id")})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's runs in order, named by their position; task and trial are in `meta`."""
         runs = values_of(document)
         causes = _ground_truth(document)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ...model import Trace
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, values_of
-from ..decoded import as_dict
+from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, register, values_of
 from ..nodes import at, inside, members, only_text
 from ..observed import Observed, ObservedRun, decoded, observed, trees_of
 from ..parts import usage_of
@@ -38,7 +34,7 @@ class Weave:
         placed = {"inputs", "trace_id"} <= call.keys()
         return by_marks({"the name of an operation ('op_name')": "op_name" in call, "inputs and a trace_id": placed})
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         """The file's traces in the order in which they began; the id is in `meta`."""
         values = values_of(document)
         calls = [call for value in values for call in (value["calls"].items() if value.has("calls") else [value])]

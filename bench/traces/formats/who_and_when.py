@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import msgspec
 
 from ...model import AnyStep, ContextReset, ModelTurn, Outcome, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
-from .. import Confidence, Document, Keeps, Near, Node, by_marks, register, source_of
-from ..decoded import as_dict, dicts
+from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register, source_of
 from ..parts import unknown_role
 
 ROUTES = ("next", "replan", "satisfied", "terminated")
@@ -71,7 +69,7 @@ class WhoAndWhen:
         chat = "question" in head and all("name" in item and "content" in item for item in history)
         return Confidence.CERTAIN if labelled or orchestrated or chat else Confidence.NO
 
-    def read(self, document: Document) -> Iterator[Trace]:
+    def read(self, document: Document) -> Traces:
         whole = document.node()
         history = whole["history"].items()
         if not history:
