@@ -58,19 +58,6 @@ def test_every_format_is_written_and_named(capsys):
     assert out.splitlines()[-1].endswith("(exit 0)")
 
 
-def test_the_scores_have_the_shape_that_is_documented():
-    assert bench("run", "one.toml", "-o", "scores.json") == 0
-    scores = json.loads(Path("scores.json").read_text())
-    assert {"rows", "summary", "signature", "verdicts"} <= scores.keys()
-    row = next(row for row in scores["rows"] if row["strategy"] == "mine" and row["metric"] == "cost.prompt_tokens")
-    assert list(row)[:7] == ["strategy", "metric", "case", "value", "unit", "n", "reason"]
-    assert {row["case"] for row in scores["rows"]} == {"facts", "shell"}
-    assert {row["case"] for row in scores["summary"]} == {None}
-    assert {row["strategy"] for row in scores["rows"]} == {
-        "mine", "keep_all", "recorded", "drop_all", "clairvoyant", "floor"
-    }  # fmt: skip
-
-
 @pytest.mark.slow
 def test_running_twice_gives_the_same_bytes():
     for name in ("a", "b"):

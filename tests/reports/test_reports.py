@@ -22,7 +22,7 @@ from bench.comparison.decision import decide
 from bench.evidence.side_by_side import excerpt
 from bench.model import Comparison, Delta
 from bench.model.errors import BenchError
-from bench.reports import REPLAY_LIMIT, build_blocks, render, rendered, require_renderer
+from bench.reports import REPLAY_LIMIT, build_blocks, render, rendered
 from bench.reports.blocks import Beside, Cell, Chart, Column, Fold, Point, Prose, SideBySide, Table, change
 from bench.reports.charts import styles, svg
 from bench.reports.decision_sentence import decision_sentence
@@ -265,21 +265,6 @@ def test_a_panel_of_ones_own_needs_no_edit_elsewhere(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------- writing
-
-
-def test_ending_decides(tmp_path: Path) -> None:
-    for ending in (".html", ".txt", ".md", ".xml", ".json", ".csv"):
-        path = render([comparison()], tmp_path / "deep" / f"report{ending.upper()}")
-        assert path.read_text(encoding="utf-8")
-    assert len(list((tmp_path / "deep").iterdir())) == 6
-
-
-@pytest.mark.parametrize("name", ["report.pdf", "report", "."])
-def test_unknown_ending_lists_the_known_ones(tmp_path: Path, name: str) -> None:
-    with pytest.raises(BenchError, match=r"\.csv, \.htm, \.html, \.json") as caught:
-        require_renderer(tmp_path / name)
-    assert "\n" not in str(caught.value)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_no_comparison_is_an_error(tmp_path: Path) -> None:
