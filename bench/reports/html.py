@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..comparison.advice import RUN_TODAY
 from ..model import Verdict
-from ..text.wording import quantity, rough, visible
+from ..text.wording import quantity, visible
 from . import Section, renderer
 from .blocks import (
     Block,
@@ -26,8 +26,6 @@ from .blocks import (
     Table,
     needed,
     number,
-    strategy,
-    table_of,
 )
 from .charts import Style, specification, styles, svg
 from .page_data import chart_library, inert_json, packed, source_hash, why_undrawn
@@ -143,17 +141,7 @@ class _Page:
         })  # fmt: skip
 
     def numbers(self, chart: Chart) -> Markup:
-        """The numbers of a chart as a table: one row a place on the x axis for lines, one row a point for a scatter."""
-        if chart.kind == "scatter":
-            points = table_of(
-                chart.points,
-                {
-                    "strategy": lambda point: strategy(point.series),
-                    number(chart.x_title): lambda point: rough(point.x, chart.x_unit),
-                    number(chart.y_title): lambda point: Cell(quantity(point.y, chart.y_unit), detail=point.mark),
-                },
-            )
-            return self.table(points)
+        """The numbers of a line chart as a table, one row a place on the x axis; those of a scatter are in the table beside it."""
         at = {(point.series, point.x): point for point in chart.points}
 
         def cell(point: Point | None) -> Cell:
