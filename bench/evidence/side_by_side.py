@@ -172,43 +172,34 @@ def beside(table: Table | None, text: str) -> Rows | None:
 
 def table_of(result: ToolResult) -> Table | None:
     """The table in a result; None where it holds none."""
-    if result.data is not None:
-        return table_in(result.data)
+    return table_in(result.data if result.data is not None else _data_in(result.text[:2_000_000]))
+
+
+def _data_in(text: str) -> Any:
+    """The data that a text begins with, as far as it can be read; the text where it is none."""
     try:
-        return table_in(parse_prefix(result.text[:2_000_000])[0])
+        return decode_strings(parse_prefix(text)[0])
     except (NothingParsed, RecursionError):
-        return None
+        return text
 
 
 def _held_rows(text: str) -> list[Mapping[str, Any]] | None:
     """The rows that a text holds as data, as far as it can be read; None where it is not data."""
-    start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
-    if start < 0:
-        return None
-    try:
-        value = decode_strings(parse_prefix(text[start:])[0])
-    except (NothingParsed, RecursionError):
-        return None
+    start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=len(text))
+    value = _data_in(text[start:])
     found: list[Mapping[str, Any]] = []
     waiting = [value]
     while waiting and len(found) < MAX_COMPARED:
         node = waiting.pop()
         if isinstance(node, Mapping):
             found.append(node)
-            waiting.extend(_inner(item) for item in reversed(list(node.values())))
+            items = (
+                _data_in(item) if isinstance(item, str) and item[:1] in ("[", "{") else item for item in node.values()
+            )
+            waiting.extend(reversed(list(items)))
         elif isinstance(node, list | tuple):
             waiting.extend(reversed(node))
-    return found
-
-
-def _inner(value: Any) -> Any:
-    """The value of a string that is data cut short, as far as it can be read."""
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        try:
-            return decode_strings(parse_prefix(value)[0])
-        except (NothingParsed, RecursionError):
-            return value
-    return value
+    return None if isinstance(value, str) else found
 
 
 def _columns_held(

@@ -74,7 +74,7 @@ def check_cost(trace: Trace, run: Run) -> None:
     written = sum(call.consumed_tokens + call.produced_tokens for call in run.writer_calls)
     assert sum(sample.numerator for sample in measured("cost.writer_tokens", trace, run)) == written
     if not any(isinstance(step, ContextReset) for step in trace.steps):
-        sizes = replayer_of(trace).calibration.sizes
+        sizes = replayer_of(trace).prepared.calibration.sizes
         counted = [
             (turn.index, cost.recorded_prompt_tokens(trace, run, turn, sizes), turn.usage.prompt_tokens)
             for turn in trace.model_turns
