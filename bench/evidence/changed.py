@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..model import ToolResult, as_text
@@ -153,7 +154,7 @@ class Returned:
             wrapped = read_held(shown, {})
             texts = [decoded(shown)] if wrapped is None else [str(item) for _, (_, item) in wrapped]
             lines = [line for text in texts for line in text.split("\n")]
-        new = [line for line in lines if line.strip() and not self._says(line.strip())][:_LOOKED_AT]
+        new = self._new([line.strip() for line in lines if line.strip()])[:_LOOKED_AT]
         if not new:
             return []
         read = read_held(shown, self._names) if is_data else None
@@ -163,6 +164,21 @@ class Returned:
             if not found and not is_data:
                 found = [change for line in new for change in self._of_line(line)]
         return found
+
+    def _new(self, lines: Sequence[str]) -> list[str]:
+        """The lines that no text of the result has, and that do not follow each other as its values do when each is a line."""
+        plain = [line.replace('"', "") for line in lines]
+        follows = [True, *(pair in self._plain_pairs for pair in pairwise(plain)), True] if plain else [True]
+        return [
+            line
+            for line, (before, behind) in zip(lines, pairwise(follows), strict=True)
+            if not (before and behind and len(lines) > 1) and not self._says(line)
+        ]
+
+    @cached_property
+    def _plain_pairs(self) -> set[tuple[str, str]]:
+        plain = [[line.strip().replace('"', "") for line in decoded(text).split("\n")] for text in self.texts]
+        return {pair for lines in plain for pair in pairwise(filter(None, lines))}
 
     def _says(self, line: str) -> bool:
         line = _NUMBERED.sub("", line)

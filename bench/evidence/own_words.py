@@ -271,18 +271,20 @@ class OwnWords:
         before = own.prompt if own.result is None else own.result.index + 1
         key = own.message.step, own.text, before
         if key not in self._said.invented:
-            plain = resolved(self._texts.plain(own.text))  # of a cut text escapes are left
-            facts = self._texts.facts(plain)
-            new = [
-                fact
-                for fact, kind in facts.items()
-                if self._said.since(fact, kind) >= before and not self._harmless(fact, kind, plain, own)
-            ]
-            self._said.invented[key] = list(_orders(own)) if own.was else [], new, len(facts)
+            plain = self._texts.plain(own.text)
+            readings = dict.fromkeys((plain, resolved(plain)))  # of a cut text escapes are left
+            new, count = min((self._new(reading, own, before) for reading in readings), key=lambda found: len(found[0]))
+            self._said.invented[key] = list(_orders(own)) if own.was else [], new, count
         orders, new, total = self._said.invented[key]
         found = [fact for fact in new if not any(fact in handle or handle in fact for handle in handles)]
         total += len(orders)
         return Invented(own, (*orders, *found), total if orders else len(found), total)
+
+    def _new(self, plain: str, own: OwnText, before: int) -> tuple[list[str], int]:
+        """The facts of one reading of a text that no step before had said, and the number of all its facts."""
+        facts = self._texts.facts(plain)
+        new = (fact for fact, kind in facts.items() if self._said.since(fact, kind) >= before)
+        return [fact for fact in new if not self._harmless(fact, facts[fact], plain, own)], len(facts)
 
     def _harmless(self, fact: str, kind: str, plain: str, own: OwnText) -> bool:
         """True for a label, a count of what is there or left out, a rounded number, or a figure worked out from the result."""
