@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -17,8 +16,7 @@ from ..model import Message, ToolCall
 from ..model.errors import StrategyError
 
 
-@dataclass(frozen=True)
-class NeutralMessage:
+class NeutralMessage(msgspec.Struct, frozen=True):
     """One message in no dialect's words. `role` is system, user, assistant or tool; `call_id` and `tool` are those of a result."""
 
     role: str
