@@ -13,8 +13,7 @@ import bench
 from bench.cli import main
 from bench.model import ContextReset, ImagePart, ModelTurn, Outcome, Source, ToolCall, Trace, Usage, UserTurn
 from bench.recording.redaction import texts_in
-from bench.recording.shape import shape_only
-from bench.recording.shape_stand_ins import KEPT, StandIns
+from bench.recording.shape import KEPT, StandIns, shape_only
 from bench.text.common_words import COMMON_WORDS
 from bench.tokens.counting import TokenCounter
 from bench.traces import load
