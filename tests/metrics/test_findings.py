@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -14,8 +15,12 @@ sys.path.insert(0, str(ROOT / "docs"))
 import validity  # noqa: E402
 
 
-def test_there_are_findings_on_every_document():
-    assert {name[:3] for name in validity.FINDINGS} == {"000", "001", "002", "003", "004"}
+def test_there_are_findings_on_every_document_and_each_has_its_place():
+    part = PAGE.partition("## Findings on the five documents")[2]
+    assert all(
+        re.search(rf"^\*\*[\d, and]*{document}", part, re.MULTILINE) for document in ("000", "001", "002", "003", "004")
+    )
+    assert re.findall(r"<!-- measured: (.*) -->", part) == list(validity.FINDINGS)
 
 
 @pytest.mark.slow
