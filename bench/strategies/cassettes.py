@@ -88,6 +88,8 @@ class Cassette:
 
 def _entry(line: Node) -> tuple[dict[str, Any], RecordedAnswer]:
     line["request"]["model"].text()
+    if line["request"]["messages"].value is not None:
+        list(line["request"]["messages"].items())
     return line["request"].object(), RecordedAnswer(
         text=line["answer"].text(),
         input_tokens=line["input_tokens"].count(),
