@@ -220,3 +220,12 @@ def test_no_shipped_strategy_changes_invents_or_hides(trace: str) -> None:
         found = figures(run, recording)
         assert found["changed.values"] == found["changed.errors_hidden"] == 0, strategy
         assert found["changed.invented"] <= (0 if strategy in REFERENCES else INVENTED), strategy
+
+
+def test_a_tool_that_writes_escapes_itself_invents_nothing_where_its_text_is_cut() -> None:
+    call = ToolCall(id="c", name="cat", arguments={})
+    seen = "\\n".join(f"VGhlIHBlb3Bs{number}ZSBvZiB0aGUg" for number in range(20))
+    steps = (ModelTurn(index=0, tool_calls=(call,)), ToolResult(index=1, call_id="c", function="cat", seen=seen))
+    trace = Trace(id="t", source=Source(format="native"), steps=(*steps, ModelTurn(index=2, content="So.")))
+    run = replayer_of(trace).run(parse_strategy("cut=summarizer=truncate:limit=100"))
+    assert share("changed.invented", run, trace) == 0
