@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from cli_folder import fill
 from hypothesis import HealthCheck, settings
 from repository import init
 
@@ -78,4 +79,12 @@ def repository(
     monkeypatch.setenv("BENCH_CACHE", str(measured_cases))
     init()
     capsys.readouterr()
+    return tmp_path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The present folder: two traces, a scenario and a private strategy."""
+    monkeypatch.chdir(tmp_path)
+    fill(tmp_path)
     return tmp_path

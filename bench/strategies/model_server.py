@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import threading
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
@@ -40,6 +42,16 @@ class ModelServer(HTTPServer):
             self.process = os.getpid()
             threading.Thread(target=self.serve_forever, daemon=True).start()
 
+    def hear_all(self) -> None:
+        """Wait until every request sent so far is answered, also one whose answer the code did not wait for: they are served in turn."""
+        with suppress(Exception), socket.create_connection(("127.0.0.1", self.server_port), timeout=5) as line:
+            line.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            while line.recv(1024):
+                pass
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client that went away."""
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: ModelServer
@@ -54,6 +66,9 @@ class _Handler(BaseHTTPRequestHandler):
             if calls is not None:
                 calls.refused = str(error)
             self._send(400, {"error": {"type": "invalid_request_error", "message": str(error)}})
+
+    def do_GET(self) -> None:
+        self._send(404, {"error": {"type": "not_found_error", "message": "no cassette answers a GET"}})
 
     def _send(self, status: int, value: Any) -> None:
         told = json.dumps(value).encode()

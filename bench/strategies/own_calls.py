@@ -104,6 +104,8 @@ class OwnCalls:
             yield
         finally:
             _CALLS.reset(outer)
+            if _SERVER:
+                _SERVER[0].hear_all()
 
     def answer(self, request: dict[str, Any], path: Path, name: str) -> str:
         """The text of the answer to a request, charged: from the cassette at a path, or while one is recorded from the host. Raises StrategyError."""
