@@ -48,14 +48,14 @@ def git(
     *arguments: str,
     settings: tuple[str, ...] = (),
     more: Mapping[str, str] | None = None,
-    most_s: float = _ANSWERS_S,
+    most_s: float | None = None,
 ) -> bytes | None:
     """The output of a git command, `more` in its environment; None where it fails or takes long, without git, and outside a repository."""
     said = [part for setting in (*_STARTS_NOTHING, *settings) for part in ("-c", setting)]
     command = ["git", "--no-optional-locks", *said, "-C", str(folder), *arguments]
     environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
     try:
-        done = subprocess.run(command, capture_output=True, check=False, input=b"", timeout=most_s,
+        done = subprocess.run(command, capture_output=True, check=False, input=b"", timeout=most_s or _ANSWERS_S,
                               env={**environment, **_QUIET, **(more or {})})  # fmt: skip
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
