@@ -133,6 +133,7 @@ class _Worker:
         if self.process.exitcode is None:
             self.process.kill()
             self.process.join()
+        self.process.close()
 
 
 class _Pool:
@@ -158,7 +159,7 @@ class _Pool:
                     found = self.heard(worker)
                     if worker.process.exitcode is not None:
                         self.workers.remove(worker)
-                        worker.pipe.close()
+                        worker.end()
                         worker = _Worker(self.plan, self.workers)
                         self.workers.append(worker)
                     worker.send(self.again.popleft() if self.again else (yield from next_task(self.source)))

@@ -52,7 +52,7 @@ CALLS = {
     "an error whose __str__ raises": (
         "Odd: (a Odd that cannot be shown)", "class Odd(Exception):\n    def __str__(self): raise Odd\n\n", "raise Odd",
     ),
-    "os.close": ("", "import os\n", "for n in range(3, 64):\n        try: os.close(n)\n        except OSError: pass"),
+    "os.close": ("", "import os\n", "for n in range(3, 1024):\n        try: os.close(n)\n        except OSError: pass"),
 }  # fmt: skip
 LOADS = {
     "os._exit(0)": ("exit code 0", "import os\nos._exit(0)\n"),
