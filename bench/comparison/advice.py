@@ -66,9 +66,10 @@ class Candidate:
     """One strategy that competes: its price for one run, what it loses, the case on which it loses most, and its obstacles.
 
     A price is what all calls cost, those that repair faults included, over the `cases` that this strategy and what is run today can run;
-    `at_least`: it can only be higher. None: not measured. `fault_rate` and `far_recall` are means over tasks. `saving` is the difference to what is
-    run today. `never_acted`: its prompts are the recorded ones on every case. `cached_share` is the part of its prompt tokens that the provider's
-    cache serves (None: not known); `spent` says where its money goes, a run (None: prices are tokens).
+    `at_least`: it can only be higher. None: not measured. `fault_rate` and `far_recall` are means over tasks. `worst_turns` are all turns of the
+    worst case. `saving` is the difference to what is run today. `never_acted`: its prompts are the recorded ones on every case. `cached_share` is
+    the part of its prompt tokens that the provider's cache serves (None: not known); `spent` says where its money goes, a run (None: prices are
+    tokens).
     """
 
     strategy: str
@@ -78,6 +79,7 @@ class Candidate:
     far_recall: float | None
     worst_case: str | None
     worst_fault_rate: float | None
+    worst_turns: int = 0
     at_least: bool = False
     never_acted: bool = False
     saving: Saving | None = None

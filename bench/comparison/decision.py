@@ -177,7 +177,8 @@ class _Rule:
         too_large = self._too_large(name)
         fits = [case for case in self.cases if case not in too_large]
         price = total(self.comparison, name, self.metric, fits)
-        faults = {row.case or "": row.most or 0.0 for row in self.of(name, FAULTS).rows}
+        measured = {row.case or "": row for row in self.of(name, FAULTS).rows}
+        faults = {case: row.most or 0.0 for case, row in measured.items()}
         far = {row.case or "": row.least or 0.0 for row in self.of(name, FAR).rows}
         rate, recall = over_tasks(faults, self.tasks), over_tasks(far, self.tasks)
         worst = max(faults, key=lambda case: faults[case], default=None)
@@ -191,6 +192,7 @@ class _Rule:
             far_recall=recall,
             worst_case=worst,
             worst_fault_rate=None if worst is None else faults[worst],
+            worst_turns=0 if worst is None else round(measured[worst].n),
             at_least=price.at_least,
             never_acted=name not in (RUN_TODAY, KEEPS_ALL)
             and all(run is not None and run.same_prompts for run in runs),

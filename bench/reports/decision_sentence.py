@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from fractions import Fraction
 
 from ..comparison.advice import KEEPS_ALL, NOISE_FLOOR, RUN_TODAY, Advice, Candidate, Choice, Kind, Obstacle, Word
 from ..comparison.published import Experiment, Rule
@@ -49,15 +48,16 @@ def asked_text(comparison: Comparison) -> str:
     if asked is None:
         return ""
     word, change = decision.word(asked), change_text(asked.saving) if asked.saving is not None else "as much as"
+    name = named(asked)
     if not asked.qualifies:
-        return f"No: it {CLAUSES.get(word, word).removeprefix('it ')}."
+        return f"No: {name} {CLAUSES.get(word, word).removeprefix('it ')}."
     return {
-        "ship it": f"Yes: it costs {change} today.",
-        "cheaper, not best": f"Yes, it costs {change} today; another is cheaper still.",
-        "cheaper, not sure": f"Perhaps: it costs {change} today, which is not sure.",
-        "costs more than today": f"No: it costs {change} today.",
-        "never acted here": "It makes no difference here: it never acted.",
-        "same cost": "It makes no difference here: it costs as much.",
+        "ship it": f"Yes: {name} costs {change} today.",
+        "cheaper, not best": f"Yes, {name} costs {change} today; another is cheaper still.",
+        "cheaper, not sure": f"Perhaps: {name} costs {change} today, which is not sure.",
+        "costs more than today": f"No: {name} costs {change} today.",
+        "never acted here": f"It makes no difference here: {name} never acted.",
+        "same cost": f"It makes no difference here: {name} costs as much.",
     }.get(word, "Yes.")
 
 
@@ -307,28 +307,24 @@ def certainty(found: Saving, *, sure: bool) -> str:
 def worst_text(candidate: Candidate) -> str:
     """Return what turns would have missed on the worst run, as a clause.
 
-    >>> worst_text(Candidate("a", 1.0, 8, 0.01, 1.0, "case 2", 0.125)), worst_text(Candidate("a", 1.0, 8, 0.0, 1.0, "case 2", 0.0))
-    ('on the worst run 1 turn in 8 would have missed something', 'no turn would have missed anything')
+    >>> worst_text(Candidate("a", 1.0, 8, 0.01, 1.0, "case 2", 0.125, 8)), worst_text(Candidate("a", 1.0, 8, 0.0, 1.0, "case 2", 0.0))
+    ('on the worst run 1 turn of 8 would have missed something', 'no turn would have missed anything')
     """
     if candidate.worst_fault_rate is None:
         return "what it loses was not measured"
     if candidate.worst_fault_rate <= 0:
         return "no turn would have missed anything"
-    return f"on the worst run {one_in(candidate.worst_fault_rate)} would have missed something"
+    return f"on the worst run {turns_missing(candidate)} would have missed something"
 
 
-def one_in(rate: float) -> str:
-    """A share of turns as people count it.
+def turns_missing(candidate: Candidate) -> str:
+    """The turns of the worst run that would have missed something, out of all of its turns.
 
-    >>> one_in(0.125), one_in(0.3), one_in(0.75), one_in(1.0)
-    ('1 turn in 8', '3 turns in 10', '3 turns in 4', 'every turn')
+    >>> turns_missing(Candidate("a", 1.0, 8, 0.01, 1.0, "case 2", 0.125, 8)), turns_missing(Candidate("a", 1.0, 8, 0.5, 1.0, "b", 1.0, 11))
+    ('1 turn of 8', '11 turns of 11')
     """
-    if rate >= 1:
-        return "every turn"
-    if rate <= 0.2 or abs(1 / rate - round(1 / rate)) < 0.1:
-        return f"1 turn in {1 / rate:.0f}"
-    share = Fraction(rate).limit_denominator(10)
-    return f"{counted(share.numerator, 'turn')} in {share.denominator}"
+    missing = round((candidate.worst_fault_rate or 0.0) * candidate.worst_turns)
+    return f"{counted(missing, 'turn')} of {candidate.worst_turns:,}"
 
 
 # ---------------------------------------------------------------- obstacles

@@ -10,7 +10,7 @@ from ..model import Comparison
 from ..text.wording import NOT_MEASURED, counted, percent
 from .answered import Answered
 from .blocks import Figure, Figures, Prose, Tone
-from .decision_sentence import advice_text, certainty, change_text, headroom_text, named, one_in, price_text
+from .decision_sentence import advice_text, certainty, change_text, headroom_text, named, price_text, turns_missing
 from .words import terms_in
 
 TONES: dict[str, Tone] = {"ship": "good", "keep": "plain", "nobody": "bad"}
@@ -68,7 +68,7 @@ def _figures(answered: Answered) -> Iterator[Figure]:
         where = short_names(answered.case_ids).get(subject.worst_case or "", "")
         share = percent(subject.fault_rate or 0.0)
         said = f"would have missed something, in run {where}; over all runs {share} of turns."
-        yield Figure(title, one_in(subject.worst_fault_rate), (said, *rare))
+        yield Figure(title, turns_missing(subject), (said, *rare))
 
 
 def _sentence(text: str) -> str:

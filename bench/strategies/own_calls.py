@@ -96,7 +96,7 @@ class OwnCalls:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Answer here whatever is asked inside the block."""
+        """Answer what is asked inside the block; at its end every client has been heard."""
         outer = _CALLS.set(self)
         if _SERVER:
             _SERVER[0].answer_for(self)

@@ -30,7 +30,7 @@ def test_the_sentence_of_what_to_ship():
     specs = {"mask": "mask=compactor=mask_observations:keep_last=10"}
     decision = decided(mask=strategy(0.5, [0.125] + [0.0] * 7), cut=strategy(0.1, 0.2), specs=specs)
     assert decision_sentence(decision) == (
-        "Ship mask: a run costs 50% less than today, sure over 8 tasks; on the worst run 1 turn in 8 would have missed something."
+        "Ship mask: a run costs 50% less than today, sure over 8 tasks; on the worst run 12 turns of 100 would have missed something."
     )
     assert list(statements(decision)) == [
         "Best alternative: what you run today, $1.00 a run with refetches.",
@@ -129,11 +129,11 @@ def test_every_sentence_is_one_line_and_says_what_the_advice_says(drawn):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ("best", "Yes: it costs 50% less than today."),
-        ("good", "Yes, it costs 40% less than today; another is cheaper still."),
-        ("dear", "No: it costs 20% more than today."),
-        ("lossy", "No: it loses too much."),
-        ("same", "It makes no difference here: it costs as much."),
+        ("best", "Yes: best costs 50% less than today."),
+        ("good", "Yes, good costs 40% less than today; another is cheaper still."),
+        ("dear", "No: dear costs 20% more than today."),
+        ("lossy", "No: lossy loses too much."),
+        ("same", "It makes no difference here: same costs as much."),
         ("", ""),
     ],
 )

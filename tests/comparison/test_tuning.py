@@ -75,7 +75,7 @@ def test_the_cheapest_that_keeps_enough_is_named_and_judged_on_the_others() -> N
     assert (found.candidate.strategy, found.holds) == ("good", True)
     assert tuned_sentence(found) == (
         "Use good: chosen on 7 tasks (seed 0), judged on 7 others: $2.00 a run, 75% less than today, sure over 7 tasks; "
-        "on the worst run 1 turn in 25 would have missed something."
+        "on the worst run 4 turns of 100 would have missed something."
     )
 
 

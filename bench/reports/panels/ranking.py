@@ -26,7 +26,7 @@ from ..blocks import (
     number,
     table_of,
 )
-from ..decision_sentence import against, asked_text, one_in, price_text, why
+from ..decision_sentence import against, asked_text, price_text, turns_missing, why
 from ..figures import answer_prose, figures, short_names
 from ..words import FAULTS as MISSED, REFETCHES, TODAY, terms_in
 
@@ -133,7 +133,7 @@ def _table(comparison: Answered, items: Sequence[Candidate]) -> Table:
             return measured(comparison.row(item.strategy, FAULTS))
         where = ""
         if item.worst_fault_rate and len(short) > 1:
-            where = f"at worst {one_in(item.worst_fault_rate)} (run {short.get(item.worst_case or '', '')})"
+            where = f"at worst {turns_missing(item)} (run {short.get(item.worst_case or '', '')})"
         return Cell(percent(item.fault_rate) if item.fault_rate else "none", detail=where)
 
     def verdict(item: Candidate) -> Cell:
