@@ -42,6 +42,9 @@ from .recorded_cut import Repeat, find_cuts, find_repeats, find_resets
 from .spoken import spoken
 from .validity import RecordedPrompts
 
+_EARLY = 1.5
+"""An answer whose text has so many times the output tokens that were reported: they were counted before it had ended."""
+
 
 class TraceEvidence:
     """One trace, and what depends on it alone. It lives as long as its case is measured. `model` names the model of turns that name none, in a
@@ -182,7 +185,10 @@ class TraceEvidence:
         return found
 
     def answer_tokens(self, count: TokenCounter) -> dict[int, int]:
-        """Output tokens of each model turn: the provider's own count, else content, tool calls and reasoning counted."""
+        """Output tokens of each model turn: the provider's own count, else content, tool calls and reasoning counted.
+
+        A count that is much smaller than the answer's text was taken before the answer had ended: the text counts.
+        """
         if count.encoding not in self._answers:
             self._answers[count.encoding] = {turn.index: _answer_tokens(turn, count) for turn in self.trace.model_turns}
         return self._answers[count.encoding]
@@ -315,13 +321,9 @@ class TraceEvidence:
 
 
 def _answer_tokens(turn: ModelTurn, count: TokenCounter) -> int:
-    if turn.usage is not None:
-        return turn.usage.completion_tokens
-    return said_tokens(turn, count) + count.text(turn.reasoning or "")
-
-
-def said_tokens(turn: ModelTurn, count: TokenCounter) -> int:
-    """The tokens of the text and the calls of an answer, without its reasoning."""
     calls = (call for call in turn.tool_calls if not call.in_text)
-    of_calls = sum(count.text(call.name) + count.text(compact_json(call.arguments)) for call in calls)
-    return count.text(text_of(turn.content)) + of_calls
+    said = count.text(text_of(turn.content))
+    said += sum(count.text(call.name) + count.text(compact_json(call.arguments)) for call in calls)
+    if turn.usage is None:
+        return said + count.text(turn.reasoning or "")
+    return said if said > _EARLY * turn.usage.completion_tokens else turn.usage.completion_tokens

@@ -11,11 +11,7 @@ import msgspec
 
 from ..model import Prompt, Run, Usage, Value
 from .of_run import RunEvidence
-from .of_trace import said_tokens
 from .pricing import PricedCall
-
-_EARLY = 1.5
-"""An answer whose text has so many times the output tokens that were reported: they were counted before it had ended."""
 
 OUTSIDE = -1
 """Stands for the step of what a prompt holds beside the recorded messages: framing, instructions and tool definitions of the harness."""
@@ -68,37 +64,34 @@ class Carried(NamedTuple):
 def turns_spent(evidence: RunEvidence, *, as_reported: bool = True) -> tuple[TurnSpent, ...]:
     """Return what each model call of a recorded run took: as its usage says, and as counted and priced here where it says nothing.
 
-    Without `as_reported` prompts are counted here, whatever the usage says: that is how two strategies compare. A count of output tokens that is
-    much smaller than the answer's text was taken before the answer had ended: the text counts. Where some calls report a cache and others nothing,
-    these were served nothing; where none does, the provider's rule says what was.
+    Without `as_reported` prompts are counted here, whatever the usage says: that is how two strategies compare. Where some calls report a cache and
+    others nothing, these were served nothing; where none does, the provider's rule says what was.
     """
     usages = {turn.index: turn.usage if as_reported else None for turn in evidence.trace.model_turns}
     cache_told = any(usage is not None and usage.cached_prompt_tokens is not None for usage in usages.values())
-    said = {turn.index: said_tokens(turn, evidence.count) for turn in evidence.trace.model_turns}
     return tuple(
         TurnSpent(
             step=call.step,
             thread=prompt.thread,
             reported=usages[call.step] is not None,
-            spent=_spent(call, usages[call.step], said[call.step], cache_told=cache_told),
+            spent=_spent(call, usages[call.step], cache_told=cache_told),
         )
         for prompt, call in zip(evidence.run.prompts, evidence.calls, strict=True)
     )
 
 
-def _spent(call: PricedCall, usage: Usage | None, said: int, *, cache_told: bool) -> Charges:
+def _spent(call: PricedCall, usage: Usage | None, *, cache_told: bool) -> Charges:
     prompt, read, written = call.prompt_tokens, call.read or 0, call.written
-    output = said if said > _EARLY * call.answer_tokens else call.answer_tokens
     if usage is not None and usage.prompt_tokens:
         prompt = usage.prompt_tokens
         told = usage.cached_prompt_tokens if usage.cached_prompt_tokens is not None or not cache_told else 0
         read = min(read if told is None else told, prompt)
         written = min(written if usage.cache_write_tokens is None else usage.cache_write_tokens, prompt - read)
-    found = Charges(prompt_tokens=prompt, cached_tokens=read, written_tokens=written, output_tokens=output)
+    found = Charges(prompt_tokens=prompt, cached_tokens=read, written_tokens=written, output_tokens=call.answer_tokens)
     prices = call.prices
     if prices is None:
         return found
-    usd = prices.cost_usd(prompt, read, written, output)
+    usd = prices.cost_usd(prompt, read, written, call.answer_tokens)
     return msgspec.structs.replace(
         found,
         usd=usd,

@@ -141,10 +141,11 @@ def cost_usd(evidence: RunEvidence) -> list[Sample]:
     One sample a model call, and one for a step at which the strategy alone asked a model. Cache reads as in `cost.cached_prompt_tokens`; where the
     provider charges writes (Claude, gpt-5.6 and later), what a prompt adds to the cache is one. Claude's cache counts as asked for unless the
     recorded usage shows that it was not. Where the provider's cache rule is not known no cache is assumed, and the sample says so. Usage that does
-    not say what the cache served bounds the price: what the rule allows (where the provider promises nothing: no cache), up or down to the other
-    end. Answers cost what the provider recorded (`usage.completion_tokens`), else text, tool calls and reasoning as counted here. A strategy's own
-    call costs its prompt and answer, uncached, on the model that was asked, else (a summary by a rule that stands in for a model) on that of the
-    turn. Not measured for a model without listed prices, or where a prompt does not fit the model's window.
+    not say what the cache served bounds the price: what the rule allows (where the provider promises nothing: no cache), up or down to the other end.
+    Answers cost what the provider recorded (`usage.completion_tokens`), unless their text is much longer (it was counted too early), else text, tool
+    calls and reasoning as counted here. A strategy's own call costs its prompt and answer, uncached, on the model that was asked, else (a summary by
+    a rule that stands in for a model) on that of the turn. Not measured for a model without listed prices, or where a prompt does not fit the model's
+    window.
 
     Source: genai-prices 0.2, dated prices of a model; for each provider the page that `bench.tokens.caching.cache_rule` names
 

@@ -123,6 +123,8 @@ def money_text(decision: Choice) -> Iterator[str]:
     elif advice.cache == "provider":
         served = "" if share is None else f", which serves {percent(share)} of what you run today sends"
         yield f"Prices are under the provider's prompt cache{served}."
+    if decision.unit == "tokens":
+        yield "Prices are in tokens, because some run names no model with listed prices; `--model NAME` gives one to all that name none."
     if advice.unknown_cache:
         runs = counted(advice.unknown_cache, "run")
         yield f"The usage of {runs} does not say what the cache served: the price lies between nothing and all it may serve."
@@ -216,8 +218,6 @@ def decision_notes(decision: Choice) -> Iterator[str]:
             f"Keeping everything is impossible here: {counted(decision.impossible, 'prompt')} would not fit the model's window. "
             "Such a run has no price."
         )
-    if decision.advice.subject is not None and decision.unit == "tokens":
-        yield "Some run has no listed price, so strategies are compared by tokens."
     said = {
         "window": "It is not known if every prompt fits: no window is known for some model.",
         "prompts": "It was not checked if providers would accept the prompts.",

@@ -66,17 +66,18 @@ def test_a_command_is_found_at_its_first_turn_in_its_own_thread() -> None:
     assert evidence.commands["critic"] == {"ls": 1}
 
 
-def test_an_answer_has_the_tokens_that_were_reported_else_those_of_all_it_says() -> None:
+def test_an_answer_has_the_tokens_that_were_reported_after_its_end_else_those_of_all_it_says() -> None:
     said = ToolCall(id="a", name="bash", arguments={"command": "ls"}, in_text=True)
     call = ToolCall(id="b", name="read", arguments={"n": 1})
     recording = trace(
         ModelTurn(index=0, content="one two", usage=Usage(prompt_tokens=9, completion_tokens=40)),
         ModelTurn(index=1, content="one two", tool_calls=(said, call), reasoning="three"),
         ModelTurn(index=2),
+        ModelTurn(index=3, content="one two " * 50, usage=Usage(prompt_tokens=9, completion_tokens=4)),
     )
     count = TokenCounter()
     own = count.text("one two") + count.text("read") + count.text('{"n":1}') + count.text("three")
-    assert TraceEvidence(recording).answer_tokens(count) == {0: 40, 1: own, 2: 0}
+    assert TraceEvidence(recording).answer_tokens(count) == {0: 40, 1: own, 2: 0, 3: count.text("one two " * 50)}
 
 
 def test_what_is_gone_is_told_by_kind() -> None:
