@@ -95,7 +95,7 @@ clean: ## Remove .venv, the caches and the generated reports.
 
 .venv/.installed: pyproject.toml | .venv/bin/python
 	@echo "installing bench and what it needs into .venv"
-	@$(PIP_INSTALL) --editable '.[charts]'
+	@$(PIP_INSTALL) --editable .
 	@touch $@
 
 .venv/.installed-dev: pyproject.toml constraints.txt | .venv/bin/python

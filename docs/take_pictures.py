@@ -32,9 +32,6 @@ def take(report: Path, folder: Path) -> None:
         for name, (width, height, medium, colours) in SIZES.items():
             page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=colours)
             page.goto(report.as_uri())
-            page.locator(".panel-ranking figure").scroll_into_view_if_needed()
-            page.locator(".panel-ranking .vega svg").wait_for()
-            page.evaluate("window.scrollTo(0, 0)")
             page.emulate_media(media=medium)
             page.screenshot(path=folder / f"{name}.png")
         browser.close()

@@ -9,7 +9,7 @@ from compared import comparison, hostile, unmeasured
 
 from bench.model import Comparison
 from bench.reports import rendered
-from bench.reports.page_data import unpacked
+from bench.reports.html_blocks import unpacked
 from bench.reports.text import terminal_text
 
 GOLD = Path(__file__).parent / "gold"
@@ -26,7 +26,7 @@ def current() -> dict[str, str]:
     made["unmeasured.txt"] = _text([unmeasured()], "text")
     made["unmeasured.xml"] = _text([unmeasured()], "junit")
     made["terminal.txt"] = terminal_text(comparison())
-    return {name: without_drawings(text) for name, text in sorted(made.items())}
+    return {name: unfolded(text) for name, text in sorted(made.items())}
 
 
 def _text(comparisons: list[Comparison], name: str) -> str:
@@ -34,11 +34,8 @@ def _text(comparisons: list[Comparison], name: str) -> str:
     return text if isinstance(text, str) else text.decode()
 
 
-def without_drawings(text: str) -> str:
-    """A page as people can read it: cases unpacked; without static charts (the room that axes take depends on the fonts of the machine),
-    without the chart library and the hash of it."""
-    text = re.sub(r"<svg viewBox[^>]*>.*?</svg>", "<svg></svg>", text, flags=re.DOTALL)
-    text = re.sub(r'(id="library">)[^<]*', r"\1", text)
+def unfolded(text: str) -> str:
+    """A page as people can read it: cases unpacked, without the hash of the script."""
     text = re.sub(r"'sha256-[^']*'", "'sha256-…'", text)
     return re.sub(r'(<script type="application/octet-stream" data-case="[^"]*">)([^<]+)', _unpacked, text)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import click
 
 from .options import Replaying, grouped, inputs_of, replaying, require_apart
-from .outcome import Concluded, print_report, undrawn, written_reports
+from .outcome import Concluded, print_report, written_reports
 from .saying import say
 
 
@@ -45,5 +45,5 @@ def advise(asked: Replaying, seed: int | None) -> None:
         say(headroom_text(item.advice))
         say("\n".join(drawn(build_blocks(item, ["money"])[0].blocks, WIDTH)))
     for path in asked.outputs:
-        say(f"wrote {path}{undrawn(path, asked.form)}")
+        say(f"wrote {path}")
     raise Concluded(0)

@@ -81,7 +81,7 @@ def finish(
             for text in texts:
                 say(text, coloured=colour)
         for output in outputs:
-            say(f"wrote {output}{undrawn(output, form)}")
+            say(f"wrote {output}")
         if inside_actions():
             for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
                 obey(line)
@@ -130,15 +130,6 @@ def print_report(report: bytes, sentence: str) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(report)
         sys.stdout.buffer.flush()
-
-
-def undrawn(output: Path, form: str | None = None) -> str:
-    """The clause on a page whose charts could not be drawn; `""` of any other file."""
-    from ..reports import require_renderer
-    from ..reports.page_data import why_undrawn
-
-    why = why_undrawn() if require_renderer(output, form).name == "html" else ""
-    return f", its charts as tables — {why}" if why else ""
 
 
 def _in_colour() -> bool:

@@ -149,5 +149,5 @@ def requirement() -> str:
         said = None
     origin = json.loads(said) if said else {}
     if vcs := origin.get("vcs_info"):
-        return f"{DISTRIBUTION}[charts] @ {vcs['vcs']}+{origin['url']}@{vcs['commit_id']}"
-    return f"{DISTRIBUTION}[charts]=={__version__}"
+        return f"{DISTRIBUTION} @ {vcs['vcs']}+{origin['url']}@{vcs['commit_id']}"
+    return f"{DISTRIBUTION}=={__version__}"

@@ -165,10 +165,16 @@ def visible(text: str) -> str:
     >>> visible("a\\x1b[31m\\u202eb")
     'a⟨U+001B⟩[31m⟨U+202E⟩b'
     """
-    if text.isascii() and text.isprintable():
+    if not _NOT_PLAIN.search(text):
         return text
     shown = text.replace("\r\n", "\n")
     return shown.translate({ord(char): f"⟨U+{ord(char):04X}⟩" for char in set(shown) if not _harmless(char)})
+
+
+_NOT_PLAIN = re.compile(
+    r"[^\n\t -~\u00a0-\u00ac\u00ae-\u024f\u2013\u2026\u202f\u2190-\u21ff\u2212\u2264\u2265\u2500-\u257f]"
+)
+"""Anything but printable ASCII, Latin letters and the signs that reports use: all others are looked at one by one."""
 
 
 def _harmless(char: str) -> bool:

@@ -1,163 +1,67 @@
-"""Charts as Vega-Lite specifications, and as static SVG drawn from them by vl-convert, byte for byte the same each time.
+"""Charts as SVG: one drawing for light, dark, phone and paper, since the page's style sheet gives every colour.
 
-The text of a page styles the axes (light, dark, print); the colours of series are the same everywhere in a report.
+The element is plain text without ids, scripts, addresses or fixed colours. `<title>` says what is under the pointer.
 """
 
 from __future__ import annotations
 
-import json
-import re
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from ..text.wording import percent, rough, visible
+from ..comparison.advice import RUN_TODAY
+from ..text.wording import percent, rough
 from .blocks import Chart, Point
+from .page_parts import shown
 
-VEGA_LITE = "6.1"
-ADVISED, TODAY = "#0072B2", "#D55E00"
-"""The two colours that mean something: what is advised, and what runs today. Okabe and Ito's, which most colour-blind readers tell apart."""
-
-GREYS = ("#6a6a6a", "#8f8f8f", "#7d7d7d", "#a3a3a3", "#858585")
 COMPACTED, EVICTED, DANGLING = "compacted", "results evicted", "needs what is gone"
-MARKS = {COMPACTED: ("triangle-down", 60), EVICTED: ("square", 190), DANGLING: ("cross", 60)}
-"""Things that happen to a prompt, each with a shape and a size that still shows where several meet at one point."""
+DOT, SQUARE, RIGHT, UP = "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0", "m-4-4h8v8h-8z", "m-4-5l9 5-9 5z", "m-5 4l5-9 5 9z"
+SHAPES = {COMPACTED: "m-4-3h8l-4 7z", EVICTED: "m-6-6h12v12h-12z", DANGLING: "m-4-4l8 8m0-8l-8 8"}
+"""Things that happen to a prompt, each with a shape that still shows where several meet at one point."""
 
-STROKES = {"solid": [1, 0], "dashed": [6, 3], "dotted": [2, 3]}
-"""Dash patterns of lines by their names in CSS."""
+WIDTH, LEFT, TOP = 420, 44, 10
+HEIGHTS = {"scatter": (WIDTH - LEFT - 10, 240), "line": (WIDTH - LEFT - 10, 140)}
+"""Width and height of what lies between the axes, in pixels; small enough for a phone."""
 
-_SIZES = {"scatter": (430, 290), "line": (560, 190)}
-_FONT = 12
-BEYOND = 1.05
 UNEVEN = 8
 """From how many times the median on the largest value bends the axis of a line chart."""
 
-_AXES = {"labelFontSize": _FONT, "titleFontSize": _FONT, "titleFontWeight": "normal", "tickCount": 5, "domain": False}
-_FORMATS = {"fraction": ".0%", "tokens": "~s", "usd": "$~g"}
+MOST_STRIPS = 120
+"""The most places of a line chart that can be pointed at."""
+
+_LETTER = 7
+_MEASURES = ("fraction", "tokens", "usd")
 
 
-@dataclass(frozen=True)
-class Style:
-    """The looks of a strategy everywhere in a report: colour, point shape, and the stroke of its lines."""
+def svg(chart: Chart, classes: Mapping[str, str]) -> str:
+    """The chart as an SVG element; `""` for a chart without points. `classes` are the style classes of series, which colour them.
 
-    colour: str
-    shape: str
-    stroke: str
-
-    @property
-    def grey(self) -> bool:
-        """True if it marks nothing: neither what is advised nor what runs today."""
-        return self.colour in GREYS
-
-
-def styles(strategies: Sequence[str], advised: str | None = None, today: str | None = None) -> dict[str, Style]:
-    """One style a strategy: a colour for the advised one and for today's, greys told apart by shade and stroke for all others.
-
-    >>> looks = styles(["a", "recorded", "b"], advised="a", today="recorded")
-    >>> looks["a"].colour == ADVISED, looks["recorded"].shape, looks["b"].colour in GREYS
-    (True, 'square', True)
-    """
-    strokes = list(STROKES)
-    found = {
-        name: Style(GREYS[at % len(GREYS)], "circle", strokes[at % len(strokes)]) for at, name in enumerate(strategies)
-    }
-    if today in found:
-        found[today] = Style(TODAY, "square", "solid")
-    if advised in found:
-        found[advised] = Style(ADVISED, "square" if advised == today else "circle", "solid")
-    return found
-
-
-def svg(chart: Chart, looks: Mapping[str, Style], prefix: str) -> str:
-    """The chart as an inline SVG element without namespaces, remote references or fixed text colours; `""` for a chart without points.
-
-    `prefix` makes the ids of this chart its own on a page of several. Series that have no style are grey.
+    >>> svg(Chart("line", "t", "x", "y", "calls", "tokens", (), "text"), {})
+    ''
     """
     if not chart.points:
         return ""
-    import vl_convert
-
-    drawn: str = vl_convert.vegalite_to_svg(specification(chart, looks), vl_version=VEGA_LITE, allowed_base_urls=[])
-    return _inline(drawn, prefix)
-
-
-def _inline(drawn: str, prefix: str) -> str:
-    head, _, rest = drawn.partition(">")
-    width, height = (re.search(rf'\b{name}="([\d.]+)"', head) for name in ("width", "height"))
-    size = f"{width.group(1)} {height.group(1)}" if width and height else "0 0"
-    rest = re.sub(r'\b(id="|url\(#)', rf"\g<1>{prefix}", rest)
-    rest = re.sub(r' aria-[a-z]+="[^"]*"| role="[^"]*"', "", rest)
-    return f'<svg viewBox="0 0 {size}" width="{size.split()[0]}" aria-hidden="true" focusable="false">{rest}'
+    drawn = _Drawn(chart, classes)
+    height = TOP + drawn.high + 34
+    inner = "".join([*drawn.axes(), *(drawn.scatter() if chart.kind == "scatter" else drawn.lines())])
+    return f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{shown(chart.text)}">{inner}</svg>'
 
 
-Spec = dict[str, Any]
+def class_of(series: str, at: int, classes: Mapping[str, str]) -> str:
+    """The style class of a series by its name, else by its place in the chart."""
+    return classes.get(series, f"x{at}")
 
 
-def specification(chart: Chart, looks: Mapping[str, Style], *, interactive: bool = False) -> Spec:
-    """The Vega-Lite specification. Series travel as numbers, so that no name from outside is ever a key or an expression.
+def ticks(low: float, high: float, whole: bool = False) -> list[float]:
+    """Four to six round numbers from `low` to `high`; `whole` for things that are counted.
 
-    `interactive` adds what a page can do with it: a text for every point under the pointer, moving, zooming, and the parameter `highlight`
-    that names the one series to show in full. Each datum's `n` is the number of its point in `chart.points`.
+    >>> ticks(0.0, 0.11), ticks(0, 3, whole=True)
+    ([0.0, 0.02, 0.04, 0.06, 0.08, 0.1], [0.0, 1.0, 2.0, 3.0])
     """
-    drawn = _Drawn(chart, looks)
-    spec = {
-        "width": drawn.size[0],
-        "height": drawn.size[1],
-        "background": None,
-        "autosize": {"type": "pad"},
-        "padding": 4,
-        "config": {"view": {"stroke": None}, "font": "sans-serif", "axis": _AXES},
-        "data": {"values": drawn.data()},
-        "encoding": {
-            "x": {"field": "x", "type": "quantitative", "title": chart.x_title, **drawn.across()},
-            "y": {
-                "field": "y",
-                "type": "quantitative",
-                "title": chart.y_title,
-                **drawn.measure(chart.y_unit, drawn.ys),
-            },
-            "color": drawn.by_series([style.colour for style in drawn.styles]),
-        },
-        "layer": drawn.scatter() if chart.kind == "scatter" else drawn.lines(),
-    }
-    return _made_interactive(spec, chart) if interactive else spec
-
-
-def _made_interactive(spec: Spec, chart: Chart) -> Spec:
-    layers = spec["layer"]
-    for layer in layers:
-        if "data" not in layer:  # the names belong to no series
-            faded = {"condition": {"test": "highlight === '' || datum.s === highlight", "value": 0.95}, "value": 0.1}
-            layer["encoding"] = {**layer["encoding"], "opacity": faded}
-    spec["encoding"]["tooltip"] = {"field": "t", "type": "nominal"}
-    if chart.kind == "line":
-        layers.append(_layer("point", filled=True, size=160, opacity=0.0))
-    zoom = {"type": "interval", "zoom": "wheel![event.ctrlKey]"}
-    layers[0]["params"] = [{"name": "moved", "bind": "scales", "select": zoom}]
-    spec["params"] = [{"name": "highlight", "value": ""}]
-    spec["config"]["aria"] = False  # the page has the same numbers as a table
-    return spec
-
-
-def _layer(
-    mark: str, encoding: Spec | None = None, *, data: list[Spec] | None = None, only: str = "", **looks: Any
-) -> Spec:
-    """One layer of a chart: its mark with its looks, its own data (None: the points), and the condition on these."""
-    made: Spec = {"mark": {"type": mark, **looks}, "encoding": encoding or {}}
-    if data is not None:
-        made["data"] = {"values": data}
-        made["encoding"] = {"tooltip": {"value": None}, **made["encoding"]}
-    return made | ({"transform": [{"filter": only}]} if only else {})
-
-
-def _nominal(field: str, domain: Sequence[str], values: Sequence[Any]) -> Spec:
-    scale = {"domain": list(domain), "range": list(values)}
-    return {"field": field, "type": "nominal", "legend": None, "scale": scale}
-
-
-def _number(value: float) -> float:
-    """A number that the renderer can read: it has no whole ones above 64 bits."""
-    return value if abs(value) < 2**53 else float(value)
+    power = 10.0 ** math.floor(math.log10((high - low) / 4))
+    step = max(power * next(by for by in (1, 2, 2.5, 5, 10) if (high - low) / (by * power) <= 6), float(whole))
+    first = math.ceil(low / step)
+    return [float(f"{(first + at) * step:.6g}") for at in range(int((high - first * step) / step + 1e-9) + 1)]
 
 
 def _uneven(unit: str, values: Sequence[float]) -> bool:
@@ -169,43 +73,38 @@ def _uneven(unit: str, values: Sequence[float]) -> bool:
     return unit == "tokens" and max(values) > UNEVEN * sorted(values)[len(values) // 2]
 
 
+def _brief(value: float, unit: str) -> str:
+    """The text of a tick.
+
+    >>> _brief(12000.0, "tokens"), _brief(0.05, "fraction"), _brief(0.025, "usd"), _brief(3.0, "calls")
+    ('12k', '5%', '$0.025', '3')
+    """
+    if unit == "fraction":
+        return percent(value)
+    if unit == "usd":
+        return f"${value:g}"
+    by, letter = next((size for size in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if abs(value) >= size[0]), (1.0, ""))
+    return f"{value / by:.4g}{letter}"
+
+
+def _at(*numbers: float) -> str:
+    return " ".join(f"{round(number, 1):g}" for number in numbers)
+
+
 class _Drawn:
-    """A chart while its specification is made: its series, their styles, and the room there is."""
+    """A chart while it is drawn: its points within its edges, and the pixels of its axes."""
 
-    def __init__(self, chart: Chart, looks: Mapping[str, Style]) -> None:
+    def __init__(self, chart: Chart, classes: Mapping[str, str]) -> None:
         self.chart = chart
-        self.ids = {name: f"s{number}" for number, name in enumerate(chart.series)}
-        self.styles = [looks.get(name, Style(GREYS[0], "circle", "solid")) for name in chart.series]
-        self.size = _SIZES[chart.kind]
-        self.right, self.top = chart.edges
-        self.points = [replace(point, x=min(point.x, self.right), y=min(point.y, self.top)) for point in chart.points]
+        self.classes = {name: class_of(name, at, classes) for at, name in enumerate(chart.series)}
+        self.wide, self.high = HEIGHTS[chart.kind]
+        right, top = chart.edges
+        self.points = [replace(point, x=min(point.x, right), y=min(point.y, top)) for point in chart.points]
         self.labelled = dict(chart.named) or {name: name for name in chart.series}
-        self.xs, self.ys = [point.x for point in self.points], [point.y for point in self.points]
-
-    def data(self) -> list[Spec]:
-        """Every point with its text under the pointer, those with a name last: they are drawn over the others."""
-        found = [self.datum(number, point) for number, point in enumerate(self.chart.points)]
-        return sorted(found, key=lambda item: item["l"]) if self.chart.kind == "scatter" else found
-
-    def datum(self, number: int, point: Point) -> Spec:
-        """One point; `l` is 1 where it has a name, `o` says at which edge it lies beyond."""
-        chart = self.chart
-        across = chart.x_names[int(point.x)] if chart.x_names else f"{rough(point.x, chart.x_unit)} {chart.x_title}"
-        told = (point.series, across, f"{rough(point.y, chart.y_unit)} {chart.y_title}", point.mark, point.note)
-        place = {
-            "n": number,
-            "s": self.ids[point.series],
-            "x": _number(self.points[number].x),
-            "y": _number(self.points[number].y),
-        }
-        if chart.kind == "scatter":
-            beyond = "right" if point.x > self.right else "top" if point.y > self.top else ""
-            place |= {"l": int(point.series in self.labelled), "o": beyond}
-        return {**place, "m": point.mark, "t": visible(" · ".join(filter(None, told)))}
-
-    def by_series(self, values: Sequence[Any]) -> Spec:
-        """An encoding with one value for each series."""
-        return _nominal("s", list(self.ids.values()), values)
+        xs, ys = [point.x for point in self.points], [point.y for point in self.points]
+        self.x_ends = (-0.2, len(chart.x_names) - 0.8) if chart.x_names else self.ends(chart.x_unit, xs)
+        self.y_ends = self.ends(chart.y_unit, ys)
+        self.bent = chart.kind == "line" and _uneven(chart.y_unit, ys)
 
     def ends(self, unit: str, values: Sequence[float]) -> tuple[float, float]:
         """The ends of an axis: a little beyond what is drawn, so that marks are seen whole. A scatter with a limit begins where its points do."""
@@ -214,123 +113,138 @@ class _Drawn:
             low, top = (0.0, max(1.3 * limit, *values)) if unit == "fraction" else (min(values), max(values))
             room = 0.07 * (top - low or abs(top) or 1.0)
             return low - room, top + room
-        top = max(1.0 if unit == "fraction" else 0.0 if unit in _FORMATS else 4.0, *values, 1e-9)
-        if self.chart.kind == "line" and not self.chart.x_names:
-            return 0.0, top * BEYOND
-        low = max(0.0, int(10 * min(values, default=0.0) - 0.5) / 10) if unit == "fraction" else 0.0
-        return low - (top - low) * (BEYOND - 1), top + (top - low) * (BEYOND - 1)
+        top = max(1.0 if unit == "fraction" else 0.0 if unit in _MEASURES else 4.0, *values, 1e-9)
+        low = max(0.0, int(10 * min(values) - 0.5) / 10) if unit == "fraction" and self.chart.x_names else 0.0
+        return low, top + (top - low) * 0.05
 
-    def measure(self, unit: str, values: Sequence[float]) -> Spec:
-        """Axis and scale of a unit."""
-        steps = {"tickMinStep": 1} if unit not in _FORMATS else {}
-        bent = {"type": "sqrt"} if self.chart.kind == "line" and _uneven(unit, values) else {}
-        scale = {"domain": list(self.ends(unit, values)), "nice": False, **bent}
-        return {"axis": {"format": _FORMATS.get(unit, "d"), **steps, **self.ticks(unit)}, "scale": scale}
+    def x(self, value: float) -> float:
+        """Pixels from the left."""
+        low, high = self.x_ends
+        return LEFT + (value - low) / (high - low) * self.wide
 
-    def ticks(self, unit: str) -> Spec:
-        """No label below 0 % of a share."""
-        return (
-            {"labelExpr": "datum.value < 0 ? '' : datum.label"}
-            if self.chart.limit is not None and unit == "fraction"
-            else {}
-        )
+    def y(self, value: float) -> float:
+        """Pixels from the top."""
+        low, high = self.y_ends
+        share = (value - low) / (high - low)
+        return TOP + (1 - (math.sqrt(max(share, 0.0)) if self.bent else share)) * self.high
 
-    def across(self) -> Spec:
-        """The x axis: a measure, or places that have names."""
-        places = self.chart.x_names
-        if not places:
-            return self.measure(self.chart.x_unit, self.xs)
-        names = " : ".join(f"datum.value === {at} ? {json.dumps(name)}" for at, name in enumerate(places))
-        axis = {"values": list(range(len(places))), "labelExpr": f"{names} : ''", "grid": False}
-        return {"axis": axis, "scale": {"domain": [-0.2, len(places) - 0.8], "nice": False}}
-
-    def lines(self) -> list[Spec]:
-        """A line a series, and a hollow mark where something happened."""
-        marks = sorted({point.mark for point in self.chart.points if point.mark})
-        happened = {
-            "shape": _nominal("m", marks, [MARKS.get(mark, ("circle", 60))[0] for mark in marks]),
-            "size": {"condition": {"test": f"datum.m === '{EVICTED}'", "value": MARKS[EVICTED][1]}, "value": 60},
-        }
-        dashes = {"strokeDash": self.by_series([STROKES[style.stroke] for style in self.styles])}
-        return [
-            _layer("line", dashes, strokeWidth=2, interpolate="linear"),
-            _layer("point", happened, only="datum.m !== ''", filled=False, opacity=1, strokeWidth=2),
+    def axes(self) -> Iterator[str]:
+        """The grid with its numbers, and the titles of both axes."""
+        chart, foot = self.chart, TOP + self.high
+        ys = [value for value in ticks(*self.y_ends, chart.y_unit not in _MEASURES) if value >= 0]
+        named = [(float(at), name) for at, name in enumerate(chart.x_names)]
+        xs = named or [
+            (value, _brief(value, chart.x_unit)) for value in ticks(*self.x_ends, chart.x_unit not in _MEASURES)
         ]
+        lines = "".join(f"M{_at(LEFT, self.y(value))}h{self.wide}" for value in ys)
+        lines += "".join(f"M{_at(self.x(value), foot)}v4" for value, _ in xs)
+        yield f'<path class="grid" d="{lines}"/><g class="y">'
+        for value in ys:
+            yield f'<text x="{LEFT - 5}" y="{_at(self.y(value) + 4)}">{_brief(value, chart.y_unit)}</text>'
+        yield '</g><g class="x">'
+        for value, text in xs:
+            yield f'<text x="{_at(self.x(value))}" y="{foot + 16}">{text}</text>'
+        yield f'<text x="{LEFT + self.wide / 2:g}" y="{foot + 31}">{shown(chart.x_title)}</text></g>'
 
-    def scatter(self) -> list[Spec]:
-        """The points, a triangle for one beyond the edge, the limit, and the names that matter."""
+    def place(self, x: float) -> str:
+        """A place on the x axis in words."""
+        names = self.chart.x_names
+        return shown(names[int(x)] if names else f"{rough(x, self.chart.x_unit)} {self.chart.x_title}")
+
+    def value(self, point: Point) -> str:
+        """The value of a point in words, with what happened there."""
+        parts = (point.series, rough(point.y, self.chart.y_unit), point.mark, point.note)
+        return shown(" · ".join(filter(None, parts)))
+
+    def lines(self) -> Iterator[str]:
+        """A line a series, a strip to point at for each place (of many every few), and a hollow mark where something happened."""
+        across: dict[float, list[Point]] = {}
+        for name, style in self.classes.items():
+            own = {point.x: point for point in self.chart.points if point.series == name}
+            for x, point in own.items():
+                across.setdefault(x, []).append(point)
+            path = "L".join(_at(self.x(x), self.y(point.y)) for x, point in own.items())
+            yield f'<path class="line {style}" d="M{path}h.1"/>'
+        xs = sorted(across)
+        every = -(-len(xs) // MOST_STRIPS)
+        wide = self.wide / max(1, len(xs)) * every
+        for x in xs[::every]:
+            step = next((point.step for point in across[x] if point.step is not None), None)
+            place = "" if step is None else f' data-step="{step}"'
+            texts = "\n".join([self.place(x), *map(self.value, across[x])])
+            left = min(self.x(x) - wide / 2, LEFT + self.wide - wide)
+            yield f'<rect class="strip"{place} x="{_at(left)}" y="{TOP}" width="{_at(wide)}" height="{self.high}"><title>{texts}</title></rect>'
+        for point in self.chart.points:
+            if point.mark:
+                place = "" if point.step is None else f' data-step="{point.step}"'
+                yield self.mark(point, SHAPES.get(point.mark, DOT), f"mark {self.classes[point.series]}", place, point)
+
+    def mark(self, at: Point, shape: str, style: str, place: str = "", said: Point | None = None) -> str:
+        """A shape at a point, with the words under the pointer."""
+        where = f"M{_at(self.x(at.x), self.y(at.y))}{shape}"
+        text = f"{self.value(said or at)} {self.chart.y_title}\n{self.place((said or at).x)}"
+        return f'<path class="{style}"{place} d="{where}"><title>{text}</title></path>'
+
+    def scatter(self) -> Iterator[str]:
+        """The points (a triangle for one beyond the edge), those that matter over the others, the limit, and the names that matter."""
         chart = self.chart
-        shapes = {
-            "shape": self.by_series([style.shape for style in self.styles]),
-            "size": {"condition": {"test": "datum.l === 1", "value": 130}, "value": 55},
-        }
-        layers = [_layer("point", shapes, only="datum.o === ''", filled=True, opacity=0.95)]
-        for edge, angle in (("right", 90), ("top", 0)):
-            if any(item["o"] == edge for item in self.data()):
-                layers.append(
-                    _layer("point", only=f"datum.o === '{edge}'", shape="triangle", angle=angle, filled=True, size=90)
-                )
-        black, grey = ({"color": {"value": value}} for value in ("#000", GREYS[1]))
+        right, top = chart.edges
         if chart.limit is not None:
-            layers.append(
-                _layer("rule", {**grey, "x": None}, data=[{"y": chart.limit}], strokeDash=[6, 3], strokeWidth=1.5)
-            )
-            named = {"text": {"field": "label", "type": "nominal"}, **grey, "x": {"value": self.size[0]}}
-            words = [{"y": chart.limit, "label": f"limit {percent(chart.limit)}"}]
-            layers.append(_layer("text", named, data=words, align="right", dy=-7, fontSize=_FONT))
-        for label, at, (align, dx, dy), end in self.labels():
-            start = {"x": _number(at.x), "y": _number(at.y)}
-            if end is not None:  # a thin line to a name that found no room beside its point
-                layers.append(_layer("line", grey, data=[start, {"x": end[0], "y": end[1]}], strokeWidth=0.8))
-            named = {"text": {"field": "label", "type": "nominal"}, **black}
-            looks: Spec = {"align": align, "dx": dx, "dy": dy, "fontSize": _FONT}
-            layers.append(_layer("text", named, data=[{**start, "label": label}], **looks))
-        return layers
+            y, end = self.y(chart.limit), LEFT + self.wide
+            yield f'<path class="limit" d="M{_at(LEFT, y)}H{end}"/>'
+            yield f'<text class="before soft" x="{end}" y="{_at(y - 4)}">limit {percent(chart.limit)}</text>'
+        both = sorted(zip(self.points, chart.points, strict=True), key=lambda item: item[0].series in self.labelled)
+        for at, point in both:
+            beyond = RIGHT if point.x > right else UP if point.y > top else ""
+            shape = beyond or (SQUARE if point.series == RUN_TODAY else DOT)
+            yield self.mark(at, shape, f"point {self.classes[point.series]}", said=point)
+        for label, at, (anchor, dx, dy), far in self.labels():
+            x, y = self.x(at.x), self.y(at.y)
+            if far:  # a thin line to a name that found no room beside its point
+                yield f'<path class="lead" d="M{_at(x, y)}l{_at(dx, dy)}"/>'
+            yield f'<text class="{anchor}" x="{_at(x + dx)}" y="{_at(y + dy + 4)}">{shown(label)}</text>'
 
-    def labels(self) -> Iterator[tuple[str, Point, tuple[str, int, int], tuple[float, float] | None]]:
-        """The name of each point with its place beside it (align, dx, dy): the first that is free, else the one that covers least.
+    def labels(self) -> Iterator[tuple[str, Point, tuple[str, int, int], bool]]:
+        """The name of each point with its place beside it (anchor, dx, dy): the first that is free, else the one that covers least.
 
-        Points that lie on each other share a name. The last value is the end of a line from the point to a name that is farther off; None beside it.
+        Points that lie on each other share a name. The last value is true for a name that is farther off.
         """
-        left, right = self.ends(self.chart.x_unit, self.xs)
-        low, high = self.ends(self.chart.y_unit, self.ys)
-        wide, tall = self.size
-        across, up = wide / (right - left), tall / (high - low)
-        named = [point for point in self.points if point.series in self.labelled]
         groups: list[list[Point]] = []
+        named = [point for point in self.points if point.series in self.labelled]
         for point in sorted(named, key=lambda item: (item.x, item.y, item.series)):
-            near = (g for g in groups if abs(g[0].x - point.x) * across < 9 and abs(g[0].y - point.y) * up < 9)
-            group = next(near, None)
-            if group is None:
+            x, y = self.x(point.x), self.y(point.y)
+            near = (g for g in groups if abs(self.x(g[0].x) - x) < 9 and abs(self.y(g[0].y) - y) < 9)
+            if (group := next(near, None)) is None:
                 groups.append([point])
             else:
                 group.append(point)
-        taken = [_box((p.x - left) * across, (high - p.y) * up, -7, 14) for p in self.points]
+        taken = [_box(self.x(p.x), self.y(p.y), -7, 14) for p in self.points]
         if self.chart.limit is not None:
-            taken.append(_box(wide, (high - self.chart.limit) * up - 7, -60, 60))
+            taken.append(_box(LEFT + self.wide, self.y(self.chart.limit) - 7, -9 * _LETTER, 9 * _LETTER))
         for group in groups:
-            x, y = (group[0].x - left) * across, (high - group[0].y) * up
+            x, y = self.x(group[0].x), self.y(group[0].y)
             names = (self.labelled[p.series] for p in group)
-            label = visible(", ".join(name if len(name) <= 34 else name[:33] + "…" for name in names))
-            long = 7 * len(label)
-            boxes = [_box(x, y + dy, dx if align == "left" else dx - long, long) for align, dx, dy in _PLACES]
-            inside = [n for n, box in enumerate(boxes) if box[0] > 0 and box[1] < wide and box[2] > 0 and box[3] < tall]
-            chosen = min(inside or [0], key=lambda n: (sum(_meet(boxes[n], other) for other in taken), n))
+            label = ", ".join(name if len(name) <= 34 else name[:33] + "…" for name in names)
+            long = _LETTER * len(label)
+            boxes = [_box(x, y + dy, dx if anchor == "after" else dx - long, long) for anchor, dx, dy in _PLACES]
+            inside = [
+                at for at, (left, right, top, foot) in enumerate(boxes)
+                if left > LEFT and right < WIDTH and top > 0 and foot < TOP + self.high
+            ]  # fmt: skip
+            chosen = min(inside or [0], key=lambda at: (sum(_meet(boxes[at], other) for other in taken), at))
             taken.append(boxes[chosen])
-            _, dx, dy = _PLACES[chosen]
-            end = (group[0].x + dx / across, group[0].y - dy / up) if chosen >= len(_NEAR) else None
-            yield label, group[0], _PLACES[chosen], end
+            yield label, group[0], _PLACES[chosen], chosen >= len(_NEAR)
 
 
-_NEAR = (("left", 10, 0), ("right", -10, 0), ("left", 6, 14), ("right", -6, 14), ("left", 6, -14), ("right", -6, -14))
+_NEAR = (("after", 8, 0), ("before", -8, 0), ("after", 5, 14), ("before", -5, 14), ("after", 5, -14), ("before", -5, -14))  # fmt: skip
 _FAR = tuple(
-    (align, sign * dx, dy)
+    (anchor, sign * dx, dy)
     for dy in (28, -28, 42, -42, 56, -56, 70, -70, 84, -84)
     for dx in (10, 24)
-    for align, sign in (("left", 1), ("right", -1))
+    for anchor, sign in (("after", 1), ("before", -1))
 )
 _PLACES = (*_NEAR, *_FAR)
-"""The places of a name around its point: alignment, and pixels to the right and down."""
+"""The places of a name around its point: its side, and pixels to the right and down."""
 
 
 def _box(x: float, y: float, start: float, wide: float) -> tuple[float, float, float, float]:

@@ -1,239 +1,168 @@
 """The report as one self-contained HTML page: no network, readable on a phone, in the dark, on paper and without JavaScript.
 
-What opens on demand (each case in full, the chart library) travels compressed inside the page. Texts from outside are escaped here or set as
-text by the script; the content security policy names the two scripts by hash and allows nothing remote and no `eval`.
+Cases in full travel compressed inside the page and open on demand. The content security policy names the one script by its hash and allows
+nothing remote and no `eval`.
 """
 
 from __future__ import annotations
 
-import functools
+import base64
+import hashlib
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from importlib.resources import files
 
 from ..comparison.advice import RUN_TODAY
-from ..model import Verdict
-from ..text.wording import quantity, visible
-from . import Section, renderer
-from .blocks import (
-    Block,
-    Cases,
-    Cell,
-    Chart,
-    Column,
-    Point,
-    Prose,
-    SideBySide,
-    Table,
-    needed,
-    number,
-)
-from .charts import Style, specification, styles, svg
-from .page_data import chart_library, inert_json, packed, source_hash, why_undrawn
-from .page_parts import Glossary, breakable, label, place, table_html
+from ..model import Comparison
+from ..text.wording import visible
+from . import NOTHING, PanelBlocks, Section, renderer
+from .blocks import OUTCOMES
+from .html_blocks import Blocks, inert_json
+from .page_parts import Glossary, breakable, shown, table_html
 from .scenarios_table import scenarios_sentence, scenarios_table
 from .words import in_words, told
 
-if TYPE_CHECKING:
-    import jinja2
-    from markupsafe import Markup
+STROKES = {"solid": "none", "dashed": "6 3", "dotted": "2 3"}
+"""Dash patterns of lines by their names in CSS."""
 
-MAX_OPEN = 3
-MAX_DETAILS_BYTES = 48_000_000
-"""The most bytes of a page for cases that open on demand; later cases are then named only, and the page says how to get them."""
+GREYS = 5
+"""The shades of grey that the style sheet has."""
+
+MOST_OPEN = 3
+"""The most gates that did not pass at the head of a page."""
 
 
 @renderer("html", endings=(".html", ".htm"))
-def html(sections: Sequence[Section]) -> str:
+def html(sections: Sequence[Section]) -> Iterator[str]:
     """Every panel on one page that opens from disk and loads nothing: first what decides, then all of it, cases on demand."""
-    return _Page(sections).whole()
-
-
-def _safe(text: str) -> Markup:
-    """HTML that is made here, and not to be escaped again."""
-    from markupsafe import Markup
-
-    return Markup(text)
-
-
-class _Page:
-    """One page while it is written: the looks of strategies, and the counters that keep ids apart. Templates call its public methods."""
-
-    def __init__(self, sections: Sequence[Section]) -> None:
-        self.sections = sections
-        ours, around = ([getattr(section.comparison, of) for section in sections] for of in ("contenders", "brackets"))
-        self.names = list(dict.fromkeys(name for of in (*ours, *around) for name in of))
-        self.classes = {name: f"s{number}" for number, name in enumerate(self.names)}
-        self.glossary = Glossary()
-        self.section, self.looks = sections[0], self.looks_of(0)
-        self.undrawn = why_undrawn()
-        self.drawn = self.details_bytes = self.opened = 0
-        self.sides = {True: 0, False: 0}
-        self.on_demand = False
-
-    def whole(self) -> str:
-        """The page."""
-        script = _script()
-        body = []
-        for at, section in enumerate(self.sections):
-            self.section, self.looks = section, self.looks_of(at)
-            body.append((section, [(panel, self._blocks(panel.blocks)) for panel in section.panels]))
-        overview = self._overview()
-        library = chart_library() if self.drawn else ""
-        hashes = [source_hash(text) for text in (script, library) if text]
-        return self._rendered(
-            "page.html.j2",
-            body=body,
-            overview=overview,
-            explanations=self.glossary.said,
-            sentence=scenarios_sentence([section.comparison for section in self.sections]),
-            looks=[list(self.looks_of(at).values()) for at in range(len(self.sections))],
-            names=self.inert([visible(name) for name in self.names]),
-            title=" · ".join(section.name for section in self.sections),
-            style=_safe(_environment().get_template("style.css").render()),
-            script=_safe(script),
-            library=_safe(packed(library)) if library else "",
-            policy=" ".join(["script-src", *hashes]),
+    names = list(
+        dict.fromkeys(
+            name for of in ("contenders", "brackets") for section in sections for name in getattr(section.comparison, of)
         )
-
-    def looks_of(self, at: int) -> dict[str, Style]:
-        """The looks of every strategy in one section: colour for what is advised there and what runs today."""
-        return styles(self.names, self.sections[at].comparison.advice.named, RUN_TODAY)
-
-    def _rendered(self, template: str, **given: Any) -> Markup:
-        return _safe(_environment().get_template(template).render(page=self, **given))
-
-    def _blocks(self, blocks: Sequence[Block]) -> Markup:
-        self.opened = 0
-        return self._rendered("blocks.html.j2", items=blocks)
-
-    def _overview(self) -> Markup | str:
-        """A row for each of several comparisons, the name a link to it."""
-        if len(self.sections) < 2:
-            return ""
-        table = str(self.table(scenarios_table([(item.name, item.comparison) for item in self.sections])))
-        for at, section in enumerate(self.sections, 1):
-            name = f'<tr><td class="left">{breakable(section.name)}</td>'
-            link = f'<tr><td class="left"><a href="#c{at}">{breakable(section.name)}</a></td>'
-            table = table.replace(name, link, 1)
-        return _safe(table)
-
-    # ------------------------------------------------------------ for templates
-
-    def kind(self, block: Block) -> str:
-        """The name of the macro that shows a block."""
-        return type(block).__name__
-
-    def draw(self, chart: Chart) -> Markup | str:
-        """The chart as it stands until the script draws it; inside what only the script opens, nothing."""
-        self.drawn += 1
-        return "" if self.on_demand else _safe(svg(chart, self.looks, f"c{self.drawn}-"))
-
-    def spec(self, chart: Chart) -> Markup:
-        """The data from which the script draws a chart."""
-        at = {name: number for number, name in enumerate(chart.series)}
-        return self.inert({
-            "spec": specification(chart, self.looks, interactive=True),
-            "series": [self.classes.get(name, "") for name in at],
-            "names": [visible(name) for name in at],
-            "points": [[at[p.series], p.step] for p in chart.points] if chart.case is not None else [],
-            "scenario": visible(self.section.name),
-            "case": None if chart.case is None else visible(chart.case),
-        })  # fmt: skip
-
-    def numbers(self, chart: Chart) -> Markup:
-        """The numbers of a line chart as a table, one row a place on the x axis; those of a scatter are in the table beside it."""
-        at = {(point.series, point.x): point for point in chart.points}
-
-        def cell(point: Point | None) -> Cell:
-            if point is None:
-                return Cell("")
-            return Cell(quantity(point.y, chart.y_unit), detail=point.note if point.mark else "")
-
-        columns: tuple[Column, ...] = (number(chart.x_title), *(number(name, strategy=name) for name in chart.series))
-        rows = tuple(
-            (
-                Cell(chart.x_names[int(x)] if chart.x_names else quantity(x, chart.x_unit)),
-                *(cell(at.get((name, x))) for name in chart.series),
-            )
-            for x in sorted({point.x for point in chart.points})
-        )
-        return self.table(Table(columns, rows))
-
-    def table(self, table: Table) -> Markup:
-        """A table."""
-        return _safe(table_html(table, self.classes, visible(self.section.name), self.glossary))
-
-    def in_words(self, section: Section, verdict: Verdict) -> str:
-        """A verdict without names of metrics."""
-        return in_words(told(verdict), verdict.metric, section.comparison.metrics.get(verdict.metric))
-
-    def explained(self, block: Prose) -> Markup:
-        """A paragraph whose terms open their explanations."""
-        return _safe(self.glossary.prose(block.text, block.terms))
-
-    def strategy(self, name: str) -> Markup:
-        """The name of a strategy with its colour."""
-        return _safe(label(name, self.classes))
-
-    def place(self, case: str, strategy: str | None = None, step: int | None = None) -> str:
-        """The address of a case of this section."""
-        return place(visible(self.section.name), visible(case), None if strategy is None else visible(strategy), step)
-
-    def inert(self, value: Any) -> Markup:
-        """A value as JSON inside a script element."""
-        return _safe(inert_json(value))
-
-    def opens(self) -> bool:
-        """True if the next result stands open: the first few of a panel or case do."""
-        self.opened += 1
-        return self.opened <= MAX_OPEN
-
-    needed = staticmethod(needed)
-
-    def links(self, block: SideBySide) -> dict[str, Any]:
-        """Ids of one result's facts: of the facts that a later step needed, those that are in sight on the left."""
-        self.sides[self.on_demand] += 1
-        sight = dict.fromkeys(span.text for span in block.result.untruncated if span.kind == "needed")
-        prefix = f"{'d' if self.on_demand else ''}r{self.sides[self.on_demand]}"
-        facts = {fact: f"{prefix}-{number}" for number, fact in enumerate(sight)}
-        named = {item.fact for kept in block.result.kept for item in kept.needed_at}
-        return {"facts": {fact: name for fact, name in facts.items() if fact in named}, "marked": set(), "told": set()}
-
-    def cases(self, block: Cases) -> Iterator[tuple[str, Markup | str]]:
-        """Every case with its compressed details; `""` from where the page is full."""
-        for detail in block.details:
-            if self.details_bytes > MAX_DETAILS_BYTES:
-                yield visible(detail.case), ""
-                continue
-            self.on_demand = True
-            data = packed(self._blocks(detail.make()))
-            self.on_demand = False
-            self.details_bytes += len(data)
-            yield visible(detail.case), _safe(data)
+    )  # fmt: skip
+    classes = {name: f"s{number}" for number, name in enumerate(names)}
+    glossary, script = Glossary(), _template("page.js")
+    several = len(sections) > 1
+    title = " · ".join(section.name for section in sections)
+    policy = f"default-src 'none'; script-src {source_hash(script)}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    yield f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>{shown(title)}</title>
+<style>
+{_template("style.css")}
+{looks(names, sections)}
+</style>
+</head>
+<body>
+<div id="tools" role="toolbar" aria-label="This report" hidden></div>
+<main>
+"""
+    if several:
+        sentence = scenarios_sentence([section.comparison for section in sections])
+        yield f'<header>\n<h1>{len(sections)} scenarios</h1>\n<p class="prose">{shown(sentence)}</p>\n'
+        yield f'<div class="overview">{_overview(sections, glossary)}</div>\n</header>\n'
+    room = 0
+    for number, section in enumerate(sections, 1):
+        blocks = Blocks(section, classes, glossary, room, f"c{number}")
+        yield from _article(number, section, blocks, several)
+        room = blocks.packed_bytes
+    yield '<p class="caption paper">On paper: what decides. Cases in full, excerpts and every number are on the page itself.</p>\n'
+    if glossary.said:
+        yield f'<ol class="paper words">{"".join(f"<li>{shown(said)}</li>" for said in glossary.said)}</ol>\n'
+    yield "</main>\n"
+    for said, at in glossary.said.items():
+        yield f'<div popover id="w{at}" class="word">{shown(said)}</div>\n'
+    yield '<p id="said" role="status"></p>\n'
+    yield f'<script type="application/json" id="names">{inert_json([visible(name) for name in names])}</script>\n'
+    yield f"<script>{script}</script>\n</body>\n</html>\n"
 
 
-@functools.cache
-def _environment() -> jinja2.Environment:
-    import jinja2
+def source_hash(script: str) -> str:
+    """The name of an inline script in a content security policy: `'sha256-…'` of its text.
 
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("bench.reports", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_shown,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
+    >>> source_hash("")
+    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+    """
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode('ascii')}'"
+
+
+def looks(names: Sequence[str], sections: Sequence[Section]) -> str:
+    """The colours and strokes of every strategy as a style sheet: greys told apart by shade and stroke, a colour for what each section advises
+    and for what runs today."""
+    strokes = list(STROKES.items())
+    rules = []
+    for at in range(len(names)):
+        stroke, dash = strokes[at % len(strokes)]
+        rules.append(f".s{at} {{ --series: var(--g{at % GREYS}); --stroke: {stroke}; --dash: {dash}; }}")
+    for number, section in enumerate(sections, 1):
+        for name, colour in {RUN_TODAY: "today", section.comparison.advice.named: "advised"}.items():
+            if name in names:
+                marked = f"--series: var(--{colour}); --mark: var(--{colour}); --stroke: solid; --dash: none;"
+                rules.append(f"#c{number} .s{names.index(name)} {{ {marked} }}")
+    return "\n".join(rules)
+
+
+def _template(name: str) -> str:
+    """A file of the page as it is: nothing is put into it, so that its hash is known."""
+    return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
+
+
+def _overview(sections: Sequence[Section], glossary: Glossary) -> str:
+    """A row for each of several comparisons, the name a link to it."""
+    table = table_html(scenarios_table([(item.name, item.comparison) for item in sections]), {}, "", glossary)
+    for at, section in enumerate(sections, 1):
+        name = f'<tr><td class="left">{breakable(section.name)}</td>'
+        link = f'<tr><td class="left"><a href="#c{at}">{breakable(section.name)}</a></td>'
+        table = table.replace(name, link, 1)
+    return table
+
+
+def _article(number: int, section: Section, blocks: Blocks, several: bool) -> Iterator[str]:
+    comparison = section.comparison
+    heading = f"{shown(section.name)} {_badges(comparison)}"
+    yield f'<article id="c{number}" data-scenario="{shown(section.name)}">\n'
+    if several:
+        yield f'<details class="whole"><summary><h2 class="title">{heading}</h2></summary>\n'
+    yield f'<header class="top">\n{"" if several else f"<h1>{heading}</h1>"}\n'
+    order = ("fail", "inconclusive")
+    left = sorted(
+        (item for item in comparison.verdicts if item.outcome in order), key=lambda item: order.index(item.outcome)
     )
+    for verdict in left[:MOST_OPEN]:
+        said = in_words(told(verdict), verdict.metric, comparison.metrics.get(verdict.metric))
+        yield f'<p class="prose {OUTCOMES[verdict.outcome]}"><b>{verdict.outcome}</b> {shown(said)}</p>\n'
+    if len(left) > MOST_OPEN:
+        yield f'<p class="caption">and {len(left) - MOST_OPEN} more that did not pass.</p>\n'
+    yield "</header>\n"
+    for at, panel in enumerate(section.panels, 1):
+        first = at == 1 or not (comparison.strategies or panel.detail)
+        head = "h3" if several else "h2"
+        yield _panel(
+            panel, f"c{number}-{at}", blocks.html(panel.blocks), head, first, panel.name == "gates" and bool(left)
+        )
+    yield "</details>\n</article>\n" if several else "</article>\n"
 
 
-def _script() -> str:
-    """The script of the page as it is in its file: nothing is put into it, so that its hash is known."""
-    environment = _environment()
-    assert environment.loader is not None
-    return environment.loader.get_source(environment, "page.js")[0]
+def _badges(comparison: Comparison) -> str:
+    counts = {outcome: sum(item.outcome == outcome for item in comparison.verdicts) for outcome in OUTCOMES}
+    badges = [f'<span class="badge {OUTCOMES[name]}">{count} {name}</span>' for name, count in counts.items() if count]
+    if comparison.strategies and not comparison.verdicts:
+        badges = ['<span class="badge muted">no gates</span>']
+    return "".join(badges)
 
 
-def _shown(value: Any) -> Any:
-    """Every text that a template prints, made safe to look at; escaping comes after this."""
-    return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+def _panel(panel: PanelBlocks, place: str, inner: str, head: str, first: bool, unfolded: bool) -> str:
+    """One panel: what decides stands open, the others are questions that open their answers."""
+    title = f"<{head}>{shown(panel.title)}</{head}>"
+    if panel.name == NOTHING:
+        return f'<section id="{place}" class="panel-nothing">{inner}</section>\n'
+    if first:
+        above = "" if panel.name == "ranking" else title
+        return f'<section id="{place}" class="panel-{panel.name}">\n{above}\n{inner}</section>\n'
+    is_open = " open" if unfolded else ""
+    return f'<details id="{place}" class="question panel-{panel.name}"{is_open}><summary>{title}</summary>\n{inner}</details>\n'

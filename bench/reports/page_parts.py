@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 
 from ..text.wording import visible
 from .blocks import Cell, Column, Table
@@ -16,9 +17,11 @@ def shown(text: str) -> str:
     >>> shown("<b>\\u202e")
     '&lt;b&gt;⟨U+202E⟩'
     """
-    from markupsafe import escape
+    return escape(visible(text)) if _OUTSIDE.search(text) else text
 
-    return str(escape(visible(text)))
+
+_OUTSIDE = re.compile(r"[^\n\t !#-%(-;=?-~]")
+"""Anything but plain ASCII without the characters that HTML reserves."""
 
 
 def place(scenario: str, case: str, strategy: str | None = None, step: int | None = None) -> str:
@@ -90,6 +93,8 @@ def breakable(text: str) -> str:
     >>> breakable("a.b of runs/building_model/survey.jsonl")
     'a.b of runs/<wbr>building_<wbr>model/<wbr>survey.<wbr>jsonl'
     """
+    if len(text) <= LONG:
+        return shown(text)
     words = shown(text).split(" ")
     return " ".join(re.sub(r"(?<=\w)([/_.])(?=\w)", r"\1<wbr>", word) if len(word) > LONG else word for word in words)
 

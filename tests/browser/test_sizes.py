@@ -16,7 +16,7 @@ CHART = ".panel-ranking figure.scatter svg"
 
 def drawn(page: Any) -> None:
     page.locator(".panel-ranking figure").scroll_into_view_if_needed()
-    page.locator(".panel-ranking .vega svg").wait_for()
+    page.locator(".panel-ranking figure svg").wait_for()
     page.evaluate("window.scrollTo(0, 0)")
 
 
@@ -95,7 +95,7 @@ def test_names_that_no_line_breaks_at_widen_nothing(visit: Visit, width: int, me
 def test_names_in_the_chart_do_not_lie_over_each_other(visit: Visit, name: str) -> None:
     page = visit(name, width=1440)
     drawn(page)
-    boxes = page.locator(f"{CHART} .mark-text.role-mark text").evaluate_all(
+    boxes = page.locator(f"{CHART} > text").evaluate_all(
         "texts => texts.map((text) => text.getBoundingClientRect().toJSON())"
     )
     assert len(boxes) > 1

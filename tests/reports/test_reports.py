@@ -11,6 +11,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -24,8 +25,9 @@ from bench.model import Comparison, Delta
 from bench.model.errors import BenchError
 from bench.reports import REPLAY_LIMIT, build_blocks, render, rendered
 from bench.reports.blocks import Beside, Cell, Chart, Column, Fold, Point, Prose, SideBySide, Table, change
-from bench.reports.charts import styles, svg
+from bench.reports.charts import svg
 from bench.reports.decision_sentence import decision_sentence
+from bench.reports.html import looks
 from bench.text.wording import quantity, visible
 
 
@@ -338,23 +340,30 @@ def test_excerpt_marks_no_part_of_a_longer_word() -> None:
 
 def test_only_what_is_advised_and_what_runs_today_have_a_colour() -> None:
     names = [f"s{number}" for number in range(20)]
-    looks = styles([*names, "recorded"], advised="s3", today="recorded")
-    assert [name for name, look in looks.items() if not look.grey] == ["s3", "recorded"]
-    assert looks["s3"].colour != looks["recorded"].colour
+    advice = SimpleNamespace(advice=SimpleNamespace(named="s3"))
+    rules = looks([*names, "recorded"], [SimpleNamespace(comparison=advice)]).splitlines()
+    assert [rule.split(" {")[0] for rule in rules if "--mark" in rule] == ["#c1 .s20", "#c1 .s3"]
+    assert all("var(--g" in rule for rule in rules if "#c1" not in rule)
 
 
 @pytest.mark.parametrize("kind", ["scatter", "line"])
 def test_chart_is_the_same_bytes_and_names_nothing_remote(kind: str) -> None:
     points = tuple(Point(HOSTILE, at, at / 10, "history cut" if at == 3 else "") for at in range(10))
     chart = Chart(kind, HOSTILE, "calls", "share", "calls", "fraction", points, "text")  # type: ignore[arg-type]
-    drawn = svg(chart, {}, "c1-")
-    assert drawn == svg(chart, {}, "c1-")
+    drawn = svg(chart, {})
+    assert drawn == svg(chart, {})
     assert "http" not in drawn.replace("http://evil.example", "").replace("https://evil.example", "")
     ET.fromstring(drawn)
 
 
 def test_chart_without_points_is_nothing() -> None:
-    assert svg(Chart("line", "t", "x", "y", "calls", "tokens", (), "text"), {}, "c1-") == ""
+    assert svg(Chart("line", "t", "x", "y", "calls", "tokens", (), "text"), {}) == ""
+
+
+def test_numbers_of_hundreds_of_digits_are_drawn() -> None:
+    points = tuple(Point(f"s{at}", 10**300 * at, 10**300) for at in (1, 2))
+    chart = Chart("scatter", "t", "prompt tokens", "tokens", "tokens", "tokens", points, "both are large")
+    assert svg(chart, {}).startswith("<svg")
 
 
 def test_footnotes_are_numbered_once() -> None:

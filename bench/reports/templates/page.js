@@ -15,7 +15,6 @@
   const say = (text) => { one("#said").textContent = text; };
   const strategies = JSON.parse(one("#names").textContent);
   const state = { scenario: null, case: null, strategy: null, step: null };
-  const views = new Set();
 
   const unpack = async (text) => {
     const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
@@ -93,6 +92,7 @@
 
   // ------------------------------------------------------------ one strategy everywhere
 
+  const named = (node) => strategies[Number([...node.classList].find((name) => /^s\d+$/.test(name))?.slice(1))];
   const classOf = (name) => { const at = strategies.indexOf(name); return at < 0 ? "" : `s${at}`; };
   const paint = (root) => {
     const chosen = classOf(state.strategy);
@@ -109,7 +109,7 @@
       });
     }
     for (const kept of all(".kept", root)) kept.classList.toggle("dim", Boolean(chosen) && !one(`.strategy.${chosen}`, kept));
-    for (const name of all(".legend .strategy", root)) name.classList.toggle("dim", Boolean(chosen) && !name.classList.contains(chosen));
+    for (const name of all(".legend .strategy, svg :is(.line, .mark, .point)", root)) name.classList.toggle("dim", Boolean(chosen) && !name.classList.contains(chosen));
   };
   const highlight = (name) => {
     const known = strategies.includes(name) ? name : null;
@@ -117,12 +117,6 @@
     state.strategy = known;
     one("#highlight").value = state.strategy ?? "";
     paint(document);
-    const chosen = classOf(state.strategy);
-    for (const [view, series] of views) light(view, series, chosen);
-  };
-  const light = (view, series, chosen) => {
-    const at = series.indexOf(chosen);
-    view.signal("highlight", chosen && at >= 0 ? `s${at}` : "").run();
   };
 
   // ------------------------------------------------------------ tables
@@ -220,52 +214,15 @@
     if (many > 12 || table.dataset.sorts) one(".scroll", box).before(bar); else one(".scroll", box).after(bar);
   };
 
-  // ------------------------------------------------------------ charts
-
-  let library = null;
-  const charts = () => library ??= (async () => {
-    const source = one("#library");
-    if (!source) throw new Error("this page has no charts");
-    const script = make("script", { textContent: await unpack(source.textContent) });
-    document.head.append(script);
-    source.remove();
-  })();
-  const draw = async (figure) => {
-    const source = one("script.spec", figure);
-    const place = one(".drawing", figure);
-    if (!source || !source.textContent) return;
-    const data = JSON.parse(source.textContent);
-    source.textContent = "";
-    if (figure.classList.contains("line")) data.spec.width = Math.min(data.spec.width, Math.max(240, place.clientWidth - 80));
-    await charts();
-    const canvas = make("div", { className: "vega" });
-    const still = [...place.childNodes];
-    place.style.minHeight = `${place.offsetHeight}px`;  // so that nothing below jumps
-    place.append(canvas);
-    const { view } = await window.vegaEmbed(canvas, data.spec, { ast: true, actions: false, renderer: "svg", defaultStyle: false, mode: "vega-lite" });
-    for (const node of still) node.remove();
-    place.style.minHeight = "";
-    for (const name of ["role", "aria-roledescription", "aria-label"]) canvas.removeAttribute(name);
-    canvas.setAttribute("aria-hidden", "true");  // the sentence and the table below say the same
-    canvas.title = "drag to move, Ctrl and wheel to zoom, double click to reset" + (data.case === null ? "" : ", click a point to see its prompt");
-    views.add([view, data.series]);
-    light(view, data.series, classOf(state.strategy));
-    view.addEventListener("click", (_event, item) => {
-      const point = item && item.datum && data.points[item.datum.n];
-      if (point && point[1] !== null) go({ scenario: data.scenario, case: data.case, strategy: data.names[point[0]], step: point[1] });
-    });
-  };
   const reach = (box) => setTimeout(() => {  // what scrolls can be scrolled by keyboard
     if (box.scrollWidth > box.clientWidth && !one("a,button", box)) box.tabIndex = 0;
   });
   for (const whole of all("details.whole")) whole.addEventListener("toggle", () => all(".scroll", whole).forEach(reach));
   const wake = (node) => {
-    if (node.tagName === "TABLE") equip(node);
-    else if (node.tagName === "FIGURE") draw(node);
-    else reach(node);
+    if (node.tagName === "TABLE") equip(node); else reach(node);
   };
-  const later = (node) => {  // what is folded away waits until it is opened, and charts until they are near
-    if (node.tagName === "FIGURE" || node.closest("details:not([open])")) watch.observe(node);
+  const later = (node) => {  // what is folded away waits until it is opened
+    if (node.closest("details:not([open])")) watch.observe(node);
     else wake(node);
   };
   const watch = new IntersectionObserver((seen) => {
@@ -436,7 +393,6 @@
     all(".table table", root).forEach(later);
     all(".scroll", root).forEach(later);
     all(".prompts", root).forEach(inspect);
-    all("figure", root).filter((figure) => one("script.spec", figure)).forEach(later);
     if (state.strategy !== null) paint(root);
   };
   const toolbar = () => {
@@ -477,8 +433,13 @@
     const field = event.target.closest && event.target.closest("td[data-by]");
     const link = field && one("a", field.parentNode);
     if (!link) return;
-    const named = [...field.closest("table").tHead.rows[0].cells[field.cellIndex].classList].find((name) => /^s\d+$/.test(name));
-    go({ ...Object.fromEntries(link.hash.slice(1).split("&").map((part) => part.split("=").map(decodeURIComponent))), strategy: strategies[Number(named.slice(1))] });
+    const strategy = named(field.closest("table").tHead.rows[0].cells[field.cellIndex]);
+    go({ ...Object.fromEntries(link.hash.slice(1).split("&").map((part) => part.split("=").map(decodeURIComponent))), strategy });
+  });
+  document.addEventListener("click", (event) => {  // a place of a chart shows the prompt of its step
+    const spot = event.target.closest && event.target.closest("figure[data-case] [data-step]");
+    if (!spot) return;
+    go({ scenario: spot.closest("article").dataset.scenario, case: spot.closest("figure").dataset.case, strategy: named(spot) ?? state.strategy, step: spot.dataset.step });
   });
   document.addEventListener("click", (event) => {  // what a word means stands beneath it
     const term = event.target.closest && event.target.closest(".term");
