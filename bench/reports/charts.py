@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from ..comparison.advice import RUN_TODAY
 from ..text.wording import percent, rough
@@ -189,10 +190,9 @@ class _Drawn:
         """The points (a triangle for one beyond the edge), those that matter over the others, the limit, and the names that matter."""
         chart = self.chart
         right, top = chart.edges
-        if chart.limit is not None:
-            y, end = self.y(chart.limit), LEFT + self.wide
-            yield f'<path class="limit" d="M{_at(LEFT, y)}H{end}"/>'
-            yield f'<text class="before soft" x="{end}" y="{_at(y - 4)}">limit {percent(chart.limit)}</text>'
+        if (word := self.limit_word) is not None:
+            yield f'<path class="limit" d="M{_at(LEFT, self.y(chart.limit or 0.0))}h{self.wide}"/>'
+            yield f'<text class="soft" x="{_at(word[0] + 4)}" y="{_at(word[3] - 4)}">limit {percent(chart.limit or 0.0)}</text>'
         both = sorted(zip(self.points, chart.points, strict=True), key=lambda item: item[0].series in self.labelled)
         for at, point in both:
             beyond = RIGHT if point.x > right else UP if point.y > top else ""
@@ -203,6 +203,20 @@ class _Drawn:
             if far:  # a thin line to a name that found no room beside its point
                 yield f'<path class="lead" d="M{_at(x, y)}l{_at(dx, dy)}"/>'
             yield f'<text class="{anchor}" x="{_at(x + dx)}" y="{_at(y + dy + 4)}">{shown(label)}</text>'
+
+    def mark_box(self, point: Point) -> tuple[float, float, float, float]:
+        """The place that a point takes."""
+        return _box(self.x(point.x), self.y(point.y), -7, 14)
+
+    @cached_property
+    def limit_word(self) -> tuple[float, float, float, float] | None:
+        """The place of the limit's name over its line: as far right as no point lies."""
+        if self.chart.limit is None:
+            return None
+        ends = range(LEFT + self.wide, LEFT + 60, -30)
+        boxes = [_box(end, self.y(self.chart.limit) - 8, -60, 60) for end in ends]
+        points = [*map(self.mark_box, self.points)]
+        return min(boxes, key=lambda box: sum(_meet(box, point) for point in points))
 
     def labels(self) -> Iterator[tuple[str, Point, tuple[str, int, int], bool]]:
         """The name of each point with its place beside it (anchor, dx, dy): the first that is free, else the one that covers least.
@@ -218,9 +232,7 @@ class _Drawn:
                 groups.append([point])
             else:
                 group.append(point)
-        taken = [_box(self.x(p.x), self.y(p.y), -7, 14) for p in self.points]
-        if self.chart.limit is not None:
-            taken.append(_box(LEFT + self.wide, self.y(self.chart.limit) - 7, -9 * _LETTER, 9 * _LETTER))
+        taken = [*map(self.mark_box, self.points), *([self.limit_word] if self.limit_word else [])]
         for group in groups:
             x, y = self.x(group[0].x), self.y(group[0].y)
             names = (self.labelled[p.series] for p in group)
@@ -236,10 +248,10 @@ class _Drawn:
             yield label, group[0], _PLACES[chosen], chosen >= len(_NEAR)
 
 
-_NEAR = (("after", 8, 0), ("before", -8, 0), ("after", 5, 14), ("before", -5, 14), ("after", 5, -14), ("before", -5, -14))  # fmt: skip
+_NEAR = (("after", 8, 0), ("before", -8, 0), ("after", 5, 16), ("before", -5, 16), ("after", 5, -16), ("before", -5, -16))  # fmt: skip
 _FAR = tuple(
     (anchor, sign * dx, dy)
-    for dy in (28, -28, 42, -42, 56, -56, 70, -70, 84, -84)
+    for dy in (32, -32, 48, -48, 64, -64, 80, -80, 96, -96)
     for dx in (10, 24)
     for anchor, sign in (("after", 1), ("before", -1))
 )
@@ -248,8 +260,8 @@ _PLACES = (*_NEAR, *_FAR)
 
 
 def _box(x: float, y: float, start: float, wide: float) -> tuple[float, float, float, float]:
-    """Left, right, top and bottom of something 14 pixels high that begins `start` to the right of a place."""
-    return x + start, x + start + wide, y - 7, y + 7
+    """Left, right, top and bottom of something 16 pixels high that begins `start` to the right of a place."""
+    return x + start, x + start + wide, y - 8, y + 8
 
 
 def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

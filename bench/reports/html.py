@@ -16,7 +16,7 @@ from ..model import Comparison
 from ..text.wording import visible
 from . import NOTHING, PanelBlocks, Section, renderer
 from .blocks import OUTCOMES
-from .html_blocks import Blocks, inert_json
+from .html_blocks import BlocksHtml, inert_json
 from .page_parts import Glossary, breakable, shown, table_html
 from .scenarios_table import scenarios_sentence, scenarios_table
 from .words import in_words, told
@@ -68,7 +68,7 @@ def html(sections: Sequence[Section]) -> Iterator[str]:
         yield f'<div class="overview">{_overview(sections, glossary)}</div>\n</header>\n'
     room = 0
     for number, section in enumerate(sections, 1):
-        blocks = Blocks(section, classes, glossary, room, f"c{number}")
+        blocks = BlocksHtml(section, classes, glossary, room, f"c{number}")
         yield from _article(number, section, blocks, several)
         room = blocks.packed_bytes
     yield '<p class="caption paper">On paper: what decides. Cases in full, excerpts and every number are on the page itself.</p>\n'
@@ -122,7 +122,7 @@ def _overview(sections: Sequence[Section], glossary: Glossary) -> str:
     return table
 
 
-def _article(number: int, section: Section, blocks: Blocks, several: bool) -> Iterator[str]:
+def _article(number: int, section: Section, blocks: BlocksHtml, several: bool) -> Iterator[str]:
     comparison = section.comparison
     heading = f"{shown(section.name)} {_badges(comparison)}"
     yield f'<article id="c{number}" data-scenario="{shown(section.name)}">\n'

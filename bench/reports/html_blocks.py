@@ -66,7 +66,7 @@ def inert_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-class Blocks:
+class BlocksHtml:
     """The blocks of one section while they are written. `prefix` keeps its ids apart; `packed_bytes` grows from what the page has already."""
 
     def __init__(

@@ -114,7 +114,7 @@ def test_of_a_long_run_the_nearest_prompt_that_is_kept_is_shown_and_the_page_say
 
 def test_a_click_on_a_chart_shows_the_prompt_of_that_step(visit: Visit) -> None:
     page = visit("two")
-    chart = page.locator(".panel-window figure.line").first
+    chart = page.locator(".panel-window figure.line:has(.mark)").first
     chart.scroll_into_view_if_needed()
     chart.locator("svg .mark[data-step]").last.click()
     page.locator(".caseview .prompts select").first.wait_for()
