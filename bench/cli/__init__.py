@@ -22,6 +22,7 @@ from .compare import compare
 from .history import history
 from .importing import import_
 from .listing import list_
+from .mistakes import said
 from .options import every_command
 from .outcome import Concluded
 from .record import record
@@ -126,9 +127,7 @@ def _run(arguments: Sequence[str] | None) -> None:
     except click.exceptions.Exit as done:
         raise SystemExit(done.exit_code) from None
     except click.ClickException as error:
-        context = getattr(error, "ctx", None)
-        where = f"{context.command_path}: " if context else ""
-        _fail(where + one_line(error.format_message()), 2)
+        _fail(said(error), 2)
     except (click.Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
     except _Unheard:

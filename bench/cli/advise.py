@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import click
 
+from ..model.errors import ScenarioError
 from .options import Replaying, grouped, inputs_of, replaying, require_apart
 from .outcome import Concluded, print_report, written_reports
 from .saying import say
@@ -27,6 +28,8 @@ def advise(asked: Replaying, seed: int | None) -> None:
     from ..reports.text import WIDTH, drawn
     from ..strategies.portfolio import PORTFOLIO
 
+    if not asked.scenarios and not asked.traces:
+        raise ScenarioError("nothing to advise on — give recordings, or a scenario file")
     if not asked.scenarios and not asked.strategies:
         asked = replace(asked, strategies=tuple(f"{name}={slots}" for name, slots in PORTFOLIO.items()))
     plans = [plan if seed is None else replace(plan, seed=seed) for plan in asked.plans()]

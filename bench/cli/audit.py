@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from .options import FILE, limited, require_apart
+from .options import FILE, limited, of_model, require_apart
 from .progress import progress_bar
 from .saying import say
 
@@ -17,9 +17,7 @@ from .saying import say
 @click.argument("sessions", metavar="[FORMAT:]PATH...", nargs=-1, required=True)
 @click.option("-o", "--output", "outputs", multiple=True, type=FILE, metavar="FILE",
               help="Write all of it: .html, .md, .txt or .json. May be given several times.")  # fmt: skip
-@click.option(
-    "--model", metavar="NAME", help="The model of recordings that name none: for prices, window and encoding."
-)
+@of_model
 @limited
 def audit(
     sessions: tuple[str, ...], outputs: tuple[Path, ...], model: str | None, call_s: float, memory_mib: int

@@ -17,7 +17,7 @@ import click
 
 from ..files.limits import VARIABLE, limits_of
 from ..files.writing import require_place
-from ..model.errors import DEBUG, BenchError, ScenarioError, SpecError, TraceError
+from ..model.errors import DEBUG, BenchError, ScenarioError, SpecError, TraceError, nearest
 from ..plugins.keeper import LEAST_MIB
 from .progress import progress_bar
 from .saying import say
@@ -175,6 +175,21 @@ def _renamed(context: click.Context, option: click.Parameter, given: str | None)
         )
 
 
+def _listed(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    """Say that a model has no prices, with the nearest that has."""
+    from ..tokens.prices import models, unit_prices
+
+    if given is not None and unit_prices(given) is None:
+        close = nearest(given, models()).partition(" — known")[0]
+        say(f"warning: no prices are listed for the model {given!r}{close}; tokens are counted", err=True)
+    return given
+
+
+of_model = click.option(
+    "--model", metavar="NAME", callback=_listed,
+    help="The model of recordings that name none: for prices, window and encoding.",
+)  # fmt: skip
+
 _REPLAYING: tuple[Callable[[Command], Command], ...] = (
     click.argument("paths", nargs=-1, metavar="[SCENARIO.toml|TRACES]..."),
     output,
@@ -188,7 +203,7 @@ _REPLAYING: tuple[Callable[[Command], Command], ...] = (
     click.option("--cache", type=click.Choice(["provider", "none"]),
                  help="Price with the provider's prompt cache, or without any: the scenario's `cache`, or provider."),
     click.option("--keep", "--keep-far", hidden=True, expose_value=False, callback=_renamed),
-    click.option("--model", metavar="NAME", help="The model of traces that name none: for prices, window and encoding."),
+    of_model,
     click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."),
     click.option("--engine", type=click.Choice(["processes", "dask"]), default="processes", show_default=True,
                  help="Measure cases in processes here, or as tasks of a Dask scheduler."),

@@ -62,7 +62,9 @@ def read_scores(path: Path) -> tuple[Comparison, ...]:
             signed = msgspec.json.decode(file.signature, type=dict[str, dict[str, Any]])
         signatures = {title: signature_from(fields) for title, fields in signed.items()}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ResultsError(f"{path}: {one_line(error)} — give a file that `bench run -o x.json` wrote") from None
+        raise ResultsError(
+            f"{path}: no score file: {one_line(error)} — give a file that `bench run -o x.json` wrote"
+        ) from None
     return tuple(_scores(file, title, signature) for title, signature in signatures.items())
 
 

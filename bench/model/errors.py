@@ -92,6 +92,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """
     names = sorted(set(known))
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    if not close and len(name) > 2:  # a part of the name is what people remember
+        close = [other for other in names if name.lower() in other.lower()][:3]
     if close:
         return f" — did you mean {' or '.join(close)}?"
     return f" — known: {', '.join(names)}" if names else ""

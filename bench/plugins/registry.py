@@ -47,6 +47,9 @@ KINDS: dict[str, tuple[str | tuple[str, ...], str | None]] = {
 }
 """Every kind of plug-in. The entry point group of a kind is `bench.<kind>s`."""
 
+SLOT_OF = {kind: kind for kind in ("summarizer", "compactor", "store", "evaluator", "consumer")} | {"router": "routers"}
+"""The kinds that fill a slot of a strategy, with the slot's name."""
+
 SETTABLE: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("summarizer", "store", "evaluator", "consumer"), ("form",)),
     "compactor": ("mode", "form"),
@@ -212,8 +215,10 @@ def entry(kind: str, name: str) -> Entry:
     """The plug-in of this kind and name; SpecError with the nearest names where there is none."""
     known = entries(kind)
     if name not in known:
-        elsewhere = next((other for other in KINDS if name in entries(other)), None)
-        hint = nearest(name, known) if elsewhere is None else f" — it is a {elsewhere}: write {elsewhere}={name}"
+        elsewhere = next((other for other in SLOT_OF if kind in SLOT_OF and name in entries(other)), None)
+        hint = (
+            nearest(name, known) if elsewhere is None else f" — it is a {elsewhere}: write {SLOT_OF[elsewhere]}={name}"
+        )
         raise SpecError(f"unknown {kind} {name!r}{hint}")
     return known[name]
 

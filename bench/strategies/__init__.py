@@ -26,9 +26,10 @@ Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, nam
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -36,7 +37,7 @@ from typing import Any, Protocol
 from ..model.errors import SpecError, nearest
 from ..plugins.apart import Apart
 from ..plugins.own_code import method_of
-from ..plugins.registry import KINDS, Entry, Plugin, build, entries
+from ..plugins.registry import KINDS, SLOT_OF, Entry, Plugin, build, entries
 from ..plugins.spec import Spec, format_value, parse_spec, parse_value, split_top
 from .own_calls import CASSETTE
 from .slots import (
@@ -251,26 +252,24 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
     name = name.strip()
     if not name:
         raise SpecError(f"strategy {text!r}: a name is missing — write NAME=SLOT=SPEC")
-    if not equals or ":" in name:
-        fits = _slot_missing(text)
-        if name.partition(":")[0].strip() not in entries("reference") and fits.startswith(" — write "):
-            called = re.sub(r"\W+", "_", name.partition(":")[0])
-            raise SpecError(
-                f"strategy {text!r}: a name and a slot are missing — write {called}={fits.removeprefix(' — write ')}"
-            )
+    if name not in entries("reference") and (not equals or ":" in name):
+        near = not equals and difflib.get_close_matches(name, entries("reference"))
+        if not near and (meant := _meant(text, base)):
+            raise SpecError(f"strategy {text!r}: a name and a slot are missing{meant}")
     if not equals:
         return reference(name)
     slots: dict[str, str | Sequence[str]] = {}
     for part in split_top(body, "+") if body.strip() else []:
         slot, has_spec, spec = part.partition("=")
         slot = slot.strip()
+        if slot not in SLOTS and difflib.get_close_matches(name, SLOTS):
+            raise SpecError(
+                f"strategy {text!r}: a name is missing{_meant(part, base, name) or ' — write NAME=SLOT=SPEC'}"
+            )
         if _is_own(part):
             others = ", ".join(f"{slot}=" for slot in SLOTS[1:])
             told = f"{part.strip()!r} names no slot — write summarizer={part.strip()}, or {others} before it"
             raise SpecError(f"strategy {text!r}: {told}")
-        if name in SLOTS and slot not in SLOTS:
-            called = re.sub(r"\W+", "_", slot.partition(":")[0]).strip("_") or "mine"
-            raise SpecError(f"strategy {text!r}: a name is missing — write {called}={text.strip()}")
         if not has_spec or not spec.strip() or ":" in slot:
             raise SpecError(f"strategy {text!r}: {part!r} is not SLOT=SPEC{_slot_missing(part)}")
         if slot in slots:
@@ -280,10 +279,47 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
     return compose(name, slots, base)
 
 
+def _meant(text: str, base: Path | None, slot: str = "") -> str:
+    """The strategy to write in place of a spec without a name: with the nearest plug-in of the slot (of all slots where none was given).
+
+    Raises SpecError where that is no strategy either, so that what is proposed can be run.
+    """
+    target, colon, rest = text.strip().partition(":")
+    if not slot and rest and ".py" not in target and difflib.get_close_matches(target, SLOTS):  # `summarizer:truncate`
+        return _meant(rest, base, target)
+    slots = difflib.get_close_matches(slot, SLOTS, n=1)
+    if _is_own(text) or target.endswith(".py"):
+        missing = "" if _is_own(text) else ":FUNCTION"
+        return f" — write {_called(target)}={(slots or SLOTS)[0]}={text.strip()}{missing}"
+    every = [(own, name) for kind, own in SLOT_OF.items() for name in entries(kind)]
+    own, name = _nearest_plugin(target, [pair for pair in every if pair[0] in slots], every)
+    if not name:
+        return ""
+    compose(_called(name), {own: f"{name}{colon}{rest}"}, base)
+    return f" — write {_called(name)}={own}={name}{colon}{rest}"
+
+
+def _nearest_plugin(target: str, first: Sequence[tuple[str, str]], every: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """The slot and name of the plug-in that is called so, begins so, holds it or is close; of the `first` ones if any does."""
+    tests: tuple[Callable[[str], bool], ...] = (
+        lambda name: name == target,
+        lambda name: len(target) > 2 and name.startswith(target.lower()),
+        lambda name: bool(difflib.get_close_matches(target, [name], cutoff=0.7)),
+        lambda name: len(target) > 2 and target.lower() in name,
+    )
+    places = [(tests[:1], first), (tests[:1], every), (tests, first), (tests, every)]
+    found = (pair for some, pairs in places for test in some for pair in pairs if test(pair[1]))
+    return next(found, ("", ""))
+
+
+def _called(target: str) -> str:
+    return re.sub(r"\W+", "_", Path(target).stem if ".py" in target else target).strip("_") or "mine"
+
+
 def _slot_missing(part: str) -> str:
     """The spec to write in place of one without its slot."""
     name = part.partition(":")[0].strip()
-    fits = [slot for slot in SLOTS if name in entries("router" if slot == "routers" else slot)]
+    fits = [slot for kind, slot in SLOT_OF.items() if name in entries(kind)]
     return f" — write {fits[0]}={part.strip()}" if fits else f" — slots: {', '.join(SLOTS)}"
 
 

@@ -88,6 +88,13 @@ def unit_prices(model: str | None, recorded_at_s: float | None = None) -> UnitPr
     )
 
 
+def models() -> tuple[str, ...]:
+    """The names of the models whose prices are known."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    return tuple({model.id for provider in get_snapshot().providers for model in provider.models})
+
+
 def window_tokens(model: str | None) -> int | None:
     """The context window of a model in tokens; None where the model is unknown or lists none."""
     found = _find(model) if model else None

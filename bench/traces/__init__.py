@@ -268,6 +268,12 @@ def _reader_for(document: Document, given: GivenPath, readers: _Readers) -> tupl
     elif not why_not:
         why_not = f"not recognised: {'no format fits' if problem is None else 'no JSON, and no text of a format'}"
     if given.named:
+        meant = {
+            ".toml": f"a scenario is run: bench run {document.name}",
+            ".py": f"code is a strategy: --strategy mine=summarizer={document.name}:FUNCTION",
+        }.get(Path(document.name).suffix)
+        if meant:
+            raise document.fail(f"no recording — {meant}")
         after = (
             f"if it is that, name the format: {name}:{document.name}"
             if name

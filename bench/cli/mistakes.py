@@ -1,0 +1,74 @@
+"""Mistakes at the command line in one line each, with the right thing to write instead."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+from click.exceptions import NoSuchCommand, NoSuchOption
+
+from ..model.errors import one_line
+
+LISTS = ("gates", "metrics", "panels", "strategies", "traces")
+"""Things that `bench list` lists, for those who name one as a command."""
+
+FORMATS = ("csv", "html", "json", "md", "markdown", "txt")
+
+_STRANGER = re.compile(r"unexpected extra arguments? \(([^ )]+)")
+
+
+def said(error: click.ClickException) -> str:
+    """The line on a mistake that click found."""
+    context = getattr(error, "ctx", None) or click.get_current_context(silent=True)
+    where = f"{context.command_path}: " if context else ""
+    text = re.sub(r"is not a valid integer( range)?", "is not a whole number", one_line(error.format_message()))
+    if isinstance(error, NoSuchOption):
+        text = f"No such option '{error.option_name}'.{_option(error.option_name, context)}"
+    elif isinstance(error, NoSuchCommand):
+        text = f"No such command '{error.command_name}'.{_command(error.command_name, error.possibilities or ())}"
+    elif (found := _STRANGER.search(text)) and context is not None:
+        text += "." + _close(f"--{found[1]}", _options(context))
+    return where + text
+
+
+def _options(context: click.Context) -> list[str]:
+    return [
+        name
+        for item in context.command.params
+        if isinstance(item, click.Option) and not item.hidden
+        for name in item.opts
+    ]
+
+
+def _close(name: str, known: Iterable[str]) -> str:
+    """The nearest name as a question; `""` where none is near."""
+    known = [other for other in known if other.startswith("--")]
+    longer = [other for other in known if other.startswith(name) or name.startswith(other)]
+    found = longer or difflib.get_close_matches(name, known, n=1, cutoff=0.75)
+    return f" Did you mean '{found[0]}'?" if found else ""
+
+
+def _option(name: str, context: click.Context | None) -> str:
+    if context is None:
+        return ""
+    if near := _close(name, _options(context)):
+        return near
+    if "--output" in _options(context) and name[2:] in FORMATS:
+        return f" Write -o FILE.{name[2:]}"
+    if name == "--format":
+        return " Write the format before the path: FORMAT:PATH"
+    return f" `{context.command_path} --help` has them all"
+
+
+def _command(name: str, near: Iterable[str]) -> str:
+    best = difflib.get_close_matches(name, list(near), n=1)
+    if best:
+        return f" Did you mean '{best[0]}'?"
+    if name in LISTS:
+        return f" Did you mean 'bench list {name}'?"
+    if Path(name).exists():
+        return f" Did you mean 'bench run {name}'?"
+    return " `bench --help` has them all"
