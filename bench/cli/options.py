@@ -167,14 +167,6 @@ def _standard_input() -> str:
 allow_inconclusive = click.option("--allow-inconclusive", is_flag=True, help="Exit 0 where a gate could not decide.")
 
 
-def _renamed(context: click.Context, option: click.Parameter, given: str | None) -> None:
-    """Refuse an option of earlier versions, with what to write now. Raises UsageError."""
-    if given is not None:
-        raise click.UsageError(
-            "--keep and --keep-far are gone — write --max-fault-rate (default 0.05) and --min-far-recall (default 0.9)"
-        )
-
-
 def _listed(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
     """Say that a model has no prices, with the nearest that has."""
     from ..tokens.prices import models, unit_prices
@@ -202,7 +194,6 @@ _REPLAYING: tuple[Callable[[Command], Command], ...] = (
                  help="Recommend nothing that keeps less of what was needed from six turns back: the scenario's `min_far_recall`, or 0.9."),
     click.option("--cache", type=click.Choice(["provider", "none"]),
                  help="Price with the provider's prompt cache, or without any: the scenario's `cache`, or provider."),
-    click.option("--keep", "--keep-far", hidden=True, expose_value=False, callback=_renamed),
     of_model,
     click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes measure cases (default: the cores)."),
     click.option("--engine", type=click.Choice(["processes", "dask"]), default="processes", show_default=True,

@@ -16,12 +16,10 @@ from ..evidence.spending import Charges, total
 from ..model import Signature
 from ..model.errors import BenchError
 from ..text.wording import counted, listed, percent, quantity, visible
-from . import PanelBlocks, Section, as_pieces
+from . import PanelBlocks, Section, as_pieces, require_renderer
 from .answered import Answered
 from .blocks import Block, Cell, Chart, Column, Fold, Point, Prose, Table, number, table_of
-from .html import html
-from .markdown import markdown
-from .text import drawn, heading, text as as_lines
+from .text import drawn, heading
 
 _MOST = 10
 _BRIEF = 4
@@ -38,7 +36,8 @@ WHY = {
 }
 
 
-_SHOWN = {".html": html, ".htm": html, ".md": markdown, ".txt": as_lines}
+FORMATS = (".html", ".htm", ".md", ".txt", ".json")
+"""The endings of files that an audit is written to."""
 
 
 def audit_bytes(sessions: Sequence[Audit], skipped: Sequence[tuple[str, str]], path: Path) -> bytes:
@@ -47,19 +46,10 @@ def audit_bytes(sessions: Sequence[Audit], skipped: Sequence[tuple[str, str]], p
     if path.suffix.lower() == ".json":
         found = {"sessions": sessions, "skipped": [list(item) for item in skipped]}
         return msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
-    shows = _SHOWN[path.suffix.lower()]
+    nothing: dict[str, Any] = dict.fromkeys(("strategies", "references", "cases", "rows", "summary"), ())
+    bare = Answered(title=_title(sessions), signature=_UNSIGNED, metrics={}, **nothing)
     panels = (*audit_panels(sessions), *_left_out(skipped))
-    bare = Answered(
-        title=_title(sessions),
-        signature=_UNSIGNED,
-        strategies=(),
-        references=(),
-        cases=(),
-        rows=(),
-        summary=(),
-        metrics={},
-    )
-    return b"".join(as_pieces(shows([Section(bare.title, bare, panels)])))
+    return b"".join(as_pieces(require_renderer(path).target([Section(bare.title, bare, panels)])))
 
 
 def require_ending(path: Path) -> None:
@@ -69,10 +59,8 @@ def require_ending(path: Path) -> None:
     Traceback (most recent call last):
     bench.model.errors.BenchError: audit.pdf: unknown ending '.pdf' — an audit is written as .html, .htm, .md, .txt and .json
     """
-    if path.suffix.lower() not in (*_SHOWN, ".json"):
-        raise BenchError(
-            f"{path}: unknown ending {path.suffix!r} — an audit is written as {listed([*_SHOWN, '.json'])}"
-        )
+    if path.suffix.lower() not in FORMATS:
+        raise BenchError(f"{path}: unknown ending {path.suffix!r} — an audit is written as {listed([*FORMATS])}")
 
 
 def audit_text(sessions: Sequence[Audit], *, width: int, colour: bool = False) -> str:

@@ -227,7 +227,7 @@ def test_a_whole_number_that_toml_does_not_have_is_an_error_of_the_scenario(tmp_
 
 
 def test_numbers_of_the_command_line_that_are_none(folder: Path) -> None:
-    for option in (f"--budget {DIGITS}", "--keep nan", "--keep-far nan"):
+    for option in (f"--budget {DIGITS}", "--max-fault-rate nan", "--min-far-recall nan"):
         done = shell(folder, f"bench run --traces a.jsonl {option}")
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert "defect" not in done.stderr

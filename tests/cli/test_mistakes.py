@@ -70,7 +70,6 @@ RUN = ("run", "--traces", "runs", "--strategy", "keep_all")
         (("run", "--jbos", "2"), "No such option '--jbos'. Did you mean '--jobs'?"),
         (("run", "--strategies", "x"), "'--strategy'"),
         (("run", "--update"), "'--update-baseline'"),
-        (("run", "--keep", "0.9"), "write --max-fault-rate (default 0.05) and --min-far-recall (default 0.9)"),
         ((*RUN, "--max-fault-rate", "5"), "5 is above 1 — write 5% or 0.05"),
         ((*RUN, "--max-fault-rate", "five%"), "'five%' is no percentage"),
         ((*RUN, "--min-far-recall", "-1"), "-1.0 is not in the range 0<=x<=1"),
