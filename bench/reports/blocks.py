@@ -130,9 +130,8 @@ class Point:
 class Chart:
     """Points by series on two axes, as data: a scatter of labelled points, or one line a series. `units` decide how axes read.
 
-    `text` is the chart in one sentence, for who cannot see it. `x_names` name the places 0, 1, … of an x axis that is no measure; they are ours,
-    never from outside. A scatter labels the series of `named` alone, each with its words (none: all by name), and draws a line at `limit`;
-    what lies beyond `edges` (right, top) stands at the edge. `case` is the case whose steps the points are, where they are steps.
+    `text` is the chart in one sentence, for who cannot see it. A scatter labels the series of `named` alone, each with its words (none: all by
+    name), and draws a line at `limit`; what lies beyond `edges` (right, top) stands at the edge. `case` is the case whose steps the points are.
     """
 
     kind: Literal["scatter", "line"]
@@ -143,7 +142,6 @@ class Chart:
     y_unit: str
     points: tuple[Point, ...]
     text: str
-    x_names: tuple[str, ...] = ()
     named: tuple[tuple[str, str], ...] = ()
     limit: float | None = None
     edges: tuple[float, float] = (math.inf, math.inf)

@@ -103,7 +103,7 @@ class _Drawn:
         self.points = [replace(point, x=min(point.x, right), y=min(point.y, top)) for point in chart.points]
         self.labelled = dict(chart.named) or {name: name for name in chart.series}
         xs, ys = [point.x for point in self.points], [point.y for point in self.points]
-        self.x_ends = (-0.2, len(chart.x_names) - 0.8) if chart.x_names else self.ends(chart.x_unit, xs)
+        self.x_ends = self.ends(chart.x_unit, xs)
         self.y_ends = self.ends(chart.y_unit, ys)
         self.bent = chart.kind == "line" and _uneven(chart.y_unit, ys)
 
@@ -115,8 +115,7 @@ class _Drawn:
             room = 0.07 * (top - low or abs(top) or 1.0)
             return low - room, top + room
         top = max(1.0 if unit == "fraction" else 0.0 if unit in _MEASURES else 4.0, *values, 1e-9)
-        low = max(0.0, int(10 * min(values) - 0.5) / 10) if unit == "fraction" and self.chart.x_names else 0.0
-        return low, top + (top - low) * 0.05
+        return 0.0, top * 1.05
 
     def x(self, value: float) -> float:
         """Pixels from the left."""
@@ -133,24 +132,20 @@ class _Drawn:
         """The grid with its numbers, and the titles of both axes."""
         chart, foot = self.chart, TOP + self.high
         ys = [value for value in ticks(*self.y_ends, chart.y_unit not in _MEASURES) if value >= 0]
-        named = [(float(at), name) for at, name in enumerate(chart.x_names)]
-        xs = named or [
-            (value, _brief(value, chart.x_unit)) for value in ticks(*self.x_ends, chart.x_unit not in _MEASURES)
-        ]
+        xs = ticks(*self.x_ends, chart.x_unit not in _MEASURES)
         lines = "".join(f"M{_at(LEFT, self.y(value))}h{self.wide}" for value in ys)
-        lines += "".join(f"M{_at(self.x(value), foot)}v4" for value, _ in xs)
+        lines += "".join(f"M{_at(self.x(value), foot)}v4" for value in xs)
         yield f'<path class="grid" d="{lines}"/><g class="y">'
         for value in ys:
             yield f'<text x="{LEFT - 5}" y="{_at(self.y(value) + 4)}">{_brief(value, chart.y_unit)}</text>'
         yield '</g><g class="x">'
-        for value, text in xs:
-            yield f'<text x="{_at(self.x(value))}" y="{foot + 16}">{text}</text>'
+        for value in xs:
+            yield f'<text x="{_at(self.x(value))}" y="{foot + 16}">{_brief(value, chart.x_unit)}</text>'
         yield f'<text x="{LEFT + self.wide / 2:g}" y="{foot + 31}">{shown(chart.x_title)}</text></g>'
 
     def place(self, x: float) -> str:
         """A place on the x axis in words."""
-        names = self.chart.x_names
-        return shown(names[int(x)] if names else f"{rough(x, self.chart.x_unit)} {self.chart.x_title}")
+        return shown(f"{rough(x, self.chart.x_unit)} {self.chart.x_title}")
 
     def value(self, point: Point) -> str:
         """The value of a point in words, with what happened there."""

@@ -219,8 +219,7 @@ def numbers(chart: Chart) -> Table:
 
     def first(x: float) -> Cell:
         step = next((point.step for point in at[x].values() if point.step is not None), None)
-        text = chart.x_names[int(x)] if chart.x_names else quantity(x, chart.x_unit)
-        return Cell(text, case=None if step is None else chart.case, step=step)
+        return Cell(quantity(x, chart.x_unit), case=None if step is None else chart.case, step=step)
 
     columns: tuple[Column, ...] = (number(chart.x_title), *(number(name, strategy=name) for name in chart.series))
     return Table(columns, tuple((first(x), *(cell(at[x].get(name)) for name in chart.series)) for x in sorted(at)))

@@ -15,7 +15,7 @@ from bench.metrics import metrics
 from bench.model import Cause, Comparison, Missed, Sample, ToolResult
 from bench.plugins.registry import entries
 from bench.reports import build_blocks, rendered
-from bench.reports.blocks import Cases, Cell, Chart, Column, Table, simple
+from bench.reports.blocks import Cases, Cell, Column, Table, simple
 from bench.reports.page_parts import Glossary, table_html
 from bench.reports.words import in_words
 from bench.text.wording import quantity
@@ -188,10 +188,9 @@ def test_a_comparison_names_the_causes_of_its_losses(compared: Comparison) -> No
     )
 
 
-def test_recall_by_distance_is_a_row_and_a_line_a_strategy(compared: Comparison) -> None:
+def test_recall_by_distance_is_a_row_a_strategy(compared: Comparison) -> None:
     (panel,) = build_blocks(compared, ["losses"])
     blocks = list(simple(panel.blocks))
-    (chart,) = (block for block in blocks if isinstance(block, Chart) and block.x_names)
     shares = next(
         block for block in blocks if isinstance(block, Table) and "0–1 turns back" in {c.title for c in block.columns}
     )
@@ -199,5 +198,4 @@ def test_recall_by_distance_is_a_row_and_a_line_a_strategy(compared: Comparison)
     for row in shares.rows:
         near = compared.value(row[0].text, "needed.recall.near")
         assert row[1].text == quantity(near, "fraction")
-        assert next(point.y for point in chart.points if (point.series, point.x) == (row[0].text, 0.0)) == near
     assert "0–1 turns back" in rendered([compared], "html", ["losses"])

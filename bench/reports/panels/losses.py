@@ -13,7 +13,6 @@ from .. import panel
 from ..answered import Answered
 from ..blocks import (
     MOST_ROWS,
-    Beside,
     Block,
     Cases,
     Cell,
@@ -54,6 +53,7 @@ DISTANCES = (
     ("needed.recall.mid", "2–5 turns back"),
     ("needed.recall.far", "6 and more"),
 )
+DISTANCE = "Share of what later turns needed that their prompts still held, by how far back it was said."
 TIERS = (
     ("loss.fact_recall.end", "still in the prompt"),
     ("loss.retrievable.end", "behind a handle"),
@@ -104,7 +104,11 @@ def losses(comparison: Answered) -> list[Block]:
         *_grid(comparison),
         *_worst(comparison, found),
         *(Prose(text, "warn") for name in everyone for text in _seen_through(comparison, name)),
-        *_by_distance(comparison),
+        *(
+            table
+            for table in [by_strategy(comparison, able(comparison), DISTANCES, DISTANCE)]
+            if len(table.columns) > 1
+        ),
         by_strategy(comparison, everyone, TIERS),
         Prose(LIMITS, "muted"),
         *(
@@ -289,33 +293,7 @@ def _seen_through(comparison: Comparison, name: str) -> Iterator[str]:
         yield f"{name} keeps {counted(empty, 'handle')} out of {handles} that resolve to nothing: their facts count as lost."
 
 
-# ---------------------------------------------------------------- by distance, and by compaction
-
-
-def _by_distance(comparison: Answered) -> Iterator[Block]:
-    """The share of what later turns needed that was still there, by how far back it was said."""
-    names = able(comparison)
-    table = by_strategy(
-        comparison, names, DISTANCES, "Share of what later turns needed that their prompts still held, by how far back it was said."
-    )  # fmt: skip
-    points = tuple(
-        Point(name, float(at), value)
-        for name in names
-        for at, (metric, _) in enumerate(DISTANCES)
-        if (value := comparison.value(name, metric)) is not None
-    )
-    if len({point.x for point in points}) > 1:
-        chart = Chart(
-            "line",
-            "Still there when needed, by how far back it was said",
-            *("how far back", "still there when needed", "turns", "fraction"),
-            points,
-            "A line a strategy: the farther right, the longer ago it was said.",
-            tuple(title for _, title in DISTANCES),
-        )
-        yield Beside((table, chart))
-    elif points:
-        yield table
+# ---------------------------------------------------------------- by compaction
 
 
 def _compactions(comparison: Answered) -> list[Block]:
