@@ -1,28 +1,51 @@
-"""Every policy of the field on the same recordings: `python benchmarks/leaderboard.py [FOLDER]`, then `make docs` writes docs/leaderboard.md.
+"""Every policy of the field on the same recordings: `python benchmarks/leaderboard.py [FOLDER [CORPUS …]]`, then `make docs` writes
+docs/leaderboard.md.
 
-`benchmarks/corpora.toml` says which recordings, by repository, commit and hash. FOLDER holds a folder for each; without it the shipped traces alone
-are measured, and the other figures stay as they are. Each policy runs with its own defaults.
+`benchmarks/corpora.toml` says which recordings, by repository, commit and hash. FOLDER holds a folder for each corpus; one that is missing is
+fetched with git, its files alone. Without FOLDER the shipped traces alone are measured, with names only those corpora; the other figures stay as
+they are. Each policy runs with its own defaults.
 """
 
 from __future__ import annotations
 
 import csv
 import hashlib
+import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import bench
 from bench.comparison.advice import KEEPS_ALL, RUN_TODAY
-from bench.comparison.decision import DOLLARS, decide
+from bench.comparison.decision import DOLLARS, INVENTED, OVERFLOWS, decide
+from bench.comparison.totals import over_tasks, tasks, total
 from bench.model import Comparison
 from bench.run.scenario import Scenario
 from bench.strategies.policies import MEASURED, field_policies
 
 ROOT = Path(__file__).parents[1]
+COUNTED = {"changed.values": "changed", "changed.errors_hidden": "hidden"}
 CORPORA: dict[str, dict[str, Any]] = tomllib.loads((ROOT / "benchmarks" / "corpora.toml").read_text(encoding="utf-8"))
+
+
+def fetched(name: str, folder: Path) -> Path:
+    """The folder of a corpus: the one that is there, else its files at their commit. SystemExit where git cannot fetch them."""
+    corpus, place = CORPORA[name], folder / name
+    if not place.is_dir():
+        place.mkdir(parents=True)
+        for step in (
+            ["init", "--quiet"],
+            ["remote", "add", "origin", corpus["repository"]],
+            ["sparse-checkout", "set", "--no-cone", *(f"/{pattern}" for pattern in corpus["files"])],
+            ["fetch", "--quiet", "--depth=1", "--filter=blob:none", "origin", corpus["commit"]],
+            ["checkout", "--quiet", "FETCH_HEAD"],
+        ):
+            if subprocess.run(["git", *step], cwd=place, check=False).returncode:
+                told = f"put a checkout of {corpus['repository']} at {corpus['commit']} there"
+                raise SystemExit(f"{place}: git {step[0]} failed — remove the folder and try again, or {told}")
+    return place
 
 
 def checked(name: str, folder: Path) -> list[str]:
@@ -48,35 +71,54 @@ def compared(name: str, folder: Path) -> Comparison:
 
 
 def measured(corpus: str, comparison: Comparison) -> Iterator[dict[str, str]]:
-    """A row a policy, in the order of the decision: its verdict, its price against what ran in both economies, and what it loses."""
+    """A row a policy, in the order of the decision: its verdict, its price against what ran in both economies, and what it loses and changes."""
     choice = decide(comparison)
     for item in choice.candidates:
         if item.strategy not in (RUN_TODAY, KEEPS_ALL):
+            found = {
+                metric: total(comparison, item.strategy, metric, comparison.case_ids)
+                for metric in (*COUNTED, INVENTED, OVERFLOWS)
+            }
             row: dict[str, Any] = {"corpus": corpus, "runs": len(comparison.cases), "tasks": choice.tasks}
-            row |= {"policy": item.strategy, "verdict": choice.word(item)}
+            row |= {"policy": item.strategy, "verdict": "never acted here" if item.never_acted else choice.word(item)}
             for economy, metric in DOLLARS.items():
                 delta = comparison.delta(item.strategy, metric, RUN_TODAY)
                 for end, field in (("", "relative"), (" low", "relative_low"), (" high", "relative_high")):
                     row[f"{economy}{end}"] = getattr(delta, field, None)
             row |= {"fault rate": item.fault_rate, "far recall": item.far_recall}
-            if item.never_acted:
-                row["verdict"] = "never acted here"
-            yield {key: f"{value:.3f}" if isinstance(value, float) else str(value or "") for key, value in row.items()}
+            row |= {name: round(found[metric].known) for metric, name in COUNTED.items()}
+            invented = {row.case or "": row.finite or 0.0 for row in found[INVENTED].rows}
+            row["invented"] = over_tasks(invented, tasks(comparison.cases))
+            row["fits"] = (
+                sum((row.finite or 0) == 0 for row in found[OVERFLOWS].rows) if found[OVERFLOWS].rows else None
+            )
+            yield {
+                key: f"{value:.3f}" if isinstance(value, float) else str("" if value is None else value)
+                for key, value in row.items()
+            }
 
 
-def main(folder: Path | None) -> None:
-    """Measure what is there, and keep the rest."""
+def main(folder: Path | None, names: Sequence[str]) -> None:
+    """Measure what is named, all without names, and keep the rest."""
+    rows: dict[str, list[dict[str, str]]] = {}
+    for name in names or CORPORA:
+        if name == "shipped" or folder:
+            place = ROOT / "traces" if name == "shipped" or folder is None else fetched(name, folder)
+            rows[name] = list(measured(name, compared(name, place)))
+            _write(rows)
+            print(f"{name}: {rows[name][0]['runs']} runs", flush=True)
+
+
+def _write(rows: dict[str, list[dict[str, str]]]) -> None:
+    """Put the rows of some corpora in the place of those that are there."""
     with MEASURED.open(encoding="utf-8", newline="") as file:
         kept = list(csv.DictReader(file))
-    rows = []
-    for name in CORPORA:
-        place = ROOT / "traces" if name == "shipped" else folder / name if folder else None
-        rows += measured(name, compared(name, place)) if place else [row for row in kept if row["corpus"] == name]
+    every = [row for name in CORPORA for row in rows.get(name) or (row for row in kept if row["corpus"] == name)]
     with MEASURED.open("w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        table = csv.DictWriter(file, list(next(iter(rows.values()))[0]), lineterminator="\n")
         table.writeheader()
-        table.writerows(rows)
+        table.writerows(every)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None, sys.argv[2:])

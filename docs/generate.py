@@ -21,10 +21,12 @@ sys.path.insert(0, str(FOLDER.parent))
 
 from bench.cli import cli  # noqa: E402
 from bench.cli.listing import shown_type  # noqa: E402
+from bench.comparison.published import nearest  # noqa: E402
 from bench.metrics import metrics  # noqa: E402
 from bench.plugins.registry import Entry, entries  # noqa: E402
 from bench.plugins.spec import format_value  # noqa: E402
-from bench.strategies.policies import MEASURED  # noqa: E402
+from bench.reports.decision_sentence import evidence_text  # noqa: E402
+from bench.strategies.policies import MEASURED, field_policies  # noqa: E402
 
 PAGES = ("traces.md", "strategies.md", "report.md", "ci.md", "metrics.md", "leaderboard.md")
 NEVER_ACTED = "never acted here"
@@ -210,12 +212,28 @@ def leaderboard(_: str | None) -> Iterator[str]:
         yield ""
         same: dict[tuple[str, ...], list[str]] = {}
         for row in rows:
-            figures = (span(row, "provider"), span(row, "none"), row["fault rate"], row["far recall"], row["verdict"])
+            changes = f"{row['changed']} / {float(row['invented'] or 0):.1%} / {row['hidden']}"
+            figures = (
+                span(row, "provider"),
+                span(row, "none"),
+                row["fault rate"],
+                row["far recall"],
+                changes,
+                row["fits"],
+                row["verdict"],
+            )
             same.setdefault(figures, []).append(f"`{row['policy']}`")
         never = [name for figures, names in same.items() if figures[-1] == NEVER_ACTED for name in names]
         acting = [(", ".join(names), *figures) for figures, names in same.items() if figures[-1] != NEVER_ACTED]
-        yield from table(("policy", "with the cache", "without", "fault rate", "far recall", "verdict"), acting)
+        yield from table(
+            ("policy", "with the cache", "without", "fault rate", "far recall", "changed", "fits", "verdict"), acting
+        )
         yield from (f"Never acted: {', '.join(sorted(never))}.", "") if never else ()
+    yield from ("### Published outcomes", "")
+    near = {f"`{entry.name}`": nearest(f"{entry.kind}={entry.name}") for entry in field_policies()}
+    told = [(name, evidence_text(found).partition(": ")[2]) for name, found in near.items() if found is not None]
+    yield from table(("policy", "the nearest experiment, and what happened there"), told)
+    yield "No experiment is near the other policies."
 
 
 def span(row: dict[str, str], economy: str) -> str:

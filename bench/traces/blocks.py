@@ -48,6 +48,17 @@ class Blocks:
         rest = Said(role, self.content, tuple(self.calls), self.reasoning)
         return [*self.results, rest] if self.parts or self.calls or self.thoughts or not self.results else self.results
 
+    def turn(self, **more: Any) -> list[Said]:
+        """The pieces of an answer that a format keeps apart as one turn, its texts a line each, then the results that came within it."""
+        if not (self.parts or self.calls or self.thoughts):
+            return self.results
+        whole = "\n".join(text_of((part,)) for part in self.parts)
+        return [Said("assistant", whole, tuple(self.calls), self.reasoning, **more), *self.results]
+
+    def text(self, text: str) -> None:
+        """Add a text to show."""
+        self.parts.append(TextPart(text=text))
+
     def add(self, block: Node, with_tools: bool) -> None:
         """Sort a block; what is neither call, thought nor result is a part to show, and so are these where tools are told elsewhere."""
         kind = block["type"].text_or_none() if isinstance(block.value, dict) else None

@@ -211,7 +211,9 @@ class Document:
         `.jsonl`, or is called `.json` and is empty or what git leaves of it (marks of a conflict, a pointer to its large files).
         """
         raw, endings = self.disk_bytes.removeprefix(_BOM), self.path.suffixes
-        begins = raw.startswith((_GZIP, _ZSTD)) or _OBJECTS.match(raw) is not None
+        packed, found = raw.startswith((_GZIP, _ZSTD)), self._expanded
+        begins = _OBJECTS.match(raw if isinstance(found, TraceError) else found) is not None
+        begins = begins or (packed and isinstance(found, TraceError))
         left = ".json" in endings and (not raw.strip() or raw.startswith(_LEFT_BY_GIT))
         return self.problem is not None and (begins or left or ".jsonl" in endings)
 

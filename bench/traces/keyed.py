@@ -17,7 +17,7 @@ from .steps import Said
 _CALLS, _RESPONSES = ("functionCall", "function_call", "toolUse"), ("functionResponse", "function_response")
 _KEYS = {"text", *_CALLS, *_RESPONSES, "inlineData", "inline_data", "fileData", "file_data", "toolResult", "reasoningContent", "image",
          "document", "video", "guardContent", "cachePoint", "executableCode", "executable_code", "codeExecutionResult", "code_execution_result",
-         "json", "searchResult"}  # fmt: skip
+         "json", "searchResult", "citationsContent"}  # fmt: skip
 _WRAPPED = {"output", "result", "content", "error"}
 """Keys under which these interfaces want a tool's text, since they take objects only."""
 _SILENT = {"cachePoint", "thoughtSignature", "thought_signature"}
@@ -78,6 +78,8 @@ def typed_part(part: Node, unread: Unread) -> Node:
         return held.made({"type": "reasoning", "content": None if text.value is None else text["text"].value})
     if key == "guardContent":
         return held.made({"type": "text", "text": held["text"]["text"].text()})
+    if key == "citationsContent":
+        return held.made({"type": "text", "text": "".join(item["text"].text() for item in held["content"].items())})
     drawn = inside(held, "source", "bytes").value if isinstance(held.value, dict) else None
     if key == "image" and isinstance(drawn, str):
         return held.made(_picture(f"image/{held['format'].text_or_none() or '*'}", drawn))

@@ -77,8 +77,8 @@ def spans_of(values: Sequence[Node]) -> list[TracedSpan]:
     for value in values:
         for single in value.items() if isinstance(value.value, list) else [value]:
             inner = single["trace"] if single.has("trace") else single
-            spans = [single] if single.has("context") else _inside(inner, *_SPANS)
-            found += map(_printed if single.has("context") else _exported, spans)
+            printed = single.has("context") and at(single, "context", "trace_id").value is not None
+            found += [_printed(single)] if printed else map(_exported, _inside(inner, *_SPANS))
             for record in _inside(single, ("resourceLogs",), ("scopeLogs",), ("logRecords",)):
                 records.setdefault(_id(record["spanId"]), []).append(_event(record))
     for span in found:

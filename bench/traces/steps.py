@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -74,24 +74,6 @@ class Said:
     def text(self) -> str:
         """The text of the message; `""` where it has none."""
         return text_of(self.content)
-
-
-@dataclass
-class TurnPieces:
-    """One answer of a model in the making, out of the pieces that a format keeps apart."""
-
-    texts: list[str] = field(default_factory=list)
-    calls: list[ToolCall] = field(default_factory=list)
-    thoughts: list[str] = field(default_factory=list)
-    results: list[Said] = field(default_factory=list)
-
-    def said(self, **more: Any) -> list[Said]:
-        """The turn, then the results that came within it; nothing for a turn without any piece."""
-        if not (self.texts or self.calls or self.thoughts):
-            return self.results
-        reasoning = "\n".join(filter(None, self.thoughts)) or None
-        turn = Said("assistant", "\n".join(self.texts), calls=tuple(self.calls), reasoning=reasoning, **more)
-        return [turn, *self.results]
 
 
 def result(text: Content, call_id: str = "", name: str = "", *, failed: bool = False, **more: Any) -> Said:

@@ -146,7 +146,7 @@ def _converse(events: list[dict[str, Any]]) -> dict[str, Any]:
             block["toolUse"]["input"] = block["toolUse"].get("input", "") + told["delta"]["toolUse"]["input"]
         elif kind == "contentBlockDelta" and "text" in told["delta"]:
             block["text"] = block.get("text", "") + told["delta"]["text"]
-        elif kind == "contentBlockDelta":
+        elif kind == "contentBlockDelta" and "reasoningContent" in told["delta"]:
             thought = block.setdefault("reasoningContent", {"reasoningText": {"text": ""}})["reasoningText"]
             thought["text"] += told["delta"]["reasoningContent"].get("text", "")
         elif kind == "messageStop":

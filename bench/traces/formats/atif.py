@@ -6,11 +6,8 @@ import hashlib
 import re
 from typing import Any
 
-import msgspec
-
-from ...model import Content, ImagePart, Part, TextPart, ToolCall, Trace, Usage
+from ...model import Content, ImagePart, Part, TextPart, ToolCall, Usage
 from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register
-from ..lines import KEY, trace_of
 from ..nodes import inside, moment, picked
 from ..parts import simple
 from ..steps import Said, Steps
@@ -28,7 +25,7 @@ _DEEPEST = 20
 
 @register("reader", "atif")
 class Atif:
-    """One trajectory a file: `{schema_version, agent, steps}`. Written by `write_atif` (`atif_writing.py`), a trace comes back as it was.
+    """One trajectory a file: `{schema_version, agent, steps}`.
 
     An agent's step is a model turn, its observations the results of its calls; an observation without calls is a user turn. Tool
     definitions come first. Embedded sub-agents are threads before the observation that refers to them. Metrics are usage, costs are in
@@ -40,7 +37,7 @@ class Atif:
     keeps = Keeps(
         results="as shown",
         also=("usage", "times", "reasoning", "threads", "tools", "model"),
-        never="errors (an observation says none) and the untruncated result, except in files that the bench wrote, which hold all",
+        never="errors (an observation says none) and the untruncated result",
         tested="ATIF 1.6 and 1.7, written by hand after the RFC",
     )
 
@@ -58,28 +55,12 @@ class Atif:
         if known is None or known.group(1) != "1":
             told = version.text()[:40]
             raise version.fail(f"{told} is not version 1 of ATIF, which this reader knows — export it as v1.7")
-        ours = inside(whole, "extra", "bench")
-        if isinstance(ours.value, list) and KEY in as_dict(ours.value[0] if ours.value else None):
-            yield _restored(ours)
-            return
         run = _Trajectories()
         run.unread.keys(whole, _ROOT, "the trajectory")
         if whole["continued_trajectory_ref"].value is not None:
             run.unread.add("continuation of the trajectory in another file")
         run.tell(whole, "main", "agent")
         yield run.trace(document, "atif", whole, meta=_meta(whole, run.costs))
-
-
-def _restored(ours: Node) -> Trace:
-    """The trace that `write_atif` wrote beside its steps."""
-    try:
-        trace = trace_of(ours.value)
-    except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        raise ours.fail(f"{str(error)[:200]} — leave `bench` as it was written, or out") from None
-    indices = [step.index for step in trace.steps]
-    if indices != sorted(set(indices)):
-        raise ours.fail("two steps have one index — leave `bench` as it was written, or out")
-    return trace
 
 
 def _meta(whole: Node, costs: dict[int, float]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Sessions of Claude Code: the files below `~/.claude/projects`, and what `claude -p --output-format stream-json` (or `json`) writes."""
+"""Sessions of Claude Code: the files below `~/.claude/projects`, those of the web (`loglines`), and what `claude -p` writes as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ...model import ContextReset, ModelTurn, Outcome, ToolResult
-from .. import Confidence, Document, Keeps, Near, Node, PartOf, Traces, by_marks, register, values_of
+from .. import Confidence, Document, Keeps, Near, Node, PartOf, Traces, by_marks, dicts, register, values_of
 from ..chat import blocks_of, joined, said_of_anthropic
 from ..conversations import records
 from ..nodes import inside, moment
@@ -54,10 +54,10 @@ class ClaudeCode:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        lines = records(document)
+        lines = dicts(document.first.get("loglines")) or records(document)
         turns = [line for line in lines if line.get("type") in ("user", "assistant")]
         said = any(isinstance(line.get("message"), dict) for line in turns)
-        sessions = any("sessionId" in line or "session_id" in line for line in lines)
+        sessions = any({"sessionId", "session_id"} & line.keys() for line in lines) or "loglines" in document.first
         return by_marks({"lines of user or assistant with a message": said, "a session's id": sessions})
 
     def read(self, document: Document) -> Traces:
@@ -265,6 +265,8 @@ def _session_of(document: Document) -> tuple[list[tuple[Node, str]], dict[str, s
 def _lines(document: Document) -> list[Node]:
     """The lines of a file, or the members of the one list it is; those that are no objects raise TraceError."""
     nodes = values_of(document)
+    if len(nodes) == 1 and nodes[0].has("loglines"):  # a session of the web, as its address gives it
+        nodes = nodes[0]["loglines"].items()
     for node in nodes:
         node.object()
     if not nodes:

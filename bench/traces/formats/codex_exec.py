@@ -6,9 +6,10 @@ from typing import Any
 
 from ...model import ToolCall, compact_json
 from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register, values_of
+from ..blocks import Blocks
 from ..conversations import records
 from ..parts import usage_of
-from ..steps import Ran, Said, Steps, TurnPieces
+from ..steps import Ran, Said, Steps
 
 _EVENTS = {"thread.started", "turn.started", "turn.completed", "turn.failed", "item.started", "item.updated", "item.completed", "error"}  # fmt: skip
 _CALLS = {
@@ -59,7 +60,7 @@ class _ExecRun(Steps):
     def __init__(self) -> None:
         super().__init__()
         self.meta: dict[str, Any] = {}
-        self.turn = TurnPieces()
+        self.turn = Blocks()
         self.turns = 0
 
     def event(self, line: Node) -> None:
@@ -88,7 +89,7 @@ class _ExecRun(Steps):
         if kind in ("reasoning", "agent_message", "assistant_message"):
             if self.turn.calls:
                 self.end()
-            (self.turn.thoughts if kind == "reasoning" else self.turn.texts).append(item["text"].text())
+            (self.turn.thoughts.append if kind == "reasoning" else self.turn.text)(item["text"].text())
         elif kind in _CALLS:
             self._ran(item, kind)
         elif kind == "error":
@@ -99,7 +100,7 @@ class _ExecRun(Steps):
     def end(self, usage: Node | None = None) -> None:
         """Tell what was said and called as a turn, then the results."""
         alone = usage_of(usage) if usage is not None and not self.turns and not self.turn.calls else None
-        told, self.turn = self.turn.said(usage=alone), TurnPieces()
+        told, self.turn = self.turn.turn(usage=alone), Blocks()
         self.turns += bool(told)
         for said in told:
             self.say(said)

@@ -20,9 +20,11 @@ from ..records import answer_in, node_of, request_in
 from ..steps import Ran
 from ..streams import events_of_frames
 
-_BEGINS = re.compile(r"^(?:http_)?interactions:\n\s*- (?:request|request_sample):\n", re.MULTILINE)
+_BEGINS = re.compile(
+    r"^(?:http_)?interactions:\n\s*- (?:request|request_sample):\n|^requests:\n\s*- body:", re.MULTILINE
+)
 _INGEST = "/traces/ingest"
-_ASKS = re.compile(rb"""\b(?:messages|contents|input|inputText|prompt)\\?["']?:""")
+_ASKS = re.compile(rb"""\b(?:messages|contents|input|inputText|prompt)\\?["']?:|^- body: !!binary""", re.MULTILINE)
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _WORDS = {"": None, "null": None, "~": None, "true": True, "false": False}
 _DEEPEST, _MOST_DIGITS = 100, 300
@@ -57,7 +59,12 @@ class HttpCassette:
         """The cassette's runs in the order in which they began."""
         whole = _whole(document)
         interactions = first_of(whole, "interactions", "http_interactions").items()
-        records = [Node(whole.document, None, node.path, _record(node.object())) for node in interactions]
+        pairs = [(node.path, node.object()) for node in interactions]
+        for request, response in zip(
+            whole["requests"].items(), whole["responses"].items(), strict=False
+        ):  # LangChain's
+            pairs.append((request.path, {"request": request.value, "response": response.value}))
+        records = [Node(whole.document, None, path, _record(pair)) for path, pair in pairs]
         told = _OwnTracing([record for record in records if _INGEST in str(record.value.get("uri"))])
         calls = Calls(document, "http_cassette")
         for record in records:

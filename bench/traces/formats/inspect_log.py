@@ -67,8 +67,8 @@ class InspectLog:
             typical = any(name in _HEADERS or _ENTRY.fullmatch(name) for name in names)
             return Confidence.CERTAIN if typical else Confidence.NO
         head = as_dict(document.head)
-        evaluation, stated = {"task", "model"} <= as_dict(head.get("eval")).keys(), {"status", "version"} <= head.keys()
-        return by_marks({"an evaluation 'eval' with task and model": evaluation, "a 'status' and a 'version'": stated})
+        evaluation, stated = {"task", "model"} <= as_dict(head.get("eval")).keys(), {"status", "eval"} <= head.keys()
+        return by_marks({"an evaluation 'eval' with task and model": evaluation, "an 'eval' beside a 'status'": stated})
 
     def read(self, document: Document) -> Traces:
         """The log's samples in order; task, sample, epoch and times are in `meta`."""

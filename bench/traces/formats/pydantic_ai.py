@@ -6,10 +6,10 @@ from typing import Any
 
 from ...model import Content, ToolCall, Usage, as_text, compact_json
 from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register, values_of
-from ..blocks import sorted_blocks
+from ..blocks import Blocks, sorted_blocks
 from ..nodes import first_of, inside, moment, only_text
 from ..parts import Unread, arguments_of, usage_by_total
-from ..steps import Said, Steps, TurnPieces, result
+from ..steps import Said, Steps, result
 
 _HOLDERS = ("messages", "message_history", "all_messages", "new_messages", "agent_messages")
 
@@ -56,7 +56,7 @@ def _say(steps: Steps, message: Node) -> None:
     if kind == "response":
         model, ended = only_text(message["model_name"]), only_text(message["finish_reason"])
         usage = _usage(message["usage"])
-        for said in _turn(message, steps.unread).said() or [Said("assistant")]:
+        for said in _turn(message, steps.unread).turn() or [Said("assistant")]:
             if said.role == "assistant":
                 steps.say(said, t=t, model=model, finish_reason=ended, usage=usage)
             else:
@@ -78,12 +78,12 @@ def _say(steps: Steps, message: Node) -> None:
             steps.unread.kind("part", kind)
 
 
-def _turn(message: Node, unread: Unread) -> TurnPieces:
-    turn = TurnPieces()
+def _turn(message: Node, unread: Unread) -> Blocks:
+    turn = Blocks()
     for part in message["parts"].items():
         kind = part["part_kind"].text()
         if kind == "text":
-            turn.texts.append(part["content"].text())
+            turn.text(part["content"].text())
         elif kind == "thinking":
             turn.thoughts.append(part["content"].text_or_none() or "")
             unread.add("reasoning whose text is not recorded", not turn.thoughts[-1])

@@ -6,9 +6,10 @@ from typing import Any
 
 from ...model import Outcome, ToolCall, compact_json
 from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register, values_of
+from ..blocks import Blocks
 from ..chat import calls_of
 from ..nodes import at, inside, only_text, picked
-from ..steps import Ran, Said, Steps, TurnPieces
+from ..steps import Ran, Said, Steps
 
 _ASKED = {"user", "question", "task", "system"}
 _GRAPH = {"set_next_node", "call", "respond", "broadcast", "pass"}
@@ -60,7 +61,7 @@ class _Tape(Steps):
     def __init__(self, tape: Node) -> None:
         super().__init__()
         self.prompt, self.agent = "", "agent"
-        self.turn = TurnPieces()
+        self.turn = Blocks()
         self.routes: list[tuple[str, str]] = []
         context = tape["context"]
         text = context.value if isinstance(context.value, str) else only_text(inside(context, "content"))
@@ -86,7 +87,7 @@ class _Tape(Steps):
         if kind in _GRAPH:
             self._handed(step, kind, text)
         elif kind == "assistant":
-            self.turn.texts.append(text)
+            self.turn.text(text)
             self.turn.calls += calls_of(step)
         elif kind == "tool":
             self.say(Said("tool", text, call_id=step["tool_call_id"].text_or_none() or ""))
@@ -102,7 +103,7 @@ class _Tape(Steps):
     def _handed(self, step: Node, kind: str, text: str) -> None:
         """A step of the graph: its text is said, and where it goes is a decision."""
         if kind in ("call", "respond") and text:
-            self.turn.texts.append(text)
+            self.turn.text(text)
         following = step["next_node"].value
         taken = only_text(step["agent_name"]) or ("" if following is None else str(following))
         self.routes += [(taken, kind)] if taken else []
@@ -118,11 +119,11 @@ class _Tape(Steps):
 
     def _end(self) -> None:
         """Tell what one prompt made as a turn, then where it went."""
-        for said in self.turn.said():
+        for said in self.turn.turn():
             self.say(said, agent=self.agent)
         for taken, router in self.routes:
             self.route(taken, router, self.agent)
-        self.turn, self.routes = TurnPieces(), []
+        self.turn, self.routes = Blocks(), []
 
 
 def _words(value: Any) -> str:

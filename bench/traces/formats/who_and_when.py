@@ -34,7 +34,8 @@ _JSON = json.JSONDecoder(parse_constant=_refuse)
 
 @register("reader", "who_and_when")
 class WhoAndWhen:
-    """Runs of Who&When, one per file: `{question, history, mistake_agent, mistake_step, mistake_reason}`. Step indices are history positions.
+    """Runs of Who&When, one per file: `{question, history, mistake_agent, mistake_step, mistake_reason}`, or, as AgentRx publishes them, the
+    history of a Magentic-One run alone. Step indices are history positions.
 
     Hand-Crafted (Magentic-One), as its orchestrator saw it. Each `Updated Ledger` is a RouteDecision before its next model call, with the ledger
     as `state` and what the log shows next as `taken` (`next`, `replan`, `satisfied`, `terminated`; empty where the log ends first). An
@@ -60,7 +61,7 @@ class WhoAndWhen:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        head = as_dict(document.head)
+        head = {"history": document.head} if isinstance(document.head, list) else as_dict(document.head)
         history = dicts(head.get("history"))
         if not history or history != head["history"]:
             return by_marks({"labels of a mistake": "mistake_agent" in head, "a list 'history' of messages": False})
@@ -71,9 +72,10 @@ class WhoAndWhen:
 
     def read(self, document: Document) -> Traces:
         whole = document.node()
-        history = whole["history"].items()
+        told = whole if isinstance(whole.value, list) else whole["history"]
+        whole, history = whole.made({} if told is whole else whole.value), told.items()
         if not history:
-            raise whole["history"].fail("expected messages, got none — nothing was recorded")
+            raise told.fail("expected messages, got none — nothing was recorded")
         labels = {key: whole[key].value for key in _LABELS if whole.has(key)}
         if "mistake_step" in labels:
             labels["mistake_step"] = _step_number(whole["mistake_step"])
