@@ -48,7 +48,7 @@ class Blocks:
         rest = Said(role, self.content, tuple(self.calls), self.reasoning)
         return [*self.results, rest] if self.parts or self.calls or self.thoughts or not self.results else self.results
 
-    def turn(self, **more: Any) -> list[Said]:
+    def answer(self, **more: Any) -> list[Said]:
         """The pieces of an answer that a format keeps apart as one turn, its texts a line each, then the results that came within it."""
         if not (self.parts or self.calls or self.thoughts):
             return self.results

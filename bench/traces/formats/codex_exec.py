@@ -100,7 +100,7 @@ class _ExecRun(Steps):
     def end(self, usage: Node | None = None) -> None:
         """Tell what was said and called as a turn, then the results."""
         alone = usage_of(usage) if usage is not None and not self.turns and not self.turn.calls else None
-        told, self.turn = self.turn.turn(usage=alone), Blocks()
+        told, self.turn = self.turn.answer(usage=alone), Blocks()
         self.turns += bool(told)
         for said in told:
             self.say(said)

@@ -60,10 +60,8 @@ class HttpCassette:
         whole = _whole(document)
         interactions = first_of(whole, "interactions", "http_interactions").items()
         pairs = [(node.path, node.object()) for node in interactions]
-        for request, response in zip(
-            whole["requests"].items(), whole["responses"].items(), strict=False
-        ):  # LangChain's
-            pairs.append((request.path, {"request": request.value, "response": response.value}))
+        for asked, answered in zip(whole["requests"].items(), whole["responses"].items(), strict=False):
+            pairs.append((asked.path, {"request": asked.value, "response": answered.value}))
         records = [Node(whole.document, None, path, _record(pair)) for path, pair in pairs]
         told = _OwnTracing([record for record in records if _INGEST in str(record.value.get("uri"))])
         calls = Calls(document, "http_cassette")

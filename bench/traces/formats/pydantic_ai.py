@@ -56,7 +56,7 @@ def _say(steps: Steps, message: Node) -> None:
     if kind == "response":
         model, ended = only_text(message["model_name"]), only_text(message["finish_reason"])
         usage = _usage(message["usage"])
-        for said in _turn(message, steps.unread).turn() or [Said("assistant")]:
+        for said in _turn(message, steps.unread).answer() or [Said("assistant")]:
             if said.role == "assistant":
                 steps.say(said, t=t, model=model, finish_reason=ended, usage=usage)
             else:
