@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -33,12 +33,18 @@ def baseline_of(comparison: Comparison) -> Baseline:
     return msgspec.structs.replace(found, rules=comparison.rules)
 
 
-def earlier_values(comparison: Comparison, name: str, before: Mapping[str, str], missing: Mapping[str, str]) -> Against:
-    """The values of the strategies' earlier versions as a baseline. A strategy without an earlier version is compared with itself."""
+def earlier_values(
+    comparison: Comparison, name: str, before: Mapping[str, str], missing: Mapping[str, str], new: Collection[str] = ()
+) -> Against:
+    """The values of the strategies' earlier versions as a baseline, without the cases that are `new` since: they make up for none. A strategy without
+    an earlier version is compared with itself.
+    """
     judged_too = {item for rule in comparison.rules if needs_baseline(rule) for item in judged(rule, comparison)}
     names = {before.get(item, item): item for item in (*comparison.strategies, *judged_too) if item not in missing}
-    rows = (*comparison.summary, *comparison.rows)
-    accepted = accepted_from(rows, comparison.signature, comparison.metrics, names)
+    rows = [row for row in comparison.rows if row.case not in new]
+    traces = {case: sha for case, sha in comparison.signature.traces.items() if case not in new}
+    signature = msgspec.structs.replace(comparison.signature, traces=traces)
+    accepted = accepted_from([*([] if new else comparison.summary), *rows], signature, comparison.metrics, names)
     return Against(baseline=accepted, name=name, before={**before}, missing={**missing})
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..model.errors import BenchError
+from .git import git
 from .limits import limit, read_regular
 
 VARIABLE = "BENCH_CACHE"
@@ -28,9 +30,17 @@ def cache_folder(name: str) -> Path:
 
 
 def cache_of_cases() -> Cache | None:
-    """The cache of cases that a command uses: `BENCH_CACHE`, else the user's; None where it is off."""
+    """The cache of cases that a command uses: `BENCH_CACHE`, else the user's; None where it is off.
+
+    Raises BenchError for a folder that a repository brings its files for: a change of these would decide.
+    """
     said = os.environ.get(VARIABLE, "")
-    return None if said.lower() in ("off", "0") else Cache(Path(said) if said else cache_folder("cases"))
+    folder = Path(said) if said else cache_folder("cases")
+    if said.lower() in ("off", "0"):
+        return None
+    if folder.is_dir() and git(folder, "ls-files", "--", "."):
+        raise BenchError(f"{folder}: is a cache whose files are part of a repository — name another with {VARIABLE}")
+    return Cache(folder)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from ..model.errors import BenchError, one_line
 
@@ -28,6 +27,8 @@ _QUIET = {
     "GIT_ALLOW_PROTOCOL": "none",  # a clone without all its files would fetch them
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",  # a commit is what its hash says, whatever this clone puts in its place
+    "GIT_GRAFT_FILE": os.devnull,
 }
 _STARTS_NOTHING = ("core.fsmonitor=false", f"core.hooksPath={os.devnull}", "log.showSignature=false")
 _FILTER = re.compile(r"(?m)^(filter\..+)\.[a-z]+$")
@@ -101,40 +102,30 @@ def resolve(folder: Path, revision: str) -> str:
     return sha
 
 
-def unpack(sha: str, top: Path, folder: Path) -> None:
+def unpack(sha: str, top: Path, folder: Path, index: Path) -> None:
     """Write the files of a repository at a commit into an empty folder: a work tree for which neither hooks nor filters are started, with its links,
-    and with its submodules where they are cloned. The repository itself is not changed. Raises BenchError where this clone does not have the files.
+    its attributes, and its submodules where they are cloned. The repository itself is not changed. `index` is a new file of git's, by which
+    `is_unpacked` knows them again. Raises BenchError where this clone does not have the files.
     """
-    with TemporaryDirectory(prefix="bench-index-") as kept:
-        index = {"GIT_INDEX_FILE": str(Path(kept) / "index")}
-        settings = ("core.sparseCheckout=false", *_without_filters(top, everybodys=True))
-        for arguments in (("read-tree", sha), ("checkout-index", "--all", f"--prefix={folder}/")):
-            if git(top, *arguments, settings=settings, more=index, most_s=_UNPACKS_S) is None:
-                raise BenchError(
-                    f"{sha[:9]}: this clone does not hold what it was — fetch it with `git fetch --refetch`"
-                )
-        listed = git(top, "ls-files", "--stage", "-z", more=index) or b""
-    for line in listed.split(b"\0"):
+    folder.mkdir(parents=True, exist_ok=True)
+    for arguments in (("read-tree", sha), ("checkout-index", "--all", "--index")):
+        if _with_tree(top, folder, index, *arguments) is None:
+            raise BenchError(f"{sha[:9]}: this clone does not hold what it was — fetch it with `git fetch --refetch`")
+    for line in (_with_tree(top, folder, index, "ls-files", "--stage", "-z") or b"").split(b"\0"):
         about, _, name = line.partition(b"\t")
         inner = top / os.fsdecode(name)
         if about.startswith(b"160000") and top_of(inner) == inner.resolve():
             with contextlib.suppress(BenchError):  # its folder stays empty, and what is imported from it is not found
-                unpack(about.split()[1].decode(), inner, folder / os.fsdecode(name))
+                unpack(about.split()[1].decode(), inner, folder / os.fsdecode(name), index.with_name(f"{index.name}-"))
 
 
-def changed_since(folder: Path, sha: str) -> dict[str, str]:
-    """The files of a repository that differ from a commit, each with the letter of how: D (deleted), M (modified), A, T. A renamed file is none.
+def is_unpacked(top: Path, folder: Path, index: Path) -> bool:
+    """True if all files that `unpack` wrote are still what they were. Others may have come."""
+    return _with_tree(top, folder, index, "diff-files", "--quiet", "--ignore-submodules=all") is not None
 
-    Paths start from the top of the repository. Raises BenchError where git cannot say.
-    """
-    said = git(folder, "diff", "--name-status", "-z", "--find-renames", "--no-ext-diff", "--no-relative", sha,
-               "--ignore-submodules=dirty", settings=tuple(_without_filters(folder)))  # fmt: skip
-    if said is None:
-        raise BenchError(f"{sha[:9]}: git cannot say what changed since — fetch it with `git fetch --refetch`")
-    parts, found = iter(os.fsdecode(said).split("\0")), {}
-    for kind in parts:
-        if kind[:1] in ("R", "C"):
-            next(parts), next(parts)
-        elif kind:
-            found[next(parts)] = kind[:1]
-    return found
+
+def _with_tree(top: Path, folder: Path, index: Path, *arguments: str) -> bytes | None:
+    """The output of a git command about another work tree of a repository."""
+    settings = ("core.sparseCheckout=false", *_without_filters(top, everybodys=True))
+    more = {"GIT_INDEX_FILE": str(index), "GIT_WORK_TREE": str(folder)}
+    return git(top, *arguments, settings=settings, more=more, most_s=_UNPACKS_S)

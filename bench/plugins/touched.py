@@ -22,7 +22,9 @@ from .own_code import is_installed
 _STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty")
 _REACHES = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.bind", "socket.sendto")
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_EVENTS = frozenset((*_STARTS, *_REACHES, "open", "os.listdir", "os.scandir", "import", "sqlite3.connect"))
+_OPENS = ("open", "ctypes.dlopen", "sqlite3.connect", *_STARTS)
+_EVENTS = frozenset((*_OPENS, *_REACHES, "os.listdir", "os.scandir", "import"))
+_BENCH = str(Path(__file__).parents[1]) + os.sep
 _PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
 _AROUND = {str(Path(__file__).with_name(f"{name}.py")) for name in ("apart", "keeper", "touched")}
 _CODE = (".py", ".so", ".pyd", ".pyc")
@@ -49,7 +51,8 @@ class Touched(msgspec.Struct, frozen=True):
 
 
 def state_of(path: str) -> str:
-    """The state of a path: the hash of a file, the modules and folders in a folder, `""` where there is nothing.
+    """The state of a path: the hash of a file, the modules and folders in a folder (all names in it, where the path ends in `/`), the target of a
+    link that leads nowhere, `""` where there is nothing.
 
     Of what is installed the size and the time, since there are many.
 
@@ -57,14 +60,18 @@ def state_of(path: str) -> str:
     ('', 'other')
     """
     try:
-        about = os.lstat(path) if not os.path.exists(path) else _stat(path)
+        target = f"{os.readlink(path)}\n" if os.path.islink(path) else ""
+        if not os.path.exists(path):
+            return target
+        about = _stat(path)
         if stat.S_ISDIR(about.st_mode):
-            return _hash("\n".join(sorted(filter(_is_seen, os.listdir(path)))).encode("utf-8", "surrogatepass"))
+            names = os.listdir(path) if path.endswith(os.sep) else filter(_is_seen, os.listdir(path))
+            return target + _hash("\n".join(sorted(names)).encode("utf-8", "surrogatepass"))
         if not stat.S_ISREG(about.st_mode):
-            return "other"
+            return f"{target}other"
         if is_installed(path):
-            return f"{about.st_size} {about.st_mtime_ns}"
-        return _hash(Path(path).read_bytes())
+            return f"{target}{about.st_size} {about.st_mtime_ns}"
+        return target + _hash(Path(path).read_bytes())
     except (OSError, ValueError):
         return ""
 
@@ -84,6 +91,8 @@ def _variable(value: str | None) -> str:
 
 _stat = os.stat
 _paths: set[str] = set()
+_taken: set[str] = set()
+_looked: set[str] = set()
 _names: set[str] = set()
 _why: list[str] = []
 
@@ -98,12 +107,30 @@ def watch() -> None:
         _names.add(os.fsdecode(name))
         return encoded(name)
 
-    def looked(path: Any, *more: Any, **named: Any) -> os.stat_result:
-        _add(path)
-        return _stat(path, *more, **named)
-
     os.environ.encodekey = asked
-    os.stat = looked
+    os.stat, os.lstat = _noting(os.stat), _noting(os.lstat)
+    os.access, os.readlink = _noting(os.access), _noting(os.readlink)
+
+
+def _noting(function: Any) -> Any:
+    """A function that looks at a path, which is noted."""
+
+    @functools.wraps(function)
+    def noted(path: Any, *more: Any, **named: Any) -> Any:
+        _add(path, *([_looked] if _is_theirs() else []))
+        return function(path, *more, **named)
+
+    return noted
+
+
+def taken() -> list[str]:
+    """The files that were opened to be read, loaded or started so far."""
+    return sorted(_taken)
+
+
+def looked_at() -> list[str]:
+    """The files and folders (these end in `/`) that somebody else's code has asked about so far, without opening them."""
+    return sorted(_looked)
 
 
 def touched() -> Touched:
@@ -114,41 +141,60 @@ def touched() -> Touched:
     )
 
 
-def _is_ours() -> bool:
-    """True if it is not the code that asks, but the process around it."""
-    frame: FrameType | None = sys._getframe(2)
+def _asker(above: int = 2) -> str:
+    """The file of the code that asks, behind Python's own."""
+    frame: FrameType | None = sys._getframe(above)
+    file = ""
     while frame is not None:
         file = frame.f_code.co_filename
         if file in _AROUND or "site-packages" in file or not file.startswith(_PYTHON):
-            return file in _AROUND
+            return file
         frame = frame.f_back
-    return False
+    return file
+
+
+def _is_theirs() -> bool:
+    """True if neither the bench nor Python itself asks."""
+    file = _asker(3)
+    return bool(file) and not file.startswith(_BENCH) and ("site-packages" in file or not file.startswith(_PYTHON))
 
 
 def _heard(known: set[str], event: str, given: tuple[Any, ...]) -> None:
-    if event not in _EVENTS or _is_ours():
+    if event not in _EVENTS or _asker() in _AROUND:
         return
     if event == "open":
         path, _, flags = given
         if isinstance(path, int):  # an open file, whose path was heard when it was opened
             return
-        _add(path)
-        if isinstance(flags, int) and flags & _WRITES and "__pycache__" not in os.fspath(path) and path != os.devnull:
+        writes = isinstance(flags, int) and flags & _WRITES
+        _add(path, *([] if writes and flags & os.O_ACCMODE == os.O_WRONLY else [_taken]))
+        if writes and "__pycache__" not in os.fspath(path) and path != os.devnull:
             _why.append("it writes files")
     elif event in ("os.listdir", "os.scandir"):
-        _add(given[0] or ".")
+        folder = given[0] or "."
+        if sys._getframe(1).f_code.co_filename.startswith("<frozen importlib"):  # it looks for modules
+            _add(folder)
+        elif isinstance(folder, str | bytes | os.PathLike):
+            _add(os.path.join(os.fsdecode(folder), ""), *([_looked] if _is_theirs() else []))
     elif event == "import":
         name, file = given[0], given[1]
         if file and "lib-dynload" not in str(file) and name.partition(".")[0] not in known:
             _why.append(f"it loads compiled code, which may read anything: {one_line(name)}")
-    elif event in _STARTS:
-        _why.append("it starts processes")
     elif event in _REACHES:
         _why.append("it uses the network")
-    elif event == "sqlite3.connect":
-        _why.append("it opens a database")
+    else:
+        for item in given[:2]:
+            for path in item if isinstance(item, list | tuple) else (item,):
+                _add(path, _taken)
+        if event in _STARTS:
+            _why.append("it starts processes")
+        elif event == "sqlite3.connect":
+            _why.append("it opens a database")
 
 
-def _add(path: Any) -> None:
-    if isinstance(path, str | bytes | os.PathLike):
-        _paths.add(os.path.abspath(os.fsdecode(path)))
+def _add(path: Any, *also: set[str]) -> None:
+    text = os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ""
+    if text and "\0" not in text:
+        whole = os.path.abspath(text) + (os.sep if text.endswith(os.sep) else "")
+        for places in (_paths, *also):
+            places.add(whole)

@@ -75,7 +75,7 @@ def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
 class ScenarioTraces:
     """The traces of a scenario, each with what the scenario says and asks of it, read one file at a time.
 
-    `skipped`, `damaged` and `stored` are those of a `TraceSource`: whole once all have been read.
+    `skipped`, `damaged`, `sha256s` and `stored` are those of a `TraceSource`: whole once all have been read.
     """
 
     plan: Scenario
@@ -83,6 +83,7 @@ class ScenarioTraces:
     limits: Limits
     skipped: list[tuple[str, str]] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
+    sha256s: Mapping[str, str] = field(default_factory=dict)
     stored: Mapping[str, StoredTrace] = field(default_factory=dict)
     expected: Callable[[int], int] = int
 
@@ -90,7 +91,7 @@ class ScenarioTraces:
         questions = Questions(self.plan.probes, self.where)
         if self.plan.path is not None and not self.plan.outside:
             require_inside(self.plan.traces, self.plan.base)
-        source = TraceSource(self.plan.traces, self.plan.base, limits=self.limits)
+        source = TraceSource(self.plan.traces, self.plan.base, limits=self.limits, still=True)
         self.stored, self.expected = source.stored, source.expected
         known = set()
         for trace in source:
@@ -98,6 +99,7 @@ class ScenarioTraces:
             labels, probes = self.plan.labels.get(trace.id, {}), questions.of(trace)
             _require_about(labels, trace, self.where)
             yield trace, {**labels, **({LABEL: probes} if probes else {})}
+        self.sha256s = source.sha256s
         self.skipped.extend(source.skipped)
         self.damaged.extend(source.damaged)
         for case in self.plan.labels:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -23,6 +23,7 @@ from ..traces import Loaded, TraceSource
 from .engines import Engine
 from .given import ScenarioTraces
 from .scenario import Scenario
+from .since import JudgeThen
 
 REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
 """The reference strategies that every comparison holds beside the declared ones, as brackets."""
@@ -86,7 +87,7 @@ class Job:
     require_baseline: bool = False
     baseline: Baseline | None = None
     earlier: Earlier | None = None
-    rules_then: tuple[GateRule, ...] = ()
+    judge: JudgeThen = field(default_factory=JudgeThen)
     gone: tuple[str, ...] = ()
 
     @property
@@ -129,8 +130,10 @@ def against_of(comparison: Comparison, job: Job) -> Against:
     """The baseline that a comparison is held against: its scenario's, or the strategies' own earlier selves."""
     if job.earlier is not None:
         before = {name: strategy.name for name, strategy in job.earlier.strategies.items()}
-        found = earlier_values(comparison, job.earlier.name, before, job.earlier.missing)
-        return msgspec.structs.replace(found, required=job.require_baseline, rules=job.rules_then, gone=job.gone)
+        shas, known = job.source.sha256s, job.judge.recordings
+        new = {case for case in comparison.case_ids if known is not None and shas.get(case, "") not in known}
+        found = earlier_values(comparison, job.earlier.name, before, job.earlier.missing, new)
+        return msgspec.structs.replace(found, required=job.require_baseline, rules=job.judge.rules, gone=job.gone)
     if job.baseline is None:
         return Against(required=job.require_baseline, gone=job.gone)
     stale = stale_metrics(comparison.signature, job.baseline, comparison.metrics)

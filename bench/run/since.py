@@ -1,22 +1,43 @@
-"""A scenario's judge as it was: its gates, and the scenarios, baselines and recordings that are no longer what they were."""
+"""A scenario's judge as it was: its gates and questions, and the scenarios, baselines and recordings that are no longer what they were."""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from ..comparison.judging import parse_rule, rules_on
 from ..comparison.loosened import loosened
-from ..files.git import changed_since, top_of
+from ..files.limits import read_regular
 from ..model import GateRule
-from ..model.errors import BenchError, ScenarioError
-from ..strategies.earlier import Earlier
+from ..model.errors import BenchError, ScenarioError, TraceError, one_line
+from ..strategies.earlier import Earlier, as_written
+from ..traces import TraceSource
+from ..traces.paths import given_files
 from .scenario import Scenario, meant_as_scenario, table_at
 
 _BASELINE = ".baseline.json"
-_NO_TRACE = (".md", ".py", ".toml", ".txt")
+_BESIDE = (".md", ".py", ".toml", ".txt")
+"""Endings of what lies beside recordings, and is one only where a reader knows it."""
+_SETTINGS = {"model": None, "calibrate": True, "cache": "provider"}
+"""The keys of a scenario that change every number, with what they are where nothing is written."""
+_POINTER = re.compile(rb"version https://git-lfs[^\n]*\n(?:[^\n]*\n)*?oid sha256:([0-9a-f]{64})\n")
+
+
+@dataclass(frozen=True)
+class JudgeThen:
+    """A scenario's judge at a revision: its gates for the strategies of now, a clause on each thing that was loosened or is gone since, and the
+    sha256 of every recording that it had; None where there was no such scenario.
+    """
+
+    rules: tuple[GateRule, ...] = ()
+    gone: tuple[str, ...] = ()
+    recordings: frozenset[str] | None = None
 
 
 def orphaned(plan: Scenario) -> Iterator[str]:
@@ -26,61 +47,119 @@ def orphaned(plan: Scenario) -> Iterator[str]:
             yield f"{file.name} is a baseline whose scenario is gone"
 
 
-def judge_at(
-    plan: Scenario, then: Earlier, rules: Sequence[GateRule], made: Mapping[str, Sequence[str]]
-) -> tuple[tuple[GateRule, ...], tuple[str, ...]]:
-    """The gates that a scenario had at a revision, for the strategies of now, and a clause on each thing that was loosened or is gone since.
-
-    `made` are the strategies that each declared name stands for now.
-    """
+def judge_at(plan: Scenario, then: Earlier, rules: Sequence[GateRule], made: Mapping[str, Sequence[str]]) -> JudgeThen:
+    """The judge that a scenario had at a revision. `made` are the strategies that each declared name stands for now."""
     if plan.path is None:
-        return (), ()
+        return JudgeThen()
     try:
-        table = table_at(then.base / plan.path.name, f"{plan.path} at {then.sha[:9]}") or {}
+        table = table_at(then.base / plan.path.name, f"{plan.path} at {then.sha[:9]}")
+        now = table_at(plan.path, str(plan.path)) or {}
     except ScenarioError as error:
-        return (), (str(error),)
-    gone = [*_files_gone(plan, then, [text for text in table.get("traces", ()) if isinstance(text, str)])]
-    written = table.get("strategies")
-    before = [name for name in written if name not in made] if isinstance(written, dict) else []
+        return JudgeThen(gone=(str(error),))
+    gone = [*_files_gone(plan, then)]
+    if table is None:
+        return JudgeThen(gone=tuple(gone))
+    traces = [text for text in table.get("traces", ()) if isinstance(text, str)]
+    gone += [f"traces {pattern!r} are no longer named" for pattern in sorted({*traces} - {*plan.traces})]
+    recordings, others = _recordings(plan, then, traces)
+    gone += others
     known: list[GateRule] = []
     for number, gate in enumerate(table.get("gates", ()), 1):
         try:
             known.append(parse_rule(gate, f"gates[{number}]", number))
         except (BenchError, AttributeError) as error:
             gone.append(f"{error}: that gate of then cannot be judged now")
-    for name in before:
-        if any(fnmatchcase(name, rule.strategy) for rule in known):
+    for name in sorted(_declared(table) - _declared(now)):
+        if any(fnmatchcase(name, rule.strategy) or fnmatchcase(name, f"{rule.strategy}-*") for rule in known):
             gone.append(f"strategy {name}, which was judged, is gone")
+    gone += _asked_otherwise(table, now)
     there = rules_on(known, made)
     names = [name for several in made.values() for name in several]
-    return there, (*loosened(rules, there, names), *gone)
+    return JudgeThen(there, (*loosened(rules, there, names), *gone), frozenset(recordings))
 
 
-def _files_gone(plan: Scenario, then: Earlier, traces: Sequence[str]) -> Iterator[str]:
-    top = top_of(plan.base)
-    if top is None or plan.path is None or plan.baseline_path is None:
+def _declared(table: Mapping[str, Any]) -> set[str]:
+    """The names of a scenario's strategies, at each of their settings."""
+    try:
+        return {name for name, _ in as_written(table.get("strategies", {}))}
+    except (BenchError, AttributeError):
+        return set()
+
+
+def _asked_otherwise(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """A clause on each question, label, budget and setting of then that is not one of now."""
+    for probe in (probe for probe in then.get("probes", ()) if probe not in now.get("probes", ())):
+        yield f"the probe {one_line(probe.get('question', ''))[:60]!r} is gone or asks something else"
+    for case, said in then.get("labels", {}).items():
+        if any(now.get("labels", {}).get(case, {}).get(name) != value for name, value in said.items()):
+            yield f"the labels of {case} are gone or say something else"
+    for budget in (budget for budget in then.get("budgets", ()) if budget not in now.get("budgets", ())):
+        yield f"the budget of {budget} tokens is gone"
+    for key, usual in _SETTINGS.items():
+        before, here = then.get(key, usual), now.get(key, usual)
+        if before != here:
+            yield f"{key} was {before!r} and is {here!r}"
+
+
+def _files_gone(plan: Scenario, then: Earlier) -> Iterator[str]:
+    """A clause on the scenario's baseline, and on each scenario of the repository, that is no longer where it was, nor under another name there."""
+    top, folder = then.place.top, then.place.then
+    if top is None or folder is None or plan.path is None or plan.baseline_path is None:
         return
-    for pattern in sorted({*traces} - {*plan.traces}):
-        yield f"traces {pattern!r} are no longer named"
-    for name, kind in changed_since(plan.base, then.sha).items():
-        file = top / name
-        inside = Path(os.path.relpath(file, plan.base.resolve())).as_posix()
-        if kind == "D" and file == plan.baseline_path.resolve():
-            yield f"{file.name} is gone"
-        elif (
-            kind == "D"
-            and file.suffix == ".toml"
-            and file.parent == plan.base.resolve()
-            and meant_as_scenario(then.base / file.name)
-        ):
-            yield f"scenario {file.name} is gone"
-        elif kind in "DM" and any(_names(pattern, inside) for pattern in traces):
-            yield f"recording {inside} {'is gone' if kind == 'D' else 'is another one'}"
+    if (then.base / plan.baseline_path.name).exists() and not plan.baseline_path.exists():
+        yield f"{plan.baseline_path.name} is gone"
+    for file in sorted(folder.rglob("*.toml")):
+        place = top / file.relative_to(folder)
+        if not place.exists() and file.is_file() and meant_as_scenario(file):
+            beside = (other for other in place.parent.glob("[!.]*.toml") if not (file.parent / other.name).exists())
+            if not any(_sha256(other) == _sha256(file) for other in beside):
+                yield f"scenario {Path(os.path.relpath(place, plan.base.resolve())).as_posix()} is gone"
 
 
-def _names(pattern: str, file: str) -> bool:
-    """True if an entry of `traces` names a file: itself, its folder, or a pattern."""
-    places = [os.path.normpath(text) for text in (pattern, pattern.partition(":")[2]) if text]
-    if file.endswith(_NO_TRACE) and file not in places:
+def _recordings(plan: Scenario, then: Earlier, traces: Iterable[str]) -> tuple[set[str], list[str]]:
+    """The sha256 of every recording that was there, as it was and as it is, and a clause on each that is gone or another one."""
+    top, folder = then.place.top, then.place.then
+    known: set[str] = set()
+    gone: list[str] = []
+    here: set[str | None] = set()
+    for text in traces if top is not None and folder is not None else ():
+        for given in _files(text, then.base):
+            was = Path(then.place.of_then(given))
+            place = Path(os.path.normpath(given))
+            now = top / place.relative_to(folder) if place.is_relative_to(folder) else place  # type: ignore[operator,arg-type]
+            before, after = _sha256(was), _sha256(now)
+            known |= {sha for sha in (before, after) if sha is not None}
+            if before in (None, after) or (was.suffix in _BESIDE and not _is_recording(was, text)):
+                continue
+            if after is None:
+                here = here or {_sha256(Path(file)) for text in plan.traces for file in _files(text, plan.base)}
+            if after is not None or before not in here:
+                named = Path(os.path.relpath(now, plan.base.resolve())).as_posix()
+                gone.append(f"recording {named} is {'gone' if after is None else 'another one'}")
+    return known, list(dict.fromkeys(gone))
+
+
+def _files(text: str, base: Path) -> list[str]:
+    """The files on this machine that an entry of `traces` stands for; none where it stands for nothing."""
+    try:
+        return [str(file.path) for file in given_files(text, base).files if isinstance(file.path, Path)]
+    except TraceError:
+        return []
+
+
+def _is_recording(file: Path, text: str) -> bool:
+    """True if a reader knows a file."""
+    try:
+        return any(True for _ in TraceSource([str(file)]))
+    except BenchError:
         return False
-    return any(file == place or file.startswith(f"{place}/") or fnmatchcase(file, place) for place in places)
+
+
+def _sha256(file: Path) -> str | None:
+    """The sha256 of a file, or that of the file which a pointer of git stands for; None for no file."""
+    try:
+        data = read_regular(file)
+    except (OSError, ValueError):
+        return None
+    pointer = _POINTER.match(data[:1000])
+    return pointer[1].decode() if pointer else hashlib.sha256(data).hexdigest()

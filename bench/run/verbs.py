@@ -218,8 +218,8 @@ def run_scenario(
             return declared_at(base / plan.path.name, f"{plan.path} at {sha[:9]}") if plan.path else None
 
         with strategies_at(against, given, written_at, plan.base, plan.budgets, running.limits) as then:
-            rules, gone = judge_at(plan, then, job.rules, given.names)
-            return _compared(asked, replace(job, earlier=then, rules_then=rules, gone=(*gone, *job.gone)))
+            judge = judge_at(plan, then, job.rules, given.names)
+            return _compared(asked, replace(job, earlier=then, judge=judge, gone=(*judge.gone, *job.gone)))
 
 
 def declared_by(plan: Scenario, limits: Limits) -> Declared:

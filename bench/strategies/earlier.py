@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from ..files.git import resolve, top_of, unpack
-from ..model.errors import EndedError, ScenarioError, SpecError
+from ..files.git import is_unpacked, resolve, top_of, unpack
+from ..files.writing import scratch
+from ..model.errors import BenchError, EndedError, ScenarioError, SpecError
 from ..plugins.apart import Limits
 from ..plugins.command import TARGET
 from ..plugins.registry import Plugin
@@ -27,15 +27,20 @@ Written = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Earlier:
-    """A revision's strategies by the name of their present selves, and why others have no earlier self, by name too. `base` holds what the scenario's
-    folder held there.
+    """A revision's strategies by the name of their present selves, and why others have no earlier self, by name too. `place` is where its files lie,
+    its `base` holds what the scenario's folder held there.
     """
 
     name: str
     sha: str
-    base: Path
+    place: Place
     strategies: dict[str, Strategy]
     missing: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def base(self) -> Path:
+        """The folder of the scenario, as it was."""
+        return self.place.base or Path()
 
     @property
     def skipped(self) -> tuple[tuple[str, str], ...]:
@@ -61,15 +66,15 @@ def strategies_at(
     differ: no file, and no scenario there. BenchError for an unknown revision.
     """
     sha, top = resolve(base, revision), (top_of(base) or base).resolve()
-    with TemporaryDirectory(prefix="bench-against-") as kept:
-        folder = Path(kept).resolve()
-        unpack(sha, top, folder)
+    with scratch("against") as kept:
+        folder, index = kept / "files", kept / "index"
+        unpack(sha, top, folder, index)
         place = Place(None, top, folder)
         place = replace(place, base=Path(place.of_then(str(base.resolve()))))
         then = _Then(sha, base, place, present, tuple(budgets), limits or Limits())
         try:
             written = written_at(place.base or base, sha)
-            items = list(_as_now(then.own) if written is None else _as_written(written))
+            items = list(_as_now(then.own) if written is None else as_written(written))
         except (ScenarioError, SpecError) as error:
             found: dict[str, Strategy] = {}
             missing = {strategy.name: str(error) for strategy in then.own}
@@ -80,7 +85,11 @@ def strategies_at(
                 raise ScenarioError(f"--against {revision}: {what}, so none differs between revisions")
         try:
             name = f"{revision} ({sha[:9]})" if revision != sha else sha[:9]
-            yield Earlier(name, sha, place.base or base, found, missing)
+            yield Earlier(name, sha, place, found, missing)
+            if not is_unpacked(top, folder, index):
+                raise BenchError(
+                    f"--against {revision}: its files were changed while they were measured — look at what the strategies write"
+                )
         finally:
             for strategy in found.values():
                 if strategy.apart is not None:
@@ -185,7 +194,7 @@ def _as_now(strategies: Iterable[Strategy]) -> Iterator[_Item]:
             yield strategy.name, {slot: [str(item.spec) for item in found] for slot, found in strategy.plugins.items()}
 
 
-def _as_written(strategies: Written) -> Iterator[_Item]:
+def as_written(strategies: Written) -> Iterator[_Item]:
     """Every strategy of a scenario at each of its settings."""
     for name, slots in strategies.items():
         for values, filled in at_settings(slots):

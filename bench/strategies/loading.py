@@ -18,7 +18,7 @@ from ..plugins.apart import Apart, Limits, Link, NoAnswer
 from ..plugins.own_code import NeedsChild, compile_from_source, forget_imported, import_from, is_installed, not_here
 from ..plugins.registry import KINDS, Entry, Parameter, Plugin, entries
 from ..plugins.spec import parse_spec
-from ..plugins.touched import watch
+from ..plugins.touched import looked_at, state_of, taken, watch
 from . import Strategy, strategy_of
 from .own_calls import serve_clients
 
@@ -62,29 +62,23 @@ class Place:
             os.environ["PYTHONPATH"] = os.pathsep.join(map(self.of_then, os.environ["PYTHONPATH"].split(os.pathsep)))
         if Path(here).is_dir():
             os.chdir(here)
-        sys.addaudithook(self._note)
 
     def borrowed_modules(self) -> list[str]:
         """The modules that come from the repository as it is now, and not from the revision."""
         files = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
         return [name for name, file in files.items() if file and name != "__main__" and self.of_then(file) != file]
 
-    def _note(self, event: str, given: tuple[Any, ...]) -> None:
-        """Note each file of the repository as it is now that is opened, loaded or started."""
-        if event not in _OPENING or (event == "open" and len(given) > 2 and _only_writes(given[2])):
-            return
-        for item in given[:2]:
-            for path in item if isinstance(item, list | tuple) else (item,):
-                text = os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ""
-                if text and "\0" not in text and self.of_then(text) != text:
-                    _OPENED.add(text)
-
     def require_then(self) -> None:
         """Raise SpecError where code of the revision used what is not of the revision."""
         if self.top is None or self.then is None:
             return
         borrowed = [str(getattr(sys.modules[name], "__file__", name)) for name in self.borrowed_modules()]
-        named = sorted({Path(path).resolve().relative_to(self.top).as_posix() for path in (*borrowed, *_OPENED)})
+        borrowed += [path for path in taken() if self.of_then(path) != path]
+        for path in looked_at():
+            there = self.of_then(path)
+            end = os.sep if path.endswith(os.sep) else ""
+            borrowed += [path] if there != path and state_of(there + end) != state_of(path) else []
+        named = sorted({Path(path).resolve().relative_to(self.top).as_posix() for path in borrowed})
         if named:
             more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
             what = f"a file of this repository is not taken from the revision: {', '.join(named[:NAMED])}{more}"
@@ -93,14 +87,6 @@ class Place:
 
 NAMED = 3
 """The most files that one error names."""
-
-_OPENING = {"open", "ctypes.dlopen", "sqlite3.connect", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn"}
-_OPENED: set[str] = set()
-"""The files of the working tree that this process opened in place of those of its revision."""
-
-
-def _only_writes(flags: Any) -> bool:
-    return isinstance(flags, int) and flags & os.O_ACCMODE == os.O_WRONLY
 
 
 class _PluginSeen(msgspec.Struct, frozen=True):

@@ -81,13 +81,19 @@ class TraceSource:
 
     `skipped` (file and reason), `damaged` (the files among these that cannot be read) and `sha256s` (trace id to the sha256 of its file) grow as
     the iteration goes on and are complete at its end; each iteration starts anew. Errors: those of `load`, raised when met; a missing file or an
-    unknown format before anything is read.
+    unknown format before anything is read. `still`: a file that changes before it is read is an error.
     """
 
     def __init__(
-        self, paths: Sequence[str], base: Path | None = None, *, strict: bool = False, limits: Limits | None = None
+        self,
+        paths: Sequence[str],
+        base: Path | None = None,
+        *,
+        strict: bool = False,
+        limits: Limits | None = None,
+        still: bool = False,
     ) -> None:
-        self.paths, self.base, self.strict = tuple(paths), base or Path(), strict
+        self.paths, self.base, self.strict, self.still = tuple(paths), base or Path(), strict, still
         self.limits = limits or Limits()
         self.skipped: list[tuple[str, str]] = []
         self.damaged: list[str] = []
@@ -113,6 +119,7 @@ class TraceSource:
             readers.open(name)
         self.files, self.files_read = sum(len(given.files) for given in everything), 0
         known, found = _Known(), 0
+        states = {file.path: _state(file) for given in everything for file in given.files} if self.still else {}
         for given in everything:
             before, found_before = len(self.skipped), found
             folders: dict[Path, list[Path]] = {}
@@ -121,6 +128,10 @@ class TraceSource:
             for file in given.files:
                 self.files_read += 1
                 document = Document(*file, () if given.named else folders[file.path.parent])
+                if self.still and _state(file) != states[file.path]:
+                    raise document.fail(
+                        "was changed by what was measured before it — look at what the strategies write"
+                    )
                 for own in self._traces(document, given, readers):
                     trace, reason = known.named(own, file, document.sha256)
                     if reason:
@@ -156,6 +167,15 @@ class TraceSource:
             self.damaged.append(document.name)
         self.skipped.append((document.name, _without_name(why_not, document.name)))
         return ()
+
+
+def _state(file: InputFile) -> tuple[int, ...]:
+    """The state by which a file on this machine is known again."""
+    try:
+        about = None if isinstance(file.path, FarPath) else file.path.stat()
+    except OSError:
+        about = None
+    return () if about is None else (about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
 
 
 class _Known:

@@ -193,8 +193,7 @@ def test_what_a_repository_wants_started_is_not(settings, started):
     assert commit_of(Path()).dirty
     assert resolve(Path("scenarios"), "HEAD") == start
     there = program.parent / "there"
-    there.mkdir()
-    unpack(start, Path().resolve(), there)
+    unpack(start, Path().resolve(), there, program.parent / "index")
     assert (there / SUMMARIZERS).read_text() == SUMMARIZERS.read_text().removesuffix("\n")
     assert not mark.exists()
 
@@ -211,7 +210,7 @@ def test_nothing_is_fetched_and_what_this_clone_lacks_is_said(started, tmp_path_
     monkeypatch.chdir(part)
     git("config", "remote.origin.uploadpack", str(program))
     with pytest.raises(BenchError, match=r"this clone does not hold what it was — fetch it"):
-        unpack(start, Path().resolve(), tmp_path_factory.mktemp("there"))
+        unpack(start, Path().resolve(), tmp_path_factory.mktemp("there"), part / ".git" / "other")
     assert not mark.exists()
 
 
@@ -239,7 +238,7 @@ def test_a_git_that_answers_anything_is_no_git(says, tmp_path, monkeypatch):
         resolve(Path(), "HEAD")
     monkeypatch.setattr("bench.files.git._UNPACKS_S", 0.3)
     with contextlib.suppress(BenchError):  # one that says nothing and ends well is believed
-        unpack("0" * 40, Path(), tmp_path / "there")
+        unpack("0" * 40, Path(), tmp_path / "there", tmp_path / "index")
 
 
 def test_a_name_that_leads_out_of_the_repository_is_no_file_of_it(tmp_path_factory):
@@ -255,7 +254,7 @@ def test_a_name_that_leads_out_of_the_repository_is_no_file_of_it(tmp_path_facto
     there = tmp_path_factory.mktemp("there") / "work"
     for tree_of in (outer, "0" * 40):
         with pytest.raises(BenchError, match="this clone does not hold what it was"):
-            unpack(tree_of, Path(), there)
+            unpack(tree_of, Path(), there, there.with_name("index"))
         assert not list(there.parent.rglob("*.py"))
-    unpack(inner, Path(), there)
+    unpack(inner, Path(), there, there.with_name("index"))
     assert {path.name for path in there.iterdir()} == {"x.py", "x.txt", "link.py"}

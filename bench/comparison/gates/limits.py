@@ -9,7 +9,7 @@ from typing import Any
 from ...model import Comparison, GateRule, MetricInfo, Row, Verdict
 from ...text.wording import counted, exact
 from ..judging import ROUNDING, gate, losses_on, value_text, why_not
-from ..rows import NOTHING
+from ..rows import NOTHING, summary_row
 
 
 def _problem(min: float | None = None, max: float | None = None) -> str | None:
@@ -34,6 +34,8 @@ def limits(
     rule: GateRule, comparison: Comparison, strategy: str, *, min: float | None = None, max: float | None = None
 ) -> Verdict:
     """A fixed lower or upper limit on a metric, over all cases or on the worst one.
+
+    Where cases are new since the baseline, those that it knows must be within the limit by themselves: new ones make up for none.
 
     A value that is only a bound is judged by the worse end: `min` by the least it can be, `max` by the most. A strategy that raised on a
     case fails; a value that could not be measured, or only in part, is inconclusive, unless what was measured is enough to fail. A
@@ -75,10 +77,14 @@ def limits(
     by_case = comparison.rows_of(strategy, rule.metric)
     whole = comparison.row(strategy, rule.metric)
     rows = by_case if rule.over == "worst_case" else [whole] if whole is not None else []
+    before = _of_known(rule.metric, comparison, by_case) if rule.over == "all" else None
+    rows = [*rows, before] if before is not None else rows
     unknown = [row for row in rows if not decided(row)]
     measured = sorted(filter(decided, rows), key=slack)
     closest = measured[0] if measured else None
     where = f" on {closest.case}" if closest is not None and closest.case else ""
+    if closest is not None and closest is before:
+        where = f" over the cases that {comparison.against.name} has"
     if closest is not None and slack(closest) < -ROUNDING:
         worst = closest if closest.case else _worst(by_case, at_min(closest))
         named = f"; worst on {worst.case} ({value_text(worst)})" if worst is not None and not closest.case else ""
@@ -94,6 +100,14 @@ def limits(
         return verdict("inconclusive", f"{strategy}: {rule.metric} has no value here")
     over = where or f" over {counted(len(comparison.cases), 'case')}"
     return verdict("pass", f"{strategy}: {rule.metric} is {value_text(closest)}{over}, within {bounds}", closest)
+
+
+def _of_known(metric: str, comparison: Comparison, by_case: Sequence[Row]) -> Row | None:
+    """The value over the cases that a baseline knows; None without one, or without a new case."""
+    then = comparison.against.baseline
+    rows = [row for row in by_case if then is not None and row.case in then.signature.traces]
+    info = comparison.metrics.get(metric)
+    return summary_row(info, rows[0].strategy, rows) if info is not None and 0 < len(rows) < len(by_case) else None
 
 
 def _worst(by_case: Sequence[Row], low: bool) -> Row | None:
