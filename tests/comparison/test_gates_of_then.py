@@ -110,6 +110,91 @@ def test_what_vanished_is_named_and_fails_where_a_baseline_is_required(gone, nam
     assert named in said
 
 
+def moved_to(place):
+    def change():
+        Path(place).parent.mkdir(exist_ok=True)
+        Path("b.toml").rename(place)
+
+    return change
+
+
+def a_link():
+    Path("orders.jsonl").rename("easy")
+    Path("easy").write_text(ORDERS.replace("W128", "W127"))
+    Path("orders.jsonl").symlink_to("easy")
+
+
+def written(old, new):
+    def change():
+        assert old in SCENARIO.read_text()
+        SCENARIO.write_text(SCENARIO.read_text().replace(old, new))
+
+    return change
+
+
+def another_recording():
+    Path("orders.jsonl").write_text(ORDERS.replace("W128", "W127"))
+
+
+ASKS = """traces = [{traces}]
+budgets = [4000, 8000]
+strategies.mine = {{ summarizer = "truncate:limit=4000|5000" }}
+[[probes]]
+question = "How much is it?"
+expected = 128.25
+type = "number"
+"""
+
+
+@pytest.mark.slow  # two replays
+@pytest.mark.parametrize(
+    ("traces", "change", "named"),
+    [
+        ("orders.jsonl", moved_to("attic/b.toml"), "scenario b.toml is gone"),
+        ("orders.jsonl", moved_to(".b.toml"), "scenario b.toml is gone"),
+        ("orders.jsonl", moved_to("b.toml.off"), "scenario b.toml is gone"),
+        ("orders.jsonl", moved_to("c.toml"), ""),  # it is there, as it was
+        ("orders.jsonl", a_link, "recording orders.jsonl is another one"),
+        (".", another_recording, "recording orders.jsonl is another one"),
+        ("*s.jsonl", another_recording, "recording orders.jsonl is another one"),
+        ("{here}/orders.jsonl", another_recording, "recording orders.jsonl is another one"),
+        ("orders.jsonl", written("128.25", "127.25"), "the probe 'How much is it?' is gone or asks something else"),
+        ("orders.jsonl", written("[4000, 8000]", "[8000]"), "the budget of 4000 tokens is gone"),
+        ("orders.jsonl", written("4000|5000", "5000|6000"), "strategy mine-4000, which was judged, is gone"),
+        ("orders.jsonl", written("budgets", 'model = "gpt-4o"\nbudgets'), "model was None and is 'gpt-4o'"),
+    ],
+)
+def test_what_is_asked_and_of_which_recordings_is_that_of_the_revision(traces, change, named):
+    SCENARIO.write_text(ASKS.format(traces=repr(traces.format(here=Path.cwd()))) + GATE.replace('"mine"', '"mine*"'))
+    Path("b.toml").write_text(HEAD + GATE + "# b")
+    commit("asked")
+    change()
+    code, said = judged("--against", "HEAD", "--require-baseline")
+    assert (named in said, "the judge is that of" in said) == (True, bool(named)), said
+    assert (code == 1) == bool(named), said
+
+
+@pytest.mark.slow  # many replays
+def test_new_recordings_make_up_for_none():
+    easy = [json.dumps({**step, "id": "n"} if "id" in step else step) for step in map(json.loads, ORDERS.splitlines())]
+    SCENARIO.write_text(
+        HEAD.replace("orders.jsonl", "*.jsonl")
+        + GATE.replace("5%", "50%")
+        + GATE.replace('max_drop = "5%"', "min = 0.5")
+    )
+    commit("all recordings")
+    for number in range(30):
+        text = "\n".join(easy).replace('"n"', f'"n{number}"').replace("Which", f"{number} which")
+        Path(f"n{number}.jsonl").write_text(
+            text.replace(json.loads(easy[3])["seen"], " ".join(f"W{number}{one}" for one in range(10, 19)))
+        )
+    written("5000", "60")()
+    code, said = judged("--against", "HEAD")
+    assert code == 1
+    assert "new cases, not judged" in said
+    assert "over the cases that HEAD" in said
+
+
 def test_an_orphaned_baseline_is_found():
     Path("gone.baseline.json").write_text("{}")
     assert bench("run", SCENARIO, "--update-baseline") == 0

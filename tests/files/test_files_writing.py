@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -12,6 +13,7 @@ import pytest
 
 from bench.files.writing import (
     folder_in_place,
+    scratch,
     settle,
     write_atomically,
     write_new,
@@ -209,3 +211,25 @@ def test_what_somebody_changed_since_is_not_taken_back(tmp_path, monkeypatch):
         Path("a").write_bytes(b"their own")
         settle()
         assert Path("a").read_bytes() == b"their own"
+
+
+def test_a_journal_that_somebody_planted_removes_nothing_of_theirs(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    file = tmp_path / "kept"
+    file.write_text("x")
+    about = file.stat()
+    planted = tmp_path / "agent-memory-bench" / "writing" / "999999999-x"
+    planted.parent.mkdir(parents=True)
+    state = [about.st_ino, about.st_size, about.st_mtime_ns]
+    move = {"path": str(file), "staged": str(file), "state": state, "old": None}
+    planted.write_text(json.dumps({"moves": [move], "decides": None, "was": None}))
+    settle()
+    assert (file.read_text(), planted.exists()) == ("x", False)
+
+
+def test_a_scratch_folder_goes_and_the_next_one_removes_that_of_a_killed_process(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / ".here.bench-999999999-x").mkdir()
+    with scratch("here") as folder:
+        assert [path.name for path in tmp_path.iterdir()] == [folder.name]
+    assert not [*tmp_path.iterdir()]

@@ -1,4 +1,4 @@
-"""Secrets as providers' documentation and people's files show them: 70 kinds, written down one by one and not from the bench's own patterns."""
+"""Secrets as providers' documentation and people's files show them: 96 kinds, written down one by one and not from the bench's own patterns."""
 
 from __future__ import annotations
 
@@ -102,6 +102,32 @@ def kinds(seed: int) -> dict[str, tuple[str, str]]:
         "kubeconfig": (r(ALNUM, 48), "users:\n- name: admin\n  user:\n    token: {}\n"),
         "kubeconfig key": (r(BASE64, 400) + "==", "    client-key-data: {}"),
         "bearer in curl": (r(ALNUM, 40), 'curl -H "Authorization: Bearer {}" https://api.local'),
+        "bitbucket": ("ATBB" + r(ALNUM, 28), "curl -u me:{} https://api.bitbucket.org"),
+        "mailgun in a call": ("key-" + r(HEX, 32), "curl --user 'api:{}' https://api.mailgun.net/v3"),
+        "mailchimp alone": (r(HEX, 32) + "-us6", "key {}"),
+        "braintree": (f"access_token$production${r(LOWER + DIGITS, 16)}${r(HEX, 32)}", "braintree {}"),
+        "npm login": (r(BASE64, 32), "_auth={}"),
+        "nuget": ("oy2" + r(LOWER + DIGITS, 43), "dotnet nuget push x.nupkg --api-key {}"),
+        "cargo": ("cio" + r(ALNUM, 32), '[registry]\ntoken = "{}"'),
+        "pgpass": (r(ALNUM, 14), "db.internal:5432:prod:app:{}"),
+        "mysql": (r(ALNUM, 14), "mysql -h db -u root -p{} app"),
+        "curl": (r(ALNUM, 14), "curl -u bob:{} https://api.local"),
+        "heroku, new": (f"HRKU-{r(HEX, 8)}-{r(HEX, 4)}-{r(HEX, 4)}-{r(HEX, 4)}-{r(HEX, 12)}", "{}"),
+        "new relic alone": ("NRAK-" + r(UPPER + DIGITS, 27), "{}"),
+        "sentry alone": ("sntrys_" + r(BASE64, 120), "{}"),
+        "circleci": ("CCIPAT_" + r(ALNUM, 22) + "_" + r(HEX, 40), "{}"),
+        "buildkite": ("bkua_" + r(HEX, 40), "{}"),
+        "figma": ("figd_" + r(URLSAFE, 40), "X-Figma-Token: {}"),
+        "notion, old": ("secret_" + r(ALNUM, 43), "notion {}"),
+        "tailscale": (f"tskey-auth-{r(ALNUM, 12)}CNTRL-{r(ALNUM, 32)}", "tailscale up --authkey {}"),
+        "netlify, new": ("nfp_" + r(ALNUM, 36), "{}"),
+        "a flag": ("7" + r(ALNUM, 23), "vercel deploy --token {}"),
+        "django": ("django-insecure-" + r(HEX, 50), "SECRET_KEY = '{}'"),
+        "laravel": ("base64:" + r(BASE64, 43) + "=", "APP_KEY={}"),
+        "maven": (r(ALNUM, 14), "<server><id>x</id><password>{}</password></server>"),
+        "azure devops": (r(LOWER + DIGITS, 52), "AZURE_DEVOPS_EXT_PAT={}"),
+        "putty": (r(BASE64, 64), "Private-Lines: 1\n{}\nPrivate-MAC: 00"),
+        "wireless": ("7" + r(ALNUM, 13), 'network={{\n psk="{}"\n}}'),
         "url password": (r(ALNUM, 16), "amqps://svc:{}@mq.local:5671/%2f"),
     }  # fmt: skip
     return {kind: (secret, text.format(secret)) for kind, (secret, text) in found.items()}

@@ -15,7 +15,8 @@ from handmade import opened, shell
 from repository import bench as bench_command
 
 import bench.run.case
-from bench.files.cache import Cache
+from bench.files.cache import Cache, cache_of_cases
+from bench.model.errors import BenchError
 from bench.plugins.touched import Touched
 from bench.reports import report_pieces
 from bench.run.cache import CaseCache
@@ -213,6 +214,16 @@ def test_what_was_looked_at_is_held_against_what_is_there(tmp_path: Path) -> Non
     file.write_text("x")
     assert not seen.is_as_it_was()
     assert not Touched(why="it starts processes").is_as_it_was()
+
+
+def test_a_cache_that_a_repository_brings_decides_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BENCH_CACHE", str(folder / "kept"))
+    made(folder)
+    subprocess.run(["git", "init", "--quiet", str(folder)], check=True)
+    assert cache_of_cases() is not None
+    subprocess.run(["git", "-C", str(folder), "add", "--force", "kept"], check=True)
+    with pytest.raises(BenchError, match="files are part of a repository"):
+        cache_of_cases()
 
 
 def test_the_command_shows_and_clears_it(

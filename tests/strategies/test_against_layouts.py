@@ -168,6 +168,30 @@ def test_a_file_of_data_is_that_of_the_revision_or_is_named(opened, code, reposi
 
 
 @pytest.mark.slow  # each replays twice
+@pytest.mark.parametrize(
+    "looked", ["access({}, 0)", "path.exists({})", "path.lexists({})", "listdir({}[:-5]).count('flag')"]
+)
+def test_a_file_whose_presence_alone_is_asked_for_by_an_absolute_name_is_named(looked, repository):
+    asks = f"__import__('os').{looked.format(repr(f'{repository}/flag'))}"
+    written({"bench/summarizers.py": f"def summarize(result):\n    return result.text[: 60 if {asks} else None]\n"})
+    commit("a flag")
+    written({"flag": ""})
+    found, said = judged()
+    assert found == 3, said
+    assert "is not taken from the revision" in said
+
+
+@pytest.mark.slow  # replays twice
+def test_a_strategy_that_writes_into_the_files_of_the_revision_ends_the_run(repository, capsys):
+    commit("whole")
+    files = "glob.glob(f'{tempfile.gettempdir()}/.against.bench-*/files/bench/scenario.toml')"
+    reach = f"import glob, tempfile\n    for file in {files}:\n        open(file, 'w').write('x')"
+    written({"bench/summarizers.py": f"def summarize(result):\n    {reach}\n    return result.text\n"})
+    assert bench("run", "bench/scenario.toml", "--against", "HEAD", "--jobs", 1) == 2
+    assert "its files were changed while they were measured" in capsys.readouterr().err
+
+
+@pytest.mark.slow  # each replays twice
 @pytest.mark.parametrize("how", ["by its file", "run"])
 def test_code_that_is_found_by_an_absolute_name_is_named(how, repository):
     file = str(repository / MEMORY)
