@@ -89,7 +89,7 @@ def _variable(value: str | None) -> str:
     return "" if value is None else _hash(value.encode("utf-8", "surrogatepass"))
 
 
-_stat = os.stat
+_stat, _lstat = os.stat, os.lstat
 _paths: set[str] = set()
 _taken: set[str] = set()
 _looked: set[str] = set()
@@ -117,10 +117,18 @@ def _noting(function: Any) -> Any:
 
     @functools.wraps(function)
     def noted(path: Any, *more: Any, **named: Any) -> Any:
-        _add(path, *([_looked] if _is_theirs() else []))
+        if function is _stat or not _is_folder(path):  # to resolve a path is to look at each folder above it
+            _add(path, *([_looked] if _is_theirs() else []))
         return function(path, *more, **named)
 
     return noted
+
+
+def _is_folder(path: Any) -> bool:
+    try:
+        return stat.S_ISDIR(_lstat(path).st_mode)
+    except (OSError, ValueError, TypeError):
+        return False
 
 
 def taken() -> list[str]:
@@ -172,10 +180,10 @@ def _heard(known: set[str], event: str, given: tuple[Any, ...]) -> None:
             _why.append("it writes files")
     elif event in ("os.listdir", "os.scandir"):
         folder = given[0] or "."
-        if sys._getframe(1).f_code.co_filename.startswith("<frozen importlib"):  # it looks for modules
+        if "importlib" in sys._getframe(1).f_code.co_filename or not _is_theirs():  # it looks for modules and packages
             _add(folder)
         elif isinstance(folder, str | bytes | os.PathLike):
-            _add(os.path.join(os.fsdecode(folder), ""), *([_looked] if _is_theirs() else []))
+            _add(os.path.join(os.fsdecode(folder), ""), _looked)
     elif event == "import":
         name, file = given[0], given[1]
         if file and "lib-dynload" not in str(file) and name.partition(".")[0] not in known:
