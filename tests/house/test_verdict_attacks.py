@@ -33,6 +33,8 @@ AT_IMPORT = {
     "replaces_metrics": "from bench.metrics import metrics\nfor m in metrics().values(): object.__setattr__(m, 'samples', lambda e: ())",
     "renames_every_function": EVERY_FUNCTION + "        one.__defaults__ = None",
     "empties_every_function": EVERY_FUNCTION + "        try: one.__code__ = (lambda *a, **k: None).__code__\n        except ValueError: pass",
+    "describes_itself_as_nobody": "import msgspec\nmsgspec.json.encode = lambda *a, **k: b'{}'",
+    "describes_itself_as_another": "import msgspec\nkept = msgspec.json.encode\nmsgspec.json.encode = lambda value, **k: kept(msgspec.structs.replace(value, name='reference') if hasattr(value, 'plugins') else value)",
     "clears_modules": "import sys\nfor name in [n for n in sys.modules if n.startswith('bench.')]: del sys.modules[name]",
     "poisons_modules": "import sys\nsys.modules['msgspec'] = sys.modules['json'] = None",
     "poisons_meta_path": "import sys\nsys.meta_path.insert(0, None)",
