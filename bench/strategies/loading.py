@@ -186,11 +186,8 @@ def described(child: Apart, item: Any, name: str | None, place: Place) -> Strate
         plugins = {slot: tuple(_plugin(one, place.base) for one in several) for slot, several in seen.plugins.items()}
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise NoAnswer("it left its process unable to answer") from error
-    return Strategy(
-        name or seen.name,
-        plugins,  # by its own name it would slip past its gates
-        apart=_Loaded(child, item, name, place, seen.threads),
-    )
+    named = name or seen.name  # by another name it would slip past its gates
+    return Strategy(named, plugins, apart=_Loaded(child, item, name, place, seen.threads))
 
 
 def _plugin(seen: _PluginSeen, base: Path | None) -> Plugin:
