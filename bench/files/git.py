@@ -121,7 +121,7 @@ def unpack(sha: str, top: Path, folder: Path, index: Path) -> None:
 
 def is_unpacked(top: Path, folder: Path, index: Path) -> bool:
     """True if all files that `unpack` wrote are still what they were. Others may have come."""
-    return _with_tree(top, folder, index, "diff-files", "--quiet", "--ignore-submodules=all") is not None
+    return _with_tree(top, folder, index, "update-index", "--ignore-submodules", "--refresh") is not None
 
 
 def _with_tree(top: Path, folder: Path, index: Path, *arguments: str) -> bytes | None:

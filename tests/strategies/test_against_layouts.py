@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -182,10 +183,13 @@ def test_a_file_whose_presence_alone_is_asked_for_by_an_absolute_name_is_named(l
 
 
 @pytest.mark.slow  # replays twice
-def test_a_strategy_that_writes_into_the_files_of_the_revision_ends_the_run(repository, capsys):
+def test_a_strategy_that_writes_into_the_files_of_the_revision_ends_the_run(
+    repository, capsys, monkeypatch, tmp_path_factory
+):
     commit("whole")
-    files = "glob.glob(f'{tempfile.gettempdir()}/.against.bench-*/files/bench/scenario.toml')"
-    reach = f"import glob, tempfile\n    for file in {files}:\n        open(file, 'w').write('x')"
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("ours")))  # not those of a test beside this one
+    files = f"glob.glob('{tempfile.gettempdir()}/.against.bench-*/files/bench/scenario.toml')"
+    reach = f"import glob\n    for file in {files}:\n        open(file, 'w').write('x')"
     written({"bench/summarizers.py": f"def summarize(result):\n    {reach}\n    return result.text\n"})
     assert bench("run", "bench/scenario.toml", "--against", "HEAD", "--jobs", 1) == 2
     assert "its files were changed while they were measured" in capsys.readouterr().err
