@@ -74,7 +74,7 @@ class OpenHands:
 
 def _is_event(event: dict[str, Any]) -> bool:
     of_the_first = {"action", "args"} <= event.keys() or {"observation", "content"} <= event.keys()
-    return of_the_first or ("timestamp" in event and event.get("kind") in EVENTS)
+    return of_the_first or ("timestamp" in event and event.get("kind") in (*EVENTS,))
 
 
 def _folder(document: Document, only: Node) -> Trace:
