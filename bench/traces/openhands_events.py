@@ -100,15 +100,7 @@ class Events(Steps):
     def metrics(self, metrics: Node) -> None:
         """Note the usage and the latency of each answer; metrics that hold sums only say nothing here."""
         for told in at(metrics, "token_usages").items():
-            prompt = told["prompt_tokens"].count()
-            usage = None if prompt is None else Usage(
-                prompt_tokens=prompt,
-                completion_tokens=told["completion_tokens"].count() or 0,
-                cached_prompt_tokens=told["cache_read_tokens"].count(),
-                cache_write_tokens=told["cache_write_tokens"].count(),
-                reasoning_tokens=told["reasoning_tokens"].count(),
-            )  # fmt: skip
-            self._used(told["response_id"], usage, told["model"])
+            self._used(told["response_id"], usage_of(told), told["model"])
         for told in at(metrics, "response_latencies").items():
             answer, seconds = told["response_id"].text_or_none(), told["latency"].seconds()
             if answer and seconds is not None:

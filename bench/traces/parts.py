@@ -171,17 +171,17 @@ def usage_of(node: Node) -> Usage | None:
         told = _count(node, *_SPELLED["prompt"]) is not None
         return usage_by_total(prompt + tools, completion, total, **counts) if told else None
     details = _details(node, "prompt_tokens_details", "input_tokens_details", "input_token_details")
-    made = _details(node, "completion_tokens_details", "output_tokens_details", "output_token_details")
+    made = _details(node, "completion_tokens_details", "output_tokens_details", "output_token_details", "details")
     read, written = node["cache_read_input_tokens"].count(), node["cache_creation_input_tokens"].count()
     if by_input and details is None:  # Anthropic itself counts cached tokens beside the input, not in it
         prompt += (read or 0) + (written or 0)
-    reasoning = _count(made, "reasoning_tokens", "reasoning")
+    reasoning = _count(made or node, "reasoning_tokens", "reasoning", "reasoning_output_tokens")
     if reasoning and total == prompt + completion + reasoning:  # xAI counts reasoning beside the completion
         completion += reasoning
-    cached, anew = (
-        _count(details, "cached_tokens", "cache_read"),
-        _count(details, "cache_creation_tokens", "cache_creation"),
-    )
+    cached = _count(details, "cached_tokens", "cache_read")
+    read = _count(node, "cached_input_tokens", "cache_read_tokens", "cached_tokens") if read is None else read
+    anew = _count(details, "cache_creation_tokens", "cache_creation")
+    anew = _count(node, "cache_write_tokens") if anew is None else anew
     return Usage(
         prompt_tokens=prompt,
         completion_tokens=completion,

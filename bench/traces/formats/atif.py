@@ -8,8 +8,8 @@ from typing import Any
 
 from ...model import Content, ImagePart, Part, TextPart, ToolCall, Usage
 from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register
-from ..nodes import inside, moment, picked
-from ..parts import simple
+from ..nodes import moment, picked
+from ..parts import simple, usage_of
 from ..steps import Said, Steps
 
 _VERSION = re.compile(r"(?:ATIF-)?v?(\d+)(?:\.\d+)*")
@@ -136,14 +136,7 @@ class _Trajectories(Steps):
         if metrics.value is None:
             return None
         self.unread.keys(metrics, _METRICS, "metrics")
-        prompt = metrics["prompt_tokens"].count()
-        return None if prompt is None else Usage(
-            prompt_tokens=prompt,
-            completion_tokens=metrics["completion_tokens"].count() or 0,
-            cached_prompt_tokens=metrics["cached_tokens"].count(),
-            cache_write_tokens=inside(metrics, "extra", "cache_creation_input_tokens").count(),
-            reasoning_tokens=inside(metrics, "extra", "reasoning_tokens").count(),
-        )  # fmt: skip
+        return usage_of(metrics.made(as_dict(metrics["extra"].value) | metrics.object()))
 
     def _result(self, result: Node, step: Node, thread: str, agent: str) -> None:
         """An observation: the result of the call it names, else of the step's next call; without calls it is what the environment says."""

@@ -173,7 +173,7 @@ class _Rollout(Steps):
         if isinstance(before, dict) and isinstance(self.totals, dict) and _inputs(self.totals) < _inputs(before):
             self.whole += _inputs(before)  # the session was taken up again, and counts from the beginning
         turn = next((step for step in reversed(self.steps) if isinstance(step, ModelTurn)), None)
-        usage = _usage(info["last_token_usage"])
+        usage = usage_of(info["last_token_usage"])
         if usage is None:
             return
         if self.counts_first:
@@ -217,15 +217,6 @@ def _counts_first(lines: list[Node]) -> bool:
             told.append(None)
     around = [(before, after) for before, at, after in zip(told, told[1:], told[2:], strict=False) if at is None]
     return around.count((False, True)) > sum(before is True for before, _ in around)
-
-
-def _usage(node: Node) -> Usage | None:
-    """A token count in the terms of the model; the input holds the cached tokens, the output the reasoning."""
-    usage = usage_of(node)
-    if usage is None:
-        return None
-    cached, reasoning = node["cached_input_tokens"].count(), node["reasoning_output_tokens"].count()
-    return msgspec.structs.replace(usage, cached_prompt_tokens=cached, reasoning_tokens=reasoning)
 
 
 def _ran(said: Said, end: Node | None) -> Ran:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model import Content, ToolCall, Usage, as_text, compact_json
+from ...model import Content, ToolCall, as_text, compact_json
 from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register, values_of
 from ..blocks import Blocks, sorted_blocks
-from ..nodes import first_of, inside, moment, only_text
-from ..parts import Unread, arguments_of, usage_by_total
+from ..nodes import moment, only_text
+from ..parts import Unread, arguments_of, usage_of
 from ..steps import Said, Steps, result
 
 _HOLDERS = ("messages", "message_history", "all_messages", "new_messages", "agent_messages")
@@ -55,7 +55,7 @@ def _say(steps: Steps, message: Node) -> None:
     t, kind = moment(message["timestamp"]), message["kind"].text()
     if kind == "response":
         model, ended = only_text(message["model_name"]), only_text(message["finish_reason"])
-        usage = _usage(message["usage"])
+        usage = usage_of(message["usage"])
         for said in _turn(message, steps.unread).answer() or [Said("assistant")]:
             if said.role == "assistant":
                 steps.say(said, t=t, model=model, finish_reason=ended, usage=usage)
@@ -123,14 +123,3 @@ def _block(item: Any) -> dict[str, Any]:
     if kind == "binary" and media.startswith("image/") and isinstance(held.get("data"), str):
         return {"type": "blob", "modality": "image", "mime_type": media, "content": held["data"]}
     return {"type": kind, "held": compact_json(held)}
-
-
-def _usage(node: Node) -> Usage | None:
-    """The usage, which counts cached tokens within the input, by its present or its earlier names."""
-    prompt = None if node.value is None else first_of(node, "input_tokens", "request_tokens").count()
-    if prompt is None:
-        return None
-    read, written = (node[key].count() for key in ("cache_read_tokens", "cache_write_tokens"))
-    completion = first_of(node, "output_tokens", "response_tokens").count() or 0
-    reasoning = inside(node, "details", "reasoning_tokens").count()
-    return usage_by_total(prompt, completion, None, read=read, written=written, reasoning=reasoning)
