@@ -78,6 +78,8 @@ def _spent(items: list[Candidate]) -> Iterator[Block]:
     for name, title in PARTS.items():
         if any(_share(item.spent, name) for item in items):
             columns[number(title)] = lambda item, name=name: _part(item.spent, name)  # type: ignore[misc]
+    if len({item.cases for item in items}) > 1:
+        columns[number("runs that fit")] = lambda item: quantity(item.cases, "cases")
     columns[number("served from the cache")] = lambda item: quantity(item.cached_share, "fraction")
     yield table_of(items, columns, "Dollars of one run, with their share of its price.")
 
