@@ -7,7 +7,7 @@ import re
 import statistics
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -38,6 +38,8 @@ SENTENCES, ALTERED = 12, 12
 _CHARS, _QUOTED_CHARS = 200, 60
 _BYTES = 4  # of one character, at most
 _HASH = re.compile(r"(?<!\w)(?=\d*[a-f])[0-9a-f]{8,}(?!\w)")
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_LINE = re.compile(r"^[ \t]*(\d{1,9})(?:[ \t:|→.)\]-]+(.*))?$", re.MULTILINE)
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s|$)|\n|$)")
 _COUNTED = (
     r"chars?|characters?|tokens?|lines?|rows?|bytes|words?|items?|more|messages?|results?|steps?|calls?|columns?|records?|[kmKM]i?[bB]|omitted|left|total"
@@ -159,9 +161,13 @@ class SaidBefore:
         return min(self._first.get(text, math.inf), self._first.get(text.casefold(), math.inf))
 
     def begins(self, text: str) -> bool:
-        """True if something said begins so: half a word at a cut."""
-        place = bisect_left(self._sorted, text)
-        return place < len(self._sorted) and self._sorted[place].startswith(text)
+        """True if something said begins so, or if of its words the last one does and the others are said: half a word at a cut."""
+        *others, last = re.findall(r"\w+", text) or [text]
+        for start in (text, last) if others and all(self._said(word) < math.inf for word in others) else (text,):
+            place = bisect_left(self._sorted, start)
+            if place < len(self._sorted) and self._sorted[place].startswith(start):
+                return True
+        return False
 
     def quotes(self, sentence: str) -> bool:
         """True for a sentence, or its beginning, that a step says; its speaker may be named before it."""
@@ -283,10 +289,13 @@ class OwnWords:
     def _new(self, plain: str, own: OwnText, before: int) -> tuple[list[str], int]:
         """The facts of one reading of a text that no step before had said, and the number of all its facts."""
         facts = self._texts.facts(plain)
-        new = (fact for fact, kind in facts.items() if self._said.since(fact, kind) >= before)
-        return [fact for fact in new if not self._harmless(fact, facts[fact], plain, own)], len(facts)
+        new = [fact for fact, kind in facts.items() if self._said.since(fact, kind) >= before]
+        spots = _spots(plain, own) if any(map(is_number, new)) else {}
+        return [fact for fact in new if not self._harmless(fact, facts[fact], plain, own, spots)], len(facts)
 
-    def _harmless(self, fact: str, kind: str, plain: str, own: OwnText) -> bool:
+    def _harmless(
+        self, fact: str, kind: str, plain: str, own: OwnText, spots: Mapping[str, list[tuple[int, int] | None]]
+    ) -> bool:
         """True for a label, a count of what is there or left out, a rounded number, or a figure worked out from the result."""
         if plain.rstrip(" .…[]()").endswith(fact) and self._said.begins(fact):
             return True
@@ -300,13 +309,10 @@ class OwnWords:
             else [item for item in self._said.results.values() if item.index < own.prompt]
         )
         value, most = float(fact), sum(len(item.text) for item in results)
-        if any(number_value(match.group()) == fact for match in _HASH.finditer(plain)):
-            return True
-        for match in re.finditer(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?", plain):
-            if number_value(match.group()) == fact:
-                near = plain[max(0, match.start() - 24) : match.start()]
-                if value <= _BYTES * most and (_AFTER.match(plain, match.end()) or _BEFORE.search(near)):
-                    return True
+        for span in spots.get(fact, ()):
+            near = "" if span is None else plain[max(0, span[0] - 24) : span[0]]
+            if span is None or (value <= _BYTES * most and (_AFTER.match(plain, span[1]) or _BEFORE.search(near))):
+                return True
         if own.result is None:
             return any(self._said.figures(item.index) and self._figured(value, item) for item in results[-50:])
         return self._figured(value, own.result)
@@ -335,6 +341,25 @@ class OwnWords:
             explained(f"{value:g}", repr(figure)) or explained(f"{value:g}", f"{figure:.10f}")
             for figure in self._said.figures(result.index)
         )
+
+
+def _spots(plain: str, own: OwnText) -> dict[str, list[tuple[int, int] | None]]:
+    """The places of each number of a text; None for one that is a hash, or the number of the line of the result that it stands before."""
+    found: dict[str, list[tuple[int, int] | None]] = {}
+    for match in _HASH.finditer(plain):
+        found.setdefault(number_value(match.group()), []).append(None)
+    lines = [] if own.result is None else own.result.text.splitlines()
+    for match in _LINE.finditer(plain) if lines else ():
+        near = lines[max(0, int(match[1]) - 1) : int(match[1]) + 1]  # counted from 1 or from 0
+        if _start(match[2] or "") in map(_start, near):
+            found.setdefault(number_value(match[1]), []).append(None)
+    for match in _NUMBER.finditer(plain):
+        found.setdefault(number_value(match.group()), []).append(match.span())
+    return found
+
+
+def _start(line: str) -> str:
+    return line.strip(" \t:|→.)]-")[:_QUOTED_CHARS]
 
 
 def _orders(own: OwnText) -> Iterator[str]:

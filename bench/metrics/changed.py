@@ -68,8 +68,8 @@ def errors_hidden(evidence: RunEvidence) -> list[Sample]:
     """Results that failed and that some message shows without saying so.
 
     Must be 0. A result failed where its exit code, its flag or the beginning of its text says so. A message still says so with any word for a
-    failure; one that says that something was left out hides nothing, but one that only says "ok" does. One sample a result that failed, 1 or 0,
-    and one of 0. No prompts: no samples.
+    failure; one that says that something was left out, or that it is the same as an equal result before, hides nothing, but one that only says "ok"
+    does. One sample a result that failed, 1 or 0, and one of 0. No prompts: no samples.
 
     Source: 004 §1.2: a step that failed must be seen to have failed
 
@@ -79,9 +79,11 @@ def errors_hidden(evidence: RunEvidence) -> list[Sample]:
     """
     hidden: dict[int, str] = {}
     for own in evidence.own.texts:
-        shows_failed = own.result is not None and own.result.index in evidence.of_trace.failed
-        if shows_failed and own.result is not None and hides_failure(own.result, own.text):
-            hidden.setdefault(own.result.index, own.text)
+        if own.result is not None and own.result.index in evidence.of_trace.failed:
+            at = own.result.index
+            earlier = [result.text for result in evidence.trace.results if result.index < at]
+            if hides_failure(own.result, own.text, earlier):
+                hidden.setdefault(at, own.text)
     samples = [
         sample(result.index in hidden, result.index, result.call_id, detail=_told(hidden.get(result.index)))
         for result in evidence.trace.results

@@ -367,9 +367,9 @@ def _outline(trace: Trace) -> int:
 
 
 def _nothing_found(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
-    first, reason = skipped[0]
-    count = len(given.files)
-    return f"{given.text}: none of {count} file{'s' * (count > 1)} is a trace (the first, {first}: {reason}) — check the folder or name the format"
+    first, reason = min(skipped, key=lambda item: item[1].startswith("not recognised:"))  # the nearest to a trace
+    files = f"none of {len(given.files)} files is a trace (" if len(given.files) > 1 else "is no trace ("
+    return f"{given.text}: {files}{first}: {reason}) — check the folder or name the format"
 
 
 def _without_name(reason: str, name: str) -> str:

@@ -94,7 +94,7 @@ def test_items_and_texts_are_those_of_the_rebuilt_prompts(recording: Trace) -> N
     for place, _, shown in replayer_of(recording).evidence.sightings(run, str.split):
         if place == "prompt":
             _, messages, _ = next(prompts)
-            words = [word for text in rebuilt.texts(messages) for word in text.split()]
+            words = [word for text in rebuilt.texts(messages, recording) for word in text.split()]
             assert sorted(shown.items().elements()) == sorted(words)
 
 

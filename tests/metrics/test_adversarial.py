@@ -182,6 +182,7 @@ SHIPPED = (
     "mini=summarizer=mini_swe_agent.output:limit=1000",
     "gemini=compactor=gemini.mask:protect_tokens=200,min_prunable_tokens=100",
     "pichay=compactor=pichay:age=1",
+    "repeats=compactor=repeats",
 )
 
 
@@ -199,9 +200,23 @@ def escaped() -> Trace:
     return Trace(id="escaped", source=Source(format="native"), steps=tuple(steps))
 
 
+def listed() -> Trace:
+    """A run with long lists, whose lines begin with a dash and an error, twice."""
+    steps: list[SystemTurn | UserTurn | ModelTurn | ToolResult] = [UserTurn(index=0, content="What is in the folder?")]
+    listing = "\n".join(f"- {chr(97 + row % 26)}{row}.txt of ann" for row in range(150))
+    refused = f"Error: the folder is not there: {'/deep' * 50}"
+    for number, text in enumerate((listing, refused, refused)):
+        call = ToolCall(id=f"c{number}", name="bash", arguments={"command": "ls"})
+        steps.append(ModelTurn(index=len(steps), content="I look.", tool_calls=(call,), model="gpt-4o"))
+        steps.append(ToolResult(index=len(steps), call_id=call.id, function="bash", seen=text, success=text == listing))
+    steps.append(ModelTurn(index=len(steps), content="b1.txt is there.", model="gpt-4o"))
+    return Trace(id="listed", source=Source(format="native"), steps=tuple(steps))
+
+
 RECORDINGS = {
     "service": SERVICE,
     "escaped": escaped(),
+    "listed": listed(),
     **{
         trace.id: trace
         for trace in load(

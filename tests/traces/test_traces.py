@@ -172,9 +172,9 @@ def test_case_ids_taken_twice_name_both_files(tmp_path: Path) -> None:
         ("empty", "empty: no file matches — check the folder"),
         (
             "notes",
-            "notes: none of 2 files is a trace (the first, notes/a.txt: not recognised: no JSON, and no text of a format",
+            "notes: none of 2 files is a trace (notes/a.txt: not recognised: no JSON, and no text of a format",
         ),
-        ("native:notes", "native:notes: none of 2 files is a trace (the first, notes/a.txt: not native)"),
+        ("native:notes", "native:notes: none of 2 files is a trace (notes/a.txt: not native)"),
         ("notes/a.txt", "notes/a.txt: not recognised: no JSON, and no text of a format — "),
         ("notes/b.json", "notes/b.json: not recognised: no format fits — `bench list traces`"),
         ("zero.json", "zero.json: is empty — "),
@@ -185,7 +185,7 @@ def test_case_ids_taken_twice_name_both_files(tmp_path: Path) -> None:
         ("native:chat.json", "chat.json:1: expected a header "),
         (
             "mini_swe_agent:broken",
-            "none of 2 files is a trace (the first, broken/half.json: line 1: ends in the middle of",
+            "none of 2 files is a trace (broken/half.json: line 1: ends in the middle of",
         ),
         ("reader.py:Missing:chat.json", "reader.py has no function 'Missing'"),
     ],
