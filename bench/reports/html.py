@@ -7,19 +7,25 @@ nothing remote and no `eval`.
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 from ..comparison.advice import RUN_TODAY
-from ..model import Comparison
+from ..model import Comparison, Verdict
 from ..text.wording import visible
 from . import NOTHING, PanelBlocks, Section, renderer
 from .blocks import OUTCOMES
 from .html_blocks import BlocksHtml, inert_json
-from .page_parts import Glossary, breakable, shown, table_html
+from .page_parts import Glossary, breakable, table_html
 from .scenarios_table import scenarios_sentence, scenarios_table
 from .words import in_words, told
+
+if TYPE_CHECKING:
+    import jinja2
+    from markupsafe import Markup
 
 STROKES = {"solid": "none", "dashed": "6 3", "dotted": "2 3"}
 """Dash patterns of lines by their names in CSS."""
@@ -40,46 +46,52 @@ def html(sections: Sequence[Section]) -> Iterator[str]:
         )
     )  # fmt: skip
     classes = {name: f"s{number}" for number, name in enumerate(names)}
-    glossary, script = Glossary(), _template("page.js")
-    several = len(sections) > 1
-    title = " · ".join(section.name for section in sections)
-    policy = f"default-src 'none'; script-src {source_hash(script)}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-    yield f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>{shown(title)}</title>
-<style>
-{_template("style.css")}
-{looks(names, sections)}
-</style>
-</head>
-<body>
-<div id="tools" role="toolbar" aria-label="This report" hidden></div>
-<main>
-"""
-    if several:
-        sentence = scenarios_sentence([section.comparison for section in sections])
-        yield f'<header>\n<h1>{len(sections)} scenarios</h1>\n<p class="prose">{shown(sentence)}</p>\n'
-        yield f'<div class="overview">{_overview(sections, glossary)}</div>\n</header>\n'
+    glossary, script = Glossary(), _file("page.js")
+    several = len(sections) if len(sections) > 1 else 0
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .generate(
+            title=" · ".join(section.name for section in sections),
+            script_hash=_safe(source_hash(script)),
+            script=_safe(script),
+            style=_safe(_file("style.css")),
+            looks=_safe(looks(names, sections)),
+            several=several,
+            sentence=scenarios_sentence([section.comparison for section in sections]) if several else "",
+            overview=_safe(_overview(sections, glossary)) if several else "",
+            body=_body(sections, classes, glossary),
+            glossary=glossary,
+            names=_safe(inert_json([visible(name) for name in names])),
+            outcomes=OUTCOMES,
+            most_open=MOST_OPEN,
+            nothing=NOTHING,
+            in_words=_in_words,
+        )
+    )
+
+
+def _body(
+    sections: Sequence[Section], classes: dict[str, str], glossary: Glossary
+) -> Iterator[tuple[Section, list[tuple[PanelBlocks, Markup]]]]:
+    """Each section with its panels as HTML, made when the page comes to it."""
     room = 0
     for number, section in enumerate(sections, 1):
         blocks = BlocksHtml(section, classes, glossary, room, f"c{number}")
-        yield from _article(number, section, blocks, several)
+        yield section, [(panel, _safe(blocks.html(panel.blocks))) for panel in section.panels]
         room = blocks.packed_bytes
-    yield '<p class="caption paper">On paper: what decides. Cases in full, excerpts and every number are on the page itself.</p>\n'
-    if glossary.said:
-        yield f'<ol class="paper words">{"".join(f"<li>{shown(said)}</li>" for said in glossary.said)}</ol>\n'
-    yield "</main>\n"
-    for said, at in glossary.said.items():
-        yield f'<div popover id="w{at}" class="word">{shown(said)}</div>\n'
-    yield '<p id="said" role="status"></p>\n'
-    yield f'<script type="application/json" id="names">{inert_json([visible(name) for name in names])}</script>\n'
-    yield f"<script>{script}</script>\n</body>\n</html>\n"
+
+
+def _safe(text: str) -> Markup:
+    """HTML that is made here, and not to be escaped again."""
+    from markupsafe import Markup
+
+    return Markup(text)
+
+
+def _in_words(comparison: Comparison, verdict: Verdict) -> str:
+    """A verdict without names of metrics."""
+    return in_words(told(verdict), verdict.metric, comparison.metrics.get(verdict.metric))
 
 
 def source_hash(script: str) -> str:
@@ -107,7 +119,27 @@ def looks(names: Sequence[str], sections: Sequence[Section]) -> str:
     return "\n".join(rules)
 
 
-def _template(name: str) -> str:
+@functools.cache
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("bench.reports", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _shown(value: Any) -> Any:
+    """Every text that the template prints, made safe to look at; escaping comes after this."""
+    return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def _file(name: str) -> str:
     """A file of the page as it is: nothing is put into it, so that its hash is known."""
     return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
 
@@ -120,49 +152,3 @@ def _overview(sections: Sequence[Section], glossary: Glossary) -> str:
         link = f'<tr><td class="left"><a href="#c{at}">{breakable(section.name)}</a></td>'
         table = table.replace(name, link, 1)
     return table
-
-
-def _article(number: int, section: Section, blocks: BlocksHtml, several: bool) -> Iterator[str]:
-    comparison = section.comparison
-    heading = f"{shown(section.name)} {_badges(comparison)}"
-    yield f'<article id="c{number}" data-scenario="{shown(section.name)}">\n'
-    if several:
-        yield f'<details class="whole"><summary><h2 class="title">{heading}</h2></summary>\n'
-    yield f'<header class="top">\n{"" if several else f"<h1>{heading}</h1>"}\n'
-    order = ("fail", "inconclusive")
-    left = sorted(
-        (item for item in comparison.verdicts if item.outcome in order), key=lambda item: order.index(item.outcome)
-    )
-    for verdict in left[:MOST_OPEN]:
-        said = in_words(told(verdict), verdict.metric, comparison.metrics.get(verdict.metric))
-        yield f'<p class="prose {OUTCOMES[verdict.outcome]}"><b>{verdict.outcome}</b> {shown(said)}</p>\n'
-    if len(left) > MOST_OPEN:
-        yield f'<p class="caption">and {len(left) - MOST_OPEN} more that did not pass.</p>\n'
-    yield "</header>\n"
-    for at, panel in enumerate(section.panels, 1):
-        first = at == 1 or not (comparison.strategies or panel.detail)
-        head = "h3" if several else "h2"
-        yield _panel(
-            panel, f"c{number}-{at}", blocks.html(panel.blocks), head, first, panel.name == "gates" and bool(left)
-        )
-    yield "</details>\n</article>\n" if several else "</article>\n"
-
-
-def _badges(comparison: Comparison) -> str:
-    counts = {outcome: sum(item.outcome == outcome for item in comparison.verdicts) for outcome in OUTCOMES}
-    badges = [f'<span class="badge {OUTCOMES[name]}">{count} {name}</span>' for name, count in counts.items() if count]
-    if comparison.strategies and not comparison.verdicts:
-        badges = ['<span class="badge muted">no gates</span>']
-    return "".join(badges)
-
-
-def _panel(panel: PanelBlocks, place: str, inner: str, head: str, first: bool, unfolded: bool) -> str:
-    """One panel: what decides stands open, the others are questions that open their answers."""
-    title = f"<{head}>{shown(panel.title)}</{head}>"
-    if panel.name == NOTHING:
-        return f'<section id="{place}" class="panel-nothing">{inner}</section>\n'
-    if first:
-        above = "" if panel.name == "ranking" else title
-        return f'<section id="{place}" class="panel-{panel.name}">\n{above}\n{inner}</section>\n'
-    is_open = " open" if unfolded else ""
-    return f'<details id="{place}" class="question panel-{panel.name}"{is_open}><summary>{title}</summary>\n{inner}</details>\n'
