@@ -189,6 +189,7 @@ class Apart:
         try:
             number = os.fork()
             if number == 0:
+                gc.freeze()  # what the parent has thrown away is not finalized here, where its threads are missing
                 try:
                     keep(here, theirs.fileno(), lambda: _warm(theirs, self._prepare, self.limits))
                 finally:

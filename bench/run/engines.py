@@ -7,6 +7,7 @@ has failed. Processes are forked, so that a strategy need not be written down to
 from __future__ import annotations
 
 import contextlib
+import gc
 import pickle
 import signal
 import sys
@@ -209,6 +210,7 @@ def answer(trace: Trace, plan: Measuring, labels: Mapping[str, Any]) -> Measured
 
 def _work(pipe: Connection, others: Iterable[Connection], plan: Measuring) -> None:
     """In a worker: measure cases until the pipe closes, or it is told to end."""
+    gc.freeze()  # what the parent has thrown away is not finalized here, where its threads are missing
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     end_with_parent()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import py_compile
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -352,13 +354,9 @@ def _works(link, ready, what):
     return what.encode()
 
 
-def _nothing():
-    return None
-
-
 @pytest.mark.slow
 def test_a_child_answers_each_request_in_a_fork():
-    child = Apart(_nothing, Limits(30.0))
+    child = Apart(dict, Limits(30.0))
     said = []
     for what in ("fine", "dies", "raises", "counts", "fine"):
         try:
@@ -370,6 +368,28 @@ def test_a_child_answers_each_request_in_a_fork():
     assert said[1] == "it ended its process (exit code 4)"
     assert said[2].endswith("ValueError: no")
     assert said[3] == "5"
+
+
+class _Joins:
+    """Its end waits for a thread of the process that made it, as that of a Dask client does."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+    def __del__(self, made_in: int = os.getpid()) -> None:
+        if os.getpid() != made_in:
+            time.sleep(600)
+
+
+def test_what_this_process_threw_away_is_not_finalized_in_its_child():
+    child = Apart(gc.collect, Limits(3.0))
+    gc.disable()  # so that it still lies there
+    try:
+        _Joins()
+        assert child.ask(_works, "fine") == b"fine"
+    finally:
+        gc.enable()
+        child.stop()
 
 
 def test_a_call_that_waits_for_a_thread_of_the_import_says_so_slow_because_it_hangs(folder):
