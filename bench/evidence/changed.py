@@ -86,7 +86,7 @@ class Returned:
     def _records(self) -> list[Record]:
         found = list(_records(self._leaves))
         for text in self.texts:
-            found += _pairs(text.split("\n")[:_LOOKED_AT])
+            found += _pairs(text.split("\n")[:_LOOKED_AT]) if not _is_json(text) else ()
             if self._data is not None and text != self.texts[0] and (read := read_held(text, self._names)) is not None:
                 found += _records(read)
         return found
@@ -276,15 +276,20 @@ def _is_json(text: str) -> bool:
 
 
 def _records(leaves: Leaves) -> Iterator[Record]:
-    """The mappings that leaves come from, each with its values by path."""
+    """The mappings that leaves come from, each with its values by path; of lists of one length, side by side, one a place."""
     path_of = Remembered(_path)  # rows repeat their paths
     for row in leaves.rows:
         yield [(path_of(path), item) for path, (kind, item) in row if path and kind not in (dict, list)]
-    groups: dict[Key, Record] = {}
+    groups: dict[Key, dict[Key, list[Any]]] = {}
     for path, (kind, item) in leaves.others:
         if path and kind not in (dict, list):
-            groups.setdefault(path_of(path[:-1]), []).append((path_of(path), item))
-    yield from groups.values()
+            groups.setdefault(path_of(path[:-1]), {}).setdefault(path_of(path), []).append(item)
+    for columns in groups.values():
+        counts = {len(items) for items in columns.values()}
+        if len(columns) > 1 and len(counts) == 1 and counts != {1}:
+            yield from ([*zip(columns, row, strict=True)] for row in zip(*columns.values(), strict=True))
+        else:
+            yield [(path, item) for path, items in columns.items() for item in items]
 
 
 def _path(keys: tuple[str, ...]) -> Key:

@@ -1,8 +1,7 @@
 """The meaning of facts that come from fields: if a strategy's own text still tells a reader what such a fact is the value of.
 
 A field is a scalar of a structured result. A text keeps its meaning where one line or sentence says it with the field's key, its column's name or a
-value that identifies its record ("order W123 was delivered" keeps the status of W123), or where a table in the text, read back, has it under that
-name. A bag of values keeps nothing. Facts from prose, a long text in a field included, need no key.
+value that identifies its record ("order W123 was delivered" keeps the status of W123), or where the text, read back, has it under that name. A bag of values keeps nothing. Facts from prose, a long text in a field included, need no key.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from typing import Any, NamedTuple
 from ..model import ToolResult, as_text
 from ..text.decode import NothingParsed, decode_strings, parse_json
 from ..text.facts import flat, is_number, number_value, numbers_in, occurs, words_of
+from ..text.found_leaves import read_held
 from ..text.scripts import FUNCTION_WORDS
-from ..text.tables import find_tables
 from ..text.texts import Remembered, Texts
 
 _FIELD_CHARS, _FIELD_WORDS = 160, 6  # a longer value is prose
@@ -54,6 +53,11 @@ def _says(text: str, fact: str) -> bool:
     return flat(fact) in flat(text) if " " in fact else occurs(text, fact)
 
 
+def _word(fact: str) -> str:
+    """The word of a fact by which texts that say it are looked up."""
+    return (fact if is_number(fact) else max(words_of(fact), key=len, default="")).casefold()
+
+
 def stems(text: str) -> frozenset[str]:
     """The beginnings of the words of a text, by which `ordered` is `orders`; its numbers.
 
@@ -78,7 +82,6 @@ class _Fields:
         self.fields: list[Field] = []
         self.prose: list[str] = []
         self.keys: set[str] = set()
-        self.names: dict[str, tuple[str, ...]] = {}
         self.stems = Remembered(_key)
         value = result.data
         if not isinstance(value, dict | list) and result.text.lstrip()[:1] in ("{", "["):
@@ -95,7 +98,6 @@ class _Fields:
                     self.prose.append(text)
                 else:
                     name = key if self.stems((key,)) else next(part for part in reversed(path) if self.stems((part,)))
-                    self.names.setdefault(name, (name,))
                     self.fields.append(Field(name, (*path, key), text, number))
 
     @cached_property
@@ -207,7 +209,7 @@ class Meaning:
         self._results, self._texts = results, texts
         self._fields = Remembered(lambda step: _Fields(results[step]))
         self._lines = Remembered(self._sentences_by_word)
-        self._tables = Remembered(lambda key: find_tables(key[0], self._fields(key[1]).names)[0])
+        self._read = Remembered(lambda key: self._read_back(*key))
         self._labels = Remembered(lambda key: self._label(*key))
         self._known = Remembered(lambda key: self._keeps(*key))
 
@@ -240,16 +242,20 @@ class Meaning:
         lines = [line for line in self._lines_with(text, fact) if _says(line.text, fact)] if sources else []
         if any(line.stems & keys or self._of_record(line, fact, sources, fields) for line in lines):
             return True
-        return bool(sources) and any(
-            _key((name,)) & keys and _says(as_text(item), fact)
-            for row in self._tables[text, step]
-            for name, item in row.items()
-        )
+        read = self._read[text, step].get(_word(fact), ()) if sources else ()
+        return any(fields.stems(path) & keys and _says(item, fact) for path, item in read)
+
+    def _read_back(self, text: str, step: int) -> dict[str, list[tuple[_Path, str]]]:
+        """The values that a text gives when it is read back, with the keys that lead to them, by their words."""
+        found: dict[str, list[tuple[_Path, str]]] = {}
+        for path, (_, item) in read_held(text, {key: (key,) for key in self._fields(step).keys}) or ():
+            for word in {*words_of(said := as_text(item)), *numbers_in(said)}:
+                found.setdefault(word.casefold(), []).append((path, said))
+        return found
 
     def _lines_with(self, text: str, fact: str) -> Iterable[_Sentence]:
         """The sentences of a text that may say a fact."""
-        word = fact if is_number(fact) else max(words_of(fact), key=len, default="")
-        return self._lines(text).get(word.casefold(), ())
+        return self._lines(text).get(_word(fact), ())
 
     def _sentences_by_word(self, text: str) -> dict[str, list[_Sentence]]:
         found: dict[str, list[_Sentence]] = {}

@@ -284,7 +284,7 @@ class TraceEvidence:
     @cached_property
     def said_before(self) -> SaidBefore:
         """The words and facts of the trace by the first step that has them."""
-        return SaidBefore(self.trace, self.texts)
+        return SaidBefore(self.trace, self.texts, self.said_in)
 
     def written_by_strategy(self, run: Run) -> frozenset[str]:
         """The keys of messages that the strategy wrote, or that say neither what their step said nor what the recorded model saw."""

@@ -98,7 +98,8 @@ class Invented:
 class SaidBefore:
     """The words, numbers and facts of a trace by the first step that has them, and the texts in which its recorded prompts showed each step."""
 
-    def __init__(self, trace: Trace, texts: Texts) -> None:
+    def __init__(self, trace: Trace, texts: Texts, texts_of: Callable[[Message], tuple[str, ...]]) -> None:
+        self.texts_of = texts_of
         self.results = {result.index: result for result in trace.results}
         self.texts = texts
         self._trace = trace
@@ -277,7 +278,7 @@ class OwnWords:
         before = own.prompt if own.result is None else own.result.index + 1
         key = own.message.step, own.text, before
         if key not in self._said.invented:
-            plain = self._texts.plain(own.text)
+            plain = self._texts.plain(self._said.texts_of(own.message)[0] if own.result is not None else own.text)
             readings = dict.fromkeys((plain, resolved(plain)))  # of a cut text escapes are left
             new, count = min((self._new(reading, own, before) for reading in readings), key=lambda found: len(found[0]))
             self._said.invented[key] = list(_orders(own)) if own.was else [], new, count

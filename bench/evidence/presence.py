@@ -6,12 +6,15 @@ What a text holds is found out when it is first asked for, a paragraph at a time
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from ..model import Message, Prompt, Run, ToolCall, ToolResult, Trace
 from ..text.cut import without_halves
+from ..text.decode import NothingParsed, parse_json, plain_lines
 from ..text.found_leaves import LabelsOf, by_label, match_read, with_labelled
+from ..text.layouts import keys_in, read_layout, spelled_out
 from ..text.leaves import Leaf, Leaves, Match, Path, flatten
 from ..text.texts import Texts
 from .spoken import call_text
@@ -26,15 +29,32 @@ class MessageTexts:
     A message that shows a part of one of the `results` says nothing with half a word at the cut, of its text or of its value as Python writes it.
     """
 
-    def __init__(self, results: Iterable[ToolResult] = ()) -> None:
+    def __init__(self, results: Sequence[ToolResult] = ()) -> None:
         self._untruncated = {result.index: tuple(dict.fromkeys((result.text, str(result.value)))) for result in results}
+        self._keys = {result.index: keys for result in results if (keys := keys_in(result.data))}
         self._parts: dict[tuple[int, str], str] = {}
+        self._plain: dict[tuple[int, str], str] = {}
         # by identity: the runs share the calls of the trace's turns, and arguments cannot be hashed; kept, so that no other gets the same id
         self._calls: dict[int, tuple[tuple[ToolCall, ...], tuple[str, ...]]] = {}
 
     def shown(self, message: Message) -> str:
         """The text of a message, without half a word where a result was cut."""
         return message.text if message.step is None else self.part(message.step, message.text)
+
+    def said(self, message: Message) -> str:
+        """The text of a message; of a result in another layout than JSON or a plain table, its keys and values as plain lines."""
+        text, step = self.shown(message), message.step
+        if step not in self._keys or text in self._untruncated[step]:
+            return text
+        if (step, text) not in self._plain:
+            with suppress(NothingParsed):
+                parse_json(text)
+                return self._plain.setdefault((step, text), text)
+            found = spelled_out(text, self._keys[step])
+            with suppress(NothingParsed):
+                found = plain_lines(read_layout(found, self._keys[step]))
+            self._plain[step, text] = found
+        return self._plain[step, text]
 
     def part(self, step: int, text: str) -> str:
         """The kept part of the result of a step, without half a word at a cut."""
@@ -48,7 +68,7 @@ class MessageTexts:
         return found
 
     def __call__(self, message: Message) -> tuple[str, ...]:
-        text, calls = self.shown(message), message.tool_calls
+        text, calls = self.said(message), message.tool_calls
         if not calls:
             return (text,) if text else ()
         if id(calls) not in self._calls:

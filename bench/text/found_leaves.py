@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from .decode import NothingParsed, containers_in, parse_json, parse_prefix, unescape
 from .facts import anchor
+from .layouts import read_layout, spelled_out
 from .leaves import Leaf, Leaves, Match, flatten, match, together, tokens_of
 from .search import Strings
 from .tables import Names, find_tables
@@ -47,14 +48,21 @@ def read_held(text: str, names: Names) -> Leaves | None:
     >>> read_held('"{\\\\"id\\\\": 7}"', names) == flatten({"id": 7}), read_held("nothing here", names)
     (True, None)
     """
+    keys = {key for path in names.values() for key in path}
+    text = spelled_out(text, keys)
     if _LITERAL.match(text):  # a container as a text, as JSON and Python write one
         text = unescape(text.strip()[1:])
     if text.lstrip()[:1] in ("{", "["):
+        if '"columns"' in text and "columns" not in keys:
+            with suppress(NothingParsed):
+                return flatten(read_layout(text, keys))
         with suppress(NothingParsed):
             return flatten(parse_json(text))
         with suppress(NothingParsed):
             value, end = parse_prefix(text)
             return together([flatten(value), *_inside(text[end:], names)])
+    with suppress(NothingParsed):
+        return flatten(read_layout(text, keys))
     found = _inside(text, names)
     return together(found) if found else None
 
