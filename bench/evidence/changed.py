@@ -32,7 +32,9 @@ _PAIR = re.compile(
     r"[\s\-*•>#|]*[\"'`*]*([A-Za-z_][\w .\-]{0,40}?)[\"'`*]*\s*(?::|=(?!=))(?!//|[\w.:\-]*[\"'`]\s*:)\s*(\S.*)"
 )
 _NEXT_PAIR = re.compile(r"[,;|]\s+(?=[\"'`*]*[A-Za-z_][\w.\-]{0,40}[\"'`*]*\s*[:=])")
-_WORD = re.compile(r"[^\W_]+(?:[.,:/-][^\W_]+)*")
+_WORD = re.compile(
+    r"[!=<>]=|(?<=\s)[<>](?=[\s\d])|[≤≥≠]|(?:[$€£¥]|(?<![\w)\]-])-(?=\d))?[^\W_]+(?:[.,:/'’-][^\W_]+)*|\$"
+)
 _SAME = re.compile(r"\b(?:same|identical|equal|repeat(?:s|ed)?|duplicate[sd]?|unchanged)\b", re.IGNORECASE)
 _FAILED = re.compile(
     r"(?<![^\W_])(?:errors?|exceptions?|traceback|fail(?:ed|ure|s)?|fatal|denied|refused|not\s+found|no\s+such|cannot|can't|could\s+not|unable|invalid"
@@ -47,6 +49,8 @@ _FAILURE = re.compile(
 )
 
 
+_DENIALS = 3  # words more or less in a line that denies something, or does not
+_DENIAL = re.compile(r"\b(?:not|no|never|cannot|without)\b|n['’]t\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"^\d{1,7}(?:[:|→\t]|\s{2})\s*(?=\S)")
 
 
@@ -249,7 +253,7 @@ class Returned:
     def _of_line(self, line: str) -> Iterator[ChangedValue]:
         """The words of a line that stand where a line of the result, otherwise alike, has others."""
         words = _WORD.findall(line)
-        if len(words) < 3 or len(words) > 300:
+        if len(words) < 2 or len(words) > 300:
             return
         shared: Counter[int] = Counter()
         for word in set(words):
@@ -258,13 +262,20 @@ class Returned:
                 shared.update(places)
         for number, _ in shared.most_common(3):
             matcher = SequenceMatcher(None, self._words[number], words, autojunk=False)
-            if matcher.ratio() < _ALIKE or len(self._words[number]) != len(words):
+            if matcher.ratio() < _ALIKE or abs(len(self._words[number]) - len(words)) > _DENIALS:
                 continue
+            same = len(self._words[number]) == len(words) > 2
             for kind, low, high, start, end in matcher.get_opcodes():
                 was, now = " ".join(self._words[number][low:high]), " ".join(words[start:end])
-                if kind == "replace" and not explained(now, was):
+                if (kind == "replace" and same and not explained(now, was)) or (
+                    kind != "equal" and _denies(was) != _denies(now)
+                ):
                     yield ChangedValue("", was, now)
             return
+
+
+def _denies(words: str) -> bool:
+    return _DENIAL.search(words) is not None
 
 
 def _is_json(text: str) -> bool:

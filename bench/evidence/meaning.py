@@ -1,7 +1,8 @@
 """The meaning of facts that come from fields: if a strategy's own text still tells a reader what such a fact is the value of.
 
 A field is a scalar of a structured result. A text keeps its meaning where one line or sentence says it with the field's key, its column's name or a
-value that identifies its record ("order W123 was delivered" keeps the status of W123), or where the text, read back, has it under that name. A bag of values keeps nothing. Facts from prose, a long text in a field included, need no key.
+value that identifies its record ("order W123 was delivered" keeps the status of W123), or where the text, read back, has it under that name. A bag of
+values keeps nothing. Facts from prose, a long text in a field included, need no key.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import re
 import statistics
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -24,8 +24,9 @@ from ..model import (
     as_text,
     compact_json,
 )
+from ..text.common_words import COMMON_WORDS
 from ..text.decode import resolved
-from ..text.explained import explained
+from ..text.explained import explained, iso_dates
 from ..text.facts import is_number, number_value, words_of
 from ..text.leaves import flatten
 from ..text.notices import marker
@@ -54,7 +55,7 @@ _DESCRIBES = re.compile(
 _ORDER = re.compile(
     r"\W*(?:please\s+|now\s+|then\s+|you\s+(?:must|should|can|may|have\s+to)\s+|immediately\s+)*"
     r"(?:always|never|do\s+not|don't|ignore|only|[a-z]+(?<!s)(?<!ed)(?<!ing)(?<!ly))\s+"
-    r"(?:all|every|any|each|everything|nothing|the|your|this|that|these|those|it|them|him|her|no|my|our|its|[a-z]+ (?:all|every|the|this|your))\b"
+    r"(?:an?|all|every|any|each|everything|nothing|the|your|this|that|these|those|it|them|him|her|no|my|our|its|[a-z]+ (?:all|every|the|this|your))\b"
     r"[^:=]*[.!]?\s*",
     re.IGNORECASE,
 )
@@ -62,10 +63,24 @@ _TO_READ = re.compile(
     r"\b(?:handle|reference|ref|stored|saved|full|rest|omitted|truncated|summary|summari[sz]ed|result|output|content|conversation|context|history|tool|above|earlier|previous|retrieve|read|showing|shown|following)\b",
     re.IGNORECASE,
 )
+_SHOWING = """
+handle reference stored saved store save full rest omitted truncated elided summary summarized summarised result results output outputs content
+conversation context window history tool tools above below earlier previous later retrieve read reading showing shown show following line lines
+row rows table tables column columns item items character characters chars char byte bytes token tokens file files path page pages section head
+tail total count size length limit limits long large short left more less too see use call run again rerun command view details data text
+messages note notice removed cleared hidden dropped pruned compacted compressed condensed shortened skipped repeated identical duplicate same
+original untruncated complete entire whole part parts preview available needed need offset range start end legend keys key format search grep
+observation observations response responses old new step steps middle beginning memory space json csv markdown yaml returned type kind image
+"""
+_OF_SHOWING = frozenset(_SHOWING.split())
+"""Words that say how a result is shown, and nothing of what it says."""
+
+_STRANGE = 3  # words of a sentence that nothing in the message speaks of
 _PLACE = re.compile(
     r"\b(?:whole|full|rest|stored|saved|written|read|output|result)\b[^.\n]{0,40}\b(?:in|at|to|from|as|is):?\s+[\"'`]?[^\s\"'`]*$",
     re.IGNORECASE,
 )
+_LABEL = re.compile(r"^\W*(?:[A-Za-z]+\s+){0,3}[A-Za-z]+\s*:\s+")
 _SPEAKER = re.compile(r"^\W*\w+\W*:\s+")
 _OPENING = """
 of in on at by for from with and or to is are was were be as total here note there this that the all what when where who which how but not than over
@@ -154,7 +169,7 @@ class SaidBefore:
     def _first_said(self, fact: str, kind: str) -> float:
         found = self._said(fact)
         if is_number(fact) or kind == "date":
-            return found
+            return -1 if kind == "date" and self.begins(f"{fact}T") else found
         found = min(found, max(map(self._said, words_of(fact)), default=-1))
         return -1 if len(fact) > 3 and self.begins(fact) else found
 
@@ -278,10 +293,12 @@ class OwnWords:
         before = own.prompt if own.result is None else own.result.index + 1
         key = own.message.step, own.text, before
         if key not in self._said.invented:
-            plain = self._texts.plain(self._said.texts_of(own.message)[0] if own.result is not None else own.text)
+            plain = iso_dates(
+                self._texts.plain(next(iter(self._said.texts_of(own.message)), "") if own.result else own.text)
+            )
             readings = dict.fromkeys((plain, resolved(plain)))  # of a cut text escapes are left
             new, count = min((self._new(reading, own, before) for reading in readings), key=lambda found: len(found[0]))
-            self._said.invented[key] = list(_orders(own)) if own.was else [], new, count
+            self._said.invented[key] = list(_orders(own, new)) if own.was else [], new, count
         orders, new, total = self._said.invented[key]
         found = [fact for fact in new if not any(fact in handle or handle in fact for handle in handles)]
         total += len(orders)
@@ -363,18 +380,34 @@ def _start(line: str) -> str:
     return line.strip(" \t:|→.)]-")[:_QUOTED_CHARS]
 
 
-def _orders(own: OwnText) -> Iterator[str]:
-    """Sentences put into a message of somebody else that tell the reader to do something; where to read the rest is none."""
-    was = own.was.casefold()
-    text = own.text
+def _orders(own: OwnText, new: Sequence[str]) -> Iterator[str]:
+    """Sentences put into a message of somebody else that tell the reader to do something, or that speak of something else than the message.
+
+    Where to read the rest is no order. `new` are the facts that nothing had said.
+    """
+    was, text = own.was.casefold(), own.text
+    known, said = _words_in(was), _words_in(text)
+    shows = 2 * len(said & known) >= len(said)
     for part in sorted(own.was.split("\n\n"), key=len, reverse=True)[:3]:
         text = text.replace(part, "\n") if len(part) > 20 else text
-    for sentence in _sentences(re.sub(r"[}\]>]", "\n", text)):
-        first = re.findall(r"[a-z']+", sentence.casefold())[:1]
-        if not _ORDER.fullmatch(sentence) or not first or first[0] in _NO_VERB or sentence.casefold() in was:
+    for sentence in _sentences(re.sub(r"[{}\[\]<>\"]", "\n", text)):
+        bare = _LABEL.sub("", sentence)
+        if bare.casefold() in was or marker(sentence, own.was):
             continue
-        if not _TO_READ.search(sentence) and not marker(sentence, own.was):
+        words = _words_in(bare)
+        strange = words - known
+        if _ORDER.fullmatch(bare) and not _NO_VERB.issuperset(re.findall(r"[a-z']+", bare.casefold())[:1]):
+            alien = not _TO_READ.search(bare)
+        else:
+            count = len(strange) + sum(fact in bare for fact in new if is_number(fact))
+            alien = shows and bool(words) and count >= _STRANGE and 2 * len(strange) >= len(words)
+        if alien:
             yield sentence[:_CHARS]
+
+
+def _words_in(text: str) -> frozenset[str]:
+    """The words of a text, in small letters, that say something else than how a result is shown."""
+    return frozenset(re.findall(r"(?<![\w/.-])[^\W\d_]{3,}(?![\w/-])", text.casefold())) - COMMON_WORDS - _OF_SHOWING
 
 
 def _sentences(text: str) -> Iterator[str]:

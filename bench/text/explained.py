@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 _NUMBER = re.compile(
-    r"[^\w+-]{0,3}([+-]?(?:\d{1,3}(?:[, _]\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)\s*([^\d\s,.;]*)"
+    r"([^\w+-]{0,3})([+-]?(?:\d{1,3}(?:[, _]\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)\s*([^\d\s,.;]*)"
 )
 _TOKEN = re.compile(r"[^\W_]+")
 LEFT_OUT = re.compile(
@@ -23,6 +23,15 @@ _NEGATING = {"un", "in", "im", "il", "ir", "dis", "non", "not", "mis", "de", "a"
 _TRUE, _FALSE = {"true", "yes", "y", "1", "on", "✓"}, {"false", "no", "n", "0", "off", "✗"}
 _NOTHING = {"", "null", "none", "nan", "-", "n/a", "na", "nil", "undefined", "~", '""', "''", "[]", "{}"}
 _SCALES = (100, 1000, 10**6, 10**9, 10**12, 1024, 1024**2, 1024**3)
+_MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec"
+_MONTH, _YEAR = r"(?P<month>[A-Za-z]{3,9})\.?", re.compile(r"(?<!\d)(?:19|20)\d\d")
+_DAY_MONTH = re.compile(rf"(?<!\w)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s{_MONTH},?\s(?P<year>(?:19|20)\d\d)(?!\d)")
+_MONTH_DAY = re.compile(rf"(?<!\w){_MONTH}\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<year>(?:19|20)\d\d)(?!\d)")
+_TIME = re.compile(r"(?<!\d)((?:19|20)\d\d)-?(\d\d)-?(\d\d)[Tt ](\d\d):?(\d\d):?(\d\d)(?!\d)([Zz]\b)?")
+_MULTIPLES = {"%", "k", "‰", "bn", "mio"}
+_SIGN = re.compile(r"[<>≤≥≠$€£¥]")
+_COMPARES = {"<", ">", "≤", "≥", "≠"}
+_DENYING = {"not", "no", "never", "cannot", "without", "none", "neither", "nor", "t"}  # the last: of "isn't"
 _MOST_CHARS = 4_000
 
 
@@ -37,6 +46,8 @@ def explained(shown: Any, original: Any) -> bool:
     (True, False, False)
     >>> explained("it is una [9 left out] le, and op", "it is unavailable, and open"), explained("it is [2 left out] available", "it is unavailable")
     (True, False)
+    >>> explained("12 s", "12 ms"), explained("user found", "user not found"), explained("> 0.05", "< 0.05"), explained("€5", "$5")
+    (False, False, False, False)
     """
     if shown is original or (type(shown) is type(original) and shown == original):
         return True
@@ -55,34 +66,59 @@ def explained(shown: Any, original: Any) -> bool:
     return _cut(new[:_MOST_CHARS], old)
 
 
+def iso_dates(text: str) -> str:
+    """A text with its dates and times in one ISO form.
+
+    >>> iso_dates("25 May 2024, May 3, 2024; 20240503T084643 and 2024-05-03 08:46:43Z")
+    '2024-05-25, 2024-05-03; 2024-05-03T08:46:43 and 2024-05-03T08:46:43+00:00'
+    """
+    if _YEAR.search(text) is None:
+        return text
+    text = _DAY_MONTH.sub(lambda match: _iso(match["year"], match["month"], match["day"], match.group()), text)
+    text = _MONTH_DAY.sub(lambda match: _iso(match["year"], match["month"], match["day"], match.group()), text)
+    return _TIME.sub(
+        lambda match: "{}-{}-{}T{}:{}:{}{}".format(*match.groups()[:6], "+00:00" if match[7] else ""), text
+    )
+
+
+def _iso(year: str, month: str, day: str, otherwise: str) -> str:
+    place = _MONTHS.find(month[:3].casefold())
+    return f"{year}-{place // 3 + 1:02}-{int(day):02}" if place % 3 == 0 else otherwise
+
+
 def canonical(value: Any) -> str:
     """One spelling of a scalar, so that most equal ones are found by looking up; others that `explained` takes for the same are not."""
     text = _text(value)
     match = _NUMBER.fullmatch(text) if len(text) < 30 else None
-    number = _decimal(match) if match and not match.group(2) else None
+    number = _decimal(match) if match and not match.group(3) and not _SIGN.search(match.group(1)) else None
     return text if number is None else f"{number.normalize():f}"
 
 
 def _decimal(match: re.Match[str]) -> Decimal | None:
     try:
-        return Decimal(re.sub("[, _]", "", match.group(1)))
+        return Decimal(re.sub("[, _]", "", match.group(2)))
     except InvalidOperation:
         return None
 
 
 def _text(value: Any) -> str:
-    return " ".join(str(value).split()).strip("\"'`* ").casefold()
+    return iso_dates(" ".join(str(value).split())).strip("\"'`* ").casefold()
 
 
 def _rounded(shown: re.Match[str], original: re.Match[str]) -> bool:
     new, old = _decimal(shown), _decimal(original)
-    if new is None or old is None:
+    signs = [_SIGN.findall(match.group(1)) for match in (shown, original)]
+    if (
+        new is None
+        or old is None
+        or (signs[0] != signs[1] and (all(signs) or _COMPARES.intersection(signs[0] + signs[1])))
+    ):
         return False
     exponent = new.as_tuple().exponent
-    fine = isinstance(exponent, int) and (exponent < 0 or "e" in shown.group(1))
+    fine = isinstance(exponent, int) and (exponent < 0 or "e" in shown.group(2))
     step = Decimal(1).scaleb(int(exponent)) if fine else Decimal(1)
-    units = shown.group(2), original.group(2)
-    scales = [Decimal(1)]
+    units = shown.group(3), original.group(3)
+    scales = [Decimal(1)] if _same_unit(*units) else []
     if units[0] != units[1]:
         scales += [Decimal(scale) for scale in _SCALES] + [1 / Decimal(scale) for scale in _SCALES]
     for scale in scales:
@@ -90,6 +126,13 @@ def _rounded(shown: re.Match[str], original: re.Match[str]) -> bool:
         if off <= step / 2 or (off < step and abs(new) <= abs(old * scale)):
             return True
     return False
+
+
+def _same_unit(one: str, other: str) -> bool:
+    """True if a number in one unit may be the same number in the other: one begins as the other does, or is left out and is no multiple."""
+    if one and other:
+        return one.startswith(other) or other.startswith(one)
+    return one == other or (one or other) not in _MULTIPLES
 
 
 def _cut(shown: str, original: str) -> bool:
@@ -109,6 +152,8 @@ def _cut(shown: str, original: str) -> bool:
             while place < len(there) and there[place] != word:
                 if (begun and there[place].startswith(word)) or any(_is_end(end, there[place]) for end in ends):
                     break
+                if there[place] in _DENYING and (number > 0 or index == 0):
+                    return False  # what is left says the opposite
                 place += 1
             if place == len(there):
                 return False

@@ -1,4 +1,4 @@
-"""Values that a text writes in another layout than JSON or a plain table, read back: YAML, TOML, INI, dotted paths, XML, HTML, CSV with long cells; short keys.
+"""Values in other layouts than JSON or a plain table, read back: YAML, TOML, INI, dotted paths, XML, HTML, CSV with long cells; short keys.
 
 All of a text must fit the layout, and half of its keys must be known: prose is no data.
 """
@@ -19,7 +19,9 @@ from .tables import read_cell
 _MOST_CHARS = 200_000
 _SECTION = re.compile(r"\[{1,2}([^\[\]\n]+)\]{1,2}")
 _ASSIGNED = re.compile(r"""((?:[\w.\-#]|[ ](?=[\w.\-#])|"[^"\n]*"){1,200})[ \t]*=(?!=)[ \t]*(.*)""")
-_LEGEND = re.compile(r"^\W*(?:legend|keys|columns|names|abbreviations|short names|glossary)\b\W*(.*)$", re.IGNORECASE | re.MULTILINE)
+_LEGEND = re.compile(
+    r"^[^\w{]*(?:legend|keys|abbreviations|short names|glossary)\b\W*(.*)$", re.IGNORECASE | re.MULTILINE
+)
 _MEANS = re.compile(r"""["']?([\w.-]{1,60})["']?\s*(?:=|:|→|->)\s*["']?([\w. -]{1,60}?)["']?\s*(?:[,;}|]|$)""")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -58,7 +60,8 @@ def spelled_out(text: str, names: Collection[str]) -> str:
         return text
     rest = (text[: found.start()] + text[found.end() :]).strip("\n")
     short = "|".join(map(re.escape, sorted(meant, key=len, reverse=True)))
-    return re.sub(rf"(?<![\w.-])({short})(?=[\"']?\s*[:=,|\t\n])", lambda match: meant[match.group(1)], rest)
+    written, count = re.subn(rf"(?<![\w.-])({short})(?=[\"']?\s*[:=,|\t\n])", lambda match: meant[match.group(1)], rest)
+    return written if count else text
 
 
 def keys_in(value: Any) -> frozenset[str]:
@@ -69,7 +72,9 @@ def keys_in(value: Any) -> frozenset[str]:
         node = waiting.pop()
         if isinstance(node, dict):
             found.update(map(str, node))
-        waiting += [item for item in (node.values() if isinstance(node, dict) else node) if isinstance(item, dict | list)]
+        waiting += [
+            item for item in (node.values() if isinstance(node, dict) else node) if isinstance(item, dict | list)
+        ]
     return frozenset(found)
 
 
@@ -78,7 +83,11 @@ def _keys(value: Any) -> Iterator[str]:
     items = value.items() if isinstance(value, dict) else (("", item) for item in value)
     for key, item in items:
         if isinstance(item, dict | list) and item:
-            inner = [""] if isinstance(item, list) and not any(isinstance(one, dict | list) for one in item) else _keys(item)
+            inner = (
+                [""]
+                if isinstance(item, list) and not any(isinstance(one, dict | list) for one in item)
+                else _keys(item)
+            )
             yield from ((one or key) for one in inner)
         elif key:
             yield key
