@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..model import ToolResult, as_text
-from ..text.decode import NothingParsed, containers_in, decoded, parse_json, resolved
+from ..text.decode import containers_in, decoded, is_json, resolved
 from ..text.explained import LEFT_OUT, canonical, explained
 from ..text.fact_kinds import exit_codes
 from ..text.found_leaves import names_of, read_held
@@ -90,7 +90,7 @@ class Returned:
     def _records(self) -> list[Record]:
         found = list(_records(self._leaves))
         for text in self.texts:
-            found += _pairs(text.split("\n")[:_LOOKED_AT]) if not _is_json(text) else ()
+            found += _pairs(text.split("\n")[:_LOOKED_AT]) if not is_json(text) else ()
             if self._data is not None and text != self.texts[0] and (read := read_held(text, self._names)) is not None:
                 found += _records(read)
         return found
@@ -137,7 +137,7 @@ class Returned:
             return []
         found = self._of_whole(shown)
         first, *later = LEFT_OUT.split(shown)
-        if not found or not later or _is_json(shown):
+        if not found or not later or is_json(shown):
             return found
         # The middle is left out: what stands before and behind it are no values of one record.
         return [*self._of_whole(first), *(change for piece in later for change in self._of_end(piece))]
@@ -276,14 +276,6 @@ class Returned:
 
 def _denies(words: str) -> bool:
     return _DENIAL.search(words) is not None
-
-
-def _is_json(text: str) -> bool:
-    try:
-        parse_json(text)
-    except NothingParsed:
-        return False
-    return True
 
 
 def _records(leaves: Leaves) -> Iterator[Record]:

@@ -59,7 +59,7 @@ class TraceEvidence:
         self.texts.lower.update(word for of_text in words for word in of_text if word.islower())
         self._message_texts = MessageTexts(trace.results)
         self._notices = Remembered(lambda key: self._notice(*key))
-        self._returned = Remembered(lambda step: Returned(self.results[step]))
+        self._returned = Remembered(self._as_returned)
         self._changes = Remembered(lambda key: self._returned(key[0]).changes(self._message_texts.part(key[0], key[1])))
         self._answers: dict[str, dict[int, int]] = {}
         self._cache_rules = Remembered(lambda model: cache_rule(provider_of(model), model))
@@ -276,6 +276,10 @@ class TraceEvidence:
     def failed(self) -> frozenset[int]:
         """The steps of the results that failed and say so."""
         return frozenset(step for step, result in self.results.items() if failed(result))
+
+    def _as_returned(self, step: int) -> Returned:
+        said = self.results.get(step)
+        return Returned(said or ToolResult(index=step, call_id="", function="", seen=self.said_before.as_spoken[step]))
 
     def changes(self, step: int, shown: str) -> list[ChangedValue]:
         """The values of a text that shows the result of a step which are others than the tool returned."""

@@ -17,6 +17,7 @@ from ..model import (
     ContextEdit,
     ContextReset,
     Message,
+    ModelTurn,
     Run,
     ToolResult,
     ToolsChanged,
@@ -29,7 +30,7 @@ from ..text.decode import resolved
 from ..text.explained import explained, iso_dates
 from ..text.facts import is_number, number_value, words_of
 from ..text.leaves import flatten
-from ..text.notices import marker
+from ..text.notices import OF_SHOWING, marker
 from ..text.texts import Remembered, Texts
 from .spoken import spoken
 
@@ -63,18 +64,6 @@ _TO_READ = re.compile(
     r"\b(?:handle|reference|ref|stored|saved|full|rest|omitted|truncated|summary|summari[sz]ed|result|output|content|conversation|context|history|tool|above|earlier|previous|retrieve|read|showing|shown|following)\b",
     re.IGNORECASE,
 )
-_SHOWING = """
-handle reference stored saved store save full rest omitted truncated elided summary summarized summarised result results output outputs content
-conversation context window history tool tools above below earlier previous later retrieve read reading showing shown show following line lines
-row rows table tables column columns item items character characters chars char byte bytes token tokens file files path page pages section head
-tail total count size length limit limits long large short left more less too see use call run again rerun command view details data text
-messages note notice removed cleared hidden dropped pruned compacted compressed condensed shortened skipped repeated identical duplicate same
-original untruncated complete entire whole part parts preview available needed need offset range start end legend keys key format search grep
-observation observations response responses old new step steps middle beginning memory space json csv markdown yaml returned type kind image
-"""
-_OF_SHOWING = frozenset(_SHOWING.split())
-"""Words that say how a result is shown, and nothing of what it says."""
-
 _STRANGE = 3  # words of a sentence that nothing in the message speaks of
 _PLACE = re.compile(
     r"\b(?:whole|full|rest|stored|saved|written|read|output|result)\b[^.\n]{0,40}\b(?:in|at|to|from|as|is):?\s+[\"'`]?[^\s\"'`]*$",
@@ -118,6 +107,8 @@ class SaidBefore:
         self.results = {result.index: result for result in trace.results}
         self.texts = texts
         self._trace = trace
+        turns = (step for step in trace.steps if isinstance(step, ModelTurn))
+        self.arguments = {call.id: call.arguments for turn in turns for call in turn.tool_calls}
         self.as_spoken = {step.index: text for step in trace.steps for text in spoken(step)[:1]}
         """The text of each step's message as it is, a result untruncated."""
 
@@ -252,6 +243,21 @@ class OwnWords:
                 return None
             was = "\n".join(dict.fromkeys((was, result.shown_by_recorder, value)))
         return OwnText(message, message.text, prompt, was, result)
+
+    @cached_property
+    def arguments(self) -> dict[int, dict[str, None]]:
+        """By step the arguments of its calls that a prompt shows with other values than the model gave; what says that it is cut is none."""
+        found: dict[int, dict[str, None]] = {}
+        for message in self._run.held_messages.values():
+            for call in message.tool_calls:
+                given = self._said.arguments.get(call.id)
+                if given == call.arguments or not isinstance(given, dict) or not isinstance(call.arguments, dict):
+                    continue
+                for key, item in call.arguments.items():
+                    was, shown = as_text(given.get(key, "")), as_text(item)
+                    if key in given and not explained(shown, was) and marker(shown, was) is None:
+                        found.setdefault(message.step or 0, {})[f"{key}: {was[:60]} → {shown[:60]}"] = None
+        return found
 
     @cached_property
     def altered(self) -> tuple[AlteredWords, ...]:
@@ -397,7 +403,7 @@ def _orders(own: OwnText, new: Sequence[str]) -> Iterator[str]:
         words = _words_in(bare)
         strange = words - known
         if _ORDER.fullmatch(bare) and not _NO_VERB.issuperset(re.findall(r"[a-z']+", bare.casefold())[:1]):
-            alien = not _TO_READ.search(bare)
+            alien = not _TO_READ.search(bare) or (len(strange) > 1 and strange == words)
         else:
             count = len(strange) + sum(fact in bare for fact in new if is_number(fact))
             alien = shows and bool(words) and count >= _STRANGE and 2 * len(strange) >= len(words)
@@ -407,7 +413,7 @@ def _orders(own: OwnText, new: Sequence[str]) -> Iterator[str]:
 
 def _words_in(text: str) -> frozenset[str]:
     """The words of a text, in small letters, that say something else than how a result is shown."""
-    return frozenset(re.findall(r"(?<![\w/.-])[^\W\d_]{3,}(?![\w/-])", text.casefold())) - COMMON_WORDS - _OF_SHOWING
+    return frozenset(re.findall(r"(?<![\w/.-])[^\W\d_]{3,}(?![\w/-])", text.casefold())) - COMMON_WORDS - OF_SHOWING
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from ..model import Message, Prompt, Run, ToolCall, ToolResult, Trace
 from ..text.cut import without_halves
-from ..text.decode import NothingParsed, parse_json, plain_lines
+from ..text.decode import NothingParsed, is_json, plain_lines
+from ..text.explained import iso_dates
 from ..text.found_leaves import LabelsOf, by_label, match_read, with_labelled
 from ..text.layouts import keys_in, read_layout, spelled_out
 from ..text.leaves import Leaf, Leaves, Match, Path, flatten
@@ -44,16 +45,16 @@ class MessageTexts:
     def said(self, message: Message) -> str:
         """The text of a message; of a result in another layout than JSON or a plain table, its keys and values as plain lines."""
         text, step = self.shown(message), message.step
-        if step not in self._keys or text in self._untruncated[step]:
+        if step not in self._untruncated or text in self._untruncated[step]:
             return text
         if (step, text) not in self._plain:
+            keys = self._keys.get(step, frozenset())
+            found = spelled_out(text, keys) if keys else text
             with suppress(NothingParsed):
-                parse_json(text)
-                return self._plain.setdefault((step, text), text)
-            found = spelled_out(text, self._keys[step])
-            with suppress(NothingParsed):
-                found = plain_lines(read_layout(found, self._keys[step]))
-            self._plain[step, text] = found
+                if keys and not is_json(found):
+                    found = plain_lines(read_layout(found, keys))
+            in_iso = all(iso_dates(whole) == whole for whole in self._untruncated[step])
+            self._plain[step, text] = iso_dates(found) if in_iso else found
         return self._plain[step, text]
 
     def part(self, step: int, text: str) -> str:

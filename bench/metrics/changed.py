@@ -10,7 +10,7 @@ from . import LISTED, metric, sample
 
 @metric("changed.values", unit="values", better="lower", aggregate="sum")
 def values(evidence: RunEvidence) -> list[Sample]:
-    """Values that a message shows otherwise than the tool returned them.
+    """Values that a message shows otherwise than the tool returned them, the model gave them, or the user and the system said them.
 
     Must be 0. A value of a message that shows a result is held against the result's record that it agrees with most, under the same key: JSON,
     Python literals, CSV, Markdown and aligned tables, TOON, lines `key: value`, and lines that are otherwise alike. Fewer digits, separators, units,
@@ -25,9 +25,11 @@ def values(evidence: RunEvidence) -> list[Sample]:
     """
     found: dict[int, dict[str, None]] = {}
     for own in evidence.own.texts:
-        if own.result is not None:
-            changes = map(str, evidence.of_trace.changes(own.result.index, own.text))
-            found.setdefault(own.result.index, {}).update(dict.fromkeys(changes))
+        step = own.message.step
+        if step is not None and (own.result is not None or own.message.kind in ("user", "system")):
+            found.setdefault(step, {}).update(dict.fromkeys(map(str, evidence.of_trace.changes(step, own.text))))
+    for step, changed in evidence.own.arguments.items():
+        found.setdefault(step, {}).update(changed)
     samples = [
         sample(len(changes), step, detail=Lost(facts=tuple(changes)[:LISTED]))
         for step, changes in sorted(found.items())

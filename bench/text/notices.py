@@ -32,6 +32,7 @@ _MARKER = re.compile(
     | (?:result|output|content|observation|response)s?\ (?:was\ |were\ |is\ |has\ been\ )?(?:removed|cleared|dropped|masked|hidden|pruned|compacted)
     | (?:removed|cleared|dropped|masked|pruned)\ (?:to\ save|for\ brevity|from\ (?:the\ )?(?:context|history)) | for\ brevity
     | stored\ (?:as|at|in|under) | saved\ (?:as|at|to|under) | full\ (?:output|result|text|content)\ (?:at|in|under|is|available)
+    | (?:same|identical|unchanged|repeated)\ (?:\w+\ )?(?:as|to|since|from)\ (?:above|before|in\b|message|step|call|result|the)
     | summary\ of\ | summari[sz]ed | condensed | compacted )
     | [\[(<]\s*+(?:masked|removed|cleared|dropped|pruned|hidden)\s*+[\])>]
     | (?:(?<!\.)\.{3,}+|…)(?=\s*+(?:$|["'\])}>,|])) | (?:^|[\[(<])\s*+(?:\.{3}|…)""",
@@ -59,7 +60,8 @@ _HINTS = (
     "truncat", "elided", "omi", "abridged", "abbreviated", "shortened", "clipped", "snipped", "redacted", "left out", "cut off", "cut short",
     "cut at", "cut here", "not shown", "not displayed", "not included", "not listed", "first ", "last ", "top ", "shown", "showing", " more",
     " others", "remaining", "further", "additional", "hidden", "removed", "cleared", "dropped", "masked", "pruned", "compacted", "for brevity",
-    "stored ", "saved ", "full output", "full result", "full text", "full content", "summary of", "summari", "condensed", "...", "…",
+    "stored ", "saved ", "full output", "full result", "full text", "full content", "same ", "identical ", "unchanged ", "repeated ",
+    "summary of", "summari", "condensed", "...", "…",
 )  # fmt: skip
 """Every marker holds one of these."""
 
@@ -70,6 +72,18 @@ _LEFT_OUT_HINTS = (" more", "left out", "omitted", "elided", "not shown", "trunc
 _ENDS_CHARS = 4_000
 _PLACEHOLDER_CHARS = 200
 _AROUND = 12  # characters on either side by which a marker is found again in the untruncated text
+
+_SHOWING = """
+handle reference stored saved store save full rest omitted truncated elided summary summarized summarised result results output outputs content
+conversation context window history tool tools above below earlier previous later retrieve read reading showing shown show following line lines
+row rows table tables column columns item items character characters chars char byte bytes token tokens file files path page pages section head
+tail total count size length limit limits long large short left more less too see use call run again rerun command view details data text
+messages note notice removed cleared hidden dropped pruned compacted compressed condensed shortened skipped repeated identical duplicate same
+original untruncated complete entire whole part parts preview available needed need offset range start end legend keys key format search grep
+observation observations response responses old new step steps middle beginning memory space json csv markdown yaml returned type kind image
+"""
+OF_SHOWING = frozenset(_SHOWING.split())
+"""Words that say how a result is shown, and nothing of what it says."""
 
 
 def marker(shown: str, untruncated: str, *, pointers: bool = True, texts: Texts | None = None) -> str | None:
