@@ -208,11 +208,6 @@ def short_keys(text: str) -> str:
     return f"Legend: {legend}\n{text}" if keys else text
 
 
-@harmless
-def other_iso_form(text: str) -> str:
-    return re.sub(r"(\d{4}-\d\d-\d\d)T(?=\d\d:)", r"\1 ", text)
-
-
 @harmful
 def yaml_with_statuses_changed(text: str) -> str:
     return yaml_text(status_is_delivered(text))
