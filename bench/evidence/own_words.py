@@ -108,7 +108,7 @@ class SaidBefore:
         self.texts = texts
         self._trace = trace
         turns = (step for step in trace.steps if isinstance(step, ModelTurn))
-        self.arguments = {call.id: call.arguments for turn in turns for call in turn.tool_calls}
+        self.arguments = {(turn.index, call.id): call.arguments for turn in turns for call in turn.tool_calls}
         self.as_spoken = {step.index: text for step in trace.steps for text in spoken(step)[:1]}
         """The text of each step's message as it is, a result untruncated."""
 
@@ -250,7 +250,7 @@ class OwnWords:
         found: dict[int, dict[str, None]] = {}
         for message in self._run.held_messages.values():
             for call in message.tool_calls:
-                given = self._said.arguments.get(call.id)
+                given = self._said.arguments.get((message.step, call.id))
                 if given == call.arguments or not isinstance(given, dict) or not isinstance(call.arguments, dict):
                     continue
                 for key, item in call.arguments.items():
