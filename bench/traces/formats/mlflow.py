@@ -75,7 +75,8 @@ def _observed(span: Node) -> Observed:
 
 
 def _seconds(node: Node) -> float | None:
-    count = int(node.value) if isinstance(node.value, str) and node.value.isdecimal() else node.value
+    text = node.value if isinstance(node.value, str) else ""
+    count = int(text) if text.isdecimal() and len(text) < 30 else node.value
     return count / 1e9 if type(count) in (int, float) else None
 
 
