@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from ..model import Case, Trace
-from ..model.errors import BenchError
+from ..model.errors import BenchError, one_line
 from ..traces import StoredTrace
 from .case import MeasuredCase, Measuring
 from .engines import Engine, Task, Waiting, answer, died, end_children, next_task
@@ -42,7 +42,11 @@ def _on_dask(scheduler: str | None, jobs: int, plan: Measuring, tasks: Waiting) 
     from distributed import Client, LocalCluster
 
     quiet: dict[str, Any] = {"dashboard_address": None, "silence_logs": "ERROR"}
-    local = LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, **quiet) if scheduler is None else None
+    settings = {"n_workers": jobs, "threads_per_worker": 1, "processes": True, **quiet}
+    try:
+        local = LocalCluster(**settings) if scheduler is None else None
+    except RuntimeError as error:  # one that ended while it started
+        raise BenchError(f"the workers of Dask did not start ({one_line(error)}) — run again") from None
     try:
         try:
             client = Client(scheduler if local is None else local)
