@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import pairwise
@@ -35,7 +35,6 @@ _NEXT_PAIR = re.compile(r"[,;|]\s+(?=[\"'`*]*[A-Za-z_][\w.\-]{0,40}[\"'`*]*\s*[:
 _WORD = re.compile(
     r"[!=<>]=|(?<=\s)[<>](?=[\s\d])|[≤≥≠]|(?:[$€£¥]|(?<![\w)\]-])-(?=\d))?[^\W_]+(?:[.,:/'’-][^\W_]+)*|\$"
 )
-_SAME = re.compile(r"\b(?:same|identical|equal|repeat(?:s|ed)?|duplicate[sd]?|unchanged)\b", re.IGNORECASE)
 _FAILED = re.compile(
     r"(?<![^\W_])(?:errors?|exceptions?|traceback|fail(?:ed|ure|s)?|fatal|denied|refused|not\s+found|no\s+such|cannot|can't|could\s+not|unable|invalid"
     r"|timed?\s?-?out|aborted|crashed|\w+(?:Error|Exception)|not\s+(?:allowed|permitted|recogni[sz]ed|supported)|unsuccessful\w*|rejected"
@@ -339,16 +338,13 @@ def failed(result: ToolResult) -> bool:
     return len(text) < _BRIEF_CHARS and bool(_FAILURE.search(text))
 
 
-def hides_failure(result: ToolResult, shown: str, earlier: Container[str] = ()) -> bool:
-    """True if a text that shows a failed result tells no failure, and does not say that something was left out, or that it is the same as one of
-    the `earlier` results, either.
+def hides_failure(result: ToolResult, shown: str) -> bool:
+    """True if a text that shows a failed result tells no failure, and does not say that something was left out either.
 
     >>> got = ToolResult(index=0, call_id="a", function="f", seen="Error: user not found")
     >>> hides_failure(got, "ok"), hides_failure(got, "not found"), hides_failure(got, "[old result removed]"), hides_failure(got, "<MASKED>")
     (True, False, False, False)
-    >>> hides_failure(got, "[same as above]"), hides_failure(got, "[same as above]", ["Error: user not found"])
-    (True, False)
     """
     if not failed(result) or tells_failure(shown) or not shown.strip():
         return False
-    return marker(shown, result.text) is None and not (result.text in earlier and _SAME.search(shown))
+    return marker(shown, result.text) is None

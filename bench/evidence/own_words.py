@@ -250,7 +250,7 @@ class OwnWords:
         found: dict[int, dict[str, None]] = {}
         for message in self._run.held_messages.values():
             for call in message.tool_calls:
-                given = self._said.arguments.get((message.step, call.id))
+                given = None if message.step is None else self._said.arguments.get((message.step, call.id))
                 if given == call.arguments or not isinstance(given, dict) or not isinstance(call.arguments, dict):
                     continue
                 for key, item in call.arguments.items():

@@ -81,11 +81,9 @@ def errors_hidden(evidence: RunEvidence) -> list[Sample]:
     """
     hidden: dict[int, str] = {}
     for own in evidence.own.texts:
-        if own.result is not None and own.result.index in evidence.of_trace.failed:
-            at = own.result.index
-            earlier = [result.text for result in evidence.trace.results if result.index < at]
-            if hides_failure(own.result, own.text, earlier):
-                hidden.setdefault(at, own.text)
+        failed = own.result if own.result is not None and own.result.index in evidence.of_trace.failed else None
+        if failed is not None and hides_failure(failed, own.text):
+            hidden.setdefault(failed.index, own.text)
     samples = [
         sample(result.index in hidden, result.index, result.call_id, detail=_told(hidden.get(result.index)))
         for result in evidence.trace.results
