@@ -39,6 +39,7 @@ SENTENCES, ALTERED = 12, 12
 
 _CHARS, _QUOTED_CHARS = 200, 60
 _BYTES = 4  # of one character, at most
+_LONG = re.compile(r"[!-~]{40,}")  # ids and paths
 _HASH = re.compile(r"(?<!\w)(?=\d*[a-f])[0-9a-f]{8,}(?!\w)")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _LINE = re.compile(r"^[ \t]*(\d{1,9})(?:[ \t:|→.)\]-]+(.*))?$", re.MULTILINE)
@@ -147,7 +148,7 @@ class SaidBefore:
                 said = [compact_json(step.tools)]
             elif calls := getattr(step, "tool_calls", ()):
                 said = [*said, *(f"{call.name} {call.id} {compact_json(call.arguments)}" for call in calls)]
-            for text in dict.fromkeys(said):
+            for text in dict.fromkeys([*said, *map(iso_dates, said)]):
                 for item in texts.words(text).union(texts.facts(text), texts.numbers(text)).difference(first):
                     first.setdefault(item, step.index)
                     first.setdefault(item.casefold(), step.index)
@@ -372,7 +373,7 @@ def _spots(plain: str, own: OwnText) -> dict[str, list[tuple[int, int] | None]]:
     found: dict[str, list[tuple[int, int] | None]] = {}
     for match in _HASH.finditer(plain):
         found.setdefault(number_value(match.group()), []).append(None)
-    lines = [] if own.result is None else own.result.text.splitlines()
+    lines = [] if own.result is None else iso_dates(own.result.text).splitlines()
     for match in _LINE.finditer(plain) if lines else ():
         near = lines[max(0, int(match[1]) - 1) : int(match[1]) + 1]  # counted from 1 or from 0
         if _start(match[2] or "") in map(_start, near):
@@ -407,13 +408,14 @@ def _orders(own: OwnText, new: Sequence[str]) -> Iterator[str]:
         else:
             count = len(strange) + sum(fact in bare for fact in new if is_number(fact))
             alien = shows and bool(words) and count >= _STRANGE and 2 * len(strange) >= len(words)
-        if alien:
+        if alien and bare.casefold() not in resolved(own.was).casefold():
             yield sentence[:_CHARS]
 
 
 def _words_in(text: str) -> frozenset[str]:
     """The words of a text, in small letters, that say something else than how a result is shown."""
-    return frozenset(re.findall(r"(?<![\w/.-])[^\W\d_]{3,}(?![\w/-])", text.casefold())) - COMMON_WORDS - OF_SHOWING
+    plain = _LONG.sub(" ", text.casefold())
+    return frozenset(re.findall(r"(?<![\w/.-])[^\W\d_]{3,}(?![\w/-])", plain)) - COMMON_WORDS - OF_SHOWING
 
 
 def _sentences(text: str) -> Iterator[str]:
