@@ -67,6 +67,13 @@ class Tuned:
         near = nearest(slots_of(self.comparison, subject.strategy))
         return replace(advice.about(advised, other, near), elsewhere=self.elsewhere)
 
+    @property
+    def choice(self) -> Choice:
+        """The candidates on the second half, each with its verdict beside this advice."""
+        own = {item.strategy: item for item in (self.advice.subject, self.advice.alternative) if item is not None}
+        candidates = tuple(own.get(item.strategy, item) for item in self.judged.candidates)
+        return replace(self.judged, advice=self.advice, candidates=candidates)
+
 
 def judged_apart(comparison: Comparison, seed: int = 0) -> Comparison:
     """Return the comparison on one half of its tasks, with what was chosen on the other in its `tuning`; `seed` draws the halves.

@@ -7,7 +7,7 @@ import re
 import statistics
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -25,13 +25,13 @@ from ..model import (
     as_text,
     compact_json,
 )
-from ..text.common_words import COMMON_WORDS
 from ..text.decode import resolved
 from ..text.explained import explained, iso_dates
 from ..text.facts import is_number, number_value, words_of
 from ..text.leaves import flatten
-from ..text.notices import OF_SHOWING, marker
+from ..text.notices import marker
 from ..text.texts import Remembered, Texts
+from .orders import SENTENCE, orders, sentences
 from .spoken import spoken
 
 SENTENCES, ALTERED = 12, 12
@@ -39,11 +39,9 @@ SENTENCES, ALTERED = 12, 12
 
 _CHARS, _QUOTED_CHARS = 200, 60
 _BYTES = 4  # of one character, at most
-_LONG = re.compile(r"[!-~]{40,}")  # ids and paths
 _HASH = re.compile(r"(?<!\w)(?=\d*[a-f])[0-9a-f]{8,}(?!\w)")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _LINE = re.compile(r"^[ \t]*(\d{1,9})(?:[ \t:|→.)\]-]+(.*))?$", re.MULTILINE)
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s|$)|\n|$)")
 _COUNTED = (
     r"chars?|characters?|tokens?|lines?|rows?|bytes|words?|items?|more|messages?|results?|steps?|calls?|columns?|records?|[kmKM]i?[bB]|omitted|left|total"
     r"|of|entries|elements|fields|keys|values|pages?|matches|hits|turns?|first|last|length|size|count|showing"
@@ -54,30 +52,11 @@ _LABELS = re.compile(r"[\"'*`]*\s*[:=>(\])]")
 _DESCRIBES = re.compile(
     r"(?:type|kind|format|note|notice|message|summary|info|label|hint)[\"']?\s*[:=]\s*[\"']?$", re.IGNORECASE
 )
-_ORDER = re.compile(
-    r"\W*(?:please\s+|now\s+|then\s+|you\s+(?:must|should|can|may|have\s+to)\s+|immediately\s+)*"
-    r"(?:always|never|do\s+not|don't|ignore|only|[a-z]+(?<!s)(?<!ed)(?<!ing)(?<!ly))\s+"
-    r"(?:an?|all|every|any|each|everything|nothing|the|your|this|that|these|those|it|them|him|her|no|my|our|its|[a-z]+ (?:all|every|the|this|your))\b"
-    r"[^:=]*[.!]?\s*",
-    re.IGNORECASE,
-)
-_TO_READ = re.compile(
-    r"\b(?:handle|reference|ref|stored|saved|full|rest|omitted|truncated|summary|summari[sz]ed|result|output|content|conversation|context|history|tool|above|earlier|previous|retrieve|read|showing|shown|following)\b",
-    re.IGNORECASE,
-)
-_STRANGE = 3  # words of a sentence that nothing in the message speaks of
 _PLACE = re.compile(
     r"\b(?:whole|full|rest|stored|saved|written|read|output|result)\b[^.\n]{0,40}\b(?:in|at|to|from|as|is):?\s+[\"'`]?[^\s\"'`]*$",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"^\W*(?:[A-Za-z]+\s+){0,3}[A-Za-z]+\s*:\s+")
 _SPEAKER = re.compile(r"^\W*\w+\W*:\s+")
-_OPENING = """
-of in on at by for from with and or to is are was were be as total here note there this that the all what when where who which how but not than over
-under about between into up out off via per if has have had after before both every each any some
-"""
-_NO_VERB = frozenset(_OPENING.split())
-"""Words that begin a sentence that is no order."""
 
 
 class OwnText(NamedTuple):
@@ -189,7 +168,7 @@ class SaidBefore:
     @cached_property
     def _sentences(self) -> list[str]:
         texts = (text for step in self._trace.steps for text in spoken(step))
-        return sorted({match.group().strip() for text in texts for match in _SENTENCE.finditer(text[:200_000])})
+        return sorted({match.group().strip() for text in texts for match in SENTENCE.finditer(text[:200_000])})
 
     @cached_property
     def _sorted(self) -> list[str]:
@@ -277,7 +256,7 @@ class OwnWords:
         """The sentences that results do not hold and that stand in more than one of them, or in a message of the strategy; most frequent first."""
         counts: Counter[str] = Counter()
         for own in self.texts:
-            counts.update({sentence for sentence in _sentences(own.text) if not self._quoted(sentence, own)})
+            counts.update({sentence for sentence in sentences(own.text) if not self._quoted(sentence, own)})
         constant = [(count, text) for text, count in counts.items() if count > 1 or len(self.texts) == 1]
         constant.sort(key=lambda item: (-item[0], item[1]))
         return tuple((text[:_CHARS], count) for count, text in constant)
@@ -305,11 +284,11 @@ class OwnWords:
             )
             readings = dict.fromkeys((plain, resolved(plain)))  # of a cut text escapes are left
             new, count = min((self._new(reading, own, before) for reading in readings), key=lambda found: len(found[0]))
-            self._said.invented[key] = list(_orders(own, new)) if own.was else [], new, count
-        orders, new, total = self._said.invented[key]
+            self._said.invented[key] = list(orders(own.text, own.was, new)) if own.was else [], new, count
+        told, new, total = self._said.invented[key]
         found = [fact for fact in new if not any(fact in handle or handle in fact for handle in handles)]
-        total += len(orders)
-        return Invented(own, (*orders, *found), total if orders else len(found), total)
+        total += len(told)
+        return Invented(own, (*told, *found), total if told else len(found), total)
 
     def _new(self, plain: str, own: OwnText, before: int) -> tuple[list[str], int]:
         """The facts of one reading of a text that no step before had said, and the number of all its facts."""
@@ -385,41 +364,3 @@ def _spots(plain: str, own: OwnText) -> dict[str, list[tuple[int, int] | None]]:
 
 def _start(line: str) -> str:
     return line.strip(" \t:|→.)]-")[:_QUOTED_CHARS]
-
-
-def _orders(own: OwnText, new: Sequence[str]) -> Iterator[str]:
-    """Sentences put into a message of somebody else that tell the reader to do something, or that speak of something else than the message.
-
-    Where to read the rest is no order. `new` are the facts that nothing had said.
-    """
-    was, text = own.was.casefold(), own.text
-    known, said = _words_in(was), _words_in(text)
-    shows = 2 * len(said & known) >= len(said)
-    for part in sorted(own.was.split("\n\n"), key=len, reverse=True)[:3]:
-        text = text.replace(part, "\n") if len(part) > 20 else text
-    for sentence in _sentences(re.sub(r"[{}\[\]<>\"]", "\n", text)):
-        bare = _LABEL.sub("", sentence)
-        if bare.casefold() in was or marker(sentence, own.was):
-            continue
-        words = _words_in(bare)
-        strange = words - known
-        if _ORDER.fullmatch(bare) and not _NO_VERB.issuperset(re.findall(r"[a-z']+", bare.casefold())[:1]):
-            alien = not _TO_READ.search(bare) or (len(strange) > 1 and strange == words)
-        else:
-            count = len(strange) + sum(fact in bare for fact in new if is_number(fact))
-            alien = shows and bool(words) and count >= _STRANGE and 2 * len(strange) >= len(words)
-        if alien and bare.casefold() not in resolved(own.was).casefold():
-            yield sentence[:_CHARS]
-
-
-def _words_in(text: str) -> frozenset[str]:
-    """The words of a text, in small letters, that say something else than how a result is shown."""
-    plain = _LONG.sub(" ", text.casefold())
-    return frozenset(re.findall(r"(?<![\w/.-])[^\W\d_]{3,}(?![\w/-])", plain)) - COMMON_WORDS - OF_SHOWING
-
-
-def _sentences(text: str) -> Iterator[str]:
-    for match in _SENTENCE.finditer(text[:200_000]):
-        sentence = match.group().strip()
-        if sum(char.isalpha() for char in sentence) > 3:
-            yield sentence

@@ -30,7 +30,7 @@ class Answered(Comparison, frozen=True, kw_only=True, dict=True):
     @cached_property
     def choice(self) -> Choice:
         """Every candidate with its verdict."""
-        return decide(self) if self.tuned is None else self.tuned.judged
+        return decide(self) if self.tuned is None else self.tuned.choice
 
     @cached_property
     def advice(self) -> Advice:
