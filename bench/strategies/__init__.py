@@ -252,7 +252,8 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
     name = name.strip()
     if not name:
         raise SpecError(f"strategy {text!r}: a name is missing — write NAME=SLOT=SPEC")
-    if name not in entries("reference") and (not equals or ":" in name):
+    has_slot = body.partition("=")[0].strip() in SLOTS
+    if name not in entries("reference") and not has_slot and (not equals or ":" in name):
         near = not equals and difflib.get_close_matches(name, entries("reference"))
         if not near and (meant := _meant(text, base)):
             raise SpecError(f"strategy {text!r}: a name and a slot are missing{meant}")
