@@ -100,7 +100,7 @@ def endless(evidence):
     return [Sample(numerator=float("inf"))]
 
 def lines(result):
-    return "\\n".join(f"{k}: {v}" for row in result.data["rows"] for k, v in row.items()) if result.data else None
+    return "\\n".join(f"its {k} is {v}" for row in result.data["rows"] for k, v in row.items()) if result.data else None
 
 def unsure(result):
     return result.text[:random.choice(range(200, 5000))]

@@ -21,7 +21,7 @@ from bench.plugins.registry import KINDS, entries
 ROOT = Path(__file__).parents[2]
 LINES = 400
 GRAB_BAGS = {"utils", "util", "helpers", "helper", "common", "misc", "stuff"}
-HEAVY = {"pandas", "numpy", "deepdiff", "genai_prices", "tiktoken", "rich.progress",
+HEAVY = {"pandas", "numpy", "deepdiff", "genai_prices", "jinja2", "tiktoken", "rich.progress",
          "rich", "sqlite3", "pyarrow", "pytest"}  # fmt: skip
 
 PROCESS_WIDE = {
@@ -29,6 +29,7 @@ PROCESS_WIDE = {
     "bench.plugins.own_code.load_file",
     "bench.plugins.registry._scan",
     "bench.plugins.registry._scan_entry_points",
+    "bench.reports.html._environment",
     "bench.run.cache.code_sha256",  # the bench's own files
     "bench.run.cache.outside",  # the plug-ins that are installed
     "bench.run.cluster._plan",  # what a worker of a cluster was sent
