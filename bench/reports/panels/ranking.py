@@ -35,7 +35,7 @@ VERDICTS: dict[str, Tone] = {"ship it": "good", "keep it": "good", "cheaper, not
 SHOWN = 10
 """The rows of the table that stand open: what is advised, what runs today and the best alternative are among them."""
 
-NOISE = "{} to {} of turns may be noise: so many are blamed in runs whose model never saw what is missing."
+NOISE = "The measurement itself blames {} to {} of turns wrongly; a share this small may mean nothing."
 
 
 @panel("ranking", order=5, title="What should I run?")
