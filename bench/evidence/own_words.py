@@ -114,7 +114,8 @@ class SaidBefore:
         return message.text in self._shown.get(message.step, ())
 
     @cached_property
-    def _first(self) -> dict[str, int]:
+    def first(self) -> dict[str, int]:
+        """The first step that says a word, number or fact."""
         texts, first = self.texts, dict[str, int]()
         for step in self._trace.steps:
             said = spoken(step)
@@ -145,7 +146,7 @@ class SaidBefore:
         return -1 if len(fact) > 3 and self.begins(fact) else found
 
     def _said(self, text: str) -> float:
-        return min(self._first.get(text, math.inf), self._first.get(text.casefold(), math.inf))
+        return min(self.first.get(text, math.inf), self.first.get(text.casefold(), math.inf))
 
     def begins(self, text: str) -> bool:
         """True if something said begins so, or if of its words the last one does and the others are said: half a word at a cut."""
@@ -172,7 +173,7 @@ class SaidBefore:
 
     @cached_property
     def _sorted(self) -> list[str]:
-        return sorted(self._first)
+        return sorted(self.first)
 
     def _figures(self, step: int) -> list[float]:
         columns: dict[Any, list[float]] = {}
@@ -282,9 +283,10 @@ class OwnWords:
             plain = iso_dates(
                 self._texts.plain(next(iter(self._said.texts_of(own.message)), "") if own.result else own.text)
             )
-            readings = dict.fromkeys((plain, resolved(plain)))  # of a cut text escapes are left
-            new, count = min((self._new(reading, own, before) for reading in readings), key=lambda found: len(found[0]))
-            self._said.invented[key] = list(orders(own.text, own.was, new)) if own.was else [], new, count
+            new, count = self._new(plain, own, before)
+            if new and (reading := resolved(plain)) != plain:  # of a cut text escapes are left
+                new, count = min((new, count), self._new(reading, own, before), key=lambda found: len(found[0]))
+            self._said.invented[key] = list(orders(own.text, own.was, new, self._texts)) if own.was else [], new, count
         told, new, total = self._said.invented[key]
         found = [fact for fact in new if not any(fact in handle or handle in fact for handle in handles)]
         total += len(told)
@@ -293,7 +295,12 @@ class OwnWords:
     def _new(self, plain: str, own: OwnText, before: int) -> tuple[list[str], int]:
         """The facts of one reading of a text that no step before had said, and the number of all its facts."""
         facts = self._texts.facts(plain)
-        new = [fact for fact, kind in facts.items() if self._said.since(fact, kind) >= before]
+        first = self._said.first
+        new = [
+            fact
+            for fact, kind in facts.items()
+            if first.get(fact, math.inf) >= before and self._said.since(fact, kind) >= before
+        ]
         spots = _spots(plain, own) if any(map(is_number, new)) else {}
         return [fact for fact in new if not self._harmless(fact, facts[fact], plain, own, spots)], len(facts)
 

@@ -15,11 +15,17 @@ import msgspec
 
 from ..model import MAX_DEPTH, too_deep
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'', re.DOTALL)
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|\'[^\'\\]*+(?:\\.[^\'\\]*+)*+\'', re.DOTALL)
 _WORD = re.compile(r"[-+]?[A-Za-z0-9_.]+(?:(?<=[eE])[-+]\d+)?")
 _BLANK = re.compile(r"\s*")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
+_COMMON_ESCAPES = (
+    ("\\n", "\n"),
+    ('\\"', '"'),
+    ("\\t", "\t"),
+    ("\\'", "'"),
+)  # replaced without a pattern, which takes ten times as long
 SCALARS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None, "NaN": float("nan"),
           "nan": float("nan"), "Infinity": float("inf"), "inf": float("inf"), "-Infinity": float("-inf"), "-inf": float("-inf")}  # fmt: skip
 _MAX_DEPTH = 100
@@ -199,7 +205,10 @@ def unescape(text: str) -> str:
             return chr(int(body[1:], 16))
         return _ESCAPES.get(body, body)
 
-    plain = _ESCAPE.sub(resolve, text)
+    parts = text.split("\\\\")  # no backslash in a part belongs to another one
+    for escape, char in _COMMON_ESCAPES:
+        parts = [part.replace(escape, char) for part in parts]
+    plain = "\\".join(_ESCAPE.sub(resolve, part) if "\\" in part else part for part in parts)
     if _LEADING_SURROGATE.search(plain):  # a surrogate pair written as two escapes is one character
         plain = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return plain
@@ -252,8 +261,10 @@ def decoded(text: str) -> str:
 
 
 _MAPPING = r"""\{\s*(?:"[^"\\\n]{1,100}"|'[^'\\\n]{1,100}')\s*:"""
-_LITERAL = r"""(?<=[=(])(?:"(?:[^"\\\n]|\\.)*(?:"|\\?\Z)|'(?:[^'\\\n]|\\.)*(?:'|\\?\Z))"""
-_ESCAPED = re.compile(f"(?P<mapping>{_MAPPING})|{_LITERAL}")
+_ESCAPED = re.compile(  # begins with a set of characters, so that all others are passed quickly
+    r"""[{"'](?:(?P<mapping>(?<=\{)\s*(?:"[^"\\\n]{1,100}"|'[^'\\\n]{1,100}')\s*:)"""
+    r"""|(?<=[=(]")[^"\\\n]*+(?:\\.[^"\\\n]*+)*+(?:"|\\?\Z)|(?<=[=(]')[^'\\\n]*+(?:\\.[^'\\\n]*+)*+(?:'|\\?\Z))"""
+)
 _OWN_BACKSLASHES = re.compile(r"\b[A-Za-z]:\\(?!\\)|\\[^nrtu\"'\\]")
 """A path of Windows, or an escape that neither JSON nor a Python object's text writes: here a backslash is one."""
 

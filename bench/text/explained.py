@@ -24,10 +24,11 @@ _TRUE, _FALSE = {"true", "yes", "y", "1", "on", "✓"}, {"false", "no", "n", "0"
 _NOTHING = {"", "null", "none", "nan", "-", "n/a", "na", "nil", "undefined", "~", '""', "''", "[]", "{}"}
 _SCALES = (100, 1000, 10**6, 10**9, 10**12, 1024, 1024**2, 1024**3)
 _MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec"
-_MONTH, _YEAR = r"(?P<month>[A-Za-z]{3,9})\.?", re.compile(r"(?<!\d)(?:19|20)\d\d")
-_DAY_MONTH = re.compile(rf"(?<!\w)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s{_MONTH},?\s(?P<year>(?:19|20)\d\d)(?!\d)")
-_MONTH_DAY = re.compile(rf"(?<!\w){_MONTH}\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<year>(?:19|20)\d\d)(?!\d)")
-_TIME = re.compile(r"(?<!\d)((?:19|20)\d\d)-?(\d\d)-?(\d\d)[Tt ](\d\d):?(\d\d):?(\d\d)(?!\d)([Zz]\b)?")
+_MONTH, _YEAR = r"[A-Za-z]{3,9})\.?", r"(?P<year>(?:19|20)\d\d)(?!\d)"
+_SPACE_YEAR = re.compile(rf"\s{_YEAR}")
+_DAY_MONTH = re.compile(rf"(?<!\w)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s(?P<month>{_MONTH},?\s{_YEAR}")
+_MONTH_DAY = re.compile(rf"(?<!\w)(?P<month>{_MONTH}\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s{_YEAR}")
+_TIME = re.compile(r"((?:19|20)(?<!\d\d\d)\d\d)-?(\d\d)-?(\d\d)[Tt ](\d\d):?(\d\d):?(\d\d)(?!\d)([Zz]\b)?")
 _MULTIPLES = {"%", "k", "‰", "bn", "mio"}
 _SIGN = re.compile(r"[<>≤≥≠$€£¥]")
 _COMPARES = {"<", ">", "≤", "≥", "≠"}
@@ -72,10 +73,9 @@ def iso_dates(text: str) -> str:
     >>> iso_dates("25 May 2024, May 3, 2024; 20240503T084643 and 2024-05-03 08:46:43Z")
     '2024-05-25, 2024-05-03; 2024-05-03T08:46:43 and 2024-05-03T08:46:43+00:00'
     """
-    if _YEAR.search(text) is None:
-        return text
-    text = _DAY_MONTH.sub(lambda match: _iso(match["year"], match["month"], match["day"], match.group()), text)
-    text = _MONTH_DAY.sub(lambda match: _iso(match["year"], match["month"], match["day"], match.group()), text)
+    if _SPACE_YEAR.search(text):
+        for dates in (_DAY_MONTH, _MONTH_DAY):
+            text = dates.sub(lambda match: _iso(match["year"], match["month"], match["day"], match.group()), text)
     return _TIME.sub(
         lambda match: "{}-{}-{}T{}:{}:{}{}".format(*match.groups()[:6], "+00:00" if match[7] else ""), text
     )
