@@ -23,7 +23,8 @@ test: .venv/.installed-dev ## Run the fast tests on two cores, the examples in d
 test-slow: .venv/.installed-dev ## Run the tests that take seconds each (slow references, kills, large inputs).
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
-test-all: test test-slow ## Run every test.
+test-all: .venv/.installed-dev ## Run every test.
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 kills: .venv/.installed-dev ## Kill runs, imports and recordings 100 times at random moments, and look at what they leave behind.
 	KILLS=100 $(BIN)/python -m pytest -s tests/house/test_kills.py

@@ -11,17 +11,19 @@ from pathlib import Path
 
 import pytest
 from cli_folder import fill
+from examples import EXAMPLES
 from hypothesis import HealthCheck, settings
 from repository import init
 
 from bench.model.errors import DEBUG
 from bench.plugins import own_code
+from bench.tokens.counting import TokenCounter
 
 settings.register_profile(
     "bench",
     deadline=None,
     derandomize=True,
-    max_examples=int(os.environ.get("BENCH_EXAMPLES", "20")),  # a property is tried on as many examples; more by hand
+    max_examples=EXAMPLES,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("bench")
@@ -41,6 +43,12 @@ atexit.register(shutil.rmtree, _STATE, ignore_errors=True)
 collect_ignore = ["data"]  # files that tests load themselves, where and how each test says
 
 SHARED_TRACES = Path(__file__).parents[1].parent / "shared" / "traces"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def vocabulary() -> None:
+    """Read once here, or each of the processes that measure cases would read it."""
+    TokenCounter()
 
 
 @pytest.fixture(autouse=True)

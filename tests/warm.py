@@ -14,10 +14,22 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from multiprocessing import forkserver
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
-IMPORTED_ONCE = ["warm", "pytest", "bench.cli", "bench.run.verbs", "bench.comparison.judging", "bench.replayer.loop"]
+IMPORTED_ONCE = [
+    "warm",
+    "preloaded",
+    "pytest",
+    "bench.cli",
+    "bench.run.verbs",
+    "bench.comparison.judging",
+    "bench.replayer.loop",
+]
 _NUMBERS = itertools.count()
 
 
@@ -27,6 +39,17 @@ def _printed() -> str:
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
+
+
+@functools.cache
+def _server() -> ForkServerContext:
+    """The server, running, with what commands need imported: it finds these files by its environment alone."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(IMPORTED_ONCE)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PYTHONPATH", str(Path(__file__).parent))
+        forkserver.ensure_running()
+    return context
 
 
 def _answer(
@@ -42,8 +65,6 @@ def _answer(
     os.setsid()
     sys.argv = [module, *arguments]
     if module == "pytest":
-        import pytest
-
         sys.exit(int(pytest.main(list(arguments))))
     if module == "-c":
         exec(arguments[0], {"__name__": "__main__"})
@@ -63,8 +84,6 @@ class Warm:
         cwd: Path | None = None,
         environment: Mapping[str, str] | None = None,
     ):
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(IMPORTED_ONCE)
         self._files = [f"{_printed()}/{next(_NUMBERS)}" for _ in range(2)]
         todo = (
             module,
@@ -73,7 +92,7 @@ class Warm:
             dict(environment or os.environ),
             self._files,
         )
-        self.process = context.Process(target=_answer, args=todo, daemon=False)
+        self.process = _server().Process(target=_answer, args=todo, daemon=False)
         self.process.start()
 
     def wait(self, seconds: float | None = None) -> int | None:

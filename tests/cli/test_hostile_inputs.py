@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from handmade import opened, result
 from repository import bench as command
+from warm import run_warm
 
 import bench
 from bench.comparison.baselines import read_baseline
@@ -87,10 +88,9 @@ def test_closed_and_full_streams_end_in_the_exit_code_that_was_due(folder: Path,
     assert not {"Traceback", "defect", "ignored", "wanted to exit"} & set(done.stderr.split())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["9" * 5000, "²", "-1", "0", "", "1e9"])
 def test_the_width_of_a_terminal_may_be_any_text(folder: Path, columns: str) -> None:
-    done = shell(folder, f"COLUMNS='{columns}' bench run --traces a.jsonl")
+    done = run_warm("bench", "run", "--traces", "a.jsonl", cwd=folder, environment={**os.environ, "COLUMNS": columns})
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from plugged import run
-from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench, init
+from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench
 
 from bench import run_scenario
 from bench.reports.decision_sentence import advice_text
@@ -27,11 +27,8 @@ ITEMS = [
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    init()
-    capsys.readouterr()
-    return tmp_path
+def ours(repository):
+    return repository
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from examples import EXAMPLES
 from scipy import stats
 
 from bench.comparison.published import EXPERIMENTS, nearest
@@ -46,8 +47,8 @@ def test_no_difference_is_seldom_called_sure(kind):
 @pytest.mark.parametrize("strategies", [1, 5])
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_difference_is_seldom_called_sure_slow_because_of_thousands_of_draws(kind, strategies):
-    for n in (6, 8, 12, 20, 30, 60):
-        assert false_alarms(kind, n, 3000, strategies) <= LIMITS[kind], n
+    for n in (6, 12, 30):
+        assert false_alarms(kind, n, 60 * EXAMPLES, strategies) <= LIMITS[kind], n
 
 
 @pytest.mark.slow

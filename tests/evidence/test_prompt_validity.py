@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 from checked_prompts import Compact, backwards, checked, compacting, last_five, session, turn, without
+from examples import some
 from generated import traces
 from handmade import opened, result, shell, trace
 from hypothesis import given, strategies as st
@@ -388,9 +389,10 @@ def test_the_projects_own_traces_are_never_wrong_as_they_were_recorded() -> None
 
 @pytest.mark.slow
 def test_coding_runs_under_what_providers_refuse(shared_traces: Any) -> None:
-    recordings = list(load([f"mini_swe_agent:{shared_traces / 'scbench'}"]).traces)
+    recordings = some(load([f"mini_swe_agent:{shared_traces / 'scbench'}"]).traces, 5)
+    prompts = sum(len(recording.model_turns) for recording in recordings)
     for strategy in ("keep_all", "recorded", "mask=compactor=mask_observations:keep_last=10"):
-        assert wrong(recordings, strategy) == Counter(prompts=568, invalid=0, task=0)
+        assert wrong(recordings, strategy) == Counter(prompts=prompts, invalid=0, task=0)
     five = wrong(recordings, compacting(last_five))  # all but the first three prompts of each run
     assert five["invalid"] == five["prompts"] - 3 * len(recordings)
-    assert wrong(recordings, compacting(backwards))["invalid"] == 568
+    assert wrong(recordings, compacting(backwards))["invalid"] == prompts

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-FEW = 12
+FEW = 8
 TRIED: dict[str, int] = {}
 
 

@@ -91,17 +91,17 @@ def test_ordinary_text_stays():
 
 
 @pytest.mark.slow
-def test_hardly_anything_is_removed_from_hundreds_of_recorded_traces(shared_traces: Path):
+def test_hardly_anything_is_removed_from_recorded_traces(shared_traces: Path):
     """The traces were published; whatever is removed from them was looked at: values of real cookies."""
     removed, count, size = {}, 0, 0
-    for trace in TraceSource([str(shared_traces / folder) for folder in ("tau-bench", "who-and-when")]):
+    for trace in TraceSource([str(shared_traces / "who-and-when" / "Algorithm-Generated")]):
         count += 1
         size += sum(len(text.encode("utf-8", "replace")) for _, text in texts_in(trace))
         if found := redacted(trace).meta.get("redacted"):
             removed[trace.id] = found
     print(f"{count} traces, {size / 1e6:.1f} MB of text; removed: {removed}")
-    assert count > 200
-    assert removed == {"Algorithm-Generated/20": {"cookie": 3}}
+    assert count == 90
+    assert removed == {"20": {"cookie": 3}}
 
 
 def test_one_secret_has_one_placeholder_wherever_it_stands():

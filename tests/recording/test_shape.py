@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from examples import some
 from handmade import opened, result
 from planted import secrets
 
@@ -36,11 +37,12 @@ SHIPPED = [
     path for folder in ("analysis", "building_model") for path in sorted((ROOT / "traces" / folder).glob("*.jsonl"))
 ]
 SHIPPED += sorted((ROOT / "traces" / "terminal_beginnings").glob("0*.json"))
+COMPARED = [path for path in SHIPPED if path.stem == "survey"] + some(SHIPPED, 2)
 
 
 @pytest.mark.parametrize(
     "path",
-    [path if path.stem == "survey" else pytest.param(path, marks=pytest.mark.slow) for path in SHIPPED],
+    [path if path.stem == "survey" else pytest.param(path, marks=pytest.mark.slow) for path in COMPARED],
     ids=lambda path: f"{path.stem}-by-ten-strategies",
 )
 def test_tokens_and_recall_differ_by_less_than_two_percent(path):

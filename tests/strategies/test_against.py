@@ -15,7 +15,8 @@ from bench.model.errors import BenchError
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path, monkeypatch, capsys):
+def repository(tmp_path, monkeypatch, capsys, measured_cases):
+    monkeypatch.setenv("BENCH_CACHE", str(measured_cases))
     for name, value in (("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_SYSTEM", "/dev/null")):
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)

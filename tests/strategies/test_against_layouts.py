@@ -38,6 +38,7 @@ def repository(tmp_path, monkeypatch):
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
         monkeypatch.setenv(name, "/dev/null")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("bench.run.job.REFERENCES", ("keep_all", "recorded"))
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
     git("init", "--quiet")

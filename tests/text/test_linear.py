@@ -40,7 +40,7 @@ LINEAR = linear()
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LINEAR.PATTERNS)
 def test_every_stage_gets_through_a_repeated_pattern(name):
-    text, texts = LINEAR.repeated(name, 11_000), Texts()
+    text, texts = LINEAR.repeated(name, 3_000), Texts()
     for stage in LINEAR.STAGES.values():
         stage(text, texts)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from examples import some
 from generated import traces
 from handmade import SMALL, opened, prompt_tokens, prompts_of, result, run_of, trace, unmet
 from hypothesis import given
@@ -35,9 +36,9 @@ def test_brackets_on_generated_traces(recording: Trace) -> None:
 
 
 @pytest.mark.slow
-def test_brackets_on_all_recorded_runs(shared_traces: Path) -> None:
-    recordings = load([f"mini_swe_agent:{shared_traces / 'scbench'}"]).traces
-    assert sum(len(dependencies_of(recording)) for recording in recordings) > 1000
+def test_brackets_on_recorded_runs(shared_traces: Path) -> None:
+    recordings = some(load([f"mini_swe_agent:{shared_traces / 'scbench'}"]).traces, 5)
+    assert all(dependencies_of(recording) for recording in recordings)
     for recording in recordings:
         _check_brackets(recording)
 

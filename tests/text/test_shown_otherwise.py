@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import textwrap
 from collections.abc import Callable
@@ -56,8 +57,7 @@ SHIPPED = ["traces/building_model/survey.jsonl", "traces/analysis/aborted.jsonl"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("path", SHIPPED)
+@pytest.mark.parametrize(("path", "form"), zip(itertools.cycle(SHIPPED), FORMS, strict=False))
 def test_facts_of_shipped_traces(path: str, form: str) -> None:
     (recording, *_) = bench.load([path], ROOT).traces
     assert recalls(recording, form, FACTS) == {}
