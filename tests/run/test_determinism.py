@@ -47,5 +47,5 @@ def hashes(seed: int) -> list[str]:
 @pytest.mark.slow
 def test_two_processes_give_the_same_runs_and_scores():
     first, second = hashes(1), hashes(2)
-    assert len(first) >= 4 * len(STRATEGIES)
+    assert len(first) == 2 * len(STRATEGIES)
     assert [line for line in zip(first, second, strict=True) if line[0] != line[1]] == []
