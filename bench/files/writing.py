@@ -13,6 +13,7 @@ import shutil
 import signal
 import stat
 import tempfile
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -94,7 +95,7 @@ def written_together(files: Mapping[Path, bytes | Iterable[bytes]], decides: Pat
 
 def write_new(path: Path, data: bytes) -> bool:
     """Write a file that is not there; False where it is. Raises BenchError as `write_atomically` does."""
-    temporary = path.with_name(f"{_own_prefix(path)}new")
+    temporary = path.with_name(f"{_own_prefix(path)}{threading.get_ident()}-new")
     write_together({temporary: data})
     try:
         os.link(temporary, path)

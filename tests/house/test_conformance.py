@@ -99,7 +99,7 @@ def peeks(strategy: Strategy, recording: Trace) -> bool:
     turns = [step.index for step in recording.steps if isinstance(step, ModelTurn | ToolResult)]
     return any(
         up_to(whole, last) != up_to(replay(blanked(recording, last), strategy), last)
-        for last in turns[:: 1 + len(turns) // 4]
+        for last in turns[:: 1 + len(turns) // 5]
     )
 
 
