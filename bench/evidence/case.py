@@ -13,9 +13,9 @@ from ..text.wording import visible
 from .losses import Scored, causes, damages, losses_of
 from .of_run import RunEvidence
 from .of_trace import TraceEvidence
-from .shown import happens
+from .shown import most_happened
 from .side_by_side import worst_results
-from .spoken import call_text
+from .spoken import message_texts
 
 
 def case_of(
@@ -82,7 +82,7 @@ def prompt_data(runs: Mapping[str, tuple[Run, Sequence[CallShown]]]) -> bytes:
     chosen = _chosen([found for _, found in told.values()])
     keys: dict[str, Message] = {}
     strategies = [[visible(name), _prompts(run, found, chosen, keys)] for name, (run, found) in told.items()]
-    texts = [_text(message) for message in keys.values()]
+    texts = ["\n".join(message_texts(message)) for message in keys.values()]
     chars = _chars([len(text) for text in texts])
     data = {
         "messages": [_message(*pair, chars) for pair in zip(keys.values(), texts, strict=True)],
@@ -96,13 +96,7 @@ def prompt_data(runs: Mapping[str, tuple[Run, Sequence[CallShown]]]) -> bytes:
 def _chosen(runs: Sequence[Sequence[CallShown]]) -> set[int]:
     """The steps of the calls that are kept, the same for every strategy: of each stretch the one where most happened, the first and the last."""
     longest = max(runs, key=len)
-    every = -(-len(longest) // MOST_CALLS)
-    counts = [sum(happens(run[at]) for run in runs if at < len(run)) for at in range(len(longest))]
-    kept = {0, len(longest) - 1}
-    for start in range(0, len(longest), every):
-        stretch = range(start, min(start + every, len(longest)))
-        kept.add(max(stretch, key=lambda at: (counts[at], -at)))
-    return {longest[at].step for at in kept}
+    return {longest[at].step for at in most_happened(runs, len(longest), MOST_CALLS)}
 
 
 def _prompts(run: Run, found: Sequence[CallShown], chosen: set[int], keys: dict[str, Message]) -> list[list[Any]]:
@@ -133,10 +127,6 @@ def _edits(before: Sequence[str], now: Sequence[str], numbers: Mapping[str, int]
     added = now[start : len(now) - end]
     removed = len(before) - start - end
     return [[start, removed, [numbers[key] for key in added]]] if added or removed else []
-
-
-def _text(message: Message) -> str:
-    return "\n".join(filter(None, [message.text, *(call_text(call) for call in message.tool_calls)]))
 
 
 def _chars(lengths: Sequence[int]) -> int:

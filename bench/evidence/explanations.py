@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,13 +76,12 @@ def _tree(value: Any) -> Any:
 
 def _data(ours: Any, theirs: Any) -> Iterator[str]:
     mine, other = _apart(ours), _apart(theirs)
-    for path, rows, held in _paired(mine.tables, other.tables, _columns_shared):
+    for path, rows, held in _paired(mine.tables, other.tables, lambda one, two: len(_names(one).keys() & _names(two))):
         yield from _table(path, rows, held)
-    for path, items, kept in _paired(mine.lists, other.lists, lambda one, two: len(_shared(one, two))):
-        gone = len(items) - len(_shared(items, kept))
-        if gone:
-            first = [_shown(item) for item in _without(items, kept)[:MAX_NAMED]]
-            yield f"{quantity(gone, 'count')} of {counted(len(items), 'item')} of {_named(path)} gone ({_some(first, gone)})."
+    for path, items, kept in _paired(mine.lists, other.lists, lambda one, two: len(one) - len(_without(one, two))):
+        if gone := _without(items, kept):
+            first = _some([_shown(item) for item in gone[:MAX_NAMED]], len(gone))
+            yield f"{quantity(len(gone), 'count')} of {counted(len(items), 'item')} of {_named(path)} gone ({first})."
     moved = [(path, item) for path, items in other.lists.items() if path not in mine.lists for item in items]
     yield from _leaves(mine.leaves, other.leaves, moved)
 
@@ -92,17 +91,22 @@ def _apart(value: Any) -> _Parts:
     waiting: list[tuple[str, Any]] = [("", value)]
     while waiting:
         path, node = waiting.pop()
-        if isinstance(node, dict) and node:
-            waiting.extend((f"{path}.{key}" if path else str(key), item) for key, item in reversed(node.items()))
-        elif isinstance(node, list) and node and all(isinstance(item, dict) and not _holds_rows(item) for item in node):
+        if isinstance(node, list) and node and all(isinstance(item, dict) and not _holds_rows(item) for item in node):
             parts.tables[path] = [dict(_flat(row)) for row in node]
         elif isinstance(node, list) and node and not any(isinstance(item, dict | list) for item in node):
             parts.lists[path] = node
-        elif isinstance(node, list) and node:
-            waiting.extend((f"{path}[{number}]", item) for number, item in reversed(list(enumerate(node))))
+        elif isinstance(node, dict | list) and node:
+            waiting.extend(reversed(_below(path, node)))
         else:
             parts.leaves[path] = node
     return parts
+
+
+def _below(path: str, node: dict[Any, Any] | list[Any]) -> list[tuple[str, Any]]:
+    """The members of a mapping or list, each with its path."""
+    if isinstance(node, list):
+        return [(f"{path}[{number}]", item) for number, item in enumerate(node)]
+    return [(f"{path}.{key}" if path else str(key), item) for key, item in node.items()]
 
 
 def _holds_rows(node: Any) -> bool:
@@ -114,14 +118,10 @@ def _holds_rows(node: Any) -> bool:
 
 def _flat(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """The leaves of a row by path, positions in lists included: a record that DeepDiff compares by key alone."""
-    items: Iterable[tuple[str, Any]] = ()
-    if isinstance(node, dict) and node:
-        items = ((f"{path}.{key}" if path else str(key), item) for key, item in node.items())
-    elif isinstance(node, list) and node:
-        items = ((f"{path}[{number}]", item) for number, item in enumerate(node))
-    else:
+    if not isinstance(node, dict | list) or not node:
         yield path, node
-    for below, item in items:
+        return
+    for below, item in _below(path, node):
         yield from _flat(item, below)
 
 
@@ -151,8 +151,8 @@ def _last(path: str) -> str:
     return _POSITION.sub("", path).rpartition(".")[2]
 
 
-def _columns_shared(rows: Sequence[FlatRow], held: Sequence[FlatRow]) -> int:
-    return len({key for row in rows for key in row} & {key for row in held for key in row})
+def _names(rows: Sequence[FlatRow]) -> dict[str, None]:
+    return dict.fromkeys(key for row in rows for key in row)
 
 
 def _table(path: str, rows: list[FlatRow], held: list[FlatRow]) -> Iterator[str]:
@@ -161,27 +161,21 @@ def _table(path: str, rows: list[FlatRow], held: list[FlatRow]) -> Iterator[str]
     if not held:
         yield f"All {counted(len(rows), 'row')} of {name} gone." if len(rows) > 1 else f"The one row of {name} gone."
         return
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    kept = {key for row in held for key in row}
+    columns, kept = _names(rows), _names(held)
+    lost, left = ([name for name in columns if (name in kept) is there] for there in (False, True))
     key = _key(rows, held)
-    gone, pairs = _match(rows, held, key, [column for column in columns if column in kept])
+    gone, pairs = _match(rows, held, key, left)
     if gone:
         names = [_shown(row[key]) for row in gone[:MAX_NAMED]] if key else []
         which = f" ({key} {_some(names, len(gone))})" if key else ""
         yield f"{quantity(len(gone), 'count')} of {counted(len(rows), 'row')} of {name} gone{which}."
-    lost = [column for column in columns if column not in kept]
     if lost:
-        left = [column for column in columns if column in kept]
-        yield (
-            f"Of {name}, {_columns(lost)} gone; {_columns(left)} kept."
-            if left
-            else f"Of {name}, {_columns(lost)} gone."
-        )
+        yield f"Of {name}, {_columns(lost)} gone{f'; {_columns(left)} kept' if left else ''}."
     yield from _changes(name, key, pairs, kept)
 
 
 def _columns(names: list[str]) -> str:
-    return f"column{'s' if len(names) > 1 else ''} {_some(names, len(names))}" if names else "no column"
+    return f"column{'s' if len(names) > 1 else ''} {_some(names, len(names))}"
 
 
 def _key(rows: Sequence[FlatRow], held: Sequence[FlatRow]) -> str | None:
@@ -202,19 +196,7 @@ def _match(
         known = {_typed(row[key]): row for row in held}
         pairs = [(row, known[_typed(row[key])]) for row in rows if _typed(row[key]) in known]
         return [row for row in rows if _typed(row[key]) not in known], pairs
-    left = Counter(_shape(row, columns) for row in held)
-    gone = []
-    for row in rows:
-        shape = _shape(row, columns)
-        if left[shape]:
-            left[shape] -= 1
-        else:
-            gone.append(row)
-    return gone, []
-
-
-def _shape(row: FlatRow, columns: Sequence[str]) -> Hashable:
-    return tuple(_typed(row.get(column, ABSENT)) for column in columns)
+    return _without(rows, held, lambda row: tuple(_typed(row.get(column, ABSENT)) for column in columns)), []
 
 
 def _typed(value: Any) -> Hashable:
@@ -222,7 +204,9 @@ def _typed(value: Any) -> Hashable:
     return (type(value).__name__, compact_json(value)) if isinstance(value, dict | list) else typed(value)
 
 
-def _changes(name: str, key: str | None, pairs: Sequence[tuple[FlatRow, FlatRow]], kept: set[str]) -> Iterator[str]:
+def _changes(
+    name: str, key: str | None, pairs: Sequence[tuple[FlatRow, FlatRow]], kept: Collection[str]
+) -> Iterator[str]:
     """The changes within rows that both have, as sentences."""
     records: dict[str, tuple[FlatRow, FlatRow]] = {}
     for ours, theirs in pairs:
@@ -262,15 +246,8 @@ def _leaves(mine: Mapping[str, Any], other: Mapping[str, Any], items: Sequence[t
     some = both[:MAX_RECORDS]
     changed = list(_compared("", {path: mine[path] for path in some}, {path: other[path] for path in some}))
     elsewhere = [*((path, value) for path, value in other.items() if path not in mine), *items]
-    moved = Counter((_last(path), _typed(value)) for path, value in elsewhere)
-    absent = []
-    for path, value in mine.items():
-        if path not in other:
-            place = _last(path), _typed(value)
-            if moved[place]:
-                moved[place] -= 1
-            else:
-                absent.append(path)
+    alone = [(path, value) for path, value in mine.items() if path not in other]
+    absent = [path for path, _ in _without(alone, elsewhere, lambda leaf: (_last(leaf[0]), _typed(leaf[1])))]
     absent.sort(key=lambda path: mine[path] in ("", None, [], {}))  # what says something first
     yield from changed[:MAX_NAMED]
     if len(both) > MAX_NAMED:
@@ -321,17 +298,13 @@ def _text(whole: str, held: str) -> Iterator[str]:
 # ---------------------------------------------------------------- words
 
 
-def _shared(one: Sequence[Any], two: Sequence[Any]) -> list[Hashable]:
-    return list((Counter(map(_typed, one)) & Counter(map(_typed, two))).elements())
-
-
-def _without(items: Sequence[Any], kept: Sequence[Any]) -> list[Any]:
-    """The items that the kept ones do not account for, each of which accounts for one."""
-    left = Counter(map(_typed, kept))
+def _without(items: Sequence[Any], kept: Sequence[Any], shape: Callable[[Any], Hashable] = _typed) -> list[Any]:
+    """The items that the kept ones do not account for, each of which accounts for one of the same shape."""
+    left = Counter(map(shape, kept))
     gone = []
     for item in items:
-        if left[_typed(item)]:
-            left[_typed(item)] -= 1
+        if left[shape(item)]:
+            left[shape(item)] -= 1
         else:
             gone.append(item)
     return gone

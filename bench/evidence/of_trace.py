@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Container, Iterator
 from functools import cached_property
-from operator import itemgetter
 from types import MappingProxyType
 
 from ..model import (
@@ -58,7 +56,9 @@ class TraceEvidence:
         words = (self.texts.words(text) for step in trace.steps for text in spoken(step))
         self.texts.lower.update(word for of_text in words for word in of_text if word.islower())
         self._message_texts = MessageTexts(trace.results)
-        self._notices = Remembered(lambda key: self._notice(*key))
+        self._notices = Remembered(
+            lambda key: notice(key[1], self.results[key[0]].text, self.texts, in_its_place=key[2])
+        )
         self._returned = Remembered(self._as_returned)
         self._changes = Remembered(lambda key: self._returned(key[0]).changes(self._message_texts.part(key[0], key[1])))
         self._answers: dict[str, dict[int, int]] = {}
@@ -93,18 +93,8 @@ class TraceEvidence:
         served = ((turn.index, turn.usage.cached_prompt_tokens) for turn in first.values() if turn.usage is not None)
         return {step: tokens for step, tokens in served if tokens}
 
-    def spoken_before(self, step: int) -> list[tuple[int, str]]:
-        """The steps of a turn's thread that said something before it, each with what its message says as it is."""
-        said = self._spoken_by_thread[self._threads[step]]
-        return said[: bisect_left(said, step, key=itemgetter(0))]
-
     @cached_property
-    def _threads(self) -> dict[int, str]:
-        """The thread of each model turn, by its step."""
-        return {turn.index: turn.thread for turn in self.trace.model_turns}
-
-    @cached_property
-    def _spoken_by_thread(self) -> dict[str, list[tuple[int, str]]]:
+    def spoken(self) -> dict[str, list[tuple[int, str]]]:
         """The steps of each thread that say something, in order, each with what its message says as it is."""
         found: dict[str, list[tuple[int, str]]] = {}
         said = self.said_before.as_spoken
@@ -319,9 +309,6 @@ class TraceEvidence:
         `in_its_place`: these texts show the result.
         """
         return self._notices[step, shown, in_its_place]
-
-    def _notice(self, step: int, shown: tuple[str, ...], in_its_place: bool) -> str | None:
-        return notice(shown, self.results[step].text, self.texts, in_its_place=in_its_place)
 
 
 def _answer_tokens(turn: ModelTurn, count: TokenCounter) -> int:

@@ -17,7 +17,7 @@ from ..text.explained import iso_dates
 from ..text.found_leaves import LabelsOf, by_label, match_read, with_labelled
 from ..text.layouts import keys_in, read_layout, spelled_out
 from ..text.leaves import Leaf, Leaves, Match, Path, flatten
-from ..text.texts import Texts
+from ..text.texts import Remembered, Texts
 from .spoken import call_text
 
 ItemsOf = Callable[[str], Iterable[str]]
@@ -33,8 +33,9 @@ class MessageTexts:
     def __init__(self, results: Sequence[ToolResult] = ()) -> None:
         self._untruncated = {result.index: tuple(dict.fromkeys((result.text, str(result.value)))) for result in results}
         self._keys = {result.index: keys for result in results if (keys := keys_in(result.data))}
-        self._parts: dict[tuple[int, str], str] = {}
-        self._plain: dict[tuple[int, str], str] = {}
+        self._parts = Remembered(lambda key: self._part(*key))
+        self._plain = Remembered(lambda key: self._plainly(*key))
+        self._in_iso = Remembered(lambda step: all(iso_dates(whole) == whole for whole in self._untruncated[step]))
         # by identity: the runs share the calls of the trace's turns, and arguments cannot be hashed; kept, so that no other gets the same id
         self._calls: dict[int, tuple[tuple[ToolCall, ...], tuple[str, ...]]] = {}
 
@@ -45,28 +46,25 @@ class MessageTexts:
     def said(self, message: Message) -> str:
         """The text of a message; of a result in another layout than JSON or a plain table, its keys and values as plain lines."""
         text, step = self.shown(message), message.step
-        if step not in self._untruncated or text in self._untruncated[step]:
-            return text
-        if (step, text) not in self._plain:
-            keys = self._keys.get(step, frozenset())
-            found = spelled_out(text, keys) if keys else text
-            with suppress(NothingParsed):
-                if keys and not is_json(found):
-                    found = plain_lines(read_layout(found, keys))
-            in_iso = all(iso_dates(whole) == whole for whole in self._untruncated[step])
-            self._plain[step, text] = iso_dates(found) if in_iso else found
-        return self._plain[step, text]
+        whole = step is None or text in self._untruncated.get(step, (text,))
+        return text if whole else self._plain[step, text]
+
+    def _plainly(self, step: int, text: str) -> str:
+        keys = self._keys.get(step, frozenset())
+        found = spelled_out(text, keys) if keys else text
+        with suppress(NothingParsed):
+            if keys and not is_json(found):
+                found = plain_lines(read_layout(found, keys))
+        return iso_dates(found) if self._in_iso[step] else found
 
     def part(self, step: int, text: str) -> str:
         """The kept part of the result of a step, without half a word at a cut."""
-        found = self._parts.get((step, text))
-        if found is None:
-            found = text
-            for whole in self._untruncated.get(step, ()):
-                if found != whole:
-                    found = without_halves(found, whole)
-            self._parts[step, text] = found
-        return found
+        return self._parts[step, text]
+
+    def _part(self, step: int, text: str) -> str:
+        for whole in self._untruncated.get(step, ()):
+            text = text if text == whole else without_halves(text, whole)
+        return text
 
     def __call__(self, message: Message) -> tuple[str, ...]:
         text, calls = self.said(message), message.tool_calls

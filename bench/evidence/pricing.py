@@ -147,8 +147,7 @@ class _PricedThread:
     def _as_recorded(self, prompt: Prompt) -> int:
         """The number of messages at the start of a thread's first prompt that are those recorded."""
         count = 0
-        recorded = self._of_trace.spoken_before(prompt.step)
-        for key, (step, text) in zip(self._keys, recorded, strict=False):
+        for key, (step, text) in zip(self._keys, self._of_trace.spoken[prompt.thread], strict=False):
             message = self._run.messages[key]
             if (message.step, message.text) != (step, text):
                 break

@@ -150,19 +150,21 @@ def window_shown(run: Run, calls: Sequence[CallShown], budgets: Sequence[int] = 
     )
 
 
-def happens(call: CallShown) -> int:
-    """The number of kinds of things that happened at a call."""
-    return bool(call.missed) + call.compacted + bool(call.evicted)
+def most_happened(runs: Sequence[Sequence[CallShown]], length: int, most: int) -> set[int]:
+    """The places of calls, of `most` stretches the one where most kinds of things happened in all runs, else its first; the first and the last."""
+    counts = [0] * length
+    for run in runs:
+        for at, call in enumerate(run):
+            counts[at] += bool(call.missed) + call.compacted + bool(call.evicted)
+    every = -(-length // most) or 1
+    stretches = (range(start, min(start + every, length)) for start in range(0, length, every))
+    chosen = {max(stretch, key=lambda at: (counts[at], -at)) for stretch in stretches}
+    return chosen | {0, length - 1} if length else chosen
 
 
 def _thinned(calls: Sequence[CallShown]) -> Iterator[CallShown]:
-    """Calls enough to draw the window: of each stretch the one where most happened, else its first; the first and the last of all."""
-    every = -(-len(calls) // CURVE_CALLS) or 1
-    chosen = {0, len(calls) - 1} if calls else set()
-    for start in range(0, len(calls), every):
-        stretch = range(start, min(start + every, len(calls)))
-        chosen.add(max(stretch, key=lambda at: (happens(calls[at]), -at)))
-    for at in sorted(chosen):
+    """Calls enough to draw the window."""
+    for at in sorted(most_happened([calls], len(calls), CURVE_CALLS)):
         item = calls[at]
         yield msgspec.structs.replace(
             item,

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..model import Prompt, Run
+from ..text.texts import Remembered
 from .dependencies import Dependency
 from .of_trace import TraceEvidence
 from .prompt_scan import ResultHeld
@@ -62,7 +63,7 @@ class Handles:
             self._since.setdefault(handle, []).append((step, len(self.behind)))
             self.behind.append(Behind(handle, text))
         now: dict[str, frozenset[int]] = {}
-        for place, subject, held in of_trace.sightings(run, HandlesOf(self._since)) if self.behind else ():
+        for place, subject, held in of_trace.sightings(run, _shown_of(self._since)) if self.behind else ():
             if isinstance(subject, Prompt):
                 now[subject.thread] = self.of_prompts[subject.step] = self._places(held.items(), subject.step)
             else:
@@ -117,17 +118,7 @@ def _resolved(of_trace: TraceEvidence, run: Run) -> list[tuple[int, str, str]]:
     return sorted([*found, *((item.step, item.handle, item.text) for item in run.handles)], key=lambda item: item[0])
 
 
-class HandlesOf:
+def _shown_of(handles: Iterable[str]) -> Remembered[list[str]]:
     """The handles out of given ones that a text shows whole."""
-
-    def __init__(self, handles: Iterable[str]) -> None:
-        self._patterns = [
-            (handle, re.compile(rf"(?<!\w){re.escape(handle)}(?!\w)")) for handle in dict.fromkeys(handles)
-        ]
-        self._known: dict[str, tuple[str, ...]] = {}
-
-    def __call__(self, text: str) -> tuple[str, ...]:
-        if text not in self._known:
-            found = (handle for handle, pattern in self._patterns if handle in text and pattern.search(text))
-            self._known[text] = tuple(found)
-        return self._known[text]
+    patterns = {handle: re.compile(rf"(?<!\w){re.escape(handle)}(?!\w)") for handle in handles}
+    return Remembered(lambda text: [item for item, found in patterns.items() if item in text and found.search(text)])

@@ -104,26 +104,19 @@ def flatten(value: Any) -> Leaves:
     while waiting:
         node, path, into = waiting.pop()
         nested: list[tuple[Any, Path, list[Leaf]]] = []
-        if isinstance(node, dict) and node:
-            for key, item in node.items():
-                below = (*path, key if isinstance(key, str) else str(key))
-                item = _decoded(item)
-                if isinstance(item, dict | list):
-                    nested.append((item, below, into))
-                else:
-                    into.append((below, typed(item)))
-        elif isinstance(node, list) and node:
-            for item in node:
-                item = _decoded(item)
-                if isinstance(item, dict) and item:
-                    rows.append([])
-                    nested.append((item, (), rows[-1]))
-                elif isinstance(item, dict | list):
-                    nested.append((item, path, into))
-                else:
-                    into.append((path, typed(item)))
-        else:
+        listed = isinstance(node, list)
+        if not node or not (listed or isinstance(node, dict)):
             into.append((path, (type(node), None) if isinstance(node, dict | list) else typed(node)))
+            continue
+        for key, item in (("", item) for item in node) if listed else node.items():
+            item, below = _decoded(item), path if listed else (*path, str(key))
+            if not isinstance(item, dict | list):
+                into.append((below, typed(item)))
+            elif listed and item and isinstance(item, dict):
+                rows.append([])
+                nested.append((item, (), rows[-1]))
+            else:
+                nested.append((item, below, into))
         waiting.extend(reversed(nested))
     return Leaves([row for row in rows if row], others)
 

@@ -22,9 +22,9 @@ from .parts import (  # fmt: skip
     content_of,
     part_of,
     reasoning_of,
+    role_of,
     simple,
     simple_content,
-    unknown_role,
     usage_of,
 )
 from .steps import Said
@@ -34,6 +34,7 @@ MESSAGE = {"role", "content", "tool_calls", "tool_call_id", "name", "function_ca
 """The keys of a message in OpenAI's form."""
 _ANTHROPIC = {"role", "content", "id", "type", "model", "stop_reason", "stop_sequence", "stop_details", "usage", "container",
               "context_management"}  # fmt: skip
+_ANTHROPIC_ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,7 @@ def said_of_message(message: Node, unread: Unread, form: Form = PLAIN, index: in
 
     TraceError for a role that is none, or a member of the wrong type.
     """
-    role = form.roles.get(message["role"].text())
-    if role is None:
-        raise unknown_role(message)
+    role = role_of(message, form.roles)
     if form.known is not None:
         unread.keys(message, form.known, "a message")
     content = (content_of if form.keep_parts else simple_content)(message["content"])
@@ -112,14 +111,12 @@ def said_of(message: Node, unread: Unread) -> list[Said]:
 def said_of_anthropic(message: Node, unread: Unread) -> list[Said]:
     """A message in Anthropic's form as what it says: a user's tool results one by one, then the rest of the message; an assistant's turn, then the
     results of tools that the server ran in it. TraceError for a role that is none."""
-    role, content = message["role"].text(), message["content"]
     unread.keys(message, _ANTHROPIC, "a message")
+    role, content = role_of(message, _ANTHROPIC_ROLES), message["content"]
     if role == "system":
         return [Said("system", system_of(content, unread))]
-    if role not in ("user", "assistant"):
-        raise unknown_role(message)
     if not isinstance(content.value, list):
-        return [Said(ROLES[role], content.text_or_none() or "")]
+        return [Said(role, content.text_or_none() or "")]
     found = Blocks()
     for block in content.items():
         found.add_anthropic(block, role == "assistant", unread)

@@ -18,7 +18,7 @@ def records(document: Document) -> list[dict[str, Any]]:
     if document.problem is not None:
         return []
     if document.is_json_lines:
-        return dicts([value for _, value in document.readable_lines()])
+        return dicts(document.readable_lines)
     return dicts(document.head if isinstance(document.head, list) else [document.head])
 
 
@@ -33,7 +33,7 @@ def sample(document: Document) -> tuple[set[str], list[Any]] | None:
         return None
     if isinstance(head.get("messages"), list):
         return set(head), head["messages"]
-    return set(), [value for _, value in document.readable_lines()]
+    return set(), document.readable_lines
 
 
 def conversations(document: Document) -> Conversations:

@@ -146,25 +146,16 @@ class Document:
             if line and not line.isspace():
                 yield number, line
 
-    def json_lines(self) -> Iterator[tuple[int, Any]]:
-        """Each line that is not blank as a JSON value, with its number (from 1), one at a time; TraceError at the first that is none."""
-        for number, line in self.lines():
-            yield number, self.decode(line, number)
-
     @functools.cached_property
-    def _sniffed_lines(self) -> list[tuple[int, Any]]:
+    def readable_lines(self) -> list[Any]:
         """The first 1,000 lines, up to one that is no JSON value: enough to tell a format by, never to read it."""
-        found: list[tuple[int, Any]] = []
+        found: list[Any] = []
         for number, line in itertools.islice(self.lines(), _SNIFFED):
             try:
-                found.append((number, self.decode(line, number)))
+                found.append(self.decode(line, number))
             except TraceError:
                 break
         return found
-
-    def readable_lines(self) -> list[tuple[int, Any]]:
-        """The lines to sniff at, each with its number (from 1)."""
-        return self._sniffed_lines
 
     @functools.cached_property
     def is_json_lines(self) -> bool:
@@ -251,10 +242,14 @@ class Document:
         """The whole file as one JSON value that knows its place."""
         return Node(self, None, "$", self.json)
 
+    def values(self) -> list[Node]:
+        """The values of the file: one a line, or the one that it is."""
+        return list(self.line_nodes()) if self.is_json_lines else [self.node()]
+
     def line_nodes(self) -> Iterator[Node]:
-        """Each line's JSON value, knowing its place."""
-        for number, value in self.json_lines():
-            yield Node(self, number, "$", value)
+        """The JSON value of each line that is not blank, knowing its place, one at a time; TraceError at the first that is none."""
+        for number, line in self.lines():
+            yield Node(self, number, "$", self.decode(line, number))
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +332,7 @@ def _gunzipped(raw: bytes) -> Iterator[bytes]:
 
 def values_of(document: Document) -> list[Node]:
     """Return the values of a file: its lines, the members of its one list, or the one value that it is."""
-    whole = list(document.line_nodes()) if document.is_json_lines else [document.node()]
+    whole = document.values()
     return whole[0].items() if len(whole) == 1 and isinstance(whole[0].value, list) else whole
 
 

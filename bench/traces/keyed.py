@@ -11,7 +11,7 @@ from ..model import as_text
 from .blocks import sorted_blocks
 from .documents import Node
 from .nodes import first_of, inside
-from .parts import ROLES, Role, Unread, unknown_role
+from .parts import Role, Unread, role_of
 from .steps import Said
 
 _CALLS, _RESPONSES = ("functionCall", "function_call", "toolUse"), ("functionResponse", "function_response")
@@ -39,10 +39,7 @@ def _keyed(part: dict[str, Any]) -> bool:
 
 def said_of_keyed(message: Node, unread: Unread, role: Role | None = None) -> list[Said]:
     """A message of keyed parts as what it says: results of tools one by one, then the rest. `role` stands for one that the message leaves out."""
-    named = message["role"].text_or_none()
-    known = ROLES.get(named) if named else role or "user"
-    if known is None:
-        raise unknown_role(message)
+    known = role_of(message) if message["role"].text_or_none() else role or "user"
     parts = first_of(message, "parts", "content")
     if not isinstance(parts.value, list):
         return [Said(known, parts.text_or_none() or "")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 from ..model import Content, ImagePart, OtherPart, Part, TextPart, Usage, compact_json
@@ -51,10 +51,12 @@ class Unread:
                 self.kind("block", part.media_type)
 
 
-def unknown_role(message: Node) -> Exception:
-    """The error for a message whose role is none of a chat's. To be raised."""
+def role_of(message: Node, roles: Mapping[str, Role] = ROLES) -> Role:
+    """The role of a message, as one of ours. TraceError for one that is none of these."""
     role = message["role"].text()
-    return message["role"].fail(f"unknown role {one_line(role)[:60]!r}{nearest(role, CHAT_ROLES)}")
+    if role not in roles:
+        raise message["role"].fail(f"unknown role {one_line(role)[:60]!r}{nearest(role, CHAT_ROLES)}")
+    return roles[role]
 
 
 def content_of(node: Node) -> Content:

@@ -10,7 +10,7 @@ from .blocks import Blocks
 from .decoded import dicts
 from .documents import Node
 from .nodes import inside
-from .parts import CHAT_ROLES, Unread, arguments_of, content_of, picture, simple, unknown_role
+from .parts import CHAT_ROLES, Unread, arguments_of, content_of, picture, role_of, simple
 from .steps import Said
 
 _PARTS = {"text", "input_text", "output_text", "refusal", "input_image", "input_file", "input_audio", "summary_text",
@@ -122,10 +122,7 @@ def _other(item: Node, unread: Unread) -> list[Said]:
     content = simple(content_of(item["content"]))
     if kind == "agent_message":
         return [Said("user", content, name=item["author"].text_or_none() or "")]
-    role = CHAT_ROLES.get(item["role"].text())
-    if role is None:
-        raise unknown_role(item)
-    return [Said(role, content)]
+    return [Said(role_of(item, CHAT_ROLES), content)]
 
 
 def _result(item: Node, call_id: str, name: str) -> Said:

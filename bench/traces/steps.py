@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -159,6 +160,11 @@ class Steps:
             usage=usage or said.usage,
         )
         return self.add(turn)
+
+    def tell(self, told: Iterable[Said], *place: Any, **turn: Any) -> None:
+        """Append several messages, each as `say` does: what is said of a turn (model, usage) is that of the model's alone."""
+        for said in told:
+            self.say(said, *place, **turn)
 
     def route(
         self,

@@ -25,7 +25,7 @@ def test_a_cache_was_warm_where_the_first_turn_of_a_thread_was_served_from_it() 
     assert TraceEvidence(recording).warm == {0: 7, 4: 3}
 
 
-def test_what_a_thread_had_said_before_a_turn_is_told_by_message() -> None:
+def test_what_a_thread_says_is_told_by_message() -> None:
     call = ToolCall(id="c", name="read", arguments={"path": "/data/a_1.csv"})
     recording = trace(
         UserTurn(index=0, content="hi"),
@@ -37,9 +37,8 @@ def test_what_a_thread_had_said_before_a_turn_is_told_by_message() -> None:
         ModelTurn(index=6, thread="critic", content="Fine."),
     )
     evidence = TraceEvidence(recording)
-    assert evidence.spoken_before(1) == [(0, "hi")]
-    assert evidence.spoken_before(5) == [(0, "hi"), (1, "Looking."), (2, "471 rows")]
-    assert evidence.spoken_before(6) == [(3, "and you?")]
+    assert evidence.spoken["main"] == [(0, "hi"), (1, "Looking."), (2, "471 rows"), (5, "Done.")]
+    assert evidence.spoken["critic"] == [(3, "and you?"), (6, "Fine.")]
 
 
 def test_a_turn_has_its_own_model_else_the_first_of_its_trace_else_the_one_named() -> None:

@@ -64,11 +64,8 @@ def test_an_answer_that_repeats_the_history_is_looked_at_where_it_differs(monkey
 def test_what_a_thread_had_said_is_that_of_searching_all_steps(recording) -> None:
     evidence = TraceEvidence(recording)
     for turn in recording.model_turns:
-        assert evidence.spoken_before(turn.index) == [
-            (step.index, spoken(step)[0])
-            for step in recording.steps
-            if step.index < turn.index and step.thread == turn.thread and spoken(step)
-        ]
+        mine = [step for step in recording.steps if step.thread == turn.thread and spoken(step)]
+        assert evidence.spoken[turn.thread] == [(step.index, spoken(step)[0]) for step in mine]
 
 
 PIECES = st.sampled_from(

@@ -45,7 +45,7 @@ def value_of(path: Path) -> Any:
     document = Document(path)
     if document.problem is not None:
         return None
-    return [value for _, value in document.json_lines()] if document.is_json_lines else document.json
+    return [node.value for node in document.line_nodes()] if document.is_json_lines else document.json
 
 
 VALUES = [(name, path, value) for name, path in FILES if (value := value_of(path)) is not None]

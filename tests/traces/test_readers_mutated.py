@@ -43,7 +43,7 @@ def published(folder: Path) -> Iterator[tuple[str, Path, Any]]:
         sure = [name for name, entry in entries("reader").items() if confidence_of(entry.target().sniff(document))]
         if sure and taken[sure[0]] < A_FORMAT and "no-samples" not in path.name:
             taken[sure[0]] += 1
-            lines = [value for _, value in document.json_lines()] if document.is_json_lines else None
+            lines = [node.value for node in document.line_nodes()] if document.is_json_lines else None
             yield sure[0], path, lines if lines is not None else document.json
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register, values_of
 from ..keyed import said_of_keyed
 from ..nodes import at, first_of, inside, moment, only_text
@@ -68,13 +66,12 @@ def _session(events: list[Node]) -> Steps:
         told = _told(steps, event["content"], "user" if author == "user" else "assistant")
         error = only_text(first_of(event, "error_message", "errorMessage", "error_code", "errorCode"))
         steps.unread.add("event that is an error", error is not None)
+        usage = usage_of(first_of(event, "usage_metadata", "usageMetadata"))
+        ended = only_text(first_of(event, "finish_reason", "finishReason"))
+        model = only_text(first_of(event, "model_version", "modelVersion"))
         for said in told:
-            if said.role == "assistant":
-                usage = usage_of(first_of(event, "usage_metadata", "usageMetadata"))
-                ended = only_text(first_of(event, "finish_reason", "finishReason"))
-                model = only_text(first_of(event, "model_version", "modelVersion"))
-                said = replace(said, usage=usage, finish_reason=ended, model=model)
-            steps.say(said, agent=author if said.role != "user" else "agent", t=t)
+            who = author if said.role != "user" else "agent"
+            steps.say(said, agent=who, t=t, model=model, finish_reason=ended, usage=usage)
         taken = inside(event, "actions", "transfer_to_agent"), inside(event, "actions", "transferToAgent")
         for name in filter(None, map(only_text, taken)):
             steps.route(name, "transfer_to_agent", author, t=t)
@@ -99,6 +96,5 @@ def _case(case: Node) -> Steps:
         held = [turn["user_content"], between.made({"parts": calls} if calls else None)]
         held += [between.made({"parts": results} if results else None), turn["final_response"]]
         for content, role in zip(held, ("user", "assistant", "user", "assistant"), strict=True):
-            for said in _told(steps, content, role):
-                steps.say(said)
+            steps.tell(_told(steps, content, role))
     return steps

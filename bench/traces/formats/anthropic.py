@@ -59,5 +59,5 @@ def _begin(steps: Steps, frame: Node) -> None:
 def _say(steps: Steps, messages: list[Node], model: str | None) -> None:
     for message in messages:
         usage, reason = usage_of(message["usage"]), message["stop_reason"].text_or_none()
-        for said in said_of_anthropic(message, steps.unread):
-            steps.say(said, model=message["model"].text_or_none() or model, finish_reason=reason, usage=usage)
+        named, told = message["model"].text_or_none() or model, said_of_anthropic(message, steps.unread)
+        steps.tell(told, model=named, finish_reason=reason, usage=usage)

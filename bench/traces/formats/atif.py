@@ -59,7 +59,7 @@ class Atif:
         run.unread.keys(whole, _ROOT, "the trajectory")
         if whole["continued_trajectory_ref"].value is not None:
             run.unread.add("continuation of the trajectory in another file")
-        run.tell(whole, "main", "agent")
+        run.trajectory(whole, "main", "agent")
         yield run.trace(document, "atif", whole, meta=_meta(whole, run.costs))
 
 
@@ -81,7 +81,7 @@ class _Trajectories(Steps):
         super().__init__()
         self.costs: dict[int, float] = {}
 
-    def tell(self, whole: Node, thread: str, agent: str, depth: int = 0) -> None:
+    def trajectory(self, whole: Node, thread: str, agent: str, depth: int = 0) -> None:
         """Tell one trajectory."""
         if depth > _DEEPEST:
             raise whole.document.fail(f"sub-agents of more than {_DEEPEST} levels — export them one by one")
@@ -89,7 +89,7 @@ class _Trajectories(Steps):
 
         def delegate(name: str) -> None:
             sub = embedded.pop(name)
-            self.tell(sub, name, sub["agent"]["name"].text_or_none() or "sub-agent", depth + 1)
+            self.trajectory(sub, name, sub["agent"]["name"].text_or_none() or "sub-agent", depth + 1)
 
         model = whole["agent"]["model_name"].text_or_none()
         if tools := whole["agent"]["tool_definitions"].items():

@@ -35,7 +35,7 @@ class Bfcl:
 
     def read(self, document: Document) -> Traces:
         """The file's requests in order, each under its own id."""
-        for request in document.line_nodes() if document.is_json_lines else [document.node()]:
+        for request in document.values():
             steps = Steps()
             for message in (message for turn in request["question"].items() for message in turn.items()):
                 steps.say(said_of_message(message, steps.unread, _FORM))

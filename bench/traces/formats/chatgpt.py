@@ -8,7 +8,7 @@ from typing import Any
 from ...model import Content, Part, TextPart, ToolCall, Trace, text_of
 from .. import Confidence, Document, Keeps, Near, Node, as_dict, by_marks, dicts, register, strict_json, values_of
 from ..nodes import at, moment, only_text
-from ..parts import CHAT_ROLES, part_of, simple, unknown_role
+from ..parts import CHAT_ROLES, part_of, role_of, simple
 from ..steps import Said, Steps
 
 _WRAPPED = ("raw_provider_payload", "conversation")
@@ -75,9 +75,7 @@ class _Branch(Steps):
 
     def _message(self, message: Node) -> None:
         kind = at(message, "content", "content_type").value
-        role = CHAT_ROLES.get(str(at(message, "author", "role").value))
-        if role is None:
-            raise unknown_role(message["author"])
+        role = role_of(message["author"], CHAT_ROLES)
         if message["content"].value is None:
             return
         content, t = _content(message["content"]), moment(message["create_time"])

@@ -168,8 +168,7 @@ class _Session(Steps):
         index = self.say(turn, *place, model=model, finish_reason=reason, usage=usage)
         for part in lines:
             self._became(part, index)
-        for said in results:
-            self.say(said, *place)
+        self.tell(results, *place)
 
     # ---- compacted, or gone back in
 

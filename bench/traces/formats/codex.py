@@ -61,7 +61,7 @@ class Codex:
 
     def read(self, document: Document) -> Traces:
         """The file's one session; its id is in `meta`."""
-        lines = list(document.line_nodes()) if document.is_json_lines else [document.node()]
+        lines = document.values()
         run = _Rollout(lines)
         yield run.trace(document, "codex", lines[0], meta=run.meta)
 

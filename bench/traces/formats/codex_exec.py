@@ -102,8 +102,7 @@ class _ExecRun(Steps):
         alone = usage_of(usage) if usage is not None and not self.turns and not self.turn.calls else None
         told, self.turn = self.turn.answer(usage=alone), Blocks()
         self.turns += bool(told)
-        for said in told:
-            self.say(said)
+        self.tell(told)
 
     def _ran(self, item: Node, kind: str) -> None:
         name, given, held = _CALLS[kind]

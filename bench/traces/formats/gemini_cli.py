@@ -41,7 +41,7 @@ class GeminiCLI:
         first = as_dict(head)
         marks = {"a session's id and its project's hash": {"sessionId", "projectHash"} <= first.keys()}
         if any(marks.values()):
-            lines = [value for _, value in document.readable_lines()] if document.is_json_lines else None
+            lines = document.readable_lines if document.is_json_lines else None
             spoken = any(item.get("type") in ("user", "gemini") for item in dicts(lines or first.get("messages")))
             marks["messages of type user or gemini"] = spoken
         return by_marks(marks)
@@ -53,8 +53,7 @@ class GeminiCLI:
         head = values[0] if values else document.node()
         if is_keyed(head.value):
             for message in values:
-                for said in said_of_keyed(message, steps.unread):
-                    steps.say(said)
+                steps.tell(said_of_keyed(message, steps.unread))
         else:
             listed = head["messages"].items()
             if len(values) > 1:  # a line says a message anew
@@ -74,8 +73,7 @@ def _say(steps: Steps, message: Node) -> None:
     role = "user" if kind == "user" else "model"
     told = said_of_keyed(message.made({"role": role, "content": message["content"].value}), steps.unread)
     if kind == "user":
-        for said in told:
-            steps.say(said, t=t)
+        steps.tell(told, t=t)
         return
     named = [
         [thought[key].text_or_none() or "" for key in ("subject", "description")]

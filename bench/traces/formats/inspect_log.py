@@ -17,7 +17,7 @@ from .. import Confidence, Document, Keeps, Near, Node, NoRun, Traces, all_but, 
 from ..blocks import blocks_of
 from ..documents import unzstd
 from ..nodes import at, between, members, moment, only_text, picked
-from ..parts import ROLES, unknown_role, usage_by_total
+from ..parts import role_of, usage_by_total
 from ..prompts import Prompts
 from ..steps import Ran, Said
 
@@ -205,9 +205,7 @@ class _Sample(Prompts):
         """A message as what it says. A tool message without content says its error."""
         message = message.made(self._resolved(message.object()))
         self.unread.keys(message, _MESSAGE, "a message")
-        role = ROLES.get(message["role"].text())
-        if role is None:
-            raise unknown_role(message)
+        role = role_of(message)
         blocks, error = blocks_of(message["content"], with_tools=False), at(message["error"], "message").text_or_none()
         return Said(
             role,

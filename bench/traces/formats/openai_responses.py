@@ -46,8 +46,7 @@ class OpenAIResponses:
             raise document.fail("expected items or answers, got none — nothing was recorded")
         if not _is_answer(nodes[0].value):
             steps = Steps()
-            for said in (said for group in said_of_items(nodes, steps.unread) for said in group):
-                steps.say(said)
+            steps.tell(said for group in said_of_items(nodes, steps.unread) for said in group)
             yield steps.trace(document, "openai_responses", nodes[0])
             return
         calls = Calls(document, "openai_responses")

@@ -62,7 +62,7 @@ class OpenHands:
 
     def read(self, document: Document) -> Traces:
         """The file's run, or those of an evaluation in order. PartOf for a file that another of the folder is read with."""
-        whole = list(document.line_nodes()) if document.is_json_lines else [document.node()]
+        whole = document.values()
         runs = [run for run in whole if any(map(run.has, _LISTS))]
         if len(whole) == 1 and not runs and isinstance(whole[0].value, dict):
             yield _folder(document, whole[0])

@@ -56,11 +56,8 @@ def _say(steps: Steps, message: Node) -> None:
     if kind == "response":
         model, ended = only_text(message["model_name"]), only_text(message["finish_reason"])
         usage = usage_of(message["usage"])
-        for said in _turn(message, steps.unread).answer() or [Said("assistant")]:
-            if said.role == "assistant":
-                steps.say(said, t=t, model=model, finish_reason=ended, usage=usage)
-            else:
-                steps.say(said, t=t)
+        told = _turn(message, steps.unread).answer() or [Said("assistant")]
+        steps.tell(told, t=t, model=model, finish_reason=ended, usage=usage)
         return
     if kind != "request":
         steps.unread.kind("message", kind)

@@ -9,7 +9,7 @@ from ...model import Content, ContextEdit, ModelTurn, Outcome, ToolCall, Trace, 
 from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, case_id, dicts, register, strict_json
 from ..chat import calls_of
 from ..nodes import at, picked
-from ..parts import ROLES, reasoning_of, simple_content, unknown_role
+from ..parts import reasoning_of, role_of, simple_content
 from ..sent import Edits, HistoryText, Masking, fitted
 from ..steps import Ran, Said, Steps
 
@@ -143,9 +143,7 @@ class _History(Steps):
 
     def _entry(self, entry: Node) -> None:
         self.unread.keys(entry, _ENTRY, "a message")
-        role = ROLES.get(entry["role"].text())
-        if role is None:
-            raise unknown_role(entry)
+        role = role_of(entry)
         agent, thread = entry["agent"].text_or_none() or "agent", self._thread(entry)
         content = simple_content(entry["content"])
         if entry["is_demo"].value is True and role != "system":

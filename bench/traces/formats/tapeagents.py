@@ -119,8 +119,7 @@ class _Tape(Steps):
 
     def _end(self) -> None:
         """Tell what one prompt made as a turn, then where it went."""
-        for said in self.turn.answer():
-            self.say(said, agent=self.agent)
+        self.tell(self.turn.answer(), agent=self.agent)
         for taken, router in self.routes:
             self.route(taken, router, self.agent)
         self.turn, self.routes = Blocks(), []

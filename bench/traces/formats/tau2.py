@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...model import Outcome, Trace
 from .. import Confidence, Document, Keeps, Near, Node, NoRun, Traces, as_dict, by_marks, dicts, register, values_of
 from ..chat import Form, said_of_message
@@ -81,4 +79,4 @@ def _say(steps: Steps, message: Node, model: str | None) -> None:
     if said.role == "tool":
         said = result(said.content, only_text(message["id"]) or "", said.name, failed=message["error"].value is True)
     usage = usage_of(message["usage"]) if said.role == "assistant" else None
-    steps.say(replace(said, model=model if usage else None, usage=usage), t=moment(message["timestamp"]))
+    steps.say(said, t=moment(message["timestamp"]), model=model if usage else None, usage=usage)

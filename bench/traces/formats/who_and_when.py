@@ -10,7 +10,7 @@ import msgspec
 
 from ...model import AnyStep, ContextReset, ModelTurn, Outcome, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
 from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register, source_of
-from ..parts import unknown_role
+from ..parts import role_of
 
 ROUTES = ("next", "replan", "satisfied", "terminated")
 _ORCHESTRATOR = re.compile(r"(\w*Orchestrator) \((.*)\)", re.DOTALL)
@@ -192,8 +192,7 @@ class _GroupChat:
         self.texts = [message["content"].text() for message in history]
         self.names = [message["name"].text() for message in history]
         for message in history:
-            if message["role"].text() not in ("assistant", "user"):
-                raise unknown_role(message)
+            role_of(message, {"assistant": "assistant", "user": "user"})
         self.steps = [self._step(index) for index in range(len(history))]
 
     def _ran(self, index: int) -> bool:
