@@ -14,7 +14,7 @@ from ..text.texts import Texts
 _CHARS = 200
 _BRACKETS = re.compile(r"[{}\[\]<>\"]")
 _LONG = re.compile(r"[!-~]{40,}")  # ids and paths
-SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s|$)|\n|$)")
+SENTENCE = re.compile(r"[^\n](?:[^\n.!?]++|[.!?](?!\s|$))*+(?:[.!?]|\n|$)")
 _LETTERS = re.compile(r"(?:[^\W\d_][\W\d_]*+){4}")
 _ORDER = re.compile(
     r"\W*(?:please\s+|now\s+|then\s+|you\s+(?:must|should|can|may|have\s+to)\s+|immediately\s+)*"

@@ -286,7 +286,9 @@ class OwnWords:
             new, count = self._new(plain, own, before)
             if new and (reading := resolved(plain)) != plain:  # of a cut text escapes are left
                 new, count = min((new, count), self._new(reading, own, before), key=lambda found: len(found[0]))
-            self._said.invented[key] = list(orders(own.text, own.was, new, self._texts)) if own.was else [], new, count
+            rewritten = own.was and own.text not in own.was  # a mere part of a text orders nothing of its own
+            told = list(orders(own.text, own.was, new, self._texts)) if rewritten else []
+            self._said.invented[key] = told, new, count
         told, new, total = self._said.invented[key]
         found = [fact for fact in new if not any(fact in handle or handle in fact for handle in handles)]
         total += len(told)
