@@ -17,8 +17,8 @@ from ..model import (
     Value,
 )
 from .of_run import RunEvidence
+from .recorded_cut import Reread, asked, gone_at, rereads
 from .recording import stated_usd
-from .rereads import Reread, asked, gone_at, rereads
 from .spending import OUTSIDE, Carried, Charges, TurnSpent, carried, total, turns_spent
 
 DEAREST = 10

@@ -12,8 +12,7 @@ from .of_trace import TraceEvidence
 from .own_words import OwnWords
 from .presence import HeldLeaves
 from .pricing import CachePrefix, PricedCall, Refetch, calls_of, kept_prefixes, refetches_of, spent
-from .prompt_scan import PromptScan, ResultHeld, scan_prompts
-from .tiers import Handles, Missing, Tiered
+from .tiers import Handles, Missing, PromptScan, ResultHeld, Tiered, scan_prompts
 from .validity import Checked, check_prompts
 
 OracleTokens = Callable[[str, float], int]

@@ -22,8 +22,7 @@ from ..model import (
     WindowShown,
     as_text,
 )
-from .findings import agree, finding_changes, judged, turned
-from .losses import Scored
+from .losses import Scored, agree, finding_changes, judged, turned
 from .of_run import RunEvidence
 from .own_words import ALTERED, SENTENCES
 from .validity import Checked

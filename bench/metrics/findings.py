@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..evidence.findings import agree, judged, same_findings
+from ..evidence.losses import agree, judged, same_findings
 from ..evidence.of_run import RunEvidence
 from ..model import ResultOutcome, Sample
 from . import metric, sample

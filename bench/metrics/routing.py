@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..evidence.findings import turned
+from ..evidence.losses import turned
 from ..evidence.of_run import RunEvidence
 from ..model import Approval, RouteDecision, Sample, Told, ToolResult
 from ..model.run import TASK_STATE

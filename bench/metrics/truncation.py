@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..evidence.of_run import RunEvidence
 from ..evidence.presence import HeldLeaves
-from ..evidence.prompt_scan import ResultHeld
+from ..evidence.tiers import ResultHeld
 from ..model import Sample, Told, ToolResult, lines_of
 from ..text.notices import marker
 from ..text.texts import Texts

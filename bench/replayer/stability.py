@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ..evidence.findings import same_findings
+from ..evidence.losses import same_findings
 from ..model import Decision, Prompt, ResultOutcome, Run, compact_json, plain
 from ..strategies import Strategy
 from .loop import Replayer

@@ -11,10 +11,9 @@ from ..model import AnyStep, ContextReset, Trace
 from .documents import Document, Node
 from .nodes import only_text
 from .parts import Unread
-from .prompts import Prompts, key_of
+from .prompts import Prompts, PromptThread, key_of
 from .requests import answers_of, conversation_of, instructions_of, offered_in
 from .steps import Said
-from .threads import PromptThread
 
 _INPUTS = ("input", "messages", "contents", "prompt", "inputText")
 _REQUEST = {*_INPUTS, "instructions", "system", "tools", "functions", "model", "previous_response_id", "metadata", "user", "stream",

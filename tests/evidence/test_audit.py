@@ -11,7 +11,7 @@ import pytest
 from bench.evidence.audit import audit_of
 from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.rereads import rereads
+from bench.evidence.recorded_cut import rereads
 from bench.evidence.spending import OUTSIDE, carried, turns_spent
 from bench.model import (
     AnyStep,

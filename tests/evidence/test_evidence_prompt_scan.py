@@ -5,7 +5,7 @@ from __future__ import annotations
 from handmade import opened, result, run_of, trace
 from measured import evidence_of
 
-from bench.evidence.prompt_scan import ResultHeld
+from bench.evidence.tiers import ResultHeld
 from bench.metrics import example
 from bench.model import ModelTurn, UserTurn
 

@@ -13,8 +13,7 @@ from measured import dependencies_of, measured, value
 from reference import lost
 
 from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.prompt_scan import ResultHeld
-from bench.evidence.tiers import TIERS, Behind, Handles, Tiered
+from bench.evidence.tiers import TIERS, Behind, Handles, ResultHeld, Tiered
 from bench.model import Message, ModelTurn, Prompt, Resolved, Run, Splice, Trace
 
 

@@ -10,7 +10,7 @@ import pytest
 from handmade import opened, result, run_of, trace
 from measured import COUNT, measured, replayer_of, value
 
-from bench.evidence.findings import finding_changes
+from bench.evidence.losses import finding_changes
 from bench.evidence.recording import recording_shown
 from bench.metrics import metrics
 from bench.model import (
