@@ -56,20 +56,16 @@ class Found:
             names = [f"{visible(name)} ×{count}" for name, count in self.tools.most_common(NAMED)]
             more = len(self.tools) - len(names)
             yield f"tools {', '.join(names)}" + (f" and {more} more" if more else "")
-        if self.threads > max(1, self.traces):
-            yield counted(self.threads, "thread")
-        if self.resets:
-            yield f"history cut by the agent {counted(self.resets, 'time')}"
-        if self.edits:
-            yield f"messages reworded by the agent {counted(self.edits, 'time')}"
-        if self.structured:
-            yield f"{counted(self.structured, 'result')} with structure"
-        if self.cut:
-            yield f"{counted(self.cut, 'result')} cut at the source"
-        if self.unanswered:
-            yield f"{counted(self.unanswered, 'call')} without a result"
-        if self.with_usage:
-            yield f"usage of {counted(self.with_usage, 'call')}"
+        counts = {
+            counted(self.threads, "thread"): self.threads > max(1, self.traces),
+            f"history cut by the agent {counted(self.resets, 'time')}": self.resets,
+            f"messages reworded by the agent {counted(self.edits, 'time')}": self.edits,
+            f"{counted(self.structured, 'result')} with structure": self.structured,
+            f"{counted(self.cut, 'result')} cut at the source": self.cut,
+            f"{counted(self.unanswered, 'call')} without a result": self.unanswered,
+            f"usage of {counted(self.with_usage, 'call')}": self.with_usage,
+        }
+        yield from (said for said, there in counts.items() if there)
         if self.outcomes:
             yield "outcome " + listed(
                 [f"{name} ×{count}" if self.traces > 1 else name for name, count in sorted(self.outcomes.items())]

@@ -13,7 +13,7 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -72,7 +72,7 @@ class Redactor:
             if name in _MESSAGES and text:
                 self._learn_seam(before, text)
                 before = text
-        return self._redacted("", value, _DEPTH)
+        return rewritten(value, lambda name, text: self._text(name, text, _DEPTH))
 
     # ------------------------------------------------------------ finding
 
@@ -131,7 +131,8 @@ class Redactor:
                 continue
             first, second = left[start:], right[: end - len(left)]
             complete = any(end == len(left) for _, end, _ in self._spans("", left))
-            if complete and not (len(second) >= _EVERYWHERE and is_random(second) and _has_both_cases(second)):
+            both_cases = second not in (second.lower(), second.upper())  # as random keys have, and most names do not
+            if complete and not (len(second) >= _EVERYWHERE and is_random(second) and both_cases):
                 continue
             placeholder = self._placeholders.get(first) or self._take(first + second, kind)
             self._tails[before], self._heads[after] = (first, placeholder), (second, placeholder)
@@ -150,28 +151,6 @@ class Redactor:
 
     # ------------------------------------------------------------ replacing
 
-    def _redacted(self, name: str, value: Any, depth: int) -> Any:
-        if isinstance(value, str):
-            return self._text(name, value, depth)
-        if isinstance(value, msgspec.Struct):
-            fields = {field: getattr(value, field) for field in value.__struct_fields__}
-            made = {field: self._redacted(field, item, depth) for field, item in fields.items()}
-            changed = {field: item for field, item in made.items() if item is not fields[field]}
-            return msgspec.structs.replace(value, **changed) if changed else value
-        if isinstance(value, dict):
-            made = {self._text("", key, depth) if isinstance(key, str) else key: self._redacted(_name_of(value, key), item, depth)
-                    for key, item in value.items()}  # fmt: skip
-            same = len(made) == len(value) and all(
-                a is b and made[a] is value[b] for a, b in zip(made, value, strict=True)
-            )
-            return value if same else made
-        if isinstance(value, list | tuple):
-            items = [
-                self._redacted(inner, item, depth) for inner, item in zip(_names_of(name, value), value, strict=True)
-            ]
-            return value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
-        return value
-
     def _text(self, name: str, text: str, depth: int) -> str:
         if name in _MESSAGES:
             text = self._without_halves(text)
@@ -185,7 +164,7 @@ class Redactor:
                 self._known = re.compile(_any_of(sorted(self._anywhere, key=len, reverse=True)))
             text = self._known.sub(lambda match: self._put(self._anywhere[match[0]]), text)
         if depth and text[:1] in _JSON and (decoded := _decoded(text)) is not None:
-            redacted = self._redacted("", decoded, depth - 1)
+            redacted = rewritten(decoded, lambda inner, held: self._text(inner, held, depth - 1))
             text = text if redacted is decoded else compact_json(redacted)
         return PACKED.sub(lambda match: self._repacked(match[0], depth), text) if depth and len(text) >= 24 else text
 
@@ -219,11 +198,6 @@ def _any_of(texts: Sequence[str], depth: int = 4) -> str:
     return "|".join(branches)
 
 
-def _has_both_cases(text: str) -> bool:
-    """True if a text has small letters and capitals, as random keys do and most names do not."""
-    return text != text.lower() and text != text.upper()
-
-
 _JSON = ("{", "[", '"')
 
 
@@ -245,25 +219,41 @@ def redacted(trace: Trace, *, emails: bool = False, homes: bool = False) -> Trac
     return msgspec.structs.replace(clean, meta={**clean.meta, "redacted": dict(sorted(removed.items()))})
 
 
-def texts_in(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def texts_in(value: Any) -> list[tuple[str, str]]:
     """Every text in a value, each with the name that it stands under; keys of mappings are texts without one.
 
-    >>> list(texts_in({"a": ["x", 1], "headers": [{"name": "cookie", "value": "y"}]}))
+    >>> texts_in({"a": ["x", 1], "headers": [{"name": "cookie", "value": "y"}]})
     [('', 'a'), ('a', 'x'), ('', 'headers'), ('', 'name'), ('name', 'cookie'), ('', 'value'), ('cookie', 'y')]
     """
+    found: list[tuple[str, str]] = []
+
+    def note(name: str, text: str) -> str:
+        found.append((name, text))
+        return text
+
+    rewritten(value, note)
+    return found
+
+
+def rewritten(value: Any, change: Callable[[str, str], str], name: str = "") -> Any:
+    """A value with each text in it as `change` makes it, given the name that it stands under; structs, tuples and lists keep their type, and
+    what has no changed text in it is the same object."""
     if isinstance(value, str):
-        yield name, value
-    elif isinstance(value, msgspec.Struct):
-        for field in value.__struct_fields__:
-            yield from texts_in(getattr(value, field), field)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if isinstance(key, str):
-                yield "", key
-            yield from texts_in(item, _name_of(value, key))
-    elif isinstance(value, list | tuple):
-        for inner, item in zip(_names_of(name, value), value, strict=True):
-            yield from texts_in(item, inner)
+        return change(name, value)
+    if isinstance(value, msgspec.Struct):
+        fields = {field: getattr(value, field) for field in value.__struct_fields__}
+        made = {field: rewritten(item, change, field) for field, item in fields.items()}
+        changed = {field: item for field, item in made.items() if item is not fields[field]}
+        return msgspec.structs.replace(value, **changed) if changed else value
+    if isinstance(value, dict):
+        made = {change("", key) if isinstance(key, str) else key: rewritten(item, change, _name_of(value, key))
+                for key, item in value.items()}  # fmt: skip
+        same = len(made) == len(value) and all(a is b and made[a] is value[b] for a, b in zip(made, value, strict=True))
+        return value if same else made
+    if isinstance(value, list | tuple):
+        items = [rewritten(item, change, inner) for inner, item in zip(_names_of(name, value), value, strict=True)]
+        return value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
+    return value
 
 
 def _name_of(mapping: dict[Any, Any], key: Any) -> str:
