@@ -24,7 +24,7 @@ def advise(asked: Replaying, seed: int | None) -> None:
     from ..comparison.tuning import judged_apart
     from ..reports import build_blocks
     from ..reports.answered import Answered
-    from ..reports.decision_sentence import advice_text, headroom_text
+    from ..reports.decision_sentence import advice_text, headroom_text, idle_text
     from ..reports.text import WIDTH, drawn
     from ..strategies.portfolio import PORTFOLIO
 
@@ -47,6 +47,8 @@ def advise(asked: Replaying, seed: int | None) -> None:
         say(sentence)
         say(headroom_text(item.advice))
         say("\n".join(drawn(build_blocks(item, ["money"])[0].blocks, WIDTH)))
+        if item.choice.idle:
+            say(idle_text(item.choice.idle))
     for path in asked.outputs:
         say(f"wrote {path}")
     raise Concluded(0)

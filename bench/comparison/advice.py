@@ -111,9 +111,10 @@ class Advice:
     """The strategy to run and why: its price, saving, worst case and certainty. Every output prints this and nothing else.
 
     `outcome` is `ship`, `keep` (what is run today) or `nobody` (`subject` None). `word` is the verdict on the subject. `sure`: the subject surely
-    costs less than what is run today. `could_miss`: with so few tasks a large loss in fewer than one run of so many could have been missed; 0 for
-    none. `alternative` is the cheapest other one that qualifies, a second statement, with its own `alternative_word`. `nearest` is the published
-    experiment that is nearest to the subject (of an alternative, where today's stays); None for no public evidence.
+    costs less than what is run today. `could_miss`: with so few tasks a large loss in fewer than one task of so many could have been missed; 0 for
+    none. `alternative` is the cheapest other one that qualifies and is no reference (what is run today is none here), a second statement, with its
+    own `alternative_word`. `nearest` is the published experiment that is nearest to the subject (of an alternative, where today's stays); None for
+    no public evidence.
 
     `cache` is that of the prices (None: tokens, which know no cache), `elsewhere` the advice in the other economy where that names another strategy.
     `headroom` is None where what is run today, or perfect foresight, has no price. `unknown_prompts` counts cases whose recording does not tell
@@ -197,6 +198,21 @@ class Choice:
     def unqualified(self) -> tuple[Candidate, ...]:
         """The candidates that do not qualify."""
         return tuple(item for item in self.candidates if not item.qualifies)
+
+    @property
+    def idle(self) -> tuple[Candidate, ...]:
+        """The candidates that never acted, where they are several and not what the advice is about."""
+        spoken_of = (self.advice.subject, self.advice.alternative)
+        found = tuple(item for item in self.candidates if item.never_acted and item not in spoken_of)
+        return found if len(found) > 1 else ()
+
+    @property
+    def tempting(self) -> tuple[Candidate, ...]:
+        """The candidates that would cost less than what is run today and do not qualify, the cheapest first; no references."""
+        known = [
+            (item, item.saving.relative) for item in self.unqualified if item.saving and item.strategy != KEEPS_ALL
+        ]
+        return tuple(item for item, share in known if share is not None and share <= -NOISE_FLOOR)
 
     def word(self, candidate: Candidate) -> Word:
         """The verdict on one candidate."""

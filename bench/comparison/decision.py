@@ -32,7 +32,7 @@ from .advice import (
 )
 from .published import nearest
 from .rows import NOTHING
-from .sure import Saving, chance, surely
+from .sure import Saving, chance, corrected
 from .totals import Total, over_tasks, tasks, total
 
 NEVER = ("drop_all", "clairvoyant", "floor")
@@ -231,9 +231,9 @@ class _Rule:
         if name == RUN_TODAY or RUN_TODAY not in self.names or not known or price.unknown:
             return None
         ours, today = (sum(pair[side] for pair in known.values()) for side in (0, 1))
-        moved = [self._moved(a, b) for a, b in known.values()]
         grouped = [[known[case] for case in cases if case in known] for cases in self.tasks]
         by_task = [(sum(a for a, _ in group), sum(b for _, b in group)) for group in grouped if group]
+        moved = [self._moved(a, b) for a, b in by_task]
         return Saving(
             a_run=(ours - today) / len(known),
             relative=(ours - today) / today if today else (0.0 if ours == today else None),
@@ -312,12 +312,12 @@ class _Rule:
     # ------------------------------------------------------------ all of them
 
     def _judged_together(self, candidates: list[Candidate]) -> tuple[Candidate, ...]:
-        """The candidates, sorted, with savings that are sure although the best of many is picked."""
+        """The candidates, sorted, with the odds of their savings although the best of many is picked."""
         claims = {item.strategy: item.saving.p for item in candidates if item.qualifies and item.saving is not None}
-        sure = surely(claims)
+        known = corrected(claims)
         judged = [
-            replace(item, saving=replace(item.saving, sure=True))
-            if item.saving is not None and item.strategy in sure and (item.saving.relative or 0.0) <= -NOISE_FLOOR
+            replace(item, saving=replace(item.saving, corrected=known[item.strategy]))
+            if item.saving is not None and item.strategy in known and (item.saving.relative or 0.0) <= -NOISE_FLOOR
             else item
             for item in candidates
         ]
@@ -336,7 +336,8 @@ class _Rule:
         sure = (item for item in others if item.saving is not None and item.saving.sure)
         subject = next(sure, today) if today is not None else next(iter(others), None)
         told = [case.recording for case in self.comparison.cases]
-        alternative = None if subject is None else next((item for item in able_ones if item != subject), None)
+        rest = [item for item in able_ones if item != subject and item.strategy != KEEPS_ALL]
+        alternative = None if subject is None else next(iter(rest), None)
         spoken_of = subject if subject != today else alternative
         advice = Advice(
             outcome="nobody",

@@ -17,6 +17,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..text.wording import counted
+
 ALPHA = 0.025
 """The level of each one-sided test."""
 
@@ -29,7 +31,7 @@ class Saving:
     """The difference in price of a strategy to what is run today, over the cases that both can run.
 
     `a_run` is the mean difference for one run (negative: cheaper), `relative` its share of today's price (None: that is free). `cheaper`, `equal`
-    and `dearer` count `cases`. `p` is the largest p-value of the three tests over `tasks`; `sure` is corrected for choosing the best of many.
+    and `dearer` count `tasks`. `p` is the largest p-value of the three tests over them, `corrected` the same corrected for choosing the best of many.
     """
 
     a_run: float
@@ -40,7 +42,26 @@ class Saving:
     equal: int = 0
     dearer: int = 0
     p: float = 1.0
-    sure: bool = False
+    corrected: float = 1.0
+
+    @property
+    def sure(self) -> bool:
+        """True if the strategy surely costs less."""
+        return self.corrected <= ALPHA
+
+    @property
+    def over(self) -> str:
+        """The number of tasks in words; they are called runs where each task has one."""
+        return counted_tasks(self.tasks, self.cases)
+
+
+def counted_tasks(tasks: int, runs: int) -> str:
+    """A number of tasks in words, so that a sentence speaks of runs alone where each task has one.
+
+    >>> counted_tasks(8, 8), counted_tasks(8, 27)
+    ('8 runs', '8 tasks')
+    """
+    return counted(tasks, "run" if tasks == runs else "task")
 
 
 def chance(pairs: Sequence[tuple[float, float]]) -> float:
@@ -97,18 +118,17 @@ def student(t: float, freedom: int) -> float:
     return min(1.0, max(0.0, 0.5 + inside / 2))
 
 
-def surely(chances: Mapping[str, float]) -> frozenset[str]:
-    """The names whose claims hold, the best of many looked for: Holm's step-down method.
+def corrected(chances: Mapping[str, float]) -> dict[str, float]:
+    """The p-values of claims of which the best is looked for, corrected by Holm's step-down method: those up to `ALPHA` hold.
 
-    >>> sorted(surely({"a": 0.001, "b": 0.02, "c": 0.01})), sorted(surely({"a": 0.001, "b": 0.02, "c": 0.5}))
-    (['a', 'b', 'c'], ['a'])
+    >>> corrected({"a": 0.001, "b": 0.02, "c": 0.01}), corrected({"a": 0.001, "b": 0.02, "c": 0.5})
+    ({'a': 0.003, 'c': 0.02, 'b': 0.02}, {'a': 0.003, 'b': 0.04, 'c': 0.5})
     """
-    found: list[str] = []
+    found: dict[str, float] = {}
+    least = 0.0
     for name in sorted(chances, key=lambda name: (chances[name], name)):
-        if chances[name] > ALPHA / (len(chances) - len(found)):
-            break
-        found.append(name)
-    return frozenset(found)
+        found[name] = least = min(1.0, max(least, chances[name] * (len(chances) - len(found))))
+    return found
 
 
 def could_miss(tasks: int) -> int:

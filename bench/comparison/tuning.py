@@ -15,7 +15,6 @@ from .judging import check, needs_baseline
 from .pairs import deltas
 from .published import nearest
 from .rows import summarized
-from .sure import ALPHA
 from .totals import tasks
 
 FEWEST = 6
@@ -49,9 +48,8 @@ class Tuned:
 
     @property
     def sure(self) -> bool:
-        """True if the setting surely costs less than what is run today on the other half: one claim, so none of many is picked there."""
-        saving = None if self.candidate is None else self.candidate.saving
-        return saving is not None and saving.p <= ALPHA and (saving.relative or 0.0) <= -NOISE_FLOOR
+        """True if the setting surely costs less than what is run today on the other half."""
+        return self.candidate is not None and self.candidate.saving is not None and self.candidate.saving.sure
 
     @property
     def advice(self) -> Advice:
@@ -60,8 +58,6 @@ class Tuned:
         if subject is None or not (subject.qualifies or (today is not None and today.qualifies)):
             return advice.about(None, None, None)
         fit = subject.qualifies and (self.sure or today is None or not today.qualifies)
-        if subject.saving is not None:
-            subject = replace(subject, saving=replace(subject.saving, sure=self.sure))
         advised = subject if fit or today is None else today
         other = None if advised == subject or not subject.qualifies else subject
         near = nearest(slots_of(self.comparison, subject.strategy))
@@ -113,6 +109,9 @@ def _tuned(comparison: Comparison, tuning: Tuning, cache: Economy) -> Tuned:
     chosen, judged = (decide(msgspec.structs.replace(half, cache=cache)) for half in (tuning.chosen_on, comparison))
     named = chosen.cheapest
     candidate = None if named is None else judged.candidate(named.strategy)
+    if candidate is not None and candidate.saving is not None:  # one claim: none of many is picked here
+        alone = candidate.saving.p if (candidate.saving.relative or 0.0) <= -NOISE_FLOOR else 1.0
+        candidate = replace(candidate, saving=replace(candidate.saving, corrected=alone))
     return Tuned(tuning, chosen, judged, candidate, comparison)
 
 

@@ -192,7 +192,8 @@ class _Drawn:
         for at, point in both:
             beyond = RIGHT if point.x > right else UP if point.y > top else ""
             shape = beyond or (SQUARE if point.series == RUN_TODAY else DOT)
-            yield self.mark(at, shape, f"point {self.classes[point.series]}", said=point)
+            hollow = "hollow " if point.mark else ""
+            yield self.mark(at, shape, f"point {hollow}{self.classes[point.series]}", said=point)
         for label, at, (anchor, dx, dy), far in self.labels():
             x, y = self.x(at.x), self.y(at.y)
             if far:  # a thin line to a name that found no room beside its point

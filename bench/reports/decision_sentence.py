@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ..comparison.advice import KEEPS_ALL, NOISE_FLOOR, RUN_TODAY, Advice, Candidate, Choice, Kind, Obstacle, Word
+from ..comparison.advice import KEEPS_ALL, NOISE_FLOOR, RUN_TODAY, Advice, Candidate, Choice, Word
 from ..comparison.published import Experiment, Rule
-from ..comparison.sure import Saving, could_miss
+from ..comparison.sure import Saving, could_miss, counted_tasks
 from ..comparison.tuning import Tuned
 from ..model import Comparison
-from ..text.wording import counted, percent, quantity, rough
+from ..text.wording import counted, percent, rough
 from .answered import Answered
+from .words import against
 
 TODAY = "what you run today"
 RULES: dict[Rule, str] = {
@@ -73,7 +74,7 @@ def decision_sentence(decision: Choice) -> str:
     found_today = decision.candidate(RUN_TODAY)
     cost = f"a run costs {price_text(decision.unit, subject)}"
     if subject.saving is not None:
-        cost = f"a run costs {change_text(subject.saving)} today, {certainty(subject.saving, sure=subject.saving.sure)}"
+        cost = f"a run costs {change_text(subject.saving)} today, {certainty(subject.saving)}"
         if found_today is not None and not found_today.qualifies:
             word = decision.word(found_today)
             cost = f"what runs today {CLAUSES.get(word, word)}; {cost}"
@@ -82,15 +83,14 @@ def decision_sentence(decision: Choice) -> str:
 
 def _no_better(decision: Choice) -> str:
     """Say why nothing beats what is run today: the best alternative, and the cheaper ones that do not qualify."""
-    advice, other = decision.advice, decision.advice.alternative
-    cheaper = [item for item in decision.unqualified if item.saving is not None and item.saving.a_run < 0]
+    advice, other, cheaper = decision.advice, decision.advice.alternative, decision.tempting
     beside = f"; {len(cheaper)} cheaper ones do not qualify" if cheaper else ""
     if len(cheaper) == 1 and cheaper[0].saving is not None:
         word = decision.word(cheaper[0])
         beside = (
             f"; {named(cheaper[0])} would cost {change_text(cheaper[0].saving)} today, but {CLAUSES.get(word, word)}"
         )
-    if other is None or (other.strategy == KEEPS_ALL and advice.alternative_word == "never acted here"):
+    if other is None:
         return f"nothing else {'qualifies' if decision.unqualified else 'was compared'}{beside}"
     found = other.saving
     if advice.alternative_word == "never acted here":
@@ -98,7 +98,9 @@ def _no_better(decision: Choice) -> str:
     if found is None:
         return f"the best alternative is {named(other)}{beside}"
     if advice.alternative_word == "cheaper, not sure":
-        return f"{named(other)} would cost {change_text(found)} today, but that is not sure ({certainty(found, sure=False)}){beside}"
+        return (
+            f"{named(other)} would cost {change_text(found)} today, but that is not sure ({certainty(found)}){beside}"
+        )
     return f"the best alternative, {named(other)}, costs {change_text(found)} today{beside}"
 
 
@@ -131,6 +133,12 @@ def money_text(decision: Choice) -> Iterator[str]:
     if advice.unknown_prompts:
         recordings = counted(advice.unknown_prompts, "recording")
         yield f"It is not known what the model of {recordings} was shown."
+
+
+def idle_text(idle: Sequence[Candidate]) -> str:
+    """Name the strategies that never acted, in one line."""
+    names = ", ".join(item.strategy for item in idle)
+    return f"{len(idle)} never acted here (same prompts as recorded), so they cost as much as today: {names}."
 
 
 def headroom_text(advice: Advice) -> str:
@@ -171,7 +179,7 @@ def statements(decision: Choice) -> Iterator[str]:
             yield f"Best alternative: {TODAY}, {cost}."
         else:
             found = other.saving
-            sure = f", {change_text(found)} {TODAY} ({certainty(found, sure=found.sure)})" if found else ""
+            sure = f", {change_text(found)} {TODAY} ({certainty(found)})" if found else ""
             yield f"Best alternative ({advice.alternative_word}): {named(other)}, {cost}{sure}; {worst_text(other)}."
     spoken_of = decision.advice.subject if decision.advice.outcome == "ship" else other
     if spoken_of is not None and not spoken_of.never_acted and spoken_of.strategy not in (RUN_TODAY, KEEPS_ALL):
@@ -179,10 +187,14 @@ def statements(decision: Choice) -> Iterator[str]:
     yield from money_text(decision)
 
 
-def could_miss_text(saving: Saving | None, one_in: int) -> str:
-    """Say what the number of tasks cannot show."""
-    tasks = saving.tasks if saving is not None else 0
-    return f"With {counted(tasks, 'task')} a large loss in fewer than 1 run of {one_in} could have been missed."
+def could_miss_text(saving: Saving, one_in: int) -> str:
+    """Say what the number of tasks cannot show.
+
+    >>> could_miss_text(Saving(-1, -0.1, 27, 8), 3)
+    'With 8 tasks a large loss in fewer than 1 task of 3 could have been missed.'
+    """
+    one = saving.over.partition(" ")[2].removesuffix("s")
+    return f"With {saving.over} a large loss in fewer than 1 {one} of {one_in} could have been missed."
 
 
 def evidence_text(found: Experiment | None) -> str:
@@ -234,7 +246,7 @@ def decision_notes(decision: Choice) -> Iterator[str]:
 def tuned_sentence(tuned: Tuned) -> str:
     """The result of tuning in one sentence: the setting, on how many tasks it was chosen, and what it costs and loses on the others."""
     chosen, judged, found = tuned.chosen, tuned.judged, tuned.candidate
-    on = f"{counted(chosen.tasks, 'task')} (seed {tuned.tuning.seed})"
+    on = counted_tasks(chosen.tasks, chosen.compared)
     if found is None:
         return f"No setting is named: nobody qualifies on the {on} to choose on."
     where = f"chosen on {on}, judged on {judged.tasks} others"
@@ -243,7 +255,7 @@ def tuned_sentence(tuned: Tuned) -> str:
     if found.strategy == RUN_TODAY:
         return f"Keep {TODAY}: {where}."
     saving = found.saving
-    change = f", {change_text(saving)} today, {certainty(saving, sure=tuned.sure)}" if saving is not None else ""
+    change = f", {change_text(saving)} today, {certainty(saving)}" if saving is not None else ""
     head = f"Use {named(found)}:" if tuned.advice.outcome == "ship" else f"Keep {TODAY}. {named(found)} was"
     return f"{head} {where}: {price_text(judged.unit, found)} a run{change}; {worst_text(found)}."
 
@@ -260,6 +272,7 @@ def tuned_statements(tuned: Tuned) -> Iterator[str]:
         if found.saving is not None:
             yield could_miss_text(found.saving, could_miss(found.saving.tasks))
         yield f"{evidence_text(tuned.advice.nearest)}."
+    yield f"The tasks to choose on were drawn with seed {tuned.tuning.seed}."
 
 
 # ---------------------------------------------------------------- parts of the sentence
@@ -290,18 +303,35 @@ def change_text(saving: Saving) -> str:
     return f"{percent(abs(saving.relative))} {'less' if saving.relative < 0 else 'more'} than"
 
 
-def certainty(found: Saving, *, sure: bool) -> str:
-    """Return how sure a saving is; if it is not sure, the number of runs on which it saves.
+def certainty(found: Saving) -> str:
+    """Return how sure a saving is, with the odds that it is chance; if it is not sure, the number of tasks on which it saves.
 
-    >>> certainty(Saving(-1, -0.1, 8, 8, 6, 1, 1), sure=True), certainty(Saving(-1, -0.1, 8, 8, 6, 1, 1), sure=False)
-    ('sure over 8 tasks', 'cheaper on 6 of 8 runs, equal on 1')
+    >>> certainty(Saving(-1, -0.1, 8, 8, 6, 1, 1, 0.002, 0.004)), certainty(Saving(-1, -0.1, 8, 8, 6, 1, 1))
+    ('sure over 8 runs (chance: 1 in 250)', 'cheaper on 6 of 8 runs, equal on 1')
     """
-    if sure:
-        return f"sure over {counted(found.tasks, 'task')}"
+    if found.sure:
+        return f"sure over {found.over} (chance: {odds(found.corrected)})"
     if found.a_run >= 0:
-        return f"over {counted(found.cases, 'run')}"
+        return f"over {found.over}"
     equal = f", equal on {found.equal}" if found.equal else ""
-    return f"cheaper on {found.cheaper} of {counted(found.cases, 'run')}{equal}"
+    return f"cheaper on {found.cheaper} of {found.over}{equal}"
+
+
+RAREST = 10_000
+"""Odds below one in so many are given as that: the tests are not exact so far out."""
+
+
+def odds(chance: float) -> str:
+    """A small chance as odds of two digits, rounded so that they never sound too good.
+
+    >>> odds(0.0039), odds(0.012), odds(1e-9)
+    ('1 in 250', '1 in 83', 'below 1 in 10,000')
+    """
+    if chance * RAREST < 1:
+        return f"below 1 in {RAREST:,}"
+    whole = int(1 / chance + 1e-9)
+    digits = 10 ** max(0, len(str(whole)) - 2)
+    return f"1 in {whole // digits * digits:,}"
 
 
 def worst_text(candidate: Candidate) -> str:
@@ -325,71 +355,3 @@ def turns_missing(candidate: Candidate) -> str:
     """
     missing = round((candidate.worst_fault_rate or 0.0) * candidate.worst_turns)
     return f"{counted(missing, 'turn')} of {candidate.worst_turns:,}"
-
-
-# ---------------------------------------------------------------- obstacles
-
-MEASURED_AS = {
-    "needed.fault_rate": "what its turns would have missed",
-    "needed.recall.far": "what it keeps of what was needed from far back",
-    "prompt.invalid": "validity of its prompts",
-    "prompt.task_missing": "presence of the task in its prompts",
-    "prompt.system_missing": "presence of the system prompt",
-    "changed.values": "values that it changes",
-    "changed.errors_hidden": "errors that it hides",
-    "changed.invented": "what it invents",
-}
-"""The names of the rule's metrics in a sentence; any other metric is a price."""
-
-OBSTACLES: dict[Kind, str] = {
-    "faults": "{value} of its turns would have missed something, above {limit}",
-    "far": "keeps {value} of what was needed from far back, below {limit}",
-    "invented": "{value} of the facts in its own text are invented, above {limit}",
-    "invalid_prompts": "{prompts} would be refused by providers",
-    "changed_values": "{values} shown otherwise than the tool returned",
-    "hidden_errors": "{errors} hidden",
-    "overflows": "{runs} where its prompts exceed the model's window",
-    "unstable": "unstable: replayed again, it gave something else on {case}",
-    "raised": "raised on {case} ({reason})",
-    "gates": "{gates} failed",
-    "undecided": "{gates} could not decide",
-    "unmeasured": "{metric} could not be measured{where} ({reason})",
-    "task_missing": "{prompts} no longer {hold} the task",
-    "system_missing": "{prompts} no longer {hold} the system prompt",
-}
-
-
-def against(candidate: Candidate) -> str:
-    """Return the first two obstacles of a strategy, as a clause."""
-    return " and ".join(obstacle_text(item) for item in candidate.obstacles[:2])
-
-
-def obstacle_text(found: Obstacle) -> str:
-    """Return one obstacle of a strategy, as a clause.
-
-    >>> obstacle_text(Obstacle("faults", value=0.18, limit=0.05)), obstacle_text(Obstacle("changed_values", count=2))
-    ('18% of its turns would have missed something, above 5%', '2 values shown otherwise than the tool returned')
-    """
-    return OBSTACLES[found.kind].format(
-        **{f"{what}s": counted(found.count, what) for what in ("prompt", "value", "error", "run", "gate")},
-        value=_beside(found.value, found.limit),
-        limit=quantity(found.limit, "fraction"),
-        case=found.case,
-        where=f" on {found.case}" if found.case is not None else "",
-        reason=found.reason,
-        metric=MEASURED_AS.get(found.metric, "its price"),
-        hold="holds" if found.count == 1 else "hold",
-    )
-
-
-def _beside(value: float | None, limit: float | None) -> str:
-    """A share with as many digits as tell it from its limit.
-
-    >>> _beside(0.62, 0.9), _beside(0.89999, 0.9)
-    ('62%', '89.999%')
-    """
-    text = quantity(value, "fraction")
-    if value is None or limit is None or text != quantity(limit, "fraction"):
-        return text
-    shown = (f"{value * 100:.{digits}f}%" for digits in range(2, 10) if round(value * 100, digits) != limit * 100)
-    return next(shown, text)

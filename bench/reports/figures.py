@@ -5,15 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..comparison.advice import RUN_TODAY
+from ..comparison.sure import counted_tasks
 from ..model import Comparison
-from ..text.wording import NOT_MEASURED, counted, percent
+from ..text.wording import NOT_MEASURED, percent
 from .answered import Answered
 from .blocks import Figure, Figures, Prose, Tone
-from .decision_sentence import advice_text, certainty, change_text, headroom_text, named, price_text, turns_missing
-from .words import terms_in
+from .decision_sentence import (
+    advice_text,
+    certainty,
+    change_text,
+    could_miss_text,
+    headroom_text,
+    named,
+    price_text,
+    turns_missing,
+)
+from .words import against, terms_in
 
 TONES: dict[str, Tone] = {"ship": "good", "keep": "plain", "nobody": "bad"}
+
+CHEAPER = "What is cheaper, and why not?"
 
 LONGEST = 32
 """The most characters of a short name."""
@@ -42,11 +53,10 @@ def _figures(answered: Answered) -> Iterator[Figure]:
         return
     keep, saving = advice.outcome == "keep", subject.saving
     if keep:
-        sure = f"Nothing that was compared is surely cheaper, over {counted(answered.choice.tasks, 'task')}."
+        over = counted_tasks(answered.choice.tasks, answered.choice.compared)
+        sure = f"Nothing that was compared is surely cheaper, over {over}."
     else:
-        sure = _sentence(
-            "nothing is known of what runs today" if saving is None else certainty(saving, sure=advice.sure)
-        )
+        sure = _sentence("nothing is known of what runs today" if saving is None else certainty(saving))
     yield Figure(
         "What should I run?", "what you run today" if keep else named(subject), (sure,), "plain" if keep else "good"
     )
@@ -54,13 +64,12 @@ def _figures(answered: Answered) -> Iterator[Figure]:
     if saving is not None and today is not None:
         beside = _sentence(f"{change_text(saving)} today's {price_text(advice.unit, today)}")
     yield Figure("What does a run cost?", price_text(advice.unit, subject), tuple(filter(None, (beside, most))))
+    if keep:
+        yield _tempting(answered)
+        return
     title = "What is the worst it loses?"
-    seen = counted(saving.tasks if saving is not None else 0, "task")
-    unseen = f"{seen}: a loss in fewer than 1 run of {advice.could_miss} could go unseen."
-    rare = (unseen,) if advice.could_miss else ()
-    if subject.strategy == RUN_TODAY:
-        yield Figure(title, "nothing", ("Its turns saw what they used: they are the recorded ones.",))
-    elif subject.worst_fault_rate is None:
+    rare = (could_miss_text(saving, advice.could_miss),) if saving is not None else ()
+    if subject.worst_fault_rate is None:
         yield Figure(title, NOT_MEASURED, rare, "warn")
     elif subject.worst_fault_rate <= 0:
         yield Figure(title, "nothing", ("No turn would have missed anything it used.", *rare))
@@ -69,6 +78,17 @@ def _figures(answered: Answered) -> Iterator[Figure]:
         share = percent(subject.fault_rate or 0.0)
         said = f"would have missed something, in run {where}; over all runs {share} of turns."
         yield Figure(title, turns_missing(subject), (said, *rare))
+
+
+def _tempting(answered: Answered) -> Figure:
+    """The cheapest strategy that was refused, else the one that is cheaper and not sure: what it would save, and why not."""
+    choice, other = answered.choice, answered.advice.alternative
+    cheaper = (item for item in (*choice.tempting, other) if item is not None and item.saving and item.saving.a_run < 0)
+    found = next(cheaper, None)
+    if found is None or found.saving is None:
+        return Figure(CHEAPER, "nothing", ("Nothing that was compared costs less than what you run.",))
+    why = f"refused: {against(found)}" if not found.qualifies else f"not sure: {certainty(found.saving)}"
+    return Figure(CHEAPER, f"{named(found)}: {change_text(found.saving).removesuffix(' than')}", (_sentence(why),))
 
 
 def _sentence(text: str) -> str:

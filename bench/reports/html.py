@@ -112,7 +112,7 @@ def looks(names: Sequence[str], sections: Sequence[Section]) -> str:
         stroke, dash = strokes[at % len(strokes)]
         rules.append(f".s{at} {{ --series: var(--g{at % GREYS}); --stroke: {stroke}; --dash: {dash}; }}")
     for number, section in enumerate(sections, 1):
-        for name, colour in {RUN_TODAY: "today", section.comparison.advice.named: "advised"}.items():
+        for name, colour in {section.comparison.advice.named: "advised", RUN_TODAY: "today"}.items():
             if name in names:
                 marked = f"--series: var(--{colour}); --mark: var(--{colour}); --stroke: solid; --dash: none;"
                 rules.append(f"#c{number} .s{names.index(name)} {{ {marked} }}")

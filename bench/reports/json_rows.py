@@ -17,8 +17,8 @@ from ..comparison.rows import NOTHING
 from ..model import Comparison, Row, RunShown
 from . import REPLAY_LIMIT, Section, renderer
 from .answered import Answered
-from .decision_sentence import advice_text, asked_text, obstacle_text
-from .words import loss_lines, told
+from .decision_sentence import advice_text, asked_text
+from .words import loss_lines, obstacle_text, told
 
 COUNTS = {"fraction", "usd"}
 
@@ -236,7 +236,7 @@ def _said(item: Candidate | None) -> dict[str, Any]:
     return {
         "price_a_run": item.price_a_run,
         "priced_cases": item.cases,
-        "saving": None if item.saving is None else asdict(item.saving),
+        "saving": None if item.saving is None else {**asdict(item.saving), "sure": item.saving.sure},
         "fault_rate": item.fault_rate,
         "worst_case": None if item.worst_case is None else {"case": item.worst_case, "fault_rate": item.worst_fault_rate},
     }  # fmt: skip

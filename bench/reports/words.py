@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from ..comparison.advice import Candidate, Kind, Obstacle
 from ..model import Loss, MetricInfo, Verdict
-from ..text.wording import counted, visible
+from ..text.wording import counted, quantity, visible
 from .blocks import needed
 
 CALL = "One request to the model: everything in its prompt is paid for again."
@@ -27,7 +28,10 @@ REFETCHES = (
 RUN = "The whole of one recorded run, its model calls added up; the mean over all cases."
 TODAY = "What the recorded system itself sent to its model (the strategy `recorded`)."
 EVERYTHING = "Every message as it was said, nothing removed (the strategy `keep_all`)."
-SURE = "An exact test over the cases says that chance alone gives such a difference at most one time in twenty. Below six cases nothing is sure."
+ODDS = (
+    "1 in 250: if both cost the same, chance alone would show such a saving at most once in 250 times. Above 1 in 40, and below six tasks, "
+    "nothing is called sure."
+)
 
 TERMS: Mapping[str, str] = {
     "with refetches": REFETCHES,
@@ -37,8 +41,8 @@ TERMS: Mapping[str, str] = {
     "keeping everything": EVERYTHING,
     "from far back": FAR,
     "what was needed": NEEDED,
-    "not sure": SURE,
-    "sure over": SURE,
+    "not sure": ODDS,
+    "sure over": ODDS,
     "gates": "Limits that the scenario declares, such as how much may be lost.",
     "prompts are valid": "A provider would accept them: every tool result follows its call, and somebody speaks first.",
 }
@@ -138,3 +142,71 @@ def _fact(fact: str) -> str:
 def _short(text: str) -> str:
     flat = visible(" ".join(text.split()))
     return flat if len(flat) <= _FACT_CHARS else flat[: _FACT_CHARS - 1] + "…"
+
+
+# ---------------------------------------------------------------- obstacles
+
+MEASURED_AS = {
+    "needed.fault_rate": "what its turns would have missed",
+    "needed.recall.far": "what it keeps of what was needed from far back",
+    "prompt.invalid": "validity of its prompts",
+    "prompt.task_missing": "presence of the task in its prompts",
+    "prompt.system_missing": "presence of the system prompt",
+    "changed.values": "values that it changes",
+    "changed.errors_hidden": "errors that it hides",
+    "changed.invented": "what it invents",
+}
+"""The names of the rule's metrics in a sentence; any other metric is a price."""
+
+OBSTACLES: dict[Kind, str] = {
+    "faults": "{value} of its turns would have missed something, above {limit}",
+    "far": "keeps {value} of what was needed from far back, below {limit}",
+    "invented": "{value} of the facts in its own text are invented, above {limit}",
+    "invalid_prompts": "{prompts} would be refused by providers",
+    "changed_values": "{values} shown otherwise than the tool returned",
+    "hidden_errors": "{errors} hidden",
+    "overflows": "{runs} where its prompts exceed the model's window",
+    "unstable": "unstable: replayed again, it gave something else on {case}",
+    "raised": "raised on {case} ({reason})",
+    "gates": "{gates} failed",
+    "undecided": "{gates} could not decide",
+    "unmeasured": "{metric} could not be measured{where} ({reason})",
+    "task_missing": "{prompts} no longer {hold} the task",
+    "system_missing": "{prompts} no longer {hold} the system prompt",
+}
+
+
+def against(candidate: Candidate) -> str:
+    """Return the first two obstacles of a strategy, as a clause."""
+    return " and ".join(obstacle_text(item) for item in candidate.obstacles[:2])
+
+
+def obstacle_text(found: Obstacle) -> str:
+    """Return one obstacle of a strategy, as a clause.
+
+    >>> obstacle_text(Obstacle("faults", value=0.18, limit=0.05)), obstacle_text(Obstacle("changed_values", count=2))
+    ('18% of its turns would have missed something, above 5%', '2 values shown otherwise than the tool returned')
+    """
+    return OBSTACLES[found.kind].format(
+        **{f"{what}s": counted(found.count, what) for what in ("prompt", "value", "error", "run", "gate")},
+        value=_beside(found.value, found.limit),
+        limit=quantity(found.limit, "fraction"),
+        case=found.case,
+        where=f" on {found.case}" if found.case is not None else "",
+        reason=found.reason,
+        metric=MEASURED_AS.get(found.metric, "its price"),
+        hold="holds" if found.count == 1 else "hold",
+    )
+
+
+def _beside(value: float | None, limit: float | None) -> str:
+    """A share with as many digits as tell it from its limit.
+
+    >>> _beside(0.62, 0.9), _beside(0.89999, 0.9)
+    ('62%', '89.999%')
+    """
+    text = quantity(value, "fraction")
+    if value is None or limit is None or text != quantity(limit, "fraction"):
+        return text
+    shown = (f"{value * 100:.{digits}f}%" for digits in range(2, 10) if round(value * 100, digits) != limit * 100)
+    return next(shown, text)

@@ -14,7 +14,7 @@ import pickle
 import platform
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -135,8 +135,3 @@ def _versions() -> Iterable[str]:
             yield f"{name} {importlib.metadata.version(name)}"
         except importlib.metadata.PackageNotFoundError:
             yield f"{name} is missing"
-
-
-def asked(labels: Mapping[str, Any] | None) -> str:
-    """The part of a key that is what a scenario asks of a trace."""
-    return compact_json(labels or {})

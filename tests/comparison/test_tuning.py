@@ -74,7 +74,7 @@ def test_the_cheapest_that_keeps_enough_is_named_and_judged_on_the_others() -> N
     assert found.candidate is not None
     assert (found.candidate.strategy, found.holds) == ("good", True)
     assert tuned_sentence(found) == (
-        "Use good: chosen on 7 tasks (seed 0), judged on 7 others: $2.00 a run, 75% less than today, sure over 7 tasks; "
+        "Use good: chosen on 7 runs, judged on 7 others: $2.00 a run, 75% less than today, sure over 7 runs (chance: 1 in 100); "
         "on the worst run 4 turns of 100 would have missed something."
     )
 
@@ -84,7 +84,7 @@ def test_a_setting_that_only_looked_good_is_not_named() -> None:
     assert found.chosen.cheapest.strategy == "lucky"
     assert not found.holds
     assert tuned_sentence(found) == (
-        "Do not use lucky yet: chosen on 7 tasks (seed 0), judged on 7 others, and there it does not qualify: "
+        "Do not use lucky yet: chosen on 7 runs, judged on 7 others, and there it does not qualify: "
         "30% of its turns would have missed something, above 5%."
     )
     assert found.advice.outcome == "keep"
@@ -102,7 +102,7 @@ def test_a_setting_that_is_not_surely_cheaper_on_the_others_is_not_advised() -> 
     assert found.candidate is not None
     assert (found.candidate.strategy, found.holds, found.sure, found.advice.outcome) == ("wild", True, False, "keep")
     assert tuned_sentence(found).startswith(
-        "Keep what you run today. wild was chosen on 7 tasks (seed 2), judged on 7 others: "
+        "Keep what you run today. wild was chosen on 7 runs, judged on 7 others: "
     )
 
 
@@ -127,11 +127,11 @@ def test_runs_of_one_task_are_never_on_both_sides() -> None:
 
 def test_what_is_run_today_may_win_and_nobody_may() -> None:
     dear = tune(compared(dear=strategy(9.0)))
-    assert tuned_sentence(dear).startswith("Keep what you run today: chosen on 7 tasks (seed 0), judged on 7 others.")
+    assert tuned_sentence(dear).startswith("Keep what you run today: chosen on 7 runs, judged on 7 others.")
     nobody = tune(comparison({"a": strategy(1.0, faults=0.5)}))
     assert not nobody.holds
     assert tuned_sentence(nobody).startswith(
-        "No setting is named: nobody qualifies on the 7 tasks (seed 0) to choose on"
+        "No setting is named: nobody qualifies on the 7 runs to choose on"
     )
 
 
@@ -195,9 +195,10 @@ def test_the_command_names_a_setting(tmp_path: Path, capsys: pytest.CaptureFixtu
     traces = str(recorded(tmp_path, 12))
     code, out, _ = said(capsys, "--traces", traces, "--strategy", sweep)
     assert code == 0
-    assert out.startswith("Keep what you run today. mask-1 was chosen on 6 tasks (seed 0), judged on 6 others: ")
+    assert out.startswith("Keep what you run today. mask-1 was chosen on 6 runs, judged on 6 others: ")
     assert "To try mask-1 all the same:\ndef mask_old_results(messages, keep_last=1, every=1):\n" in out
-    assert "(seed 5)" in said(capsys, "--traces", traces, "--strategy", sweep, "--seed", "5")[1]
+    again = said(capsys, "--traces", traces, "--strategy", sweep, "--seed", "5", "--format", "json")[1]
+    assert json.loads(again)["advice"]["tuned"]["seed"] == 5
 
 
 @pytest.mark.slow
@@ -227,7 +228,7 @@ def test_the_command_writes_the_report_of_the_cases_that_it_judged_on(
     assert {row["case"] for row in told["rows"]} == {*told["cases"]}
     page, markdown = (path.read_text() for path in reports[1:])
     for text in (page, markdown):
-        assert "chosen on 6 tasks (seed 0), judged on 7 others" in text
+        assert "chosen on 6 runs, judged on 7 others" in text
         assert "These are the traces that the setting is judged on; it was chosen on others." in text
         assert "`bench tune` judges it" not in text
 

@@ -342,7 +342,9 @@ def test_only_what_is_advised_and_what_runs_today_have_a_colour() -> None:
     names = [f"s{number}" for number in range(20)]
     advice = SimpleNamespace(advice=SimpleNamespace(named="s3"))
     rules = looks([*names, "recorded"], [SimpleNamespace(comparison=advice)]).splitlines()
-    assert [rule.split(" {")[0] for rule in rules if "--mark" in rule] == ["#c1 .s20", "#c1 .s3"]
+    assert [rule.split(" {")[0] for rule in rules if "--mark" in rule] == ["#c1 .s3", "#c1 .s20"]
+    kept = SimpleNamespace(comparison=SimpleNamespace(advice=SimpleNamespace(named="recorded")))
+    assert "var(--today)" in looks(["recorded"], [kept]).splitlines()[-1]
     assert all("var(--g" in rule for rule in rules if "#c1" not in rule)
 
 

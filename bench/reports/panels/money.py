@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from ...comparison.advice import KEEPS_ALL, Candidate
+from ...comparison.advice import Candidate
 from ...comparison.totals import tasks
 from ...comparison.tuning import FEWEST
 from ...model import Spent
@@ -40,14 +40,11 @@ NOTHING_TO_WIN = (
 @panel("money", order=6, title="How is it put to use, and where does the money go?")
 def money(comparison: Answered) -> list[Block]:
     """The lines that put the advised policy, or the best other one, to use; the dollars of a run of each strategy by what they pay."""
-    acted = [item for item in comparison.choice.candidates if not item.never_acted]
-    idle = [item.strategy for item in comparison.choice.candidates if item.never_acted and item.strategy != KEEPS_ALL]
-    said = list(money_text(comparison.choice))
-    if idle:
-        said.append(f"Never acted here, so they cost as much as today: {', '.join(idle)}.")
+    choice = comparison.choice
+    said = list(money_text(choice))
     return [
         *_how(comparison),
-        *_spent([item for item in acted if item.spent is not None]),
+        *_spent([item for item in choice.candidates if item not in choice.idle and item.spent is not None]),
         *([Prose(" ".join(said), "muted", terms_in(" ".join(said)))] if said else []),
     ]
 

@@ -26,14 +26,17 @@ from ..blocks import (
     number,
     table_of,
 )
-from ..decision_sentence import against, asked_text, price_text, turns_missing, why
+from ..decision_sentence import asked_text, idle_text, odds, price_text, turns_missing, why
 from ..figures import answer_prose, figures, short_names
-from ..words import FAULTS as MISSED, REFETCHES, TODAY, terms_in
+from ..words import FAULTS as MISSED, ODDS, REFETCHES, TODAY, against, terms_in
 
 CALLED = {RUN_TODAY: "what you run today", KEEPS_ALL: "nothing removed"}
 VERDICTS: dict[str, Tone] = {"ship it": "good", "keep it": "good", "cheaper, not sure": "warn"}
 SHOWN = 10
 """The rows of the table that stand open: what is advised, what runs today and the best alternative are among them."""
+
+FORGETS = "forgets what is far back"
+"""The mark of a strategy in the chart that is refused for that."""
 
 NOISE = "The measurement itself blames {} to {} of turns wrongly; a share this small may mean nothing."
 
@@ -43,8 +46,9 @@ def ranking(comparison: Answered) -> list[Block]:
     """The advice; every strategy that competes with its price, what turns would have missed under it, and the verdict; a chart of both."""
     advice = comparison.advice
     first = [item.strategy for item in (advice.subject, comparison.today, advice.alternative) if item is not None]
+    idle = comparison.choice.idle
     items = sorted(
-        comparison.choice.candidates,
+        (item for item in comparison.choice.candidates if item not in idle),
         key=lambda item: first.index(item.strategy) if item.strategy in first else len(first),
     )
     shown, chart, more = _table(comparison, items[:SHOWN]), _chart(comparison), items[SHOWN:]
@@ -55,6 +59,7 @@ def ranking(comparison: Answered) -> list[Block]:
         *([Prose(asked)] if asked else []),
         answer_prose(comparison),
         Beside((shown, chart)) if chart is not None else shown,
+        *([Prose(idle_text(idle), "muted")] if idle else []),
         *([others] if more else []),
         Fold("Why, and how this was decided", tuple(Prose(text, "muted", terms_in(text)) for text in why(comparison))),
     ]
@@ -75,7 +80,7 @@ def _chart(comparison: Answered) -> Chart | None:
     """The price of a run against the share of turns that would have missed something; None where no strategy has both."""
     choice = comparison.choice
     points = tuple(
-        Point(item.strategy, item.price_a_run, item.fault_rate)
+        Point(item.strategy, item.price_a_run, item.fault_rate, FORGETS if _forgets(item) else "")
         for item in choice.candidates
         if item.price_a_run is not None and item.fault_rate is not None
     )
@@ -89,11 +94,22 @@ def _chart(comparison: Answered) -> Chart | None:
     )
     price, missed = _price_title(choice.unit), "turns that miss something"
     text = "Left: cheaper. Down: less is missed. Above the line a strategy loses too much to be advised."
+    if any(point.mark for point in points):
+        text += f" Hollow: so does one that keeps less than {percent(choice.min_far_recall)} of what was needed from far back."
+    if RUN_TODAY in {point.series for point in points}:
+        text += " Square: what you run today."
     if any(point.x > edges[0] or point.y > edges[1] for point in points):
         text += " Triangle: beyond the edge."
+    if len(mattering) < len(points):
+        text += " Grey without a name: the other strategies of the table."
     title = f"{price.capitalize()}, and {missed}"
     axes = (price, missed, choice.unit, "fraction")
     return Chart("scatter", title, *axes, points, text, named=tuple(roles.items()), limit=limit, edges=edges)
+
+
+def _forgets(item: Candidate) -> bool:
+    """True if a strategy is refused for what it keeps from far back, which is on neither axis."""
+    return any(found.kind == "far" for found in item.obstacles)
 
 
 def _edge(values: list[float], mattering: list[float]) -> float:
@@ -126,7 +142,8 @@ def _table(comparison: Answered, items: Sequence[Candidate]) -> Table:
         if abs(found.relative) < NOISE_FLOOR:
             return Cell("as much", "muted")
         tone: Tone = "bad" if found.a_run > 0 else "good" if found.sure else "muted"
-        return Cell(signed(found.relative, percent(abs(found.relative))), tone, detail="sure" if found.sure else "")
+        sure = f"sure, {odds(found.corrected)}" if found.sure else ""
+        return Cell(signed(found.relative, percent(abs(found.relative))), tone, detail=sure)
 
     def missed(item: Candidate) -> Cell:
         if item.fault_rate is None:
@@ -148,10 +165,11 @@ def _table(comparison: Answered, items: Sequence[Candidate]) -> Table:
         number(_price_title(choice.unit), REFETCHES): price,
     }
     if any(item.saving is not None for item in choice.candidates):
-        columns[number("against today", TODAY)] = saving
+        columns[number("against today", f"{TODAY} {ODDS}")] = saving
     columns[number("turns that miss something", MISSED)] = missed
     columns[Column("verdict", explained="By the rule under “Why”.")] = verdict
-    caption = f"Over {counted(choice.compared, 'run')} of {counted(choice.tasks, 'task')}."
+    of = "" if choice.tasks == choice.compared else f" ({counted(choice.tasks, 'task')})"
+    caption = f"Over {counted(choice.compared, 'run')}{of}."
     if choice.compared != choice.cases:
         caption = f"{caption[:-1]}, those that fit the window; {choice.cases} were recorded."
     if any(item.fault_rate for item in items):

@@ -11,8 +11,7 @@ from ...text.wording import counted, listed, quantity
 from .. import panel
 from ..answered import Answered
 from ..blocks import Block, Cell, Prose, Table, measured, number, strategy, table_of
-from ..decision_sentence import obstacle_text
-from ..words import FAR as FAR_SAID, KEPT, NEEDED
+from ..words import FAR as FAR_SAID, KEPT, NEEDED, obstacle_text
 
 SAME = (
     "The setting is named by the traces that it was chosen on, and looks better on these than on others: `bench advise` judges it on traces that "
