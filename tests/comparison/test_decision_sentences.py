@@ -30,7 +30,8 @@ def test_the_sentence_of_what_to_ship():
     specs = {"mask": "mask=compactor=mask_observations:keep_last=10"}
     decision = decided(mask=strategy(0.5, [0.125] + [0.0] * 7), cut=strategy(0.1, 0.2), specs=specs)
     assert decision_sentence(decision) == (
-        "Ship mask: a run costs 50% less than today, sure over 8 runs (chance: 1 in 120); on the worst run 12 turns of 100 would have missed something."
+        "Ship mask: a run costs 50% less than today, sure over 8 runs (chance: 1 in 120); "
+        "on the worst run 12 turns of 100 would have missed something."
     )
     assert list(statements(decision)) == [
         "Best alternative: what you run today, $1.00 a run with refetches.",
