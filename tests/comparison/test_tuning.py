@@ -101,9 +101,7 @@ def test_a_setting_that_is_not_surely_cheaper_on_the_others_is_not_advised() -> 
     found = tune(compared(wild={**strategy(1.0), "cost.with_refetches_usd": prices}), seed=2)
     assert found.candidate is not None
     assert (found.candidate.strategy, found.holds, found.sure, found.advice.outcome) == ("wild", True, False, "keep")
-    assert tuned_sentence(found).startswith(
-        "Keep what you run today. wild was chosen on 7 runs, judged on 7 others: "
-    )
+    assert tuned_sentence(found).startswith("Keep what you run today. wild was chosen on 7 runs, judged on 7 others: ")
 
 
 def test_runs_of_one_task_are_never_on_both_sides() -> None:
@@ -130,9 +128,7 @@ def test_what_is_run_today_may_win_and_nobody_may() -> None:
     assert tuned_sentence(dear).startswith("Keep what you run today: chosen on 7 runs, judged on 7 others.")
     nobody = tune(comparison({"a": strategy(1.0, faults=0.5)}))
     assert not nobody.holds
-    assert tuned_sentence(nobody).startswith(
-        "No setting is named: nobody qualifies on the 7 runs to choose on"
-    )
+    assert tuned_sentence(nobody).startswith("No setting is named: nobody qualifies on the 7 runs to choose on")
 
 
 def test_limits_are_the_rules() -> None:
