@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from .asked import first_asked
 from .base import Value, plain
 
 # ---------------------------------------------------------------- trace: content
@@ -270,7 +271,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def task(self) -> str:
-        """The task of the run, the same for all its trials: the label `task`, else a hash of the first user message; `""` without either.
+        """The task of the run, the same for all its trials: the label `task`, else a hash of what was asked first; `""` without either.
 
         >>> asked = UserTurn(index=0, content="List the walls.")
         >>> Trace(id="a", source=Source(format="native"), steps=(asked,), labels={"task": "walls-1"}).task
@@ -280,8 +281,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         if self.labels.get("task") not in (None, ""):
             return as_text(self.labels["task"])
-        first = next((text_of(step.content) for step in self.steps if isinstance(step, UserTurn)), "")
-        return f"asks {hashlib.sha256(first.strip().encode('utf-8', 'replace')).hexdigest()[:12]}" if first else ""
+        asked = first_asked(text_of(step.content) for step in self.steps if isinstance(step, UserTurn))
+        return f"asks {hashlib.sha256(asked.encode('utf-8', 'replace')).hexdigest()[:12]}" if asked else ""
 
     @property
     def model(self) -> str | None:

@@ -291,6 +291,30 @@ def test_trials_share_their_task_and_copies_their_steps(tmp_path: Path) -> None:
     assert msgspec.structs.replace(c, labels={"task": 7}).task == "7"
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["<environment_context>\n  <cwd>/w</cwd>\n</environment_context>", "{}"],
+        ["# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>", "# Open tabs:\n- a.py\n\n## My request for Codex:\n{}"],
+        ["<system-reminder>Today is Monday.</system-reminder>\n{}", "Go on."],
+        ["<local-command-caveat>Caveat: …</local-command-caveat>", "<command-name>/ide</command-name>\n<command-args></command-args>",
+         "<local-command-stdout>Connected.</local-command-stdout>", "{}"],
+        ["[Request interrupted by user for tool use]", "{}"],
+        ["This is the Gemini CLI. We are setting up the context for our chat.\nToday's date is Monday.", "{}"],
+        ["<user_info>\nOS: linux\n</user_info>", "<git_status>a</git_status>\n<user_query>\n{}\n</user_query>"],
+    ],
+)  # fmt: skip
+def test_the_task_is_what_was_asked_and_not_what_a_harness_says_first(said: list[str]) -> None:
+    def task(*texts: str) -> str:
+        steps = tuple(UserTurn(index=index, content=text) for index, text in enumerate(texts))
+        return Trace(id="a", source=Source(format="native"), steps=steps).task
+
+    count, paint = ([text.replace("{}", asked) for text in said] for asked in ("Count.", "Paint."))
+    assert task(*count) == task("Count.") != task(*paint)
+    only = said[0].replace("{}", "")
+    assert task(only) == task(only + " ") != "", "a run of which nothing else is known keeps what it has"
+
+
 def test_two_files_of_one_name_in_a_folder_are_two_cases_or_one_recording(tmp_path: Path) -> None:
     chat = [{"role": "user", "content": "go"}, {"role": "assistant", "content": "done"}]
     (tmp_path / "x.json").write_text(json.dumps(chat))
