@@ -8,12 +8,18 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
+from http.client import HTTPException
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from ..model import compact_json
-from ..model.errors import SpecError, StrategyError, one_line
+from ..model.errors import SpecError, StrategyError, TraceError, one_line
 from ..strategies.cassettes import RecordedAnswer
+from ..traces.documents import Document, Node
+from ..traces.parts import Unread
+from ..traces.requests import answer_of
+from ..traces.streams import CUT, assembled, events_of
 
 KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 """The chat interfaces, each with the environment variable that holds its key."""
@@ -21,7 +27,6 @@ KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 PATHS = {"openai": ("/v1", "/chat/completions"), "anthropic": ("", "/v1/messages")}
 """For each interface what a host alone stands for, and where requests go below that."""
 
-USAGE = (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
 MAX_TOKENS = 1024
 """The most tokens of an answer: Anthropic's interface requires the field."""
 
@@ -50,13 +55,26 @@ class Hosts:
         if "path" in request:
             url = url.removesuffix(PATHS["openai"][1]) + request["path"]
         began = time.monotonic()
-        data = _posted(
-            url, compact_json(_for_anthropic(body) if api == "anthropic" else body), _headers(api, self._keys[api])
+        sent = compact_json(_for_anthropic(body) if api == "anthropic" else body)
+        given = _posted(url, sent, _headers(api, self._keys[api]))
+        took = round(time.monotonic() - began, 3)
+        data = assembled(events_of(given)) if isinstance(given, str) else given
+        try:
+            said = answer_of(Node(Document(Path(), url), None, "$", data), Unread())
+        except TraceError as error:
+            raise StrategyError(f"{error} — check the host") from None
+        if isinstance(given, str) and (said is None or said.finish_reason == CUT):
+            raise StrategyError(
+                f"{url}: the streamed answer broke off, or is in no form that is known — check the host"
+            )
+        spent = said.usage if said else None
+        return RecordedAnswer(
+            text=said.text if said else "",
+            input_tokens=spent.prompt_tokens if spent else None,
+            output_tokens=spent.completion_tokens if spent else None,
+            seconds=took,
+            body=given,
         )
-        took, usage = round(time.monotonic() - began, 3), data.get("usage")
-        spent = [usage.get(old, usage.get(new)) if isinstance(usage, dict) else None for old, new in USAGE]
-        read, written = (number if type(number) is int and number >= 0 else None for number in spent)
-        return RecordedAnswer(text=_text(api, data), input_tokens=read, output_tokens=written, seconds=took, body=data)
 
 
 def address_of(text: str) -> tuple[str, str]:
@@ -109,29 +127,21 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         """None: nothing is asked elsewhere."""
 
 
-def _posted(url: str, body: str, headers: Mapping[str, str]) -> dict[str, Any]:
+def _posted(url: str, body: str, headers: Mapping[str, str]) -> dict[str, Any] | str:
+    """The answer of a host: an object, or a stream of events as its text."""
     opener = urllib.request.build_opener(_NoRedirect)
     try:
         with opener.open(urllib.request.Request(url, body.encode(), dict(headers)), timeout=TIMEOUT_S) as reply:
-            found = json.loads(reply.read())
+            told = reply.read().decode()
+            found = told if reply.headers.get_content_type() == "text/event-stream" else json.loads(told)
     except urllib.error.HTTPError as error:
         with error:
             said = one_line(error.read(500).decode(errors="replace"))
         raise StrategyError(
             f"{url}: {error.code} {error.reason}: {said} — check the host, the model and the key"
         ) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, HTTPException) as error:
         raise StrategyError(f"{url}: {one_line(error)} — check the host") from None
-    if not isinstance(found, dict):
+    if not isinstance(found, dict | str):
         raise StrategyError(f"{url}: expected a JSON object, got {type(found).__name__} — check the host")
     return found
-
-
-def _text(api: str, data: Mapping[str, Any]) -> str:
-    """The text of an answer; `""` where there is none."""
-    try:
-        if api == "openai":
-            return str(data["choices"][0]["message"]["content"] or "")
-        return "".join(block["text"] for block in data["content"] if block["type"] == "text")
-    except (KeyError, IndexError, TypeError):
-        return ""

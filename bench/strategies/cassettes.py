@@ -12,6 +12,7 @@ from ..files.writing import write_atomically
 from ..model import Value, compact_json
 from ..model.errors import SpecError, TraceError, one_line
 from ..traces.documents import Document, Node
+from ..traces.nodes import only_text
 
 _KEY = "bench_cassette"
 _VERSION = 1
@@ -21,13 +22,14 @@ HOW = "record it with --record-model HOST"
 
 
 class RecordedAnswer(Value, frozen=True, kw_only=True):
-    """One answer of a model, as text and as the whole `body`; the tokens that it read and wrote, and the seconds it took, where known."""
+    """One answer of a model, as text and as the whole `body`, of a streamed one the text of its events; the tokens that it read and wrote, and the
+    seconds it took, where known."""
 
     text: str
     input_tokens: int | None = None
     output_tokens: int | None = None
     seconds: float | None = None
-    body: dict[str, Any] | None = None
+    body: dict[str, Any] | str | None = None
 
 
 class Cassette:
@@ -90,12 +92,13 @@ def _entry(line: Node) -> tuple[dict[str, Any], RecordedAnswer]:
     line["request"]["model"].text()
     if line["request"]["messages"].value is not None:
         list(line["request"]["messages"].items())
+    streamed = only_text(line["body"])
     return line["request"].object(), RecordedAnswer(
         text=line["answer"].text(),
         input_tokens=line["input_tokens"].count(),
         output_tokens=line["output_tokens"].count(),
         seconds=line["seconds"].seconds(),
-        body=line["body"].object() if line["body"].value is not None else None,
+        body=line["body"].object() if line["body"].value is not None and not streamed else streamed,
     )
 
 

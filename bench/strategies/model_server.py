@@ -81,10 +81,10 @@ class _Handler(BaseHTTPRequestHandler):
                 calls.refused = str(error)
             self._send(400, {"error": {"type": "invalid_request_error", "message": str(error)}})
 
-    def _send(self, status: int, value: Any) -> None:
-        told = json.dumps(value).encode()
+    def _send(self, status: int, value: dict[str, Any] | str) -> None:
+        told = (value if isinstance(value, str) else json.dumps(value)).encode()
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", "text/event-stream" if isinstance(value, str) else "application/json")
         self.send_header("Content-Length", str(len(told)))
         self.end_headers()
         self.wfile.write(told)
@@ -106,8 +106,6 @@ def _request(path: str, body: bytes) -> dict[str, Any]:
         named = False
     if not named:
         raise StrategyError(f"POST {one_line(path)[:80]} names no model, so that no cassette can answer it")
-    if found.get("stream"):
-        raise StrategyError("a streamed answer is not recorded — ask without stream")
     place = path.partition("?")[0].rstrip("/")
     named_api = {_CHAT: {}, _MESSAGES: {"api": "anthropic"}}.get(place, {"path": place.removeprefix("/v1")})
     return {**found, **named_api}

@@ -111,8 +111,8 @@ class OwnCalls:
         """The text of the answer to a request, charged: from the cassette at a path, or while one is recorded from the host. Raises StrategyError."""
         return self._answered(request, path, name).text
 
-    def body_for(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The whole answer to a request that a client made, charged. Raises StrategyError."""
+    def body_for(self, request: dict[str, Any]) -> dict[str, Any] | str:
+        """The whole answer to a request that a client made, charged; the text of its events where it was streamed. Raises StrategyError."""
         found = self._answered(request, self.base / CASSETTE, CASSETTE, whole=True)
         return found.body or {}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import struct
 from collections.abc import Iterable
 from typing import Any
@@ -18,7 +19,7 @@ _JOINED = {"text": "text", "thinking": "thinking", "partial_json": "json", "sign
 def events_of(text: str) -> list[dict[str, Any]]:
     """The JSON objects of a stream of server-sent events; `[]` for any other text."""
     found: list[dict[str, Any]] = []
-    for line in text.splitlines():
+    for line in re.split(r"\r\n|\n|\r", text):  # as events are; a JSON text may hold other breaks
         data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
         if data.startswith("{"):
             try:

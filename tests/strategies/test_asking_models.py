@@ -47,7 +47,37 @@ async def patient(text: str) -> str:
 
 def refused(text: str) -> str:
     return bench.ask("refused", text)
+
+
+def streamed(text: str) -> str:
+    return bench.ask("small", "Shorten: " + text, stream=True)
+
+
+def cut(text: str) -> str:
+    return bench.ask("cut", text, stream=True)
 """
+
+STREAMS: dict[str, list[dict[str, Any]]] = {
+    "/v1/chat/completions": [
+        {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "few "}}]},
+        {"choices": [{"index": 0, "delta": {"content": "words"}}]},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+        {"choices": [], "usage": {"prompt_tokens": 70, "completion_tokens": 3}},
+    ],
+    "/v1/responses": [
+        {"type": "response.created", "response": {"id": "r", "status": "in_progress", "output": []}},
+        {"type": "response.output_text.delta", "delta": "few words"},
+        {"type": "response.completed", "response": {
+            "id": "r", "status": "completed", "usage": {"input_tokens": 70, "output_tokens": 3, "total_tokens": 73},
+            "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "few words"}]}]}},
+    ],
+    "/v1/messages": [
+        {"type": "message_start", "message": {"role": "assistant", "content": [], "usage": {"input_tokens": 600, "cache_read_input_tokens": 400}}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "brief"}},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 100}},
+    ],
+}  # fmt: skip
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -56,18 +86,25 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.asked.append((self.path, dict(self.headers), body))  # type: ignore[attr-defined]
         if body["model"] == "refused":
             self._reply(302, {}, location="http://127.0.0.1:9/elsewhere")
+        elif body.get("stream"):
+            told = STREAMS[self.path][: 2 if body["model"] == "cut" else None]
+            told = told if body.get("stream_options") or self.path != "/v1/chat/completions" else told[:3]
+            data = "".join(f"data: {json.dumps(event)}\n\n" for event in told)
+            self._reply(200, data.encode(), content_type="text/event-stream; charset=utf-8")
         elif self.path == "/v1/messages":
             content = [{"type": "text", "text": "brief"}]
-            self._reply(200, {"content": content, "usage": {"input_tokens": 1000, "output_tokens": 100}})
+            self._reply(
+                200, {"role": "assistant", "content": content, "usage": {"input_tokens": 1000, "output_tokens": 100}}
+            )
         else:
-            choices = [{"message": {"content": "few words"}}]
+            choices = [{"message": {"role": "assistant", "content": "few words"}}]
             self._reply(200, {"choices": choices, "usage": {"prompt_tokens": 70, "completion_tokens": 3}})
 
-    def _reply(self, status: int, body: dict[str, Any], **headers: str) -> None:
-        data = json.dumps(body).encode()
+    def _reply(self, status: int, body: dict[str, Any] | bytes, **headers: str) -> None:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         for name, value in headers.items():
-            self.send_header(name, value)
+            self.send_header(name.replace("_", "-"), value)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
@@ -164,6 +201,17 @@ def test_the_untruncated_side_is_not_charged(folder: Path, server: HTTPServer) -
         run = replayed(folder, "judged", "evaluator")
     assert run.failure is None
     assert len(run.writer_calls) == 1
+
+
+def test_a_stream_without_usage_is_counted_and_one_that_broke_off_is_not_kept(folder: Path, server: HTTPServer) -> None:
+    with recording_from(Hosts([host(server)])):
+        run, cut = replayed(folder, "streamed"), replayed(folder, "cut")
+    assert [call.produced_tokens for call in run.writer_calls] == [2]
+    assert run.writer_calls[0].consumed_tokens > 90
+    assert replayed(folder, "streamed").writer_calls == run.writer_calls
+    assert cut.failure is not None
+    assert "broke off" in cut.failure.error
+    assert b'"cut"' not in (folder / "model.cassette.jsonl").read_bytes()
 
 
 def test_a_redirect_is_refused(folder: Path, server: HTTPServer) -> None:
@@ -341,6 +389,24 @@ def short(text: str) -> str:
     return client.chat.completions.create(model="gpt-4o-mini", messages=told).choices[0].message.content
 """,
 }
+STREAMED = """
+import http.client, json, os, urllib.parse
+
+URL = urllib.parse.urlsplit(os.environ["ANTHROPIC_BASE_URL"])
+
+
+def short(text: str) -> str:
+    connection = http.client.HTTPConnection(URL.netloc)
+    told = {"model": "m", "stream": True, "stream_options": {"include_usage": True}, "NAME": [{"role": "user", "content": text}]}
+    connection.request("POST", "PATH", json.dumps(told), {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    assert answer.headers["Content-Type"] == "text/event-stream"
+    return answer.read().decode()
+"""
+CLIENTS |= {
+    path: STREAMED.replace("PATH", path).replace("NAME", "input" if "responses" in path else "messages")
+    for path in STREAMS
+}
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -353,7 +419,8 @@ def test_a_client_of_its_own_is_recorded_once_replayed_and_charged(
     refused = " ".join(run_command(tmp_path, capsys).split())
     assert "raised on a, in summarizer at step 3: model.cassette.jsonl: no such cassette — record it" in refused
     assert server.asked == []  # type: ignore[attr-defined]
-    named = f"anthropic={host(server)}" if client == "anthropic" else host(server)
+    claude = client in ("anthropic", "/v1/messages")
+    named = f"anthropic={host(server)}" if claude else host(server)
     recorded = run_command(tmp_path, capsys, "--record-model", named)
     asked = len(server.asked)  # type: ignore[attr-defined]
     assert asked == 3
@@ -362,7 +429,7 @@ def test_a_client_of_its_own_is_recorded_once_replayed_and_charged(
     run_command(tmp_path, capsys, "-o", str(scores))
     assert len(server.asked) == asked  # type: ignore[attr-defined]
     rows = {row["metric"]: row for row in json.loads(scores.read_text())["rows"] if row["strategy"] == "mine"}
-    tokens = 3 * (1100 if client == "anthropic" else 73)
+    tokens = 3 * (1100 if claude else 73)
     assert rows["cost.writer_tokens"]["value"] == tokens
     assert rows["cost.cost_usd"]["value"] is None  # the recording names no priced model
 
