@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import pytest
+import yaml
 
 from bench.evidence.of_run import prompts_sent
 from bench.evidence.of_trace import TraceEvidence
@@ -59,6 +62,34 @@ def test_every_policy_says_how_it_is_put_to_use(name: str) -> None:
         assert max(map(len, text.splitlines())) <= 100
     for format in ("claude_code", "codex", "langgraph", "mini_swe_agent", "swe_agent", "openai"):
         assert all("$" not in text for text in how_to(strategy.spec, place_of(format, "anthropic")))
+
+
+def test_lines_for_a_configuration_are_valid_and_name_keys_that_the_program_has() -> None:
+    def lines(spec: str, place: str) -> str:
+        return how_to(spec, (place,))[0]
+
+    assert tomllib.loads(lines("summarizer=mini_swe_agent.output", "codex")) == {"tool_output_token_limit": 2500}
+    assert tomllib.loads(lines("compactor=summarize_old", "codex")) == {}
+    agent = yaml.safe_load(lines("summarizer=mini_swe_agent.output", "mini_swe_agent"))
+    assert "9999" in jinja2.Template(agent["model"]["observation_template"]).render(output={"output": "x" * 19999})
+    assert list(yaml.safe_load(lines("compactor=mask_observations", "swe_agent"))) == ["agent"]
+    for place in ("anthropic", "langchain"):
+        assert "None" not in lines("compactor=clear_tool_uses", place)
+
+
+@pytest.mark.parametrize(
+    "spec", ["compactor=clear_tool_uses:trigger=9", "compactor=summarize_old", "summarizer=deepagents.output"]
+)
+def test_the_lines_for_langchain_make_an_agent(spec: str) -> None:
+    pytest.importorskip("deepagents" if "deepagents" in spec else "langchain")
+    from langchain_core.language_models.fake_chat_models import FakeListChatModel
+
+    model = FakeListChatModel(responses=["x"], profile={"max_input_tokens": 100_000})
+    names: dict[str, Any] = {"model": model, "tools": []}
+    exec(how_to(spec, ("langchain",))[0], names)
+    assert names["agent"] is not None
+    if "deepagents" not in spec:  # its agent binds tools, which a fake model cannot
+        assert names["agent"].invoke({"messages": [("user", "a long question " * 9)]})["messages"][-1].content == "x"
 
 
 def test_nothing_is_said_of_somebodys_own_code() -> None:

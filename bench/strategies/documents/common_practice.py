@@ -175,13 +175,15 @@ def compact(messages, prompt_tokens, window, summarize, share=$threshold, keep_l
     return [*system, {"role": "user", "content": summarize(old)}, *recent] if old else messages
 ''',
     "langchain": """
+from langchain.agents import create_agent
 from langchain.agents.middleware import SummarizationMiddleware
 
+# ("tokens", ...) for a model whose window LangChain does not know
 middleware = SummarizationMiddleware(model=model, trigger=("fraction", $threshold), keep=("messages", $keep_last))
 agent = create_agent(model, tools, middleware=[middleware])
 """,
     "claude_code": "Claude Code does this by itself; /compact does it now, with a note of what is to stay",
-    "codex": "model_auto_compact_token_limit = ...  # ~/.codex/config.toml: $threshold of your model's window, in tokens",
+    "codex": "# ~/.codex/config.toml: model_auto_compact_token_limit, in tokens, is $threshold of your model's window",
 }
 
 

@@ -21,6 +21,7 @@ client.beta.messages.create(
 )
 """,
     "langchain": """
+from langchain.agents import create_agent
 from langchain.agents.middleware import ClearToolUsesEdit, ContextEditingMiddleware
 
 edit = ClearToolUsesEdit(trigger=$trigger, keep=$keep, clear_at_least=$clear_at_least)
@@ -33,7 +34,7 @@ def clear_old_results(messages, prompt_tokens, count, keep=$keep, at_least=$clea
     old = results[: max(0, len(results) - keep)]
     line = "[tool result cleared]"
     freed = sum(count(messages[at]["content"]) - count(line) for at in old)
-    if prompt_tokens <= $trigger or freed < (at_least or 0):
+    if prompt_tokens <= $trigger or freed < at_least:
         return messages
     cleared = {at: {**messages[at], "content": line} for at in old}
     return [cleared.get(at, message) for at, message in enumerate(messages)]
@@ -59,7 +60,7 @@ class ClearToolUses(View):
     trigger: Count = 100_000
     trigger_tool_uses: Count | None = None
     keep: Count = 3
-    clear_at_least: Count | None = None
+    clear_at_least: Count = 0
     exclude_tools: tuple[str, ...] = ()
     clear_tool_inputs: bool = False
     placeholder: str = "[tool result cleared]"
@@ -77,4 +78,4 @@ class ClearToolUses(View):
         if self.clear_tool_inputs:
             instead |= cleared_inputs(cleared, made)
         freed = sum(window.count(message) - window.count(new) for message, new in instead.items())
-        return exchanged(window.messages, instead) if instead and freed >= (self.clear_at_least or 0) else None
+        return exchanged(window.messages, instead) if instead and freed >= self.clear_at_least else None

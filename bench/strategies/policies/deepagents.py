@@ -96,10 +96,11 @@ def to_a_file(text, call_id, max_chars=$max_chars, ends=$ends, folder="large_too
     return "\\n".join([f"[too long: the whole is in {folder}/{call_id}]", *lines])
 ''',
     "langchain": """
-from deepagents import create_deep_agent  # $max_chars characters are a quarter as many tokens
+from deepagents import create_deep_agent  # $max_chars characters, at four a token
 from deepagents.middleware.filesystem import FilesystemMiddleware
 
-middleware = FilesystemMiddleware(tool_token_limit_before_evict=$max_chars // 4)
+middleware = FilesystemMiddleware(tool_token_limit_before_evict=$max_chars_tokens)
+agent = create_deep_agent(model, tools, middleware=[middleware])
 """,
     "claude_code": "Claude Code writes long output to a file by itself: BASH_MAX_OUTPUT_LENGTH=$max_chars claude",
 }

@@ -100,10 +100,10 @@ def cut(text, limit=$limit, end=$end):
     return "\\n".join(f"<{name}>\\n{part}\\n</{name}>" for name, part in parts)
 ''',
     "claude_code": "BASH_MAX_OUTPUT_LENGTH=$limit claude  # the setting that Claude Code has: its cut keeps both ends too",
-    "codex": "tool_output_token_limit = ...  # ~/.codex/config.toml: $limit characters, a quarter as many tokens; Codex cuts out the middle too",
+    "codex": "tool_output_token_limit = $limit_tokens  # ~/.codex/config.toml: $limit characters; Codex cuts out the middle too",
     "mini_swe_agent": """
-# mini.yaml: {% if %} with your limit
-agent:
+# mini.yaml
+model:
   observation_template: |
     <returncode>{{output.returncode}}</returncode>
     {% if output.output | length < $limit -%}
