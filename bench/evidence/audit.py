@@ -15,6 +15,7 @@ from ..model import (
     ToolResult,
     UserTurn,
     Value,
+    grouped,
 )
 from .of_run import RunEvidence
 from .recorded_cut import Reread, asked, gone_at, rereads
@@ -192,9 +193,7 @@ def _parts(evidence: RunEvidence, costs: dict[int, Carried]) -> Iterator[PartSpe
 
 def _shortened(evidence: RunEvidence, turns: tuple[TurnSpent, ...], again: Iterable[Reread]) -> Iterator[Shortened]:
     """Yield every shortening of a history, in order."""
-    gone: dict[int, list[int]] = {}
-    for result, prompt in gone_at(evidence.trace, evidence.run).items():
-        gone.setdefault(prompt, []).append(result)
+    gone = grouped((prompt, result) for result, prompt in gone_at(evidence.trace, evidence.run).items())
     lost = {reset.step: reset.lost for reset in evidence.of_trace.resets}
     numbers = {turn.step: number for number, turn in enumerate(turns, 1)}
     dropped = [item for item in again if item.why == "dropped"]

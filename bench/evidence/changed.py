@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ..model import ToolResult, as_text
+from ..model import ToolResult, as_text, grouped
 from ..text.decode import containers_in, decoded, is_json, resolved
 from ..text.explained import LEFT_OUT, canonical, explained
 from ..text.fact_kinds import exit_codes
@@ -124,11 +124,7 @@ class Returned:
     @cached_property
     def _by_word(self) -> dict[str, list[int]]:
         """By word the numbers of the lines that have it."""
-        found: dict[str, list[int]] = {}
-        for number, words in enumerate(self._words):
-            for word in set(words):
-                found.setdefault(word, []).append(number)
-        return found
+        return grouped((word, number) for number, words in enumerate(self._words) for word in set(words))
 
     def changes(self, shown: str) -> list[ChangedValue]:
         """The values of a text that shows this result which are others than those returned."""

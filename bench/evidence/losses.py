@@ -27,6 +27,7 @@ from ..model import (
     ToolResult,
     Turned,
     compact_json,
+    grouped,
 )
 from ..text.leaves import same
 
@@ -66,12 +67,10 @@ UNUSED = "facts that no later turn used"
 
 def _uses(scored: Scored, metric: str = NEEDED) -> dict[int, list[tuple[NeededAt, Missed]]]:
     """The uses that found their fact gone: result's step → the turns that needed it."""
-    found: dict[int, list[tuple[NeededAt, Missed]]] = {}
-    for sample in scored.get(metric, ()):
-        if isinstance(sample.detail, Missed):
-            needed = NeededAt(turn=sample.step or 0, fact=sample.detail.fact)
-            found.setdefault(sample.detail.source, []).append((needed, sample.detail))
-    return found
+    missed = (
+        (sample.step or 0, sample.detail) for sample in scored.get(metric, ()) if isinstance(sample.detail, Missed)
+    )
+    return grouped((detail.source, (NeededAt(turn=step, fact=detail.fact), detail)) for step, detail in missed)
 
 
 def _lacking(scored: Scored, metric: str) -> dict[int, float]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from ..model import ToolResult, as_text
+from ..model import ToolResult, as_text, grouped
 from ..text.decode import NothingParsed, decode_strings, parse_json
 from ..text.facts import flat, is_number, number_value, numbers_in, occurs, words_of
 from ..text.found_leaves import read_held
@@ -104,12 +104,8 @@ class _Fields:
     @cached_property
     def by_word(self) -> dict[str, list[Field]]:
         """The fields by each word and number of their values."""
-        found: dict[str, list[Field]] = {}
         words = Remembered(lambda text: {*words_of(text), *numbers_in(text)})
-        for item in self.fields:
-            for word in words(item.text):
-                found.setdefault(word.casefold(), []).append(item)
-        return found
+        return grouped((word.casefold(), item) for item in self.fields for word in words(item.text))
 
     @cached_property
     def identifies(self) -> list[frozenset[str]]:
@@ -248,23 +244,22 @@ class Meaning:
 
     def _read_back(self, text: str, step: int) -> dict[str, list[tuple[_Path, str]]]:
         """The values that a text gives when it is read back, with the keys that lead to them, by their words."""
-        found: dict[str, list[tuple[_Path, str]]] = {}
-        for path, (_, item) in read_held(text, {key: (key,) for key in self._fields(step).keys}) or ():
-            for word in {*words_of(said := as_text(item)), *numbers_in(said)}:
-                found.setdefault(word.casefold(), []).append((path, said))
-        return found
+        read = read_held(text, {key: (key,) for key in self._fields(step).keys}) or ()
+        leaves = ((path, as_text(item)) for path, (_, item) in read)
+        return grouped(
+            (word.casefold(), leaf) for leaf in leaves for word in {*words_of(leaf[1]), *numbers_in(leaf[1])}
+        )
 
     def _lines_with(self, text: str, fact: str) -> Iterable[_Sentence]:
         """The sentences of a text that may say a fact."""
         return self._lines(text).get(_word(fact), ())
 
     def _sentences_by_word(self, text: str) -> dict[str, list[_Sentence]]:
-        found: dict[str, list[_Sentence]] = {}
-        for plain in filter(None, (self._texts.plain(text), self._texts.unescaped(text))):
-            for line in _sentences(plain):
-                for word in {*words_of(line.text), *numbers_in(line.text)}:
-                    found.setdefault(word.casefold(), []).append(line)
-        return found
+        plain = filter(None, (self._texts.plain(text), self._texts.unescaped(text)))
+        lines = (line for part in plain for line in _sentences(part))
+        return grouped(
+            (word.casefold(), line) for line in lines for word in {*words_of(line.text), *numbers_in(line.text)}
+        )
 
     def _of_record(self, line: _Sentence, fact: str, sources: list[Field], fields: _Fields) -> bool:
         """True if a sentence says whose value a fact is."""

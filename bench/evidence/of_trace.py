@@ -21,6 +21,7 @@ from ..model import (
     UserTurn,
     as_text,
     compact_json,
+    grouped,
     text_of,
 )
 from ..text.fact_kinds import exit_codes, kinds_of
@@ -96,13 +97,8 @@ class TraceEvidence:
     @cached_property
     def spoken(self) -> dict[str, list[tuple[int, str]]]:
         """The steps of each thread that say something, in order, each with what its message says as it is."""
-        found: dict[str, list[tuple[int, str]]] = {}
         said = self.said_before.as_spoken
-        for item in self.trace.steps:
-            of_thread = found.setdefault(item.thread, [])
-            if item.index in said:
-                of_thread.append((item.index, said[item.index]))
-        return found
+        return grouped((item.thread, (item.index, said[item.index])) for item in self.trace.steps if item.index in said)
 
     @cached_property
     def times(self) -> dict[int, float]:
@@ -198,10 +194,7 @@ class TraceEvidence:
     @cached_property
     def dependencies_by_turn(self) -> dict[int, list[Dependency]]:
         """The dependencies of each turn that has any, by its step."""
-        found: dict[int, list[Dependency]] = {}
-        for item in self.dependencies:
-            found.setdefault(item.turn, []).append(item)
-        return found
+        return grouped((item.turn, item) for item in self.dependencies)
 
     @cached_property
     def needs(self) -> tuple[Need, ...]:

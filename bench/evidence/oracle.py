@@ -15,7 +15,7 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from ..model import Trace
+from ..model import Trace, grouped
 from ..text.search import first_places
 from ..text.texts import FactsHeld, Texts, longer_holding
 from .dependencies import Dependency, Origin
@@ -100,9 +100,7 @@ class Bundle(NamedTuple):
 
 def find_needs(trace: Trace, dependencies: Iterable[Dependency], label: Callable[[int, str], str]) -> tuple[Need, ...]:
     """Every need of a trace, in the order in which it first arose; `label` gives the key of a fact of a result. `()` where nothing was needed."""
-    turns: dict[str, list[int]] = {}
-    for turn in trace.model_turns:
-        turns.setdefault(turn.thread, []).append(turn.index)
+    turns = grouped((turn.thread, turn.index) for turn in trace.model_turns)
     first: dict[Fact, Dependency] = {}
     last: dict[Fact, int] = {}
     count: dict[Fact, int] = {}

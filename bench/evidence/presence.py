@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from ..model import Message, Prompt, Run, ToolCall, ToolResult, Trace
+from ..model import Message, Prompt, Run, ToolCall, ToolResult, Trace, grouped
 from ..text.cut import without_halves
 from ..text.decode import NothingParsed, is_json, plain_lines
 from ..text.explained import iso_dates
@@ -160,9 +160,7 @@ def sightings(
     ("end", result, …) for each of these with the last prompt of its thread. A result after which its thread has no prompt is not among them.
     `own` are the keys of messages that the strategy wrote or rewrote. Read what a prompt holds before the next one: it is live.
     """
-    waiting: dict[str, list[ToolResult]] = {}
-    for result in reversed(trace.results):
-        waiting.setdefault(result.thread, []).append(result)
+    waiting = grouped((result.thread, result) for result in reversed(trace.results))
     threads: dict[str, PromptHeld] = {}
     seen: list[ToolResult] = []
     for prompt in run.prompts:

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ..model import Prompt, Run, Spent, WriterCall
+from ..model import Prompt, Run, Spent, WriterCall, grouped
 from ..tokens.cache_marks import MarkedStarts
 from ..tokens.caching import CacheRule
 from ..tokens.counting import PROMPT_TOKENS, TokenCounter
@@ -147,7 +147,7 @@ class _PricedThread:
     def _as_recorded(self, prompt: Prompt) -> int:
         """The number of messages at the start of a thread's first prompt that are those recorded."""
         count = 0
-        for key, (step, text) in zip(self._keys, self._of_trace.spoken[prompt.thread], strict=False):
+        for key, (step, text) in zip(self._keys, self._of_trace.spoken.get(prompt.thread, ()), strict=False):
             message = self._run.messages[key]
             if (message.step, message.text) != (step, text):
                 break
@@ -248,9 +248,7 @@ def refetches_of(of_trace: TraceEvidence, missed: Iterable[Missing], count: Toke
     A fact is fetched from the smallest value behind a handle that the prompt shows, else from the smallest untruncated result of its thread that
     holds it; what one fetch gives serves every fact of the turn. The call that asks is as long as the median answer of the trace that called a tool.
     """
-    by_turn: dict[int, list[Missing]] = {}
-    for item in missed:
-        by_turn.setdefault(item[0].turn, []).append(item)
+    by_turn = grouped((item[0].turn, item) for item in missed)
     if not by_turn:
         return {}
     answers = of_trace.answer_tokens(count)

@@ -21,6 +21,7 @@ from ..model import (
     Trace,
     Value,
     as_text,
+    grouped,
     lines_of,
 )
 from ..text.decode import NothingParsed, parse_json
@@ -279,9 +280,7 @@ def gone_at(trace: Trace, run: Run) -> dict[int, int]:
     found: dict[int, int] = {}
     live: dict[str, list[str]] = {}
     first = {outcome.step: outcome.shown for outcome in run.results}
-    waiting: dict[str, list[int]] = {}
-    for result in reversed(trace.results):
-        waiting.setdefault(result.thread, []).append(result.index)
+    waiting = grouped((result.thread, result.index) for result in reversed(trace.results))
     for prompt in run.prompts:
         keys = live.setdefault(prompt.thread, [])
         for key in prompt.edit(keys):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from ..model import Compaction, Prompt, Run, ToolResult
+from ..model import Compaction, Prompt, Run, ToolResult, grouped
 from ..text.texts import Remembered
 from .dependencies import Dependency
 from .of_trace import TraceEvidence
@@ -61,9 +61,7 @@ class PromptScan:
 
 def scan_prompts(of_trace: TraceEvidence, run: Run) -> PromptScan:
     """Walk through the prompts of a run once."""
-    repeats: dict[int, list[Repeat]] = {}
-    for repeat in of_trace.repeats:
-        repeats.setdefault(repeat.turn, []).append(repeat)
+    repeats = grouped((repeat.turn, repeat) for repeat in of_trace.repeats)
     compacted = compaction_steps(run, of_trace.joined_before)
     survivors: dict[str, Survivors] = {}
     found = PromptScan()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ..model import grouped
 from .texts import Texts
 
 _UNIT = (
@@ -61,9 +62,7 @@ def kinds_of(text: str, texts: Texts | None = None) -> dict[str, tuple[str, ...]
     {'number': ('36.5',), 'path': ('a/b.csv',), 'measure': ('36.5',)}
     """
     texts = texts or Texts()
-    found: dict[str, list[str]] = {}
-    for fact, kind in texts.facts(text).items():
-        found.setdefault(kind, []).append(fact)
+    found = grouped((kind, fact) for fact, kind in texts.facts(text).items())
     found["measure"] = list(measures_of(text, texts))
     return {kind: tuple(facts) for kind, facts in found.items() if facts}
 

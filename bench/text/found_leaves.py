@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from ..model import grouped
 from .decode import NothingParsed, containers_in, parse_json, parse_prefix, unescape
 from .facts import anchor
 from .layouts import read_layout, spelled_out
@@ -152,11 +153,7 @@ class LabelsOf(Remembered[tuple[str, ...]]):
 
 def by_label(lost: Iterable[Leaf], labels: Mapping[Leaf, tuple[str, ...]]) -> dict[str, list[Leaf]]:
     """The distinct leaves of some, by the pairs of key and value as which they may stand on a line; `labels` are as `LabelsOf` has them."""
-    found: dict[str, list[Leaf]] = {}
-    for leaf in dict.fromkeys(lost):
-        for label in labels.get(leaf, ()):
-            found.setdefault(label, []).append(leaf)
-    return found
+    return grouped((label, leaf) for leaf in dict.fromkeys(lost) for label in labels.get(leaf, ()))
 
 
 def with_labelled(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model import compact_json
+from ..model import compact_json, grouped
 from .decode import NothingParsed, parse_json
 
 Typed = tuple[type, Any]
@@ -225,9 +225,7 @@ def _match_rows(rows: list[list[Leaf]], held: list[list[Leaf]]) -> tuple[list[Le
 
 def _pair_equal(ours: _Rows, theirs: _Rows, shape: Callable[[_Row], frozenset[Any]]) -> list[tuple[_Row, _Row]]:
     """Take out of both every pair that is equal once ours is brought into shape."""
-    pool: dict[frozenset[Any], list[int]] = {}
-    for place in reversed(theirs):
-        pool.setdefault(theirs[place].set, []).append(place)
+    pool = grouped((theirs[place].set, place) for place in reversed(theirs))
     pairs = []
     for place, row in list(ours.items()) if pool else ():
         same = pool.get(shape(row))
@@ -238,10 +236,7 @@ def _pair_equal(ours: _Rows, theirs: _Rows, shape: Callable[[_Row], frozenset[An
 
 def _pair_overlapping(ours: _Rows, theirs: _Rows) -> list[tuple[_Row, _Row]]:
     """Take out pairs of rows that share leaves, those that share most first; first come first served where several share as many."""
-    holders: dict[tuple[Any, ...], list[int]] = {}
-    for place, row in theirs.items():
-        for leaf in row.leaves:
-            holders.setdefault(leaf, []).append(place)
+    holders = grouped((leaf, place) for place, row in theirs.items() for leaf in row.leaves)
     pairs = []
     for _, mine, other in sorted(_candidates(ours, theirs, holders)):
         if mine in ours and other in theirs:
@@ -318,9 +313,7 @@ def _serve(
     """Match our leaves, in order, with held ones of the same key, each used once. A key of None matches nothing. Gives what is left of both."""
     if not ours or not held:
         return ours, held
-    pool: dict[Any, list[int]] = {}
-    for place in range(len(held) - 1, -1, -1):
-        pool.setdefault(held_key(held[place]), []).append(place)
+    pool = grouped((held_key(held[place]), place) for place in range(len(held) - 1, -1, -1))
     pool.pop(None, None)
     taken: set[int] = set()
     lost = []

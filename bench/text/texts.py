@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
+from ..model import grouped
 from .decode import decoded, holds_escapes, unescape
 from .facts import anchor, facts_of_line, flat, is_number, numbers_in, occurs, scan, words_of
 from .search import Strings
@@ -132,10 +133,7 @@ class FactsHeld(Remembered[tuple[str, ...]]):
         self.texts = texts
         self._order = {fact: place for place, fact in enumerate(dict.fromkeys(facts))}
         numbers = set(filter(is_number, self._order))
-        self._rows: dict[str, list[str]] = {}  # facts of several words, by these
-        for fact in self._order:
-            if " " in fact:
-                self._rows.setdefault(flat(fact), []).append(fact)
+        self._rows = grouped((flat(fact), fact) for fact in self._order if " " in fact)
         self._in_rows = Strings(self._rows)
         whole = Strings(fact for fact in self._order if " " not in fact and fact not in numbers)
         self._of_line = Remembered(

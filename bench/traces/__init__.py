@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..model import Source, Trace, encodable
+from ..model import Source, Trace, encodable, grouped
 from ..model.errors import BenchError, SpecError, TraceError, debugged, defect
 from ..plugins.apart import Limits
 from ..plugins.registry import build, entries, register as register
@@ -122,9 +122,7 @@ class TraceSource:
         states = {file.path: _state(file) for given in everything for file in given.files} if self.still else {}
         for given in everything:
             before, found_before = len(self.skipped), found
-            folders: dict[Path, list[Path]] = {}
-            for file in given.files:
-                folders.setdefault(file.path.parent, []).append(file.path)
+            folders = grouped((file.path.parent, file.path) for file in given.files)
             for file in given.files:
                 self.files_read += 1
                 document = Document(*file, () if given.named else folders[file.path.parent])
