@@ -31,6 +31,7 @@ from ..model import (
     ToolsChanged,
     Trace,
     UserTurn,
+    nested,
 )
 from ..text.facts import flat
 from ..text.texts import Texts
@@ -351,20 +352,15 @@ def _is_command(call: ToolCall) -> bool:
 def _tool_words(trace: Trace) -> set[str]:
     """The names of tools and of their parameters."""
     found: set[str] = set()
-    waiting: list[Any] = [tool for step in trace.steps if isinstance(step, ToolsChanged) for tool in step.tools]
     for turn in trace.model_turns:
         for call in turn.tool_calls:
             found.add(call.name)
             if isinstance(call.arguments, dict):
                 found.update(map(str, call.arguments))
-    while waiting:
-        node = waiting.pop()
+    for node in nested([step.tools for step in trace.steps if isinstance(step, ToolsChanged)]):
         if isinstance(node, dict):
             if isinstance(node.get("name"), str):
                 found.add(node["name"])
             if isinstance(node.get("properties"), dict):
                 found.update(map(str, node["properties"]))
-            waiting.extend(node.values())
-        elif isinstance(node, list):
-            waiting.extend(node)
     return found

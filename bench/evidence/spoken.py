@@ -16,6 +16,7 @@ from ..model import (
     ToolResult,
     Trace,
     UserTurn,
+    nested,
     text_of,
 )
 from ..text.decode import plain_lines
@@ -94,14 +95,8 @@ def _fences(text: str) -> tuple[str, list[str]]:
 
 
 def _values(arguments: Any) -> Iterator[str]:
-    waiting = [arguments]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            waiting.extend(reversed(list(node.values())))
-        elif isinstance(node, list | tuple):
-            waiting.extend(reversed(node))
-        elif isinstance(node, str):
+    for node in nested(arguments):
+        if isinstance(node, str):
             yield node
-        elif node is not None and not isinstance(node, bool):
+        elif node is not None and not isinstance(node, bool | dict | list | tuple):
             yield plain_lines(node)

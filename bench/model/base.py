@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -34,6 +34,20 @@ def too_deep(value: Any, most: int = MAX_DEPTH) -> bool:
             if isinstance(item, dict | list | tuple)
         ]
     return bool(level)
+
+
+def nested(value: Any) -> Iterator[Any]:
+    """Yield a value, then all that its mappings and lists hold, depth first and in order.
+
+    >>> [*nested({"a": [1, {"b": 2}]})]
+    [{'a': [1, {'b': 2}]}, [1, {'b': 2}], 1, {'b': 2}, 2]
+    """
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        held = node.values() if isinstance(node, dict) else node if isinstance(node, list | tuple) else ()
+        waiting.extend(reversed(list(held)))
 
 
 class Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

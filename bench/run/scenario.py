@@ -12,7 +12,7 @@ import msgspec
 
 from ..evidence.probes import problem_of
 from ..files.limits import read_regular
-from ..model import MAX_DEPTH, MAX_FAULT_RATE, MIN_FAR_RECALL, Economy, Probe, too_deep
+from ..model import MAX_DEPTH, MAX_FAULT_RATE, MIN_FAR_RECALL, Economy, Probe, nested, too_deep
 from ..model.errors import BenchError, ScenarioError, SpecError, nearest, nearest_file, one_line
 
 _KEYS: dict[str, Any] = {
@@ -137,12 +137,9 @@ def _table(where: str, data: bytes) -> dict[str, Any]:
 
 def _require_numbers(table: dict[str, Any]) -> None:
     """Raise ValueError for a whole number that TOML does not have: above 64 bits it is no number to count or to compare with."""
-    waiting: list[Any] = [table]
-    while waiting:
-        value = waiting.pop()
+    for value in nested(table):
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise ValueError(f"{one_line(value)[:30]} is no whole number of 64 bits")
-        waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _probes(path: Path, tables: list[dict[str, Any]]) -> tuple[Probe, ...]:

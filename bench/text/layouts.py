@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import yaml
 
+from ..model import nested
 from .decode import NothingParsed, decode_strings, parse_json
 from .tables import read_cell
 
@@ -66,16 +67,8 @@ def spelled_out(text: str, names: Collection[str]) -> str:
 
 def keys_in(value: Any) -> frozenset[str]:
     """Every key of a value, JSON inside strings included; none of a scalar."""
-    found: set[str] = set()
-    waiting = [decode_strings(value)] if isinstance(value, dict | list) else []
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            found.update(map(str, node))
-        waiting += [
-            item for item in (node.values() if isinstance(node, dict) else node) if isinstance(item, dict | list)
-        ]
-    return frozenset(found)
+    whole = decode_strings(value) if isinstance(value, dict | list) else None
+    return frozenset(str(key) for node in nested(whole) if isinstance(node, dict) for key in node)
 
 
 def _keys(value: Any) -> Iterator[str]:

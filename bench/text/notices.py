@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
-from ..model import lines_of
+from ..model import lines_of, nested
 from .decode import NothingParsed, parse_some
 from .leaves import flatten
 from .texts import Texts
@@ -155,14 +155,7 @@ def shown_count(text: str) -> int:
         value = parse_some(text)
     except NothingParsed:
         return len(lines_of(text))
-    sizes, waiting = [1, len(flatten(value).rows)], [value]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, list):
-            sizes.append(len(node))
-        if isinstance(node, list | dict):
-            waiting.extend(node.values() if isinstance(node, dict) else node)
-    return max(sizes)
+    return max(1, len(flatten(value).rows), *(len(node) for node in nested(value) if isinstance(node, list)))
 
 
 def says_more(texts: Iterable[str]) -> int | None:
