@@ -33,6 +33,11 @@ def picked(node: Node, *keys: str) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value not in (None, "", {}, [])}
 
 
+def filled(**values: Any) -> dict[str, Any]:
+    """Those of some values that hold something."""
+    return {name: value for name, value in values.items() if value}
+
+
 def first_of(node: Node, *keys: str) -> Node:
     """The first of some members of an object that is not null; the last of them where all are."""
     found = [node[key] for key in keys]

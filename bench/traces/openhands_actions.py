@@ -33,8 +33,6 @@ class Actions(Steps):
 
     def __init__(self) -> None:
         super().__init__()
-        self.meta: dict[str, Any] = {}
-        self.outcome: Outcome | None = None
         self.threads = [("main", "agent")]
         self.made: dict[Any, range] = {}  # the steps an event became, by its id
         self.gone: set[int] = set()  # the steps that were forgotten

@@ -9,7 +9,7 @@ import msgspec
 from ..model import ContextReset, ModelTurn, Outcome, ToolCall, ToolResult, Usage, as_text, text_of
 from .decoded import as_dict, strict_json
 from .documents import Node
-from .nodes import at, between, first_of, members, moment
+from .nodes import at, between, filled, first_of, members, moment
 from .openhands_shown import parts_of, shown_of
 from .parts import ROLES, arguments_of, reasoning_of, simple, usage_of
 from .steps import Ran, Said, Steps
@@ -45,8 +45,6 @@ class Events(Steps):
 
     def __init__(self) -> None:
         super().__init__()
-        self.meta: dict[str, Any] = {}
-        self.outcome: Outcome | None = None
         self.batch: list[Node] = []  # the actions of the answer that is being read
         self.answers: dict[str, int] = {}  # the turn that an answer became, by the answer's id
         self.usage: dict[str, tuple[Usage | None, str | None]] = {}  # of an answer, by its id, and its model
@@ -118,9 +116,8 @@ class Events(Steps):
             self.steps[index] = msgspec.structs.replace(self.steps[index], usage=usage, model=model)
         others = [usage for answer, (usage, _) in self.usage.items() if answer not in self.answers and usage]
         latencies = {str(at): self.latencies[name] for name, at in self.answers.items() if name in self.latencies}
-        told = {"execution_status": self.status, "latencies_s": latencies}
-        told["usage_of_other_calls"] = msgspec.to_builtins(others)
-        self.meta |= {key: value for key, value in told.items() if value}
+        others = msgspec.to_builtins(others)
+        self.meta |= filled(execution_status=self.status, latencies_s=latencies, usage_of_other_calls=others)
         if self.status in ("error", "stuck"):
             self.outcome = self.outcome or Outcome(success=False, said_by=f"OpenHands: {self.status}")
 

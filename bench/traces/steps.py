@@ -14,6 +14,7 @@ from ..model import (
     Approval,
     Content,
     ModelTurn,
+    Outcome,
     RouteDecision,
     SystemTurn,
     ToolCall,
@@ -84,11 +85,14 @@ def result(text: Content, call_id: str = "", name: str = "", *, failed: bool = F
 
 
 class Steps:
-    """The steps of one run so far, numbered in order. `ran` holds what is known of tools' runs, by the ids of their calls."""
+    """The steps of one run so far, numbered in order, what is known beside them, and how it ended. `ran` holds what is known of tools' runs, by the
+    ids of their calls."""
 
     def __init__(self) -> None:
         self.steps: list[AnyStep] = []
         self.unread = Unread()
+        self.meta: dict[str, Any] = {}
+        self.outcome: Outcome | None = None
         self.ran: dict[str, Ran] = {}
         self._unnamed: dict[str, list[tuple[Any, Ran]]] = {}  # by the tool's name: arguments and run
         self._calls: dict[
@@ -287,10 +291,10 @@ class Steps:
         return self.add(result)
 
     def trace(self, document: Document, reader: str, place: Node, **said: Any) -> Trace:
-        """The run as a trace; `said` are its id, labels, meta and outcome. TraceError at `place` where nothing was recorded."""
+        """The run as a trace; `said` are id, labels, and meta and outcome in place of its own. TraceError at `place` where nothing was recorded."""
         if not self.spoke:
             raise place.fail("expected a message, a model call or a result, got none — nothing was recorded")
-        said.setdefault("id", "")
+        said = {"id": "", "meta": self.meta, "outcome": self.outcome, **said}
         return Trace(source=source_of(document, reader), steps=tuple(self.steps), left_out=self.unread.counts, **said)
 
 

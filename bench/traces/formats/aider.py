@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import msgspec
 
@@ -71,7 +70,7 @@ class Aider:
         answered[0].unread.add("session without an answer", len(sessions) - len(answered))
         answered[0].unread.add("line before the first session", before)
         for session in answered:
-            yield session.trace(document, "aider", session.place, meta=session.meta)
+            yield session.trace(document, "aider", session.place)
 
 
 class _ChatSession(Steps):
@@ -81,7 +80,7 @@ class _ChatSession(Steps):
         super().__init__()
         self.place, self.marked = place, marked
         started = str(place.value).removeprefix(_START).strip()
-        self.meta: dict[str, Any] = {"started": started, "printed": {}, "printed_costs_usd": {}}
+        self.meta = {"started": started, "printed": {}, "printed_costs_usd": {}}
         self.model: str | None = None
         self.typed: list[list[str]] = []  # what was typed since the last step, input by input
         self.open = False  # if the last input may go on

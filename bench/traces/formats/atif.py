@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any
 
 from ...model import Content, ImagePart, Part, TextPart, ToolCall, Usage
 from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register
-from ..nodes import moment, picked
+from ..nodes import filled, moment, picked
 from ..parts import simple, usage_of
 from ..steps import Said, Steps
 
@@ -60,18 +59,13 @@ class Atif:
         if whole["continued_trajectory_ref"].value is not None:
             run.unread.add("continuation of the trajectory in another file")
         run.trajectory(whole, "main", "agent")
-        yield run.trace(document, "atif", whole, meta=_meta(whole, run.costs))
-
-
-def _meta(whole: Node, costs: dict[int, float]) -> dict[str, Any]:
-    agent = whole["agent"].object()
-    found = {
-        "agent": {key: value for key, value in agent.items() if key not in ("tool_definitions", "model_name")},
-        "trajectory_session_id": whole["session_id"].value,
-        **picked(whole, "trajectory_id", "notes", "final_metrics", "extra"),
-        "costs_usd": {str(step): cost for step, cost in costs.items()},
-    }
-    return {key: value for key, value in found.items() if value}
+        agent = whole["agent"].object()
+        yield run.trace(document, "atif", whole, meta=filled(
+            agent={key: value for key, value in agent.items() if key not in ("tool_definitions", "model_name")},
+            trajectory_session_id=whole["session_id"].value,
+            **picked(whole, "trajectory_id", "notes", "final_metrics", "extra"),
+            costs_usd={str(step): cost for step, cost in run.costs.items()},
+        ))  # fmt: skip
 
 
 class _Trajectories(Steps):

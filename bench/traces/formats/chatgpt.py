@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model import Content, Part, TextPart, ToolCall, Trace, text_of
 from .. import Confidence, Document, Keeps, Near, Node, as_dict, by_marks, dicts, register, strict_json, values_of
-from ..nodes import at, moment, only_text
+from ..nodes import at, filled, moment, only_text
 from ..parts import CHAT_ROLES, part_of, role_of, simple
 from ..steps import Said, Steps
 
@@ -51,8 +51,8 @@ class ChatGPT:
                 continue
             run.unread.add("conversation without messages", empty)
             empty = 0
-            names = {"title": talk["title"].value, "session_id": talk["conversation_id"].value or talk["id"].value}
-            yield run.trace(document, "chatgpt", talk, meta={key: name for key, name in names.items() if name})
+            session = talk["conversation_id"].value or talk["id"].value
+            yield run.trace(document, "chatgpt", talk, meta=filled(title=talk["title"].value, session_id=session))
 
 
 class _Branch(Steps):

@@ -64,8 +64,8 @@ class ClaudeCode:
         """The file's one session; its id is in `meta`."""
         lines, files = _session_of(document)
         run = _Session(lines)
-        meta = {**run.meta, "files": files} if files else run.meta
-        yield run.trace(document, "claude_code", lines[0][0], meta=meta, outcome=run.outcome)
+        run.meta |= {"files": files} if files else {}
+        yield run.trace(document, "claude_code", lines[0][0])
 
 
 class _Session(Steps):
@@ -73,8 +73,6 @@ class _Session(Steps):
 
     def __init__(self, told: list[tuple[Node, str]]) -> None:
         super().__init__()
-        self.meta: dict[str, Any] = {}
-        self.outcome: Outcome | None = None
         self.answers: dict[tuple[str, str], list[Node]] = {}
         self.agents: dict[str, str] = {}  # a sub-agent's name, by the call it came from and by its own id
         self.boundary: Node | None = None  # the mark of compaction that waits for its summary

@@ -63,7 +63,7 @@ class Codex:
         """The file's one session; its id is in `meta`."""
         lines = document.values()
         run = _Rollout(lines)
-        yield run.trace(document, "codex", lines[0], meta=run.meta)
+        yield run.trace(document, "codex", lines[0])
 
 
 class _Rollout(Steps):
@@ -71,7 +71,6 @@ class _Rollout(Steps):
 
     def __init__(self, lines: list[Node]) -> None:
         super().__init__()
-        self.meta: dict[str, Any] = {}
         self.model: str | None = None
         self.answer = AnswerItems(self.unread)
         self.begun: float | None = None

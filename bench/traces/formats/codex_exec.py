@@ -51,7 +51,7 @@ class CodexExec:
         for line in lines:
             run.event(line)
         run.end()
-        yield run.trace(document, "codex_exec", lines[0], meta=run.meta)
+        yield run.trace(document, "codex_exec", lines[0])
 
 
 class _ExecRun(Steps):
@@ -59,7 +59,6 @@ class _ExecRun(Steps):
 
     def __init__(self) -> None:
         super().__init__()
-        self.meta: dict[str, Any] = {}
         self.turn = Blocks()
         self.turns = 0
 

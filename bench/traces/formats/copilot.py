@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model import ToolCall
 from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register
-from ..nodes import at, first_of, inside, moment, only_text, picked
+from ..nodes import at, filled, first_of, inside, moment, only_text, picked
 from ..parts import arguments_of
 from ..steps import Said, Steps
 
@@ -49,12 +49,10 @@ class Copilot:
             _say(steps, request)
             told = picked(at(request, "result", "metadata"), "promptTokens", "outputTokens")
             counts |= {str(steps.index - 1): told} if told else {}
-        names = {
-            "session_id": chat["sessionId"].value,
-            "title": chat["customTitle"].value,
-            "tokens_of_requests": counts,
-        }
-        yield steps.trace(document, "copilot", chat, meta={key: name for key, name in names.items() if name})
+        steps.meta = filled(
+            session_id=chat["sessionId"].value, title=chat["customTitle"].value, tokens_of_requests=counts
+        )
+        yield steps.trace(document, "copilot", chat)
 
 
 def _replayed(document: Document) -> Node:

@@ -60,7 +60,7 @@ class MiniSweAgent:
         task = inside(whole, "instance_id").text_or_none() or graded.get("task")
         labels = {"task": task} if isinstance(task, str) else {}
         outcome = _outcome(as_dict(graded.get("result")))
-        yield run.trace(document, "mini_swe_agent", messages, labels=labels, meta=run.meta, outcome=outcome)
+        yield run.trace(document, "mini_swe_agent", messages, labels=labels, outcome=outcome)
 
 
 def _graded(document: Document) -> dict[str, Any]:
@@ -90,7 +90,6 @@ class _Trajectory(Steps):
     def __init__(self, info: Node, messages: list[Node]) -> None:
         super().__init__()
         self.commands: list[ToolCall] = []
-        self.meta: dict[str, Any] = {}
         self._note(info, "exit_status", "submission", "model_stats", "mini_version")
         self.model = at(info, "config", "model", "model_name").text_or_none()
         told = [message for message in messages if message["role"].value != "exit"]

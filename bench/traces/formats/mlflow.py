@@ -6,7 +6,7 @@ from typing import Any
 
 from ...model import Outcome
 from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register, values_of
-from ..nodes import first_of, inside, only_text
+from ..nodes import filled, first_of, inside, only_text
 from ..observed import Observed, ObservedRun, decoded, observed, text_in
 from ..parts import usage_of
 
@@ -44,9 +44,13 @@ class MLflow:
             info, spans = value["info"], value["data"]["spans"].items()
             said: dict[str, Any] = {"meta": {}}
             if info.value is not None:
-                names = {"trace_id": first_of(info, "trace_id", "request_id").value, "tags": info["tags"].value}
-                names["session"] = inside(info, "trace_metadata", "mlflow.trace.session").value
-                said = {"meta": {key: held for key, held in names.items() if held}, **_assessed(info)}
+                name, session = (
+                    first_of(info, "trace_id", "request_id"),
+                    inside(info, "trace_metadata", "mlflow.trace.session"),
+                )
+                said = _assessed(info) | {
+                    "meta": filled(trace_id=name.value, tags=info["tags"].value, session=session.value)
+                }
             yield ObservedRun(map(_observed, spans)).trace(document, "mlflow", value, **said)
 
 

@@ -116,7 +116,7 @@ def _trace(
         told.outcome = _verdict(run["test_result"].value) or told.outcome
     own = (None if state is None else state["id"].text_or_none()) or ""
     labels = {"task": str(told.meta["instance_id"])} if "instance_id" in told.meta else {}
-    return told.trace(document, "openhands", run, id=own, labels=labels, meta=told.meta, outcome=told.outcome)
+    return told.trace(document, "openhands", run, id=own, labels=labels)
 
 
 def _verdict(report: Any) -> Outcome | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...model.errors import TraceError
 from .. import Confidence, Document, Keeps, Near, PartOf, Traces, as_dict, by_marks, register
-from ..nodes import first_of
+from ..nodes import filled, first_of
 from ..parts import Unread
 from ..prompts import Prompts, key_of
 from ..requests import answer_of, prompt_of, said_by_any
@@ -68,9 +68,8 @@ class OpenHandsSdk:
         for what, count in last.unread.counts.items():  # the last prompt holds what the others hold
             steps.unread.add(what, count)
         steps.unread.keys(last.whole, _CALL, "the file")
-        meta = {"costs_usd": kept["cost"], "latencies_s": kept["latency_sec"]}
-        meta["context_window"] = last.whole["context_window"].value
-        meta = {key: value for key, value in meta.items() if value}
+        window = last.whole["context_window"].value
+        meta = filled(costs_usd=kept["cost"], latencies_s=kept["latency_sec"], context_window=window)
         yield steps.trace(document, "openhands_sdk", last.whole, meta=meta)
 
 
