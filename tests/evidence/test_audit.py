@@ -199,3 +199,61 @@ def test_a_session_of_claude_code_adds_up_to_the_usage_in_its_file() -> None:
         usage.get("cache_read_input_tokens", 0) for usage in usages.values()
     )
     assert len(of_session) == len(usages)
+
+
+LINES = [f"{number} is what line {number} says" for number in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("before", "again", "known"),
+    [
+        (LINES, [*LINES[:19], "another line"], 19),  # 95 of 100
+        (LINES, [*LINES[:18], "another line", "and one more"], None),
+        (LINES, [f"{number:3}: {line}" for number, line in enumerate(LINES)], 20),
+        (LINES[:5], LINES[:5], 5),
+        (LINES[:4], LINES[:4], 4),  # of few lines the same answer to the same call
+        (LINES[:4], LINES[:3], None),
+        (["x" * 20], ["x" * 20], 1),
+        (["x" * 19], ["x" * 19], None),
+        ([f"line {n:03}" for n in range(9)], [f"line {n:03}" for n in range(9)] + ["}"] * 9, 9),
+    ],
+)
+def test_which_result_was_read_again(before: list[str], again: list[str], known: int | None) -> None:
+    trace = trace_of(called(0, "cat a"), got(1, "\n".join(before)), called(2, "cat a"), got(3, "\n".join(again)))
+    found = [(item.turn, item.earlier, item.known, item.asked) for item in rereads(trace, recorded(trace).run)]
+    assert found == ([] if known is None else [(2, 1, known, "cat a")])
+
+
+def test_of_several_that_hold_it_the_latest_is_named() -> None:
+    texts = ["\n".join(LINES), "\n".join(LINES[:10]), "\n".join(LINES[:10])]
+    steps = [step for at, text in enumerate(texts) for step in (called(2 * at, f"cat {at}"), got(2 * at + 1, text))]
+    trace = trace_of(*steps)
+    assert [(item.step, item.earlier) for item in rereads(trace, recorded(trace).run)] == [(3, 1), (5, 3)]
+
+
+@pytest.mark.parametrize(
+    ("usage", "spent"),
+    [
+        (Usage(prompt_tokens=100, cached_prompt_tokens=150, completion_tokens=1), (100, 100, 0)),
+        (Usage(prompt_tokens=100, cached_prompt_tokens=40, cache_write_tokens=90, completion_tokens=1), (100, 40, 60)),
+        (Usage(prompt_tokens=100, cached_prompt_tokens=40, cache_write_tokens=10, completion_tokens=1), (100, 40, 10)),
+    ],
+)
+def test_no_more_is_read_or_written_than_was_sent(usage: Usage, spent: tuple[int, int, int]) -> None:
+    (turn,) = turns_spent(recorded(trace_of(called(0, "ls", usage))))
+    assert (turn.spent.prompt_tokens, turn.spent.cached_tokens, turn.spent.written_tokens) == spent
+    assert turn.spent.new_tokens == spent[0] - spent[1] - spent[2]
+
+
+def test_the_dearest_come_first() -> None:
+    sizes = (3, 9, 5)
+    steps = [
+        step for at, size in enumerate(sizes) for step in (called(2 * at, "ls"), got(2 * at + 1, LOG[:100] * size))
+    ]
+    found = audited(trace_of(UserTurn(index=9, content="go"), *steps, called(6, "end"), got(7, "x"), called(8, "end")))
+    usd = [item.usd for item in found.dearest]
+    assert [item.step for item in found.dearest] == [3, 1, 5, 7]
+    assert usd == sorted(usd, reverse=True)
+    assert len(set(usd)) == len(usd)
+    assert [part.usd for part in found.parts] == sorted((part.usd for part in found.parts), reverse=True)
+    assert found.parts[0].name == "bash"
