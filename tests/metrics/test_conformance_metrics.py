@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -44,15 +45,20 @@ STRATEGIES = (
 )
 
 
-def cut(result: ToolResult, *, limit: int) -> str:
-    """The beginning of the untruncated text: what a further cut leaves is a beginning of it."""
-    return result.text[:limit]
+HEADS = ("", "<ref> ", "[cut] ", "Output:\n\n", "[3 of 40] ")
+"""What may stand before what is left of a result."""
 
 
-def cutting(limit: int) -> Strategy:
-    """Everything shown and stored cut to its first characters."""
+def cut(result: ToolResult, *, limit: int, head: str = "", front: bool = True) -> str:
+    """The beginning (or end) of the untruncated text: what a further cut leaves is a beginning (or end) of it."""
+    return head + (result.text[:limit] if front else result.text[max(0, len(result.text) - limit) :])
+
+
+def cutting(limit: int, **how: Any) -> Strategy:
+    """Everything shown cut to its first or last characters, and everything stored to the first."""
     plugins = {
-        slot: (Plugin(Spec("cut"), Entry(slot, "cut", cut), {"limit": limit}),) for slot in ("summarizer", "store")
+        "summarizer": (Plugin(Spec("cut"), Entry("summarizer", "cut", cut), {"limit": limit, **how}),),
+        "store": (Plugin(Spec("cut"), Entry("store", "cut", cut), {"limit": limit}),),
     }
     return Strategy(f"cut_{limit}", plugins)
 
@@ -235,11 +241,11 @@ def test_who_reads_the_future_serves_everything_that_is_needed(recording: Trace)
 # ---------------------------------------------------------------- cutting further never gains
 
 
-def check_cuts(recording: Trace, limits: list[int], names: list[str] = RECALLS) -> None:
-    """Every recall, over ever longer beginnings of what is shown and stored."""
+def check_cuts(recording: Trace, limits: list[int], names: list[str] = RECALLS, **how: Any) -> None:
+    """Every recall, over ever longer beginnings or ends of what is shown and stored."""
     shorter: dict[str, tuple[int, float | None]] = {}
     for limit in sorted(limits):
-        run = replayer_of(recording).run(cutting(limit))
+        run = replayer_of(recording).run(cutting(limit, **how))
         assert run.failure is None
         for name in names:
             found, _ = value(name, recording, run)
@@ -250,11 +256,21 @@ def check_cuts(recording: Trace, limits: list[int], names: list[str] = RECALLS) 
 
 
 @pytest.mark.slow
-@given(recording=traces(max_turns=5), limits=st.lists(st.integers(0, 300), min_size=4, max_size=9, unique=True))
+@given(
+    recording=traces(max_turns=5),
+    limits=st.lists(st.integers(0, 300), min_size=4, max_size=9, unique=True),
+    head=st.sampled_from(HEADS),
+    front=st.booleans(),
+)
 def test_cutting_generated_traces_further_never_gains_slow_because_of_nine_runs_a_trace(
-    recording: Trace, limits: list[int]
+    recording: Trace, limits: list[int], head: str, front: bool
 ) -> None:
-    check_cuts(recording, limits)
+    check_cuts(recording, limits, head=head, front=front)
+
+
+@given(traces(max_turns=4), st.integers(0, 400), st.sampled_from(HEADS))
+def test_one_character_more_never_loses(recording: Trace, limit: int, head: str) -> None:
+    check_cuts(recording, [limit, limit + 1, limit + 2, limit + 3], head=head)
 
 
 STRUCTURED = opened(
@@ -277,11 +293,13 @@ SHIPPED = ["building_model/survey.jsonl", "building_model/faults.jsonl", "analys
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SHIPPED)
-def test_cutting_shipped_traces_further_never_gains_slow_because_of_fifteen_runs(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "head"), [*((name, "") for name in SHIPPED), *((SHIPPED[2], head) for head in HEADS[1:])]
+)
+def test_cutting_shipped_traces_further_never_gains_slow_because_of_fifteen_runs(name: str, head: str) -> None:
     (recording,) = load([str(ROOT / "traces" / name)]).traces
     longest = max(len(item.text) for item in recording.results)
-    check_cuts(recording, [0, 1, *{int(longest ** (step / 12)) for step in range(13)}])
+    check_cuts(recording, [0, 1, *{int(longest ** (step / 12)) for step in range(13)}], head=head)
 
 
 def test_a_metric_that_gains_by_cutting_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,11 +10,10 @@ import pytest
 from generated import traces
 from handmade import SMALL, run_of
 from hypothesis import given, strategies as st
-from measured import evidence_of, measured, replayer_of, value
+from measured import evidence_of, measured, replayer_of
 from reference import cost, loss
 from reference.dependencies import dependencies
 
-from bench.metrics import metrics
 from bench.model import ContextReset, ModelTurn, Run, Sample, Trace
 from bench.text.common_words import COMMON_WORDS
 from bench.tokens.calibration import count_error
@@ -130,28 +129,3 @@ def test_our_count_of_recorded_prompts(trace: Trace) -> None:
             if turn.usage is not None
         ]
         assert count_error(trace, TokenCounter(run.encoding), {}) == counted
-
-
-RECALLS = [name for name in metrics() if name.startswith(("loss.", "needed.")) and "recall" in name]
-
-
-@pytest.mark.slow
-@given(trace=traces(extras=True))
-def test_keep_all_loses_nothing_and_drop_all_keeps_least(trace: Trace) -> None:
-    kept, dropped = run_of(trace, "keep_all"), run_of(trace, "drop_all")
-    for name in RECALLS:
-        (best, n), (least, dropped_n) = value(name, trace, kept), value(name, trace, dropped)
-        assert n == dropped_n
-        assert best is None or (best == 1.0 and least is not None and least <= best)
-    assert sum(s.numerator for s in measured("needed.faults", trace, kept)) == 0
-
-
-@pytest.mark.slow
-@given(trace=traces(), strategy=st.sampled_from(STRATEGIES[1:]))
-def test_no_strategy_holds_more_facts_at_the_end_than_keep_all_or_fewer_than_drop_all(
-    trace: Trace, strategy: str
-) -> None:
-    def kept(name: str) -> float:
-        return sum(s.numerator for s in measured("loss.fact_recall.end", trace, run_of(trace, name)))
-
-    assert kept("drop_all") <= kept(strategy) <= kept("keep_all")

@@ -15,7 +15,6 @@ from bench.evidence.recording import recording_shown
 from bench.metrics import metrics
 from bench.model import (
     Counting,
-    Decision,
     FindingChange,
     Lost,
     Message,
@@ -351,36 +350,3 @@ def test_findings_agreement() -> None:
     long = judged(extraction={"text": "x" * 30_000}, extraction_untruncated={})
     assert finding_changes([long]) == (), "too long to compare"
     assert value("findings.agreement", recording, run_with(results=outcomes)) == (pytest.approx(1 / 3), 3)
-
-
-def test_findings_of_a_cut_store_disagree_and_of_a_whole_one_agree() -> None:
-    terms = [{"term": f"T{number}", "p_value": number / 1000} for number in range(40)]
-    data = {"go": {"total_significant": 40, "top_terms": terms}}
-    recording = session(result(None, index=2, function="perform_enrichment_analyses", data=data))
-    whole = run_of(recording, "whole=store=full+evaluator=step_v1")
-    cut = run_of(recording, "cut=store=truncate+evaluator=step_v1")
-    assert value("findings.agreement", recording, whole) == (1.0, 1)
-    assert value("findings.agreement", recording, cut) == (0.0, 1)
-
-
-def decision(route: str, **expected: str) -> Decision:
-    return Decision(step=1, router="r", at="after_result", route=route, **{"untruncated": "continue", **expected})
-
-
-def test_routing() -> None:
-    decisions = (
-        decision("continue"),
-        decision("abort"),  # expected: continue, by the untruncated record
-        decision("abort", labelled="abort", recorded="continue"),
-        decision("continue", recorded="abort"),
-    )
-    recording, run = trace(UserTurn(index=0, content="hi")), run_with(decisions=decisions)
-    assert value("routing.accuracy", recording, run) == (0.5, 4)
-    assert value("routing.missed_aborts", recording, run) == (1, 2)
-    assert value("routing.false_aborts", recording, run) == (1, 2)
-    assert [s.detail.expected_from for s in measured("routing.accuracy", recording, run)] == [
-        "untruncated",
-        "untruncated",
-        "labelled",
-        "recorded",
-    ]

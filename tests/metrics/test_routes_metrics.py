@@ -106,18 +106,6 @@ def found(recording: Trace, run: Run) -> list[tuple[float | None, str]]:
     return [(item.numerator, item.detail.text if item.detail else "") for item in loops(recording, run)]
 
 
-def after_each(recording: Trace) -> Run:
-    return run_of(recording, "s=routers=after_execution")
-
-
-def test_three_equal_decisions_on_the_same_result_are_a_loop() -> None:
-    two, three, four = looking(*"aa"), looking(*"aaa"), looking(*"baaaa")
-    assert found(three, after_each(three)) == [(1, "after_execution from step 3, 3 decisions")]
-    assert found(four, after_each(four)) == [(1, "after_execution from step 5, 4 decisions")]
-    assert found(two, after_each(two)) == [(0, "")]
-    assert [sample.step for sample in loops(four, after_each(four))] == [5]
-
-
 # ---------------------------------------------------------------- "stuck in a loop"
 
 
@@ -198,26 +186,6 @@ RUN = "run_script_by_name"
 
 def executed(index: int, call_id: str, **more: Any) -> ToolResult:
     return ToolResult(**{"index": index, "call_id": call_id, "function": RUN, "seen": "done", **more})
-
-
-def test_executions_that_nobody_approved() -> None:
-    recording = trace(
-        Approval(index=0, call_id="a", approved=True),
-        executed(1, "a"),  # approved
-        executed(2, "b"),  # never asked
-        Approval(index=3, call_id="b", approved=True),  # too late
-        Approval(index=4, call_id="c", approved=False),
-        executed(5, "c", success=False, error="rejected by the user"),  # the refusal
-        executed(6, "c"),  # executed all the same
-        executed(7, "d", function="get_script_parameters_tool"),  # needs no approval
-        Approval(index=8, call_id="a", approved=False),
-        executed(9, "a"),  # the yes was taken back
-        executed(10, "e", success=False),  # it ran, and failed
-    )
-    samples = unapproved_executions(recording, run_of(recording, "keep_all"))
-    assert [(s.step, s.numerator) for s in samples] == [(1, 0), (2, 1), (5, 0), (6, 1), (9, 1), (10, 1)]
-    silent = trace(executed(0, "a"))
-    assert unapproved_executions(silent, run_of(silent, "keep_all")) == []
 
 
 # ---------------------------------------------------------------- against the slow references
