@@ -170,6 +170,57 @@ class ResponsesItems(Dialect):
 # ---------------------------------------------------------------- classes of libraries
 
 
+class LlamaIndexMessages(OpenAIMessages):
+    """`ChatMessage`, with the calls of OpenAI's chat interface among its `additional_kwargs`.
+
+    Source: LlamaIndex reference, `llama_index.core.llms.ChatMessage`
+    """
+
+    def __init__(self) -> None:
+        self._message = package("llama_index.core.llms", "LlamaIndex's messages", "llama-index-core").ChatMessage
+
+    def write(self, group: Neutrals) -> Any:
+        told = super().write(group)
+        return self._message(role=told.pop("role"), content=told.pop("content"), additional_kwargs=told)
+
+    def read(self, item: Any) -> list[NeutralMessage]:
+        return super().read({"role": item.role.value, "content": item.content, **item.additional_kwargs})
+
+
+class AgentFrameworkMessages(Dialect):
+    """`Message` with contents of text, `function_call` and `function_result`. What a strategy marked as left out is gone.
+
+    Source: Microsoft Agent Framework, `agent_framework.Message` and `included_messages`
+    """
+
+    def __init__(self) -> None:
+        self._package = package("agent_framework", "Agent Framework's messages", "agent-framework-core")
+
+    def write(self, group: Neutrals) -> Any:
+        (one,) = group
+        make = self._package.Content
+        contents = [make.from_function_call(call.id, call.name, arguments=_json_text(call)) for call in one.calls]
+        if one.role == "tool":
+            contents = [make.from_function_result(one.call_id, result=one.text)]
+        elif one.text or not contents:
+            contents.insert(0, make.from_text(one.text))
+        return self._package.Message(one.role, contents, message_id=one.id)
+
+    def read(self, item: Any) -> list[NeutralMessage]:
+        parts = [part for part in item.contents if part.type == "function_result"]
+        if parts:
+            return [NeutralMessage("tool", text_in(part.result), (), part.call_id) for part in parts]
+        called = [part for part in item.contents if part.type == "function_call"]
+        calls = tuple(ToolCall(id=part.call_id, name=part.name, arguments=decoded(part.arguments)) for part in called)
+        return [NeutralMessage(item.role, item.text, calls)]
+
+    def ready(self, items: list[Any]) -> None:
+        self._package.annotate_message_groups(items)
+
+    def answer(self, answer: Any, given: Sequence[Any]) -> Any:
+        return self._package.included_messages(list(answer))
+
+
 class LangChainMessages(Dialect):
     """`SystemMessage`, `HumanMessage`, `AIMessage` and `ToolMessage`, each with an id of its own within the call.
 

@@ -19,10 +19,12 @@ from ..model import Message, Record, ToolResult
 from ..model.errors import SpecError, nearest
 from ..plugins.annotations import NoType, type_of
 from .dialects import (
+    AgentFrameworkMessages,
     AnthropicMessages,
     InspectMessages,
     LangChainMessages,
     LangChainState,
+    LlamaIndexMessages,
     OpenAIMessages,
     PydanticAIMessages,
     ResponsesItems,
@@ -35,11 +37,13 @@ from .values import WithMessages, class_of, execution_mapping, raw_mapping
 
 @dataclass
 class Handed:
-    """The values that a slot is given at one call, from which each form is made. `records` are those of this case so far."""
+    """The values that a slot is given at one call, from which each form is made. `records` are those of this case so far, `sent` the messages with
+    which a function called the handler that it was given."""
 
     given: tuple[Any, ...]
     records: Sequence[Record] = ()
     bridge: Bridge | None = None
+    sent: list[Any] | None = None
 
     @property
     def first(self) -> Any:
@@ -95,6 +99,29 @@ class Handed:
         data = run.ModelInputData(input=self.messages(ResponsesItems), instructions=self.system or None)
         return run.CallModelData(model_data=data, agent=None, context=None)
 
+    def model_request(self) -> Any:
+        """The request that LangChain hands to a `wrap_model_call`."""
+        middleware = package("langchain.agents.middleware", "the request of a model's call", "langchain")
+        state = self.state(LangChainState)
+        return middleware.ModelRequest(model=None, system_prompt=self.system or None, state=state, **state)
+
+    def handler(self) -> Callable[[Any], Any]:
+        """The handler beside it, which keeps what it is called with; its answer is empty."""
+        types = package("langchain.agents.middleware.types", "the answer of a model's call", "langchain")
+
+        def send(request: Any) -> Any:
+            self.sent = list(request.messages)
+            return types.ModelResponse(result=[types.AIMessage("")])
+
+        return send
+
+    def run_context(self) -> Any:
+        """The context that Pydantic AI hands to a history processor: the tokens of the prompt are its usage."""
+        run = package("pydantic_ai", "the context of a run", "pydantic-ai-slim")
+        models = package("pydantic_ai.models.test", "the context of a run", "pydantic-ai-slim")
+        usage = run.RunUsage(input_tokens=self.first.tokens)
+        return run.RunContext(deps=None, model=models.TestModel(), usage=usage)
+
 
 class HandedForm(NamedTuple):
     """The words for a form, and how it is made."""
@@ -122,6 +149,8 @@ _CHAT = {
     "items": _messages("the items of OpenAI's Responses interface", ResponsesItems),
     "pydantic_ai": _messages("Pydantic AI's messages", PydanticAIMessages),
     "inspect": _messages("Inspect's messages", InspectMessages),
+    "llama_index": _messages("LlamaIndex's messages", LlamaIndexMessages),
+    "agent_framework": _messages("Agent Framework's messages", AgentFrameworkMessages),
 }
 _STATE = {
     "state": HandedForm("a state with LangChain's messages", lambda handed: handed.state(LangChainState)),
@@ -168,6 +197,9 @@ FORMS: dict[str, Forms] = {
             "tokens": HandedForm("the tokens of the prompt", attrgetter("first.tokens")),
             "max_tokens": HandedForm("the model's context window, in tokens", attrgetter("first.max_tokens")),
             "count": HandedForm("a function that counts the tokens of a text", attrgetter("first.count")),
+            "model_request": HandedForm("the ModelRequest of LangChain's wrap_model_call", Handed.model_request),
+            "handler": HandedForm("the handler beside a ModelRequest", Handed.handler),
+            "run_context": HandedForm("the RunContext of Pydantic AI", Handed.run_context),
             "runtime": HandedForm("None: no graph or agent runs", lambda handed: None),
         },
     ),
@@ -195,14 +227,16 @@ FORMS: dict[str, Forms] = {
 }
 """The only place that says what a function can be handed, slot by slot."""
 
-_LIBRARIES = {"openai": "openai", "anthropic": "anthropic", "langchain_core": "langchain", "langgraph": "langchain",
-              "pydantic_ai": "pydantic_ai", "inspect_ai": "inspect", "agents": "items"}  # fmt: skip
+_LIBRARIES = {"openai": "openai", "anthropic": "anthropic", "langchain_core": "langchain", "langgraph": "langchain", "langchain": "langchain",
+              "pydantic_ai": "pydantic_ai", "inspect_ai": "inspect", "agents": "items", "llama_index": "llama_index",
+              "agent_framework": "agent_framework"}  # fmt: skip
 """The form of a list of classes of a package."""
 
 _CLASSES = {
     "CallModelData": "model_data",
     "Runtime": "runtime",
-    "RunContext": "runtime",
+    "ModelRequest": "model_request",
+    "RunContext": "run_context",
     "RunContextWrapper": "runtime",
 }
 """The form of one class of such a package."""
@@ -286,6 +320,8 @@ def _named(annotation: Any, what: str, chats: bool) -> str | None:
         named = {_named(item, what, chats) for item in typing.get_args(annotation) if item is not type(None)}
         return named.pop() if len(named) == 1 else "value" if {"dict", "str"} <= named else None
     plain = typing.get_origin(annotation) or annotation
+    if plain is Callable:
+        return "handler"
     if not isinstance(plain, type):
         return None
     if plain is str or plain in _OURS:
@@ -340,6 +376,7 @@ def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> A
     inner = inspect.unwrap(getattr(function, "func", function))
     inner = inspect.unwrap(getattr(inner, "func", inner))
     inner = inner.__init__ if inspect.isclass(inner) else getattr(inner, "__func__", inner)
+    inner = inner if hasattr(inner, "__globals__") else type(inner).__call__  # an object that can be called
     try:
         return type_of(parameter.annotation, getattr(inner, "__globals__", {}))
     except NoType:  # a name that exists for the type checker alone

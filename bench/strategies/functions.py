@@ -62,6 +62,7 @@ class OwnFunction:
             for form, kind in self._forms
         ]
         answer = self._asked(parts)
+        answer = answer if handed.sent is None else handed.sent
         if "dict" in self._names and isinstance(given[0], ToolResult):
             _require_untouched(handed.raw, given[0])
         if self._kind == "compactor" and handed.bridge is not None and not isinstance(answer, Edits):

@@ -51,6 +51,9 @@ class Dialect(ABC):
         """The messages in a list, as `write` gives them; `place` is that of an item which was handed out."""
         return list(items)
 
+    def ready(self, items: list[Any]) -> None:  # noqa: B027 - most need nothing
+        """Prepare the list that is handed out, as the library does before it calls anybody."""
+
     def answer(self, answer: Any, given: Sequence[Any]) -> Any:
         """The list of messages in what a function returned: the list itself, or `{"messages": […]}`."""
         return answer["messages"] if isinstance(answer, Mapping) and "messages" in answer else answer
@@ -89,13 +92,18 @@ class Bridge:
                 self._told.append([one])
         self._held = [dialect.write(group) for group in self._told]
         self.given = [item for unit in self._held for item in _items(unit)]
+        dialect.ready(self.given)
         self._kept = list(self.given)  # the function may empty the list that it was handed
         self._place = {id(item): place for place, unit in enumerate(self._held) for item in _items(unit)}
         self._used: set[Message] = set()
 
     def back(self, answer: Any) -> list[Message]:
-        """The messages of an answer; None stands for the list that was handed out, as the function left it. Raises StrategyError."""
-        found = self.given if answer is None else self._dialect.answer(answer, self._kept)
+        """The messages of an answer; None, or True or False, stands for the list that was handed out, as the function left it.
+
+        Raises StrategyError.
+        """
+        left = answer is None or isinstance(answer, bool)
+        found = self._dialect.answer(self.given if left else answer, self._kept)
         if isinstance(found, str | bytes | Mapping) or not isinstance(found, Sequence):
             what = f"a compactor that is given a list of messages gives one back, or None; got {type(found).__name__}"
             raise StrategyError(f"{what} — return the list, or {{'messages': the list}}")

@@ -53,7 +53,41 @@ def cut(messages: list[ChatMessage]) -> list[ChatMessage]:
 async def edit(messages: list[ChatMessage]) -> list[ChatMessage]:
     return await CompactionEdit(keep_tool_uses=2).compact(get_model("mockllm/model"), messages, [])
 """
-PEERS = {"pydantic_ai": PYDANTIC_AI, "inspect_ai": INSPECT}
+LLAMA_INDEX = """
+from llama_index.core.llms import ChatMessage
+
+
+def same(messages: list[ChatMessage]) -> list[ChatMessage]:
+    return [message.model_copy(deep=True) for message in messages]
+
+def keep_recent(messages: list[ChatMessage]) -> list[ChatMessage]:
+    return messages[:2] + messages[-4:]
+
+def cut(messages: list[ChatMessage]) -> list[ChatMessage]:
+    return [m.model_copy(update={"blocks": ChatMessage(content=m.content[:20]).blocks}) if m.role == "tool" else m for m in messages]
+"""
+AGENT_FRAMEWORK = """
+from agent_framework import Content, Message, SlidingWindowStrategy, apply_compaction
+
+keep_recent = SlidingWindowStrategy(keep_last_groups=2)
+
+
+async def same(messages: list[Message]) -> list[Message]:
+    return await apply_compaction(messages, strategy=SlidingWindowStrategy(keep_last_groups=1000))
+
+def cut(messages: list[Message]) -> bool:
+    for message in messages:
+        for part in message.contents:
+            if part.type == "function_result":
+                message.contents = [Content.from_function_result(part.call_id, result=part.result[:20])]
+    return True
+"""
+PEERS = {
+    "pydantic_ai": PYDANTIC_AI,
+    "inspect_ai": INSPECT,
+    "llama_index": LLAMA_INDEX,
+    "agent_framework": AGENT_FRAMEWORK,
+}
 
 
 def code_of(peer: str) -> str:
@@ -89,6 +123,8 @@ def test_one_message_of_a_library_is_nothing_that_anybody_has(tmp_path: Path, pe
     name = {
         "pydantic_ai": "pydantic_ai.messages import ModelResponse",
         "inspect_ai": "inspect_ai.model import ChatMessageTool",
+        "llama_index": "llama_index.core.llms import ChatMessage",
+        "agent_framework": "agent_framework import Message",
     }[peer]
     (tmp_path / "mine.py").write_text(f"from {name} as M\n\n\ndef f(one: M):\n    return one\n")
     own_code.load_file.cache_clear()
@@ -111,6 +147,35 @@ def test_what_is_left_out_is_gone_and_what_is_cut_is_the_same_result(tmp_path: P
     assert results
     assert {len(message.text) for message in results} == {20}
     assert all(message.step is not None for message in results)
+
+
+BESIDE = """
+from collections.abc import Callable
+
+
+def of_langchain():
+    from langchain.agents.middleware import ModelRequest, ModelResponse
+
+    def recent(request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]) -> ModelResponse:
+        return handler(request.override(messages=request.messages[-3:]))
+    return recent
+
+def of_pydantic_ai():
+    from pydantic_ai import RunContext
+    from pydantic_ai.messages import ModelMessage
+
+    def recent(ctx: RunContext[None], messages: list[ModelMessage]) -> list[ModelMessage]:
+        return messages[-3:] if ctx.usage.total_tokens > 10 else messages
+    return recent
+"""
+
+
+@pytest.mark.parametrize("peer", ["langchain", "pydantic_ai"])
+def test_what_a_library_hands_over_beside_the_messages_is_there(tmp_path: Path, peer: str) -> None:
+    pytest.importorskip(peer)
+    code = f"{BESIDE}\n\nrecent = of_{peer}()\n"
+    run = run_of(tmp_path, code, "recent:mode=per_call", opened(shell(6, start=2)))
+    assert max(map(len, prompts(run))) == 4  # the system prompt stands beside the messages, or is one with the task
 
 
 SWE_AGENT = """
