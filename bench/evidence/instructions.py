@@ -123,6 +123,8 @@ class Instructions:
         found = []
         for number, item in enumerate(self.by_thread.get(thread, ())):
             own = message.step == item.step
+            if item.kind == "system" and message.role in ("user", "assistant"):
+                continue  # as a user's words it no longer rules
             if own and message.text == self._said[item.step]:
                 found.append(number)
             elif item.kind == "rule":

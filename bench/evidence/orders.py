@@ -18,7 +18,7 @@ SENTENCE = re.compile(r"[^\n](?:[^\n.!?]++|[.!?](?!\s|$))*+(?:[.!?]|\n|$)")
 _LETTERS = re.compile(r"(?:[^\W\d_][\W\d_]*+){4}")
 _ORDER = re.compile(
     r"\W*(?:please\s+|now\s+|then\s+|you\s+(?:must|should|can|may|have\s+to)\s+|immediately\s+)*"
-    r"(?:always|never|do\s+not|don't|ignore|only|[a-z]+(?<!s)(?<!ed)(?<!ing)(?<!ly))\s+"
+    r"(?:always|never|do\s+not|don't|only|(?P<verb>[a-z]+)(?<!s)(?<!ed)(?<!ing)(?<!ly))\s+"
     r"(?:an?|all|every|any|each|everything|nothing|the|your|this|that|these|those|it|them|him|her|no|my|our|its|[a-z]+ (?:all|every|the|this|your))\b"
     r"[^:=]*[.!]?\s*",
     re.IGNORECASE,
@@ -27,6 +27,11 @@ _TO_READ = re.compile(
     r"\b(?:handle|reference|ref|stored|saved|full|rest|omitted|truncated|summary|summari[sz]ed|result|output|content|conversation|context|history|tool|above|earlier|previous|retrieve|read|showing|shown|following)\b",
     re.IGNORECASE,
 )
+_READING = frozenset(
+    "read see use call run rerun retrieve view fetch get open recall load inspect check consult find request query search grep show expand scroll".split()
+)
+"""Verbs of an order that says how to get at the rest."""
+
 _STRANGE = 3  # words of a sentence that nothing in the message speaks of
 _LABEL = re.compile(r"^\W*(?:[A-Za-z]+\s+){0,3}[A-Za-z]+\s*:\s+")
 _OPENING = """
@@ -61,8 +66,10 @@ def orders(text: str, was: str, new: Sequence[str], texts: Texts) -> Iterator[st
     for sentence, bare in strangers:
         words = _words_in(bare)
         strange = words - known
-        if _ORDER.fullmatch(bare) and not _NO_VERB.issuperset(re.findall(r"[a-z']+", bare.casefold())[:1]):
-            alien = not _TO_READ.search(bare) or (len(strange) > 1 and strange == words)
+        order = _ORDER.fullmatch(bare)
+        if order and not _NO_VERB.issuperset(re.findall(r"[a-z']+", bare.casefold())[:1]):
+            reading = (order["verb"] or "").casefold() in _READING and _TO_READ.search(bare)
+            alien = not reading or (len(strange) > 1 and strange == words)
         else:
             count = len(strange) + sum(fact in bare for fact in new if is_number(fact))
             alien = shows and bool(words) and count >= _STRANGE and 2 * len(strange) >= len(words)
