@@ -214,9 +214,12 @@ def test_the_system_turns_that_a_thread_begins_with_must_stay_and_later_ones_nee
         first, *rest = window.messages
         return [msgspec.structs.replace(first, text="At most 471 euros back."), *rest]
 
+    def by_the_user(window: Window) -> list[Message]:
+        return [Message(role="user", kind="made", text=rule.content), *window.messages[1:]]
+
     for strategy, gone in (
         (compacting(without(0)), True), (compacting(without(1)), True), (compacting(without(4)), False),
-        (compacting(shorter), False), ("keep_all", False), ("drop_all", False),
+        (compacting(shorter), False), (compacting(by_the_user), True), ("keep_all", False), ("drop_all", False),
     ):  # fmt: skip
         assert [item.system_missing for item in checked(recording, strategy)] == [gone, gone]
     assert not any(item.task_missing for item in checked(recording, compacting(without(0))))
