@@ -27,9 +27,10 @@ _TO_READ = re.compile(
     r"\b(?:handle|reference|ref|stored|saved|full|rest|omitted|truncated|summary|summari[sz]ed|result|output|content|conversation|context|history|tool|above|earlier|previous|retrieve|read|showing|shown|following)\b",
     re.IGNORECASE,
 )
-_READING = frozenset(
-    "read see use call run rerun retrieve view fetch get open recall load inspect check consult find request query search grep show expand scroll".split()
-)
+_READ = """
+read see use call run rerun retrieve view fetch get open recall load inspect check consult find request query search grep show expand scroll
+"""
+_READING = frozenset(_READ.split())
 """Verbs of an order that says how to get at the rest."""
 
 _STRANGE = 3  # words of a sentence that nothing in the message speaks of

@@ -209,17 +209,15 @@ def test_the_system_turns_that_a_thread_begins_with_must_stay_and_later_ones_nee
     rule = SystemTurn(index=0, content="Refund no order of more than 471 euros.")
     polite, late = SystemTurn(index=1, content="Be polite."), SystemTurn(index=4, content="5 turns are left.")
     recording = trace(rule, polite, UserTurn(index=2, content="Refund order x_1."), turn(3), late, turn(5))
+    made = Message(role="user", kind="made", text=rule.content)
 
     def shorter(window: Window) -> list[Message]:
         first, *rest = window.messages
         return [msgspec.structs.replace(first, text="At most 471 euros back."), *rest]
 
-    def by_the_user(window: Window) -> list[Message]:
-        return [Message(role="user", kind="made", text=rule.content), *window.messages[1:]]
-
     for strategy, gone in (
         (compacting(without(0)), True), (compacting(without(1)), True), (compacting(without(4)), False),
-        (compacting(shorter), False), (compacting(by_the_user), True), ("keep_all", False), ("drop_all", False),
+        (compacting(shorter), False), (compacting(lambda window: [made, *window.messages[1:]]), True), ("keep_all", False), ("drop_all", False),
     ):  # fmt: skip
         assert [item.system_missing for item in checked(recording, strategy)] == [gone, gone]
     assert not any(item.task_missing for item in checked(recording, compacting(without(0))))
