@@ -20,7 +20,7 @@ from typing import Any
 import bench
 from bench.comparison.advice import KEEPS_ALL, RUN_TODAY
 from bench.comparison.decision import DOLLARS, INVENTED, OVERFLOWS, decide
-from bench.comparison.totals import over_tasks, tasks, total
+from bench.comparison.rows import over_tasks, tasks, total
 from bench.model import Comparison
 from bench.run.scenario import Scenario
 from bench.strategies.policies import MEASURED, field_policies

@@ -9,8 +9,7 @@ from pathlib import Path
 import click
 
 from .options import FILE, limited, of_model, require_apart
-from .progress import progress_bar
-from .saying import say
+from .saying import progress_bar, say
 
 
 @click.command()

@@ -19,8 +19,7 @@ from ..files.limits import VARIABLE, limits_of
 from ..files.writing import require_place
 from ..model.errors import DEBUG, BenchError, ScenarioError, SpecError, TraceError, nearest
 from ..plugins.keeper import LEAST_MIB
-from .progress import progress_bar
-from .saying import say
+from .saying import progress_bar, say
 
 if TYPE_CHECKING:
     from ..reports.notebook import Compared

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .github import append_summary, inside_actions, opened_summary, quoted_output, workflow_commands
-from .progress import Show, progress_bar
-from .saying import obey, say
+from .saying import Show, obey, progress_bar, say
 
 if TYPE_CHECKING:
     from ..model import Comparison
@@ -50,7 +49,7 @@ def finish(
     from ..comparison.judging import conclude
     from ..reports import REPLAY_LIMIT
     from ..reports.blocks import Prose
-    from ..reports.scenarios_table import scenarios_blocks
+    from ..reports.figures import scenarios_blocks
     from ..reports.text import TERMINAL_PANELS, WIDTH, drawn, terminal_text
 
     panels = TERMINAL_PANELS if shown is None else shown

@@ -12,8 +12,7 @@ from ..model import Against, Baseline, Comparison, MetricInfo, Row, Signature
 from ..model.errors import ResultsError
 from ..text.wording import NOT_MEASURED, counted, exact, listed, moved
 from .baselines import accepted_from, baseline_bytes, stale_reasons
-from .judging import judge, judged, needs_baseline, unstable_on
-from .loosened import loosened
+from .judging import judge, judged, loosened, needs_baseline, unstable_on
 from .rows import summary_row
 
 MOST_CASES = 10

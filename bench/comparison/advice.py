@@ -112,9 +112,9 @@ class Advice:
 
     `outcome` is `ship`, `keep` (what is run today) or `nobody` (`subject` None). `word` is the verdict on the subject. `sure`: the subject surely
     costs less than what is run today. `could_miss`: with so few tasks a large loss in fewer than one task of so many could have been missed; 0 for
-    none. `alternative` is the cheapest other one that qualifies and is no reference (what is run today is none here), a second statement, with its
-    own `alternative_word`. `nearest` is the published experiment that is nearest to the subject (of an alternative, where today's stays); None for
-    no public evidence.
+    none. `alternative` is the cheapest other one that qualifies, acted and is no reference (what is run today is none here), a second statement,
+    with its own `alternative_word`. `nearest` is the published experiment that is nearest to the subject (of an alternative, where today's stays);
+    None for no public evidence.
 
     `cache` is that of the prices (None: tokens, which know no cache), `elsewhere` the advice in the other economy where that names another strategy.
     `headroom` is None where what is run today, or perfect foresight, has no price. `unknown_prompts` counts cases whose recording does not tell

@@ -31,9 +31,8 @@ from .advice import (
     Unchecked,
 )
 from .published import nearest
-from .rows import NOTHING
+from .rows import NOTHING, Total, over_tasks, tasks, total
 from .sure import Saving, chance, corrected
-from .totals import Total, over_tasks, tasks, total
 
 NEVER = ("drop_all", "clairvoyant", "floor")
 """The references that say what is possible and cannot be shipped: nothing is kept, or the future is read."""
@@ -337,6 +336,7 @@ class _Rule:
         subject = next(sure, today) if today is not None else next(iter(others), None)
         told = [case.recording for case in self.comparison.cases]
         rest = [item for item in able_ones if item != subject and item.strategy != KEEPS_ALL]
+        rest.sort(key=lambda item: item.never_acted)  # what never acted is what is run today
         alternative = None if subject is None else next(iter(rest), None)
         spoken_of = subject if subject != today else alternative
         advice = Advice(

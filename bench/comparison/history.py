@@ -121,16 +121,16 @@ def subjects(path: Path) -> dict[str, str]:
         return msgspec.convert(dict(found), dict[str, str])
 
 
-def moments(path: Path, title: str, metric: str | None = None) -> tuple[Moment, ...]:
-    """The values over all cases of the runs of one scenario, oldest first: every metric, or one. No such run: none.
+def moments(path: Path, title: str) -> tuple[Moment, ...]:
+    """The values over all cases of the runs of one scenario, oldest first. No such run: none.
 
     Raises ResultsError as `keeping` does, and where the file does not exist.
     """
     with _open(path) as connection:
-        return _moments(connection, path, title, metric)
+        return _moments(connection, path, title)
 
 
-def _moments(connection: sqlite3.Connection, path: Path, title: str, metric: str | None = None) -> tuple[Moment, ...]:
+def _moments(connection: sqlite3.Connection, path: Path, title: str) -> tuple[Moment, ...]:
     runs = connection.execute(
         "SELECT run, commit_sha, dirty, at, signature FROM runs WHERE title = ? ORDER BY run", (title,)
     ).fetchall()
@@ -143,8 +143,8 @@ def _moments(connection: sqlite3.Connection, path: Path, title: str, metric: str
     }
     scores = connection.execute(
         "SELECT run, strategy, metric, value FROM scores JOIN runs USING (run) WHERE title = ? AND case_id = '' "
-        "AND (? IS NULL OR metric = ?) ORDER BY run, strategy, metric",
-        (title, metric, metric),
+        "ORDER BY run, strategy, metric",
+        (title,),
     )
     found = [{**told[run], "strategy": name, "metric": of, "value": value} for run, name, of, value in scores]
     kept = msgspec.convert(found, tuple[Moment, ...])  # SQLite keeps any type in any column

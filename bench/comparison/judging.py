@@ -312,3 +312,63 @@ def conclude(comparisons: Sequence[Comparison]) -> Conclusion:
 def measured_anything(comparison: Comparison) -> bool:
     """True if any declared strategy has any value over all cases."""
     return any(row.finite is not None and row.strategy in comparison.strategies for row in comparison.summary)
+
+
+# ---------------------------------------------------------------- gates held against the gates of before
+
+
+def rule_text(rule: GateRule) -> str:
+    """A gate as one clause.
+
+    >>> rule_text(GateRule(metric="needed.recall", strategy="mine", settings={"max_drop": "1%"}))
+    "needed.recall of mine: max_drop = '1%'"
+    """
+    settings = ", ".join(f"{key} = {value!r}" for key, value in rule.settings.items())
+    return f"{rule.metric} of {rule.strategy}: {settings}{' (worst case)' if rule.over == 'worst_case' else ''}"
+
+
+def loosened(now: Sequence[GateRule], then: Sequence[GateRule], strategies: Sequence[str]) -> Iterator[str]:
+    """A clause on each gate of before that no present gate replaces. A gate replaces one of its kind that is about the same metric, about no
+    strategy more, and allows no less.
+
+    >>> before, after = (GateRule(metric="m", settings={"max_drop": limit}) for limit in ("1%", "99%"))
+    >>> list(loosened([after], [before], ["mine"])), list(loosened([before], [after], ["mine"]))
+    (["the gate on m of *: max_drop = '1%' is now max_drop = '99%'"], [])
+    """
+    for rule in then:
+        alike = [one for one in now if (one.metric, one.gate, one.over) == (rule.metric, rule.gate, rule.over)]
+        for name in [name for name in strategies if fnmatchcase(name, rule.strategy)] or [rule.strategy]:
+            here = [one for one in alike if fnmatchcase(name, one.strategy)]
+            limits = rule.settings.items()
+            if any(
+                all(key in one.settings and _no_looser(key, one.settings[key], limit) for key, limit in limits)
+                for one in here
+            ):
+                continue
+            if here:
+                is_now = listed(
+                    [", ".join(f"{key} = {value!r}" for key, value in one.settings.items()) for one in here]
+                )
+                yield f"the gate on {rule_text(rule)} is now {is_now}"
+            else:
+                left = "is gone" if not alike else f"no longer judges {name}"
+                yield f"the gate on {rule_text(rule)} {left}"
+            break
+
+
+def _no_looser(key: str, now: Any, then: Any) -> bool:
+    """True if a limit is the same, or on the strict side by its name (`max…`, `min…`)."""
+    one, other = _number(now), _number(then)
+    if now == then or one is None or other is None or one[1] != other[1]:
+        return bool(now == then)
+    return (key.startswith("max") and one[0] <= other[0]) or (key.startswith("min") and one[0] >= other[0])
+
+
+def _number(limit: Any) -> tuple[float, bool] | None:
+    """A limit as a number, and True where it is a share; None for anything else."""
+    if isinstance(limit, int | float):
+        return float(limit), False
+    try:
+        return float(str(limit).strip().removesuffix("%")), str(limit).strip().endswith("%")
+    except ValueError:
+        return None

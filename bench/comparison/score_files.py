@@ -14,8 +14,8 @@ from ..metrics import metrics
 from ..model import Against, Case, Comparison, Failure, GateRule, RecordingShown, Row, RunShown, Signature, Verdict
 from ..model.errors import ResultsError, one_line
 from .baselines import accepted_from, signature_from
+from .intervals import require_comparable
 from .judging import check
-from .pairs import require_comparable
 from .rows import NOTHING
 
 _RAISED = re.compile(r"strategy raised(?: in (\w{1,99}))?(?: at step (\d{1,18}))?: (.*)", re.DOTALL)

@@ -11,11 +11,10 @@ import msgspec
 from ..model import Comparison, Economy, Tuning
 from .advice import NOISE_FLOOR, RUN_TODAY, Advice, Candidate, Choice
 from .decision import OTHER, decide, slots_of
+from .intervals import deltas
 from .judging import check, needs_baseline
-from .pairs import deltas
 from .published import nearest
-from .rows import summarized
-from .totals import tasks
+from .rows import summarized, tasks
 
 FEWEST = 6
 """The tasks that each half needs at least: of fewer nothing is sure."""

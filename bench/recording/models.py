@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from ..model import compact_json
 from ..model.errors import SpecError, StrategyError, TraceError, one_line
-from ..strategies.cassettes import RecordedAnswer
+from ..strategies.own_calls import RecordedAnswer
 from ..traces.documents import Document, Node
 from ..traces.parts import Unread
 from ..traces.requests import answer_of

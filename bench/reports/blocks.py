@@ -326,6 +326,15 @@ def by_strategy(
     return Table((Column("strategy"), *(number(title) for _, title in known)), rows, caption)
 
 
+def by_metric(comparison: Comparison, heads: Mapping[str, Cell], case: str | None = None) -> Table:
+    """A row for each metric with its head, a column for each strategy: over all cases, or of one."""
+    rows = tuple(
+        (head, *(measured(comparison.row(name, metric, case)) for name in comparison.everyone))
+        for metric, head in heads.items()
+    )
+    return Table((Column("metric"), *(number(name, strategy=name) for name in comparison.everyone)), rows)
+
+
 # ---------------------------------------------------------------- numbers as text
 
 

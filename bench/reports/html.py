@@ -18,9 +18,9 @@ from ..model import Comparison, Verdict
 from ..text.wording import visible
 from . import NOTHING, PanelBlocks, Section, renderer
 from .blocks import OUTCOMES
+from .figures import scenarios_sentence, scenarios_table
 from .html_blocks import BlocksHtml, inert_json
 from .page_parts import Glossary, breakable, table_html
-from .scenarios_table import scenarios_sentence, scenarios_table
 from .words import in_words, told
 
 if TYPE_CHECKING:

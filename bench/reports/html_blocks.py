@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..model import Kept, Rows, Span
@@ -94,7 +94,7 @@ class BlocksHtml:
             case SideBySide():
                 return self._side_by_side(block)
             case Fold():
-                return f"<details><summary>{shown(block.title)}</summary>\n{self._all(block.blocks)}</details>\n"
+                return f"<details><summary>{shown(block.title)}</summary>\n{''.join(map(self._block, block.blocks))}</details>\n"
             case Beside():
                 return f'<div class="beside">{"".join(f"<div>{self._block(inner)}</div>" for inner in block.blocks)}</div>\n'
             case Path():
@@ -105,9 +105,6 @@ class BlocksHtml:
                 return f'<h4>{shown(block.title)}</h4><pre tabindex="0">{shown(block.text)}</pre>\n'
             case Cases():
                 return "".join(self._cases(block))
-
-    def _all(self, blocks: Iterable[Block]) -> str:
-        return "".join(map(self._block, blocks))
 
     def _chart(self, chart: Chart) -> str:
         """The drawing, its sentence, and the numbers of a line chart; those of a scatter are in the table beside it."""

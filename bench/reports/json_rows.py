@@ -44,6 +44,10 @@ def json_rows(sections: Sequence[Section]) -> Iterator[str]:
         found = ((section.name, row) for section in sections for row in rows(section.comparison))
         return ({"scenario": name, **row} if several else row for name, row in found)
 
+    def of_runs(items: Callable[[RunShown], Iterable[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+        """What every run says of itself, each with its strategy and case."""
+        return lines(lambda comparison: (run | item for run, shown in _runs(comparison) for item in items(shown)))
+
     def each(field: str) -> list[str]:
         return list(dict.fromkeys(name for section in sections for name in getattr(section.comparison, field)))
 
@@ -61,17 +65,19 @@ def json_rows(sections: Sequence[Section]) -> Iterator[str]:
         "verdicts": lines(_verdicts),
         "deltas": lines(lambda comparison: map(_plain, comparison.deltas)),
         "summary": lines(lambda comparison: map(row_fields, comparison.summary)),
-        "rows": lines(lambda comparison: map(row_fields, filter(_says_something, comparison.rows))),
+        "rows": lines(lambda comparison: (row_fields(row) for row in comparison.rows if row.value is not None or row.reason != NOTHING)),
         "marks": lines(_marks),
-        "failures": lines(_failures),
-        "unstable": lines(_unstable),
+        "failures": of_runs(lambda run: [] if run.failure is None else [_plain(run.failure)]),
+        "unstable": of_runs(lambda run: [] if run.unstable_at is None else [{"step": run.unstable_at}]),
         "own_words": lines(_own_words),
-        "altered_words": lines(
-            lambda comparison: (run | _plain(item) for run, shown in _runs(comparison) for item in shown.altered_words)
+        "altered_words": of_runs(lambda run: map(_plain, run.altered_words)),
+        "rules_missing": of_runs(
+            lambda run: ({"step": call.step, "rules": list(call.rules_missing)} for call in run.window.curve if call.rules_missing)
         ),
-        "rules_missing": lines(_rules_missing),
-        "skipped": lines(_skipped),
-    }
+        "skipped": lines(
+            lambda comparison: ({"path": path, "reason": reason, "damaged": path in comparison.damaged} for path, reason in comparison.skipped)
+        ),
+    }  # fmt: skip
     yield "{\n"
     for number, (key, value) in enumerate(document.items()):
         yield (",\n" if number else "") + f"{_line(key)}: "
@@ -89,10 +95,6 @@ def _list(items: Iterator[dict[str, Any]]) -> Iterator[str]:
         yield f"{before}{_line(item)}"
         before = ",\n"
     yield "\n]" if before == ",\n" else "[]"
-
-
-def _says_something(row: Row) -> bool:
-    return row.value is not None or row.reason != NOTHING
 
 
 def _line(value: Any) -> str:
@@ -120,33 +122,10 @@ def _own_words(comparison: Comparison) -> Iterator[dict[str, Any]]:
         yield {"strategy": name, "text": text, "count": count}
 
 
-def _rules_missing(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """Each prompt that lacks standing instructions, with the first of these."""
-    for run, shown in _runs(comparison):
-        for call in shown.window.curve:
-            if call.rules_missing:
-                yield run | {"step": call.step, "rules": list(call.rules_missing)}
-
-
-def _skipped(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    for path, reason in comparison.skipped:
-        yield {"path": path, "reason": reason, "damaged": path in comparison.damaged}
-
-
 def _runs(comparison: Comparison) -> Iterator[tuple[dict[str, Any], RunShown]]:
     for case in comparison.cases:
         for name, run in case.runs.items():
             yield {"strategy": name, "case": case.id}, run
-
-
-def _failures(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """Each run in which a strategy raised: the place, and the error."""
-    return (named | _plain(run.failure) for named, run in _runs(comparison) if run.failure is not None)
-
-
-def _unstable(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """Each run in which a strategy gave something else when the case was replayed again, with the first step where it did."""
-    return (named | {"step": run.unstable_at} for named, run in _runs(comparison) if run.unstable_at is not None)
 
 
 def row_fields(row: Row) -> dict[str, Any]:

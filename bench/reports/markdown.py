@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ..text.wording import counted, listed, visible
 from . import NOTHING, PanelBlocks, Section, failed, renderer
 from .blocks import Block, Cell, Excerpt, Figures, Fold, Prose, Simple, Table, simple
-from .scenarios_table import scenarios_sentence, scenarios_table
+from .figures import scenarios_sentence, scenarios_table
 
 MAX_CHARS = 60_000
 """A pull-request comment on GitHub holds 65,536 characters (a job summary more); panels that would go beyond are named instead of shown."""

@@ -12,7 +12,7 @@ from ..model import Comparison
 from ..text.wording import quantity, visible
 from . import NOTHING, PanelBlocks, Section, build_blocks, failed, renderer
 from .blocks import Block, Cell, Chart, Column, Excerpt, Figures, Fold, Prose, Simple, Table, Tone, simple
-from .scenarios_table import scenarios_blocks
+from .figures import scenarios_blocks
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,8 +10,7 @@ import msgspec
 
 from ..comparison.accepting import earlier_values
 from ..comparison.baselines import read_baseline, stale_metrics
-from ..comparison.judging import parse_rule, require_known, rules_on
-from ..comparison.loosened import loosened
+from ..comparison.judging import loosened, parse_rule, require_known, rules_on
 from ..files.cache import Cache
 from ..model import Against, Baseline, Comparison, GateRule
 from ..model.errors import ResultsError, SpecError
@@ -21,8 +20,7 @@ from ..strategies.earlier import Earlier
 from ..strategies.sweeps import Declared
 from ..traces import Loaded, TraceSource
 from .engines import Engine
-from .given import ScenarioTraces
-from .scenario import Scenario
+from .scenario import Scenario, ScenarioTraces
 from .since import JudgeThen
 
 REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")

@@ -11,8 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from ..comparison.judging import parse_rule, rules_on
-from ..comparison.loosened import loosened
+from ..comparison.judging import loosened, parse_rule, rules_on
 from ..files.limits import read_regular
 from ..model import GateRule
 from ..model.errors import BenchError, ScenarioError, TraceError, one_line

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from heapq import heappush, heappushpop
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
+from ..comparison.intervals import deltas
 from ..comparison.judging import check as check
-from ..comparison.pairs import deltas
 from ..comparison.rows import ordered, summarized
 from ..comparison.tuning import judged_apart
 from ..evidence.of_run import RunEvidence
@@ -50,10 +52,17 @@ from ..version import VERSION
 from .cache import CaseCache
 from .case import Measuring, OracleCosts, replayed, scored
 from .engines import Engine, Task, cases as measured_cases, processes
-from .given import ScenarioTraces, traces_given, unread_labels
 from .job import REFERENCES, Job, Progress, Running, Times, against_of, baseline_of, rules_of
-from .opened import bounded
-from .scenario import Scenario, cache_named, declared_at, read_scenario, share_of
+from .scenario import (
+    Scenario,
+    ScenarioTraces,
+    cache_named,
+    declared_at,
+    read_scenario,
+    share_of,
+    traces_given,
+    unread_labels,
+)
 from .since import judge_at, orphaned
 
 YARDSTICK = "keep_all"
@@ -329,3 +338,37 @@ def _signature(
         model=plan.model or "",
         code={spec: sha for item in strategies for spec, sha in item.code.items()},
     )
+
+
+# ---------------------------------------------------------------- the cases that a report opens
+
+
+OPENED = 200
+"""The most cases whose prompts and results are held."""
+
+
+def bounded(cases: Iterable[Case], most: int = OPENED) -> list[Case]:
+    """All cases, in the order of their names. Where they are more, only so many keep prompts and results, and the others are `abridged`.
+
+    Kept are equal parts of those on which most strategies failed, that lost most, whose recordings are largest, and of a sample. Which they are
+    does not depend on the order in which cases come.
+    """
+    found: list[Case] = []
+    wanted: list[int] = []
+    heaps: tuple[list[tuple[float, str, int]], ...] = ([], [], [], [])
+    for number, case in enumerate(cases):
+        found.append(case)
+        wanted.append(len(heaps))
+        drawn = hashlib.sha256(case.id.encode("utf-8", "replace")).hexdigest()
+        failed = sum(run.failure is not None for run in case.runs.values())
+        weights = (failed, case.results_needed + case.results_damaged / 1e6, case.recording.counted_tokens, 0)
+        for heap, weight in zip(heaps, weights, strict=True):
+            item = (float(weight), drawn, number)
+            if len(heap) < max(1, most // len(heaps)):
+                heappush(heap, item)
+                continue
+            _, _, least = heappushpop(heap, item)
+            wanted[least] -= 1
+            if not wanted[least]:
+                found[least] = msgspec.structs.replace(found[least], prompts=b"", results=(), abridged=True)
+    return sorted(found, key=lambda case: case.id)

@@ -11,7 +11,7 @@ import bench
 from bench.model import ModelTurn, Source, ToolResult, Trace, Usage, UserTurn
 from bench.model.errors import BenchError, ResultsError, ScenarioError, SpecError
 from bench.reports import rendered
-from bench.strategies.cassettes import Cassette
+from bench.strategies.own_calls import Cassette
 
 CHAT = [{"role": "user", "content": "go"}, {"role": "assistant", "content": "run_7"}]
 

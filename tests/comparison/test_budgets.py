@@ -10,8 +10,8 @@ from handmade import opened, shell
 from hypothesis import given, strategies as st
 
 import bench
-from bench.comparison.budgets import budget_ranks
 from bench.comparison.judging import parse_rule
+from bench.comparison.sweeps import budget_ranks
 from bench.model import GateRule
 from bench.model.errors import ScenarioError, SpecError
 from bench.reports import rendered

@@ -8,7 +8,7 @@ from handmade import SMALL, opened, result, shell
 from hypothesis import given, strategies as st
 
 import bench
-from bench.comparison.pairs import deltas, require_comparable
+from bench.comparison.intervals import deltas, require_comparable
 from bench.model import MetricInfo, ModelTurn, Row, Signature
 from bench.model.errors import BenchError, ResultsError, ScenarioError, SpecError
 from bench.run.job import REFERENCES

@@ -102,9 +102,18 @@ def test_who_never_acted_is_told_so():
     idle = msgspec.structs.replace(built, cases=tuple(msgspec.structs.replace(case, runs=runs) for case in built.cases))
     decision = decide(idle)
     assert [decision.word(decision.candidate(name)) for name in ("idle", "level")] == ["never acted here", "same cost"]
-    assert decision_sentence(decision) == (
+    assert decision_sentence(decision) == "Keep what you run: the best alternative, level, costs as much as today."
+    alone = msgspec.structs.replace(idle, strategies=("idle",))
+    assert decision_sentence(decide(alone)) == (
         "Keep what you run: idle, the best alternative, never acted: same prompts as recorded."
     )
+
+
+def test_keeping_everything_is_never_the_alternative():
+    kept = decided(keep_all=strategy(0.9995))
+    assert (kept.advice.outcome, kept.advice.alternative) == ("keep", None)
+    shipped = decided(keep_all=strategy(0.7), a=strategy(0.5))
+    assert (shipped.advice.named, shipped.advice.alternative.strategy) == ("a", "recorded")
 
 
 def test_limits_are_means_over_tasks_and_a_recording_counts_once():

@@ -6,17 +6,17 @@ import json
 import re
 import xml.etree.ElementTree as ET
 
+import msgspec
 import pytest
 from decided import ALL, INFOS, TODAY, UNMEASURED, comparison, decided, spread, strategy
 from hypothesis import given, strategies as st
 
 from bench.comparison.decision import decide
-from bench.model import Row
+from bench.model import Row, RunShown
 from bench.reports import build_blocks, rendered
 from bench.reports.decision_sentence import advice_text, asked_text, decision_notes, decision_sentence, statements
-from bench.reports.figures import figures
+from bench.reports.figures import figures, scenarios_table
 from bench.reports.notebook import Compared
-from bench.reports.scenarios_table import scenarios_table
 from bench.reports.text import terminal_text
 
 SLIPS = [0.2] + [0.0] * 7
@@ -101,6 +101,44 @@ def test_a_price_that_can_only_be_higher_says_so():
     low = Row(strategy="", metric="", case="", value=0.5, unit="", n=1, high=0.7)
     built = comparison({"recorded": TODAY, "keep_all": ALL, "a": strategy([low] * 8)})
     assert figures(built).items[1].answer == "at least $0.50"
+
+
+def test_where_today_stays_the_third_figure_says_what_tempts_and_why_not():
+    def third(**values):
+        item = figures(comparison({"recorded": TODAY, "keep_all": strategy(0.2, 0.9), **values})).items[2]
+        return item.question, item.answer, item.said
+
+    asked = "What is cheaper, and why not?"
+    refused = "Refused: 30% of its turns would have missed something, above 5%."
+    assert third(a=strategy(0.1, 0.3), b=strategy(0.2, 0.4)) == (asked, "a: 90% less", (refused,))
+    assert third(a=strategy([0.5] * 6 + [1.5, 0.5])) == (
+        asked, "a: 37.5% less", ("Not sure: cheaper on 7 of 8 runs.",),
+    )  # fmt: skip
+    assert third(a=strategy(1.5)) == (asked, "nothing", ("Nothing that was compared costs less than what you run.",))
+
+
+def test_strategies_that_never_acted_are_one_line_below_the_table():
+    built = comparison(
+        {"recorded": TODAY, "keep_all": ALL, **{name: strategy(1.0) for name in "abc"}, "d": strategy(1.2)}
+    )
+    runs = {name: RunShown(same_prompts=name in "abc") for name in (*"abcd", "recorded", "keep_all")}
+    built = msgspec.structs.replace(
+        built, cases=tuple(msgspec.structs.replace(case, runs=runs) for case in built.cases)
+    )
+    text = terminal_text(built, ["ranking"])
+    assert "3 never acted here (same prompts as recorded), so they cost as much as today: a, b, c." in text
+    assert [row[0].text for row in build_blocks(built, ["ranking"])[0].blocks[2].blocks[0].rows] == [
+        "recorded",
+        "d",
+        "keep_all",
+    ]
+
+
+def test_a_strategy_that_forgets_what_is_far_back_is_hollow_in_the_chart():
+    built = comparison({"recorded": TODAY, "keep_all": ALL, "far": strategy(0.5, far=0.5), "near": strategy(0.6)})
+    chart = build_blocks(built, ["ranking"])[0].blocks[2].blocks[1]
+    assert {point.series for point in chart.points if point.mark} == {"far"}
+    assert "keeps less than 90% of what was needed from far back" in chart.text
 
 
 money = st.floats(0.1, 10).map(lambda value: round(value, 2))

@@ -46,7 +46,7 @@ def test_what_was_kept_comes_back_in_order_with_its_commit(tmp_path):
     title = comparison().title
     assert titles(path) == (title,)
     assert subjects(path) == {FIRST.sha: "first", SECOND.sha: "second"}
-    cut = [item for item in moments(path, title, "cost.prompt_tokens") if item.strategy == "cut"]
+    cut = [item for item in moments(path, title) if (item.strategy, item.metric) == ("cut", "cost.prompt_tokens")]
     assert [(item.run, item.commit, item.dirty, item.at, item.value, item.changed) for item in cut] == [
         (1, FIRST.sha, False, "2026-11-21T05:00:00+00:00", 1500.0, ()),
         (2, SECOND.sha, True, "2026-11-21T05:00:00+00:00", 1400.0, ()),

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from bench.comparison.intervals import FEWEST, Pair, Swaps, certainty
-from bench.comparison.pairs import deltas
+from bench.comparison.intervals import FEWEST, Pair, Swaps, certainty, deltas
 from bench.model import MetricInfo, Row
 from bench.reports.blocks import change
 

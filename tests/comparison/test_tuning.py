@@ -12,7 +12,7 @@ from decided import INFOS, comparison
 from handmade import opened, shell
 
 from bench.cli import main
-from bench.comparison.pairs import deltas
+from bench.comparison.intervals import deltas
 from bench.comparison.tuning import Tuned, judged_apart, part_of, tuned_of
 from bench.model import Comparison
 from bench.reports.decision_sentence import tuned_sentence

@@ -12,7 +12,7 @@ from measured import dependencies_of, needs_of, run_of, value
 
 from bench.evidence.oracle import Bundle, Need, given_up, may_miss
 from bench.model import ModelTurn
-from bench.strategies.documents.floor import densest
+from bench.strategies.documents.clairvoyant import densest
 from bench.text.texts import FactsHeld, Texts, longer_holding
 
 SHARES = (0.90, 0.95, 0.99, 1.0)

@@ -20,7 +20,7 @@ from bench.recording.redaction import redacted
 from bench.recording.shape import shape_only
 from bench.run.scenario import read_scenario
 from bench.strategies import parse_strategy
-from bench.strategies.cassettes import Cassette, RecordedAnswer
+from bench.strategies.own_calls import Cassette, RecordedAnswer
 from bench.traces.formats.native import encode_trace
 
 from .mutations import mutated

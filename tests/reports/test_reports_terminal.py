@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from bench.model import Comparison
 from bench.reports import REPLAY_LIMIT, build_blocks, rendered, sections
 from bench.reports.blocks import MOST_CASES, Cases, Cell, Column, Fold, Prose, Table
-from bench.reports.scenarios_table import scenarios_blocks
+from bench.reports.figures import scenarios_blocks
 from bench.reports.text import drawn, heading, terminal_text
 
 WIDTHS = (60, 80, 100, 140)

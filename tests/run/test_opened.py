@@ -7,7 +7,7 @@ import random
 import msgspec
 
 from bench.model import Case, Failure, RecordingShown, ResultShown, RunShown
-from bench.run.opened import bounded
+from bench.run.verbs import bounded
 
 
 def case(number: int) -> Case:

@@ -20,8 +20,7 @@ from bench.model import ModelTurn, Run, Trace
 from bench.model.errors import SpecError, StrategyError
 from bench.recording.models import Hosts, address_of
 from bench.strategies import parse_strategy
-from bench.strategies.cassettes import Cassette, RecordedAnswer
-from bench.strategies.own_calls import recording_from
+from bench.strategies.own_calls import Cassette, RecordedAnswer, recording_from
 from bench.traces.formats.native import encode_trace
 
 SUMMARY = """

@@ -21,8 +21,7 @@ from bench.plugins.registry import build
 from bench.recording.models import Hosts
 from bench.replayer.loop import replay
 from bench.strategies import compose
-from bench.strategies.cassettes import Cassette, RecordedAnswer
-from bench.strategies.own_calls import recording_from
+from bench.strategies.own_calls import Cassette, RecordedAnswer, recording_from
 from bench.traces.formats.native import encode_trace
 
 # ---------------------------------------------------------------- recorded

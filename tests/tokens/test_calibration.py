@@ -14,7 +14,7 @@ from recorded_usage import session, with_usage, without_usage
 
 from bench import compare, load, run_scenario
 from bench.cli import main
-from bench.comparison.pairs import require_comparable
+from bench.comparison.intervals import require_comparable
 from bench.evidence.of_trace import TraceEvidence
 from bench.model import Counting, ModelTurn, ToolCall, Trace, Usage
 from bench.model.errors import ResultsError, ScenarioError

@@ -14,7 +14,7 @@ from bench.comparison.baselines import read_baseline
 from bench.comparison.history import moments, titles
 from bench.comparison.score_files import read_scores
 from bench.model.errors import BenchError
-from bench.strategies.cassettes import Cassette
+from bench.strategies.own_calls import Cassette
 
 OLD = Path(__file__).parents[1] / "data" / "old"
 READ = {

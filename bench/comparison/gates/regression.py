@@ -11,8 +11,8 @@ from typing import Any
 from ...model import Comparison, GateRule, MetricInfo, Row, Verdict
 from ...text.wording import counted, exact, interval, moved
 from ..baselines import SharedCases, shared_cases
+from ..intervals import change
 from ..judging import ROUNDING, gate, losses_on, why_not
-from ..pairs import change
 from ..rows import NOTHING, combine
 
 ACCEPT = "accept the change with --update-baseline"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...comparison.baselines import shared_cases, stale_reasons
 from ...comparison.history import moves
-from ...comparison.pairs import change
+from ...comparison.intervals import change
 from ...comparison.rows import combine
 from ...model import Baseline, Comparison, Delta, MetricInfo, Moment
 from ...text.wording import counted, quantity

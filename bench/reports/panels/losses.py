@@ -26,12 +26,13 @@ from ..blocks import (
     Prose,
     SideBySide,
     Table,
+    by_metric,
     by_strategy,
     measured,
     number,
     table_of,
 )
-from ..window_charts import window_chart
+from ..charts import window_chart
 from ..words import CALL, FAULTS, LOST, NEEDED
 
 KEPT = {
@@ -209,13 +210,8 @@ def _detail(comparison: Answered, case: Case) -> tuple[Block, ...]:
 def _numbers(comparison: Comparison, case: Case) -> Block:
     if len(comparison.rows) > MAX_CELLS:
         return Prose("All numbers of this case are in the CSV and JSON reports.", "muted")
-    everyone = comparison.everyone
-    rows = tuple(
-        (Cell(metric), *(measured(comparison.row(name, metric, case.id)) for name in everyone))
-        for metric in sorted(comparison.metrics)
-    )
-    columns = (Column("metric"), *(number(name, strategy=name) for name in everyone))
-    return Fold("Every number of this case", (Table(columns, rows),))
+    heads = {metric: Cell(metric) for metric in sorted(comparison.metrics)}
+    return Fold("Every number of this case", (by_metric(comparison, heads, case.id),))
 
 
 # ---------------------------------------------------------------- the worst results, and why

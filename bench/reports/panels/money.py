@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from ...comparison.advice import Candidate
-from ...comparison.totals import tasks
+from ...comparison.rows import tasks
 from ...comparison.tuning import FEWEST
 from ...model import Spent
 from ...plugins.how_to import how_to, place_of

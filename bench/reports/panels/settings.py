@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...comparison.budgets import COST, BudgetRank, budget_ranks
 from ...comparison.decision import FAR, RECALL
-from ...comparison.sweeps import Setting, Sweep, sweeps
+from ...comparison.sweeps import COST, BudgetRank, Setting, Sweep, budget_ranks, sweeps
 from ...text.wording import counted, listed, quantity
 from .. import panel
 from ..answered import Answered

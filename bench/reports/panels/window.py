@@ -22,7 +22,7 @@ from ..blocks import (
     strategy,
     table_of,
 )
-from ..window_charts import window_chart
+from ..charts import window_chart
 
 MAX_CASES = 4
 COST, RECALL, FAULTS = "cost.prompt_tokens", "needed.recall", "needed.faults"

@@ -10,10 +10,9 @@ from ...model import Message, compact_json, lines_of
 from ...model.errors import StrategyError
 from ...plugins.registry import file_beside, register
 from ...text.facts import find_facts
-from ..cassettes import Cassette
 from ..histories import Count
 from ..messages import own_calls
-from ..own_calls import CASSETTE, current, is_recording
+from ..own_calls import CASSETTE, Cassette, current, is_recording
 
 
 @register("writer", "extractive")
@@ -93,7 +92,7 @@ class ModelWriter:
     Source: 002 Current Behavior; OpenAI API reference, "Create chat completion"; Anthropic API reference, "Messages"
 
     >>> import tempfile
-    >>> from bench.strategies.cassettes import RecordedAnswer
+    >>> from bench.strategies.own_calls import RecordedAnswer
     >>> told = [Message(role="user", text="Count the walls of Level 2.", kind="user")]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     kept = Cassette(file_beside(f"{folder}/kept.jsonl"), "kept.jsonl", may_be_missing=True)
