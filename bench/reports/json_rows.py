@@ -45,7 +45,7 @@ def json_rows(sections: Sequence[Section]) -> Iterator[str]:
         return ({"scenario": name, **row} if several else row for name, row in found)
 
     def of_runs(items: Callable[[RunShown], Iterable[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
-        """What every run says of itself, each with its strategy and case."""
+        """The statements of every run about itself, each with its strategy and case."""
         return lines(lambda comparison: (run | item for run, shown in _runs(comparison) for item in items(shown)))
 
     def each(field: str) -> list[str]:
