@@ -12,7 +12,7 @@ from bench.tokens.fitting import Constant
 DECIDE = {
     # what is called a difference, a way of counting, a compaction, a habit, a span, a kept task
     "comparison.intervals": {"FEWEST": 6, "EXACT_UP_TO": 12, "DRAWN": 2_000, "ONE_IN": 20, "ROUNDING": 1e-12},
-    "comparison.pairs": {"NOISE_FLOOR": 0.001},
+    "comparison.advice": {"NOISE_FLOOR": 0.001},
     "comparison.decision": {"ROUNDING": 1e-9},
     "metrics.facts": {"COLLAPSED": 0.5},
     "metrics.routing_loops": {"REPEATS": 3},
