@@ -33,7 +33,7 @@ def maker(more):
     return made
 made = maker(1)
 """
-FILES = ("metrics/needed.py", "comparison/pairs.py", "comparison/gates/limits.py", "evidence/pricing.py")
+FILES = ("metrics/needed.py", "comparison/sure.py", "comparison/gates/limits.py", "evidence/pricing.py")
 
 
 @pytest.fixture
