@@ -65,8 +65,13 @@ class Place:
 
     def borrowed_modules(self) -> list[str]:
         """The modules that come from the repository as it is now, and not from the revision."""
-        files = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
-        return [name for name, file in files.items() if file and name != "__main__" and self.of_then(file) != file]
+        if self.top is None:
+            return []
+        files = {name: file for name, module in sys.modules.items() if (file := getattr(module, "__file__", None))}
+        folders = {folder: os.path.realpath(folder) for folder in set(map(os.path.dirname, files.values()))}
+        near = {folder for folder, real in folders.items() if Path(real).is_relative_to(self.top)}
+        found = {name: file for name, file in files.items() if os.path.dirname(file) in near or os.path.islink(file)}
+        return [name for name, file in found.items() if name != "__main__" and self.of_then(file) != file]
 
     def require_then(self) -> None:
         """Raise SpecError where code of the revision used what is not of the revision."""

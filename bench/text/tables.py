@@ -13,9 +13,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from .decode import SCALARS
+from .decode import SCALARS, NothingParsed, parse_json
 from .texts import Remembered
 
 Key = tuple[str, ...]
@@ -157,13 +158,21 @@ def _row(columns: Sequence[str], cells: Sequence[str], names: Names) -> Row:
             inner = into.setdefault(key, {})
             into = inner if isinstance(inner, dict) else {}
         into[last] = read_cell(text)
+        if text[0] in "{[":
+            with suppress(NothingParsed):
+                into[last] = parse_json(text)
     return row
 
 
 def _fields(line: str, delimiter: str) -> list[str]:
-    """The cells of a line of CSV; one in quotes that would otherwise read as something else keeps them, so that its type is kept."""
+    """The cells of a line of CSV; one in quotes that would otherwise read as something else keeps them, so that its type is kept. Containers as
+    JSON need no quotes around them.
+    """
     if '"' not in line:
         return line.split(delimiter)
+    if delimiter == "," and ("{" in line or "[" in line):
+        with suppress(ValueError, RecursionError):
+            return [f'"{cell}"' if isinstance(cell, str) else json.dumps(cell) for cell in json.loads(f"[{line}]")]
     cells: list[str] = []
     position = 0
     while position <= len(line):
