@@ -8,6 +8,11 @@ PIP_INSTALL := $(BIN)/python -m pip install --no-compile --quiet --disable-pip-v
 LOCKED := --constraint constraints.txt
 unexport PYTHONDONTWRITEBYTECODE # containers set it; every process would compile the bench again
 
+# Tests that fork run apart: beside the modules and the tests of the others a fork takes three times as long. They wait a lot: three at a time.
+FORKING := $(addprefix tests/,cli house plugins run strategies)
+PYTEST := $(BIN)/python -m pytest --dist worksteal
+tested = $(PYTEST) -n 3 $(1) $(FORKING) && $(PYTEST) -n 2 $(1) $(FORKING:%=--ignore=%)
+
 .PHONY: help bench test test-slow test-all kills fuzz mutants lint packages newest lock benchmark example accept-gold docs site record clean
 .DEFAULT_GOAL := help
 
@@ -18,13 +23,13 @@ bench: .venv/.installed ## Replay the shipped traces through the shipped scenari
 	$(BIN)/bench run scenarios/*.toml -o reports/bench.html
 
 test: .venv/.installed-dev ## Run the fast tests on two cores, the examples in docstrings included.
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+	$(call tested,-m "not slow")
 
 test-slow: .venv/.installed-dev ## Run the tests that take seconds each (slow references, kills, large inputs).
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
+	$(call tested,-m slow)
 
 test-all: .venv/.installed-dev ## Run every test.
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(call tested)
 
 kills: .venv/.installed-dev ## Kill runs, imports and recordings 100 times at random moments, and look at what they leave behind.
 	KILLS=100 $(BIN)/python -m pytest -s tests/house/test_kills.py
@@ -45,7 +50,7 @@ packages: .venv/.installed-dev ## Build wheel and source distribution, and try b
 
 newest: .venv/.installed-dev ## Try the newest versions that the bounds of pyproject.toml allow; `make clean` goes back.
 	$(PIP_INSTALL) --upgrade --upgrade-strategy eager --editable '.[dev]'
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(call tested)
 	$(BIN)/python -m mypy --strict bench/
 
 lock: .venv/bin/python ## Write constraints.txt, the versions that tests and CI install, from the newest that the bounds allow.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import signal
@@ -40,7 +41,15 @@ os.environ["BENCH_CACHE"] = "off"  # a test measures what it looks at, and leave
 os.environ["XDG_STATE_HOME"] = _STATE = tempfile.mkdtemp()
 atexit.register(shutil.rmtree, _STATE, ignore_errors=True)
 
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # its threads make each fork of a test dearer
+
 collect_ignore = ["data"]  # files that tests load themselves, where and how each test says
+
+def pytest_collection_finish() -> None:
+    """The tests stay: nothing looks again whether they are garbage, in this process or in its forks."""
+    gc.collect()
+    gc.freeze()
+
 
 SHARED_TRACES = Path(__file__).parents[1].parent / "shared" / "traces"
 

@@ -20,7 +20,7 @@ from bench.plugins.apart import Apart, Limits, NoAnswer
 from bench.traces.formats.native import encode_trace
 
 ROOT = Path(__file__).parents[2]
-LIMITS = Limits(2.0, 800)
+LIMITS = Limits(1.5, 800)
 DEEP = "x = []\n    for _ in range(600):\n        x = [x]\n    return x"
 ODD = "class Odd{base}:\n    def {method}(self, *given):\n        raise ValueError('odd')\n\n"
 FINE = "def f(given): return 'x'\n"
