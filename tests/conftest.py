@@ -45,6 +45,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # its threads make each fork of a test
 
 collect_ignore = ["data"]  # files that tests load themselves, where and how each test says
 
+
 def pytest_collection_finish() -> None:
     """The tests stay: nothing looks again whether they are garbage, in this process or in its forks."""
     gc.collect()
