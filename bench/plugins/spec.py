@@ -170,3 +170,17 @@ def parse_spec(text: str) -> Spec:
             raise SpecError(f"spec {text!r}: parameter {key} is given twice")
         params.append((key, parse_value(value, text)))
     return Spec(target, attribute, tuple(params))
+
+
+def targets(slots: str) -> set[str]:
+    """What fills the slots of a strategy, `SLOT=SPEC+SLOT=SPEC`, without its settings. What cannot be parsed stands for itself.
+
+    >>> sorted(targets('summarizer=mine.py:cut:limit=3+routers=[a,"b:at=end"]')), targets("x=:")
+    (['routers=a', 'routers=b', 'summarizer=mine.py:cut'], {'x=:'})
+    """
+    try:
+        parts = [part.partition("=") for part in split_top(slots, "+") if part]
+        values = ((slot, parse_value(text, slots) if text.startswith("[") else (text,)) for slot, _, text in parts)
+        return {f"{slot}={replace(parse_spec(one), params=())}" for slot, several in values for one in several}
+    except SpecError:
+        return {slots}

@@ -12,7 +12,7 @@ from ..comparison.accepting import earlier_values
 from ..comparison.baselines import read_baseline, stale_metrics
 from ..comparison.judging import loosened, parse_rule, require_known, rules_on
 from ..files.cache import Cache
-from ..model import Against, Baseline, Comparison, GateRule
+from ..model import Against, Baseline, Comparison, GateRule, Signature
 from ..model.errors import ResultsError, SpecError
 from ..plugins.apart import Limits
 from ..strategies import Strategy, strategy_of
@@ -21,7 +21,7 @@ from ..strategies.sweeps import Declared
 from ..traces import Loaded, TraceSource
 from .engines import Engine
 from .scenario import Scenario, ScenarioTraces
-from .since import JudgeThen
+from .since import JudgeThen, exchanged
 
 REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
 """The reference strategies that every comparison holds beside the declared ones, as brackets."""
@@ -135,5 +135,12 @@ def against_of(comparison: Comparison, job: Job) -> Against:
     if job.baseline is None:
         return Against(required=job.require_baseline, gone=job.gone)
     stale = stale_metrics(comparison.signature, job.baseline, comparison.metrics)
-    gone = (*loosened(comparison.rules, job.baseline.rules, comparison.strategies), *job.gone)
+    then, now = (_specs(found) for found in (job.baseline.signature, comparison.signature))
+    others = exchanged(then, now, job.baseline.rules, {})
+    gone = (*loosened(comparison.rules, job.baseline.rules, comparison.strategies), *others, *job.gone)
     return Against(baseline=job.baseline, stale=stale, required=job.require_baseline, gone=gone)
+
+
+def _specs(signature: Signature) -> dict[str, str]:
+    """What fills the slots of each strategy."""
+    return {name: text.partition("=")[2] for name, text in signature.strategies.items()}

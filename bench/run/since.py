@@ -15,6 +15,7 @@ from ..comparison.judging import loosened, parse_rule, rules_on
 from ..files.limits import read_regular
 from ..model import GateRule
 from ..model.errors import BenchError, ScenarioError, TraceError, one_line
+from ..plugins.spec import format_value, targets
 from ..strategies.earlier import Earlier, as_written
 from ..traces import TraceSource
 from ..traces.paths import given_files
@@ -68,21 +69,39 @@ def judge_at(plan: Scenario, then: Earlier, rules: Sequence[GateRule], made: Map
             known.append(parse_rule(gate, f"gates[{number}]", number))
         except (BenchError, AttributeError) as error:
             gone.append(f"{error}: that gate of then cannot be judged now")
-    for name in sorted(_declared(table) - _declared(now)):
-        if any(fnmatchcase(name, rule.strategy) or fnmatchcase(name, f"{rule.strategy}-*") for rule in known):
-            gone.append(f"strategy {name}, which was judged, is gone")
-    gone += _asked_otherwise(table, now)
+    gone += [*exchanged(_declared(table), _declared(now), known, made), *_asked_otherwise(table, now)]
     there = rules_on(known, made)
     names = [name for several in made.values() for name in several]
     return JudgeThen(there, (*loosened(rules, there, names), *gone), frozenset(recordings))
 
 
-def _declared(table: Mapping[str, Any]) -> set[str]:
-    """The names of a scenario's strategies, at each of their settings."""
+def exchanged(
+    then: Mapping[str, str], now: Mapping[str, str], rules: Iterable[GateRule], made: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """A clause on each judged strategy, by its name as it was written, that is gone, or that runs other code than it did: settings may change."""
+    patterns = [rule.strategy for rule in rules]
+    for name, before in sorted(then.items()):
+        called = [name, *made.get(name, ())]
+        if not any(fnmatchcase(one, text) or fnmatchcase(one, f"{text}-*") for one in called for text in patterns):
+            continue
+        if name not in now:
+            yield f"strategy {name}, which was judged, is gone"
+        elif not targets(before) <= targets(now[name]):
+            yield f"strategy {name}, which was judged, was {before} and is {now[name] or 'as recorded'}"
+
+
+def _declared(table: Mapping[str, Any]) -> dict[str, str]:
+    """A scenario's strategies as they are written, by name, at each of their settings."""
     try:
-        return {name for name, _ in as_written(table.get("strategies", {}))}
+        return {
+            name: "+".join(
+                f"{slot}={format_value(tuple(given)) if isinstance(given, list) else given}"
+                for slot, given in slots.items()
+            )
+            for name, slots in as_written(table.get("strategies", {}))
+        }
     except (BenchError, AttributeError):
-        return set()
+        return {}
 
 
 def _asked_otherwise(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
