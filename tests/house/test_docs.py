@@ -156,18 +156,6 @@ def test_every_metric_that_a_page_names_exists():
             assert any(item.startswith(name.rstrip("*")) for item in known), f"{page}: {name}"
 
 
-@pytest.mark.slow
-def test_metrics_worked_by_hand_slow_because_each_is_replayed(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    page = "tests/metrics/worked/README.md"
-    worked = set(re.findall(r"^## (\w+\.\w+)$", TEXTS[page], re.MULTILINE))
-    assert worked <= entries("metric").keys()
-    assert all(">>>" in section(page, name) for name in worked)
-    tried = ran(page)
-    assert tried.failed == 0
-    assert tried.attempted > len(worked) > 45
-
-
 # ---------------------------------------------------------------- single pages
 
 

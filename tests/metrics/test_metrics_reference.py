@@ -99,14 +99,12 @@ def check_needs(trace: Trace, run: Run) -> None:
     assert [(s.numerator, s.denominator) for s in measured("needed.fault_rate", trace, run)] == rate
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("name", SMALL)
 def test_small_traces(name: str, strategy: str) -> None:
     check(SMALL[name], strategy)
 
 
-@pytest.mark.slow
 @given(trace=traces(extras=True), strategy=st.sampled_from(STRATEGIES))
 def test_generated_traces(trace: Trace, strategy: str) -> None:
     """Without the usage, which is random here and which tokens would be counted by."""
@@ -118,7 +116,6 @@ def without_usage(trace: Trace) -> Trace:
     return msgspec.structs.replace(trace, steps=tuple(steps))
 
 
-@pytest.mark.slow
 @given(trace=traces(extras=True))
 def test_our_count_of_recorded_prompts(trace: Trace) -> None:
     run = run_of(without_usage(trace), "keep_all")  # by the plain rule

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -33,7 +36,23 @@ from bench.model import (
     UserTurn,
     WriterCall,
 )
+from bench.plugins.registry import entries
 from bench.tokens.calibration import Calibration, count_error
+
+
+def test_the_examples_of_the_page(monkeypatch):
+    here = Path(__file__).parent
+    monkeypatch.chdir(here.parents[1])
+    page = (here / "worked" / "README.md").read_text(encoding="utf-8")
+    worked = dict(re.findall(r"^## (\w+\.\w+)\n(.*?)(?=^## |\Z)", page, re.DOTALL | re.MULTILINE))
+    assert worked.keys() <= entries("metric").keys()
+    assert all(">>>" in examples for examples in worked.values())
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    session = re.sub("^```.*", "", page, flags=re.MULTILINE)
+    tried = runner.run(doctest.DocTestParser().get_doctest(session, {}, "worked", None, 0))
+    assert tried.failed == 0
+    assert tried.attempted > len(worked) > 45
+
 
 # ---------------------------------------------------------------- cost
 
