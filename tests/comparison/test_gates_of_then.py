@@ -83,6 +83,19 @@ def test_a_gate_that_was_accepted_is_named_when_it_allows_more(change):
         assert judged("--require-baseline")[0] == 0, "accepted, explicitly"
 
 
+@pytest.mark.slow  # six replays
+def test_a_judged_name_that_runs_other_code_is_named():
+    named = "strategy mine, which was judged, was summarizer=truncate:limit=5000 and is summarizer=untruncated"
+    for options in (["--against", "HEAD"], []):
+        SCENARIO.write_text(HEAD + GATE)
+        assert bench("run", SCENARIO, "--update-baseline") == 0
+        written("limit=5000", "limit=4000")()
+        assert named[:35] not in judged(*options, "--require-baseline")[1], "a setting may change"
+        written("truncate:limit=4000", "untruncated")()
+        assert (judged(*options)[0], judged(*options, "--require-baseline")[0]) == (0, 1)
+        assert named in judged(*options)[1]
+
+
 def test_a_stricter_gate_is_no_news():
     SCENARIO.write_text(HEAD + GATE.replace("5%", "1%"))
     code, said = judged("--against", "HEAD", "--require-baseline")
