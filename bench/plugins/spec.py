@@ -173,7 +173,7 @@ def parse_spec(text: str) -> Spec:
 
 
 def targets(slots: str) -> set[str]:
-    """What fills the slots of a strategy, `SLOT=SPEC+SLOT=SPEC`, without its settings. What cannot be parsed stands for itself.
+    """The plug-ins that fill the slots of a strategy, `SLOT=SPEC+SLOT=SPEC`, without settings. What cannot be parsed stands for itself.
 
     >>> sorted(targets('summarizer=mine.py:cut:limit=3+routers=[a,"b:at=end"]')), targets("x=:")
     (['routers=a', 'routers=b', 'summarizer=mine.py:cut'], {'x=:'})

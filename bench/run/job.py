@@ -142,5 +142,5 @@ def against_of(comparison: Comparison, job: Job) -> Against:
 
 
 def _specs(signature: Signature) -> dict[str, str]:
-    """What fills the slots of each strategy."""
+    """The slots of each strategy, as written."""
     return {name: text.partition("=")[2] for name, text in signature.strategies.items()}

@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 _NUMBER = re.compile(
-    r"([^\w+-]{0,3})([+-]?(?:\d{1,3}(?:[, _]\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)\s*([^\d\s,.;]*)"
+    r"([^\w+-]{0,3}?)([+-]?(?:\d{1,3}(?:[, _]\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)\s*([^\d\s,.;]*)"
 )
 _TOKEN = re.compile(r"[^\W_]+")
 LEFT_OUT = re.compile(
