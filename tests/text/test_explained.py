@@ -40,9 +40,9 @@ OTHERS = [
 ]  # fmt: skip
 TEXT = "The user was not found in the first region, so it is unavailable today"
 CUTS = [
-    (TEXT, ["The user was not found", "The user was not found in the fi", "the … region", "The user [9 words left out] it is una…",
+    (TEXT, ["The user was not found", "The user was not found in the fi", "the … region", "… day", "The user [9 words left out] it is una…",
             "The user was not found … it is unavailable", "The user was not found ... today",
-            "The u … lable today", "… day", "The user was not found in the first region (40 characters omitted) today", "…", "[12 left out]", "The us"],
+            "The user was not found in the first region (40 characters omitted) today", "…", "[12 left out]", "The us"],
            ["The user was found", "the first region",
             "in … today", "user found", "region first", "The user was not found, ever", "… available today", "x", "first r … first", "t"]),
     ("W1 and W2", ["W1", "W1 and", "W1 … W2", "and W2"], ["W2 and W1", "W1 W1", "W2 … W1", "W3"]),
