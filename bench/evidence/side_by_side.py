@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ..model import Kept, ResultShown, Rows, Span, ToolResult, as_text
 from ..text.decode import NothingParsed, decode_strings, parse_prefix
+from ..text.search import Strings
 from ..text.texts import Texts
 from ..text.wording import counted, listed
 from .explanations import explain
@@ -249,7 +250,14 @@ def _said(shown: Rows, total: int) -> str:
     return f"Something left in {rows} of {of}{lost}."
 
 
-_BEFORE = r"(?:(?<!\w)|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{4}))"  # a fact may follow an escape in JSON text
+_BEGINS = re.compile(r"(?:(?<!\w)|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{4}))")  # a fact may follow an escape in JSON text
+_ENDS = re.compile(r"(?!\w)")
+
+
+def _whole(text: str, start: int, end: int) -> bool:
+    return bool(_BEGINS.match(text, start) and _ENDS.match(text, end))
+
+
 AROUND = 160
 """Characters kept on each side of a marked fact."""
 MOST_SOUGHT = 200
@@ -276,11 +284,11 @@ def excerpt(text: str, lost: Collection[str], needed: Collection[str], limit: in
 
 
 def _marks(text: str, sought: Collection[str], needed: Collection[str]) -> Iterator[_Mark]:
-    facts = sorted(sought, key=lambda fact: (-len(fact), fact))
-    if not facts:
-        return
-    for match in re.finditer(_BEFORE + "(?:" + "|".join(map(re.escape, facts)) + r")(?!\w)", text):
-        yield match.start(), match.end(), "needed" if match.group() in needed else "lost"
+    behind = 0
+    for start, length in sorted((start, -len(fact)) for fact, start in Strings(sought, _whole).places(text)):
+        if start >= behind:
+            behind = start - length
+            yield start, behind, "needed" if text[start:behind] in needed else "lost"
 
 
 def _windows(length: int, marks: Sequence[_Mark], limit: int) -> list[tuple[int, int]]:

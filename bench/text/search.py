@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
@@ -13,13 +13,14 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 
 class Strings:
-    """Strings that are looked for whole: not inside a longer word or number.
+    """Strings that are looked for whole: not inside a longer word or number, or as `whole` says of a text, a start and an end.
 
     >>> list(Strings(["1", "level 2", "el"]).places("1, 10, 1.5 and level 2"))
     [('1', 0), ('level 2', 15)]
     """
 
-    def __init__(self, strings: Iterable[str]) -> None:
+    def __init__(self, strings: Iterable[str], whole: Callable[[str, int, int], bool] = is_free) -> None:
+        self._whole = whole
         self._strings = list(dict.fromkeys(filter(None, strings)))
         valid = list(map(_valid, self._strings))
         self._automaton = AhoCorasick(valid, implementation=Implementation.ContiguousNFA) if valid else None
@@ -30,7 +31,7 @@ class Strings:
             return
         for number, start, end in self._automaton.find_matches_as_indexes(_valid(text), overlapping=True):
             string = self._strings[number]
-            if is_free(text, start, end) and (string.isascii() or text.startswith(string, start)):
+            if self._whole(text, start, end) and (string.isascii() or text.startswith(string, start)):
                 yield string, start
 
 
