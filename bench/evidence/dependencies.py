@@ -124,10 +124,12 @@ class DependencyFinder:
         said = {item.fact for turn in self._turns.values() for item in turn if item.kind == "number" and not item.code}
         short = {Decimal(fact) for fact in said if significant(fact) >= 3 and "e" not in fact}
         units = {Decimal(1).scaleb(-len(fact.partition(".")[2])) for fact in said if "e" not in fact}
+        if not short:
+            return {}
         texts = (text for step in self._trace.steps if not isinstance(step, ModelTurn) for text in spoken(step))
         longer = {number for text in texts for number in self._texts.numbers(text) if significant(number) > 3}
         found: dict[str, None] = {}
-        for number in sorted(longer) if short else ():
+        for number in sorted(longer):
             with suppress(InvalidOperation):
                 exact = Decimal(number)
                 ways = (exact.quantize(unit, rule) for unit in units for rule in (ROUND_HALF_UP, ROUND_HALF_DOWN))

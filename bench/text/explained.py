@@ -24,6 +24,7 @@ _TRUE, _FALSE = {"true", "yes", "y", "1", "on", "✓"}, {"false", "no", "n", "0"
 _NOTHING = {"", "null", "none", "nan", "-", "n/a", "na", "nil", "undefined", "~", '""', "''", "[]", "{}"}
 _SCALES = (100, 1000, 10**6, 10**9, 10**12, 1024, 1024**2, 1024**3)
 _MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec"
+_MONTH_NAMES = tuple(map("".join, zip(*[iter(_MONTHS)] * 3, strict=True)))
 _MONTH, _YEAR = r"[A-Za-z]{3,9})\.?", r"(?P<year>(?:19|20)\d\d)(?!\d)"
 _SPACE_YEAR = re.compile(rf"\s{_YEAR}")
 _DAY_MONTH = re.compile(rf"(?<!\w)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s(?P<month>{_MONTH},?\s{_YEAR}")
@@ -73,7 +74,7 @@ def iso_dates(text: str) -> str:
     >>> iso_dates("25 May 2024, May 3, 2024; 20240503T084643 and 2024-05-03 08:46:43Z")
     '2024-05-25, 2024-05-03; 2024-05-03T08:46:43 and 2024-05-03T08:46:43+00:00'
     """
-    if _SPACE_YEAR.search(text):
+    if _SPACE_YEAR.search(text) and (small := text.casefold()) and any(month in small for month in _MONTH_NAMES):
         for dates in (_DAY_MONTH, _MONTH_DAY):
             text = dates.sub(lambda match: _iso(match["year"], match["month"], match["day"], match.group()), text)
     return _TIME.sub(
