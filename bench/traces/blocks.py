@@ -14,7 +14,7 @@ from .parts import Role, Unread, arguments_of, part_of, simple
 from .steps import Said, result
 
 ANTHROPIC = {"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "mcp_tool_result",
-             "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "document", "search_result"}  # fmt: skip
+             "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "search_result"}  # fmt: skip
 """Types of blocks that only Anthropic's messages have."""
 BLOCK = {"type", "text", "cache_control", "citations", "thinking", "signature", "data", "id", "name", "input", "caller", "server_name",
          "tool_use_id", "content", "is_error", "source", "title", "context"}  # fmt: skip
@@ -81,7 +81,7 @@ class Blocks:
     def add_anthropic(self, block: Node, answered: bool, unread: Unread) -> None:
         """Sort a block of a message of Anthropic's, an answer or a user's, in which each key is known."""
         kind = block["type"].text()
-        if kind in ANTHROPIC or kind in ("text", "image"):
+        if kind in ANTHROPIC or kind in ("text", "image", "document"):
             unread.keys(block, BLOCK, f"a block of type {kind!r}")
         if kind.endswith("tool_result"):
             self.results.append(_result(block))
@@ -113,10 +113,11 @@ def sorted_blocks(blocks: Iterable[Node], *, with_tools: bool = True) -> Blocks:
 
 
 def of_anthropic(message: Any) -> bool:
-    """True if a message has a block that only Anthropic's messages have: one of its own types, or a picture with a `source`."""
+    """True if a message has a block that only Anthropic's messages have: one of its own types, or a picture or document with a `source`."""
     found = dicts(message.get("content")) if isinstance(message, dict) else []
     return any(
-        str(item.get("type")) in ANTHROPIC or (item.get("type") == "image" and "source" in item) for item in found
+        str(item.get("type")) in ANTHROPIC or (item.get("type") in ("image", "document") and "source" in item)
+        for item in found
     )
 
 

@@ -20,6 +20,7 @@ CHAT_ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user"
 ROLES: dict[str, Role] = {**CHAT_ROLES, "human": "user", "ai": "assistant", "model": "assistant"}
 """The roles of any chat, and which of ours they are."""
 
+_THOUGHTS = ("reasoning_content", "reasoning", "tool_plan")
 _TEXT_PARTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 
 
@@ -87,7 +88,10 @@ def part_of(node: Node) -> Part:
     kind = node["type"].text()
     if kind in _TEXT_PARTS:
         return TextPart(text=node[_TEXT_PARTS[kind]].text())
-    source = node["source"]
+    document, source = node["document"], node["source"]
+    if kind == "document" and isinstance(document.value, dict):  # Cohere's result of a tool
+        data = document["data"].value
+        return TextPart(text=data if isinstance(data, str) else compact_json(document.value))
     if kind in ("image_url", "input_image") and node.has("image_url"):
         image = node["image_url"]
         return picture(image.text() if isinstance(image.value, str) else image["url"].text())
@@ -126,7 +130,7 @@ def reasoning_of(message: Node, unread: Unread) -> str | None:
 
     Counted are thoughts of which only a signature is recorded, and thinking blocks of a kind that is not known.
     """
-    told = message["reasoning_content"].text_or_none() or message["reasoning"].text_or_none()
+    told = next(filter(None, (message[key].text_or_none() for key in _THOUGHTS)), None)
     texts = []
     for block in message["thinking_blocks"].items():
         texts.append(block["thinking"].text_or_none())

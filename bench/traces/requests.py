@@ -63,7 +63,7 @@ def said_by_any(messages: list[Node], unread: Unread) -> list[Said]:
             told += said_of_keyed(message, unread)
         elif is_message(message.value):
             told += filter(None, [said_of_langchain(message, unread)])
-        elif anthropic and message["role"].value in ("user", "assistant"):
+        elif anthropic and message["role"].value in ("user", "assistant") and not message["tool_calls"].value:
             told += said_of_anthropic(message, unread)
         else:
             told.append(said_of_message(message, unread))
@@ -217,6 +217,7 @@ def _generated(generations: Node, unread: Unread) -> Said | None:
 def usage_in(response: Node) -> Usage | None:
     """The usage that a response tells, wherever the interface has it; None where it does not."""
     places = [at(response, "llm_output", "token_usage")]
+    places += [at(response, "usage", "tokens")] if isinstance(response["usage"].value, dict) else []  # Cohere's
     places += [response[key] for key in ("usage", "usage_metadata", "usageMetadata")]
     places += [response] if response.has("prompt_token_count") or response.has("inputTextTokenCount") else []
     return next(filter(None, (usage_of(node) for node in places if isinstance(node.value, dict))), None)

@@ -16,7 +16,7 @@ from ..steps import Steps
 
 _SAYS = {"content", "tool_calls", "function_call", "refusal"}
 _KNOWN = _SAYS | {"role", "name", "tool_call_id", "reasoning_content", "reasoning", "thinking_blocks", "usage", "finish_reason", "model",
-                  "id", "index"}  # fmt: skip
+                  "id", "index", "tool_plan"}  # fmt: skip
 _FORM = Form(_KNOWN, CHAT_ROLES, keep_parts=True, answers=True)
 _CONVERSATION = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls", "model", "id", "metadata", "usage",
                  "temperature", "top_p", "max_tokens", "max_completion_tokens", "response_format", "seed"}  # fmt: skip
