@@ -3,7 +3,8 @@ docs/leaderboard.md.
 
 `benchmarks/corpora.toml` says which recordings, by repository, commit and hash. FOLDER holds a folder for each corpus; one that is missing is
 fetched with git, its files alone. Without FOLDER the shipped traces alone are measured, with names only those corpora; the other figures stay as
-they are. Each policy runs with its own defaults.
+they are. Each policy runs with its own defaults; those that take a budget of tokens at equal budgets too; and so do the settings that
+`bench advise` tries.
 """
 
 from __future__ import annotations
@@ -21,12 +22,17 @@ import bench
 from bench.comparison.advice import KEEPS_ALL, RUN_TODAY
 from bench.comparison.decision import DOLLARS, INVENTED, OVERFLOWS, decide
 from bench.comparison.rows import over_tasks, tasks, total
-from bench.model import Comparison
+from bench.model import Comparison, grouped
 from bench.run.scenario import Scenario
 from bench.strategies.policies import MEASURED, field_policies
+from bench.strategies.portfolio import PORTFOLIO
 
 ROOT = Path(__file__).parents[1]
 COUNTED = {"changed.values": "changed", "changed.errors_hidden": "hidden"}
+BUDGETS = {"8k": 8_000, "32k": 32_000, "100k": 100_000}
+"""Tokens of prompt at which a policy that takes such a budget acts, its other settings being its defaults."""
+
+_BUDGET = ("max_tokens", "trigger_tokens", "trigger", "max_n")
 CORPORA: dict[str, dict[str, Any]] = tomllib.loads((ROOT / "benchmarks" / "corpora.toml").read_text(encoding="utf-8"))
 
 
@@ -61,16 +67,24 @@ def checked(name: str, folder: Path) -> list[str]:
     return [f"{folder}/{pattern}" for pattern in patterns]
 
 
-def compared(name: str, folder: Path) -> Comparison:
-    """Every policy with its defaults on a corpus."""
-    chosen = {entry.name: {entry.kind: entry.name} for entry in field_policies()}
-    traces = tuple(checked(name, folder))
-    return bench.run_scenario(
-        Scenario(title="", traces=traces, strategies=chosen, model=CORPORA[name].get("model"), base=ROOT)
-    )
+def settings() -> dict[str, dict[str, dict[str, str]]]:
+    """The strategies that are compared with each other, by setting: each as its slots by name."""
+    field = list(field_policies())
+    budget = {e.name: key for e in field for key in reversed(_BUDGET) if key in {item.name for item in e.parameters}}
+    found = {"defaults": {entry.name: {entry.kind: entry.name} for entry in field}}
+    for name, tokens in BUDGETS.items():
+        found[name] = {e.name: {e.kind: f"{e.name}:{budget[e.name]}={tokens}"} for e in field if e.name in budget}
+    found["advise"] = {name: dict(part.split("=", 1) for part in slots.split("+")) for name, slots in PORTFOLIO.items()}
+    return found
 
 
-def measured(corpus: str, comparison: Comparison) -> Iterator[dict[str, str]]:
+def compared(name: str, folder: Path, setting: str) -> Comparison:
+    """The strategies of one setting on a corpus."""
+    model, traces = CORPORA[name].get("model"), tuple(checked(name, folder))
+    return bench.run_scenario(Scenario(title="", traces=traces, strategies=settings()[setting], model=model, base=ROOT))
+
+
+def measured(corpus: str, setting: str, comparison: Comparison) -> Iterator[dict[str, str]]:
     """A row a policy, in the order of the decision: its verdict, its price against what ran in both economies, and what it loses and changes."""
     choice = decide(comparison)
     for item in choice.candidates:
@@ -79,7 +93,12 @@ def measured(corpus: str, comparison: Comparison) -> Iterator[dict[str, str]]:
                 metric: total(comparison, item.strategy, metric, comparison.case_ids)
                 for metric in (*COUNTED, INVENTED, OVERFLOWS)
             }
-            row: dict[str, Any] = {"corpus": corpus, "runs": len(comparison.cases), "tasks": choice.tasks}
+            row: dict[str, Any] = {
+                "corpus": corpus,
+                "setting": setting,
+                "runs": len(comparison.cases),
+                "tasks": choice.tasks,
+            }
             row |= {"policy": item.strategy, "verdict": "never acted here" if item.never_acted else choice.word(item)}
             for economy, metric in DOLLARS.items():
                 delta = comparison.delta(item.strategy, metric, RUN_TODAY)
@@ -100,22 +119,23 @@ def measured(corpus: str, comparison: Comparison) -> Iterator[dict[str, str]]:
 
 def main(folder: Path | None, names: Sequence[str]) -> None:
     """Measure what is named, all without names, and keep the rest."""
-    rows: dict[str, list[dict[str, str]]] = {}
     for name in names or CORPORA:
         if name == "shipped" or folder:
             place = ROOT / "traces" if name == "shipped" or folder is None else fetched(name, folder)
-            rows[name] = list(measured(name, compared(name, place)))
-            _write(rows)
-            print(f"{name}: {rows[name][0]['runs']} runs", flush=True)
+            for setting in settings():
+                _write(list(measured(name, setting, compared(name, place, setting))))
+                print(f"{name}: {setting}", flush=True)
 
 
-def _write(rows: dict[str, list[dict[str, str]]]) -> None:
-    """Put the rows of some corpora in the place of those that are there."""
+def _write(rows: list[dict[str, str]]) -> None:
+    """Put the rows of a corpus at a setting in the place of those that are there."""
     with MEASURED.open(encoding="utf-8", newline="") as file:
         kept = list(csv.DictReader(file))
-    every = [row for name in CORPORA for row in rows.get(name) or (row for row in kept if row["corpus"] == name)]
+    groups = grouped(((row["corpus"], row["setting"]), row) for row in [*kept, *rows])
+    groups[rows[0]["corpus"], rows[0]["setting"]] = rows
+    every = [row for name in CORPORA for setting in settings() for row in groups.get((name, setting), ())]
     with MEASURED.open("w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, list(next(iter(rows.values()))[0]), lineterminator="\n")
+        table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         table.writeheader()
         table.writerows(every)
 

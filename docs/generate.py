@@ -10,7 +10,7 @@ import csv
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from bench.cli import cli  # noqa: E402
 from bench.cli.listing import shown_type  # noqa: E402
 from bench.comparison.published import nearest  # noqa: E402
 from bench.metrics import metrics  # noqa: E402
+from bench.model import grouped  # noqa: E402
 from bench.plugins.registry import Entry, entries  # noqa: E402
 from bench.plugins.spec import format_value  # noqa: E402
 from bench.reports.decision_sentence import evidence_text  # noqa: E402
@@ -30,6 +31,7 @@ from bench.strategies.policies import MEASURED, field_policies  # noqa: E402
 
 PAGES = ("traces.md", "strategies.md", "report.md", "ci.md", "metrics.md", "leaderboard.md")
 NEVER_ACTED = "never acted here"
+QUALIFY = {"ship it", "cheaper, not best", "cheaper, not sure", "same cost", "costs more than today"}
 PART = re.compile(r"(<!-- generated: (.*) -->\n)(.*?)(<!-- end of \2 -->)", re.DOTALL)
 SLOTS = ("summarizer", "compactor", "writer", "store", "evaluator", "extractor", "router", "consumer")
 GROUPS = ("cost", "loss", "needed", "prompt", "findings", "probes", "routing")
@@ -197,12 +199,15 @@ def parameters(entry: Entry) -> str:
 
 
 def leaderboard(_: str | None) -> Iterator[str]:
-    """What benchmarks/leaderboard.py measured, by corpus: policies with the same figures in one row, those that never acted in one line."""
+    """What benchmarks/leaderboard.py measured, by corpus: policies with the same figures in one row, those that never acted in one line; and at
+    each other setting the first of the decision.
+    """
     with MEASURED.open(encoding="utf-8", newline="") as file:
         measured = list(csv.DictReader(file))
     corpora = tomllib.loads((FOLDER.parent / "benchmarks" / "corpora.toml").read_text(encoding="utf-8"))
     for name, corpus in corpora.items():
-        rows = [row for row in measured if row["corpus"] == name]
+        found = grouped((row["setting"], row) for row in measured if row["corpus"] == name)
+        rows = found.pop("defaults")
         what = corpus["what"]
         if "repository" in corpus:
             what += f" ([source]({corpus['repository']}/tree/{corpus['commit']}), {corpus['licence']})"
@@ -229,11 +234,36 @@ def leaderboard(_: str | None) -> Iterator[str]:
             ("policy", "with the cache", "without", "fault rate", "far recall", "changed", "fits", "verdict"), acting
         )
         yield from (f"Never acted: {', '.join(sorted(never))}.", "") if never else ()
+        head = (
+            "setting",
+            "policies that acted",
+            "qualify",
+            "the first of them",
+            "with the cache",
+            "without",
+            "fault rate",
+            "far recall",
+            "verdict",
+        )
+        yield from table(head, [first_of(setting, others) for setting, others in found.items()])
     yield from ("### Published outcomes", "")
     near = {f"`{entry.name}`": nearest(f"{entry.kind}={entry.name}") for entry in field_policies()}
     told = [(name, evidence_text(found).partition(": ")[2]) for name, found in near.items() if found is not None]
     yield from table(("policy", "the nearest experiment, and what happened there"), told)
     yield "No experiment is near the other policies."
+
+
+def first_of(setting: str, rows: Sequence[dict[str, str]]) -> tuple[str, ...]:
+    """The first policy of the decision at a setting, and how many acted and qualify there."""
+    acted = [row for row in rows if row["verdict"] != NEVER_ACTED]
+    qualify = sum(row["verdict"] in QUALIFY for row in acted)
+    told = setting if setting == "advise" else f"{setting} tokens"
+    if not acted:
+        return told, f"0 of {len(rows)}", "0", *("–",) * 6
+    row = acted[0]
+    prices = span(row, "provider"), span(row, "none")
+    return (told, f"{len(acted)} of {len(rows)}", str(qualify), f"`{row['policy']}`", *prices,
+            row["fault rate"], row["far recall"], row["verdict"])  # fmt: skip
 
 
 def span(row: dict[str, str], economy: str) -> str:

@@ -82,7 +82,7 @@ def _field() -> Iterator[str]:
         told = [
             f"{row['corpus']} {row['verdict']}" + (f" ({float(row['provider']):+.1%})" if row["provider"] else "")
             for row in rows
-            if row["policy"] == entry.name
+            if row["policy"] == entry.name and row["setting"] == "defaults"
         ]
         yield f"  {entry.kind}={entry.name}: {'; '.join(told) or 'not measured'}"
         yield f"      {entry.doc.splitlines()[0]}"
