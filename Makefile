@@ -8,10 +8,10 @@ PIP_INSTALL := $(BIN)/python -m pip install --no-compile --quiet --disable-pip-v
 LOCKED := --constraint constraints.txt
 unexport PYTHONDONTWRITEBYTECODE # containers set it; every process would compile the bench again
 
-# Tests that fork run apart: beside the modules and the tests of the others a fork takes three times as long. They wait a lot: three at a time.
+# Tests that fork run apart: beside the modules and the tests of the others a fork takes three times as long. They wait a lot: four at a time.
 FORKING := $(addprefix tests/,cli house plugins run strategies)
 PYTEST := $(BIN)/python -m pytest --dist worksteal
-tested = $(PYTEST) -n 3 $(1) $(FORKING) && $(PYTEST) -n 2 $(1) $(FORKING:%=--ignore=%)
+tested = $(PYTEST) -n 4 $(1) $(FORKING) && $(PYTEST) -n 3 $(1) $(FORKING:%=--ignore=%)
 
 .PHONY: help bench test test-slow test-all kills fuzz mutants lint packages newest lock benchmark example accept-gold docs site record clean
 .DEFAULT_GOAL := help
