@@ -11,14 +11,16 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ..comparison.judging import loosened, parse_rule, rules_on
 from ..files.limits import read_regular
-from ..model import GateRule
+from ..model import GateRule, Source
 from ..model.errors import BenchError, ScenarioError, TraceError, one_line
 from ..plugins.spec import format_value, targets
 from ..strategies.earlier import Earlier, as_written
 from ..traces import TraceSource
-from ..traces.paths import given_files
+from ..traces.paths import BY_PATH, given_files
 from .scenario import Scenario, meant_as_scenario, table_at
 
 _BASELINE = ".baseline.json"
@@ -26,6 +28,7 @@ _BESIDE = (".md", ".py", ".toml", ".txt")
 """Endings of what lies beside recordings, and is one only where a reader knows it."""
 _SETTINGS = {"model": None, "calibrate": True, "cache": "provider"}
 """The keys of a scenario that change every number, with what they are where nothing is written."""
+_NO_SOURCE = Source(format="", sha256="")
 _POINTER = re.compile(rb"version https://git-lfs[^\n]*\n(?:[^\n]*\n)*?oid sha256:([0-9a-f]{64})\n")
 
 
@@ -62,7 +65,7 @@ def judge_at(plan: Scenario, then: Earlier, rules: Sequence[GateRule], made: Map
     traces = [text for text in table.get("traces", ()) if isinstance(text, str)]
     gone += [f"traces {pattern!r} are no longer named" for pattern in sorted({*traces} - {*plan.traces})]
     recordings, others = _recordings(plan, then, traces)
-    gone += others
+    gone += [*others, *_read_otherwise(plan, then, traces)]
     known: list[GateRule] = []
     for number, gate in enumerate(table.get("gates", ()), 1):
         try:
@@ -155,6 +158,20 @@ def _recordings(plan: Scenario, then: Earlier, traces: Iterable[str]) -> tuple[s
                 named = Path(os.path.relpath(now, plan.base.resolve())).as_posix()
                 gone.append(f"recording {named} is {'gone' if after is None else 'another one'}")
     return known, list(dict.fromkeys(gone))
+
+
+def _read_otherwise(plan: Scenario, then: Earlier, traces: Iterable[str]) -> Iterator[str]:
+    """A clause on each recording of which the reader that a path names gives another trace than its own files of then do."""
+    own = [text for text in traces if BY_PATH.fullmatch(text)]
+    try:
+        before, after = (
+            {trace.id: msgspec.structs.replace(trace, source=_NO_SOURCE) for trace in TraceSource(own, base)}
+            for base in (then.base, plan.base)
+        )
+    except BenchError as error:
+        yield f"what a reader gave cannot be told: {error}"
+    else:
+        yield from (f"recording {case} is read otherwise" for case in sorted(before) if before[case] != after.get(case))
 
 
 def _files(text: str, base: Path) -> list[str]:

@@ -19,7 +19,7 @@ from .far import FarPath, far_files, is_far
 _HIDDEN = ".aider.chat.history.md"
 """The one recording that its recorder hides."""
 _ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yaml", ".yml", ".md", ".csv")
-_BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
+BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
 
 
 class InputFile(NamedTuple):
@@ -112,7 +112,7 @@ def require_inside(texts: Iterable[str], base: Path) -> None:
 
 
 def _split_format(text: str, base: Path) -> tuple[str | None, str]:
-    by_path = _BY_PATH.fullmatch(text)
+    by_path = BY_PATH.fullmatch(text)
     if by_path is not None:
         return by_path.group(1), by_path.group(2)
     prefix, colon, rest = text.partition(":")

@@ -96,6 +96,20 @@ def test_a_judged_name_that_runs_other_code_is_named():
         assert named in judged(*options)[1]
 
 
+@pytest.mark.slow  # two replays
+def test_a_reader_that_a_path_names_is_held_against_what_it_was():
+    read = "class Mine(Native):\n    def read(self, document):\n        return map(shaped, super().read(document))\n"
+    Path("mine.py").write_text(f"from bench.traces.formats.native import Native\nfrom shape import shaped\n{read}")
+    Path("shape.py").write_text("def shaped(trace):\n    return trace\n")
+    SCENARIO.write_text(HEAD.replace("orders.jsonl", "mine.py:Mine:orders.jsonl") + GATE)
+    commit("own reader")
+    assert judged("--against", "HEAD", "--require-baseline")[0] == 0
+    easier = "msgspec.structs.replace(trace, steps=trace.steps[1:])"
+    Path("shape.py").write_text(f"import msgspec\ndef shaped(trace):\n    return {easier}\n")
+    code, said = judged("--against", "HEAD", "--require-baseline")
+    assert (code, "recording orders is read otherwise" in said) == (1, True), said
+
+
 def test_a_stricter_gate_is_no_news():
     SCENARIO.write_text(HEAD + GATE.replace("5%", "1%"))
     code, said = judged("--against", "HEAD", "--require-baseline")
