@@ -32,6 +32,10 @@ class Saving:
 
     `a_run` is the mean difference for one run (negative: cheaper), `relative` its share of today's price (None: that is free). `cheaper`, `equal`
     and `dearer` count `tasks`. `p` is the largest p-value of the three tests over them, `corrected` the same corrected for choosing the best of many.
+
+    >>> unsure, sure = (Saving(-1.0, None, 3, 3, corrected=p) for p in (0.026, ALPHA))
+    >>> unsure.sure, sure.sure, sure.over, Saving(-1.0, None, 3, 3)
+    (False, True, '3 runs', Saving(a_run=-1.0, relative=None, cases=3, tasks=3, cheaper=0, equal=0, dearer=0, p=1.0, corrected=1.0))
     """
 
     a_run: float
@@ -78,6 +82,11 @@ def chance(pairs: Sequence[tuple[float, float]]) -> float:
 
 
 def _log_ratio(pair: tuple[float, float]) -> float:
+    """The logarithm of ours over theirs, within LARGEST_RATIO.
+
+    >>> [round(_log_ratio(pair), 2) for pair in [(0.5, 1), (1, 0.5), (0, 0.5), (0.5, 0), (0, 0), (1e-9, 1), (1e9, 1)]]
+    [-0.69, 0.69, -6.91, 6.91, 0.0, -6.91, 6.91]
+    """
     ours, theirs = pair
     if ours <= 0 or theirs <= 0:
         return 0.0 if ours == theirs else math.copysign(math.log(LARGEST_RATIO), ours - theirs)
@@ -94,7 +103,7 @@ def mean_below_zero(items: Sequence[float]) -> float:
         return 1.0
     mean = math.fsum(items) / len(items)
     spread = math.sqrt(math.fsum((item - mean) ** 2 for item in items) / (len(items) - 1) / len(items))
-    if spread <= 1e-12 * abs(mean) or not spread:
+    if not spread:
         return 0.0 if mean < 0 else 1.0
     return student(mean / spread, len(items) - 1)
 

@@ -111,7 +111,7 @@ def _dollars(value: float) -> str:
 
 def signed(value: float, text: str) -> str:
     """A text of a magnitude with the sign of a value: `−3`, `±0`, `+3`."""
-    return ("±" if value == 0 else "+" if value > 0 else MINUS) + text
+    return ("±", "+", MINUS)[(value > 0) - (value < 0)] + text
 
 
 def counted(count: float, singular: str, plural: str = "") -> str:
