@@ -6,13 +6,14 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from bench.evidence.audit import audit_of
 from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.recorded_cut import rereads
-from bench.evidence.spending import OUTSIDE, carried, turns_spent
+from bench.evidence.spending import OUTSIDE, Charges, carried, turns_spent
 from bench.model import (
     AnyStep,
     ContextReset,
@@ -85,6 +86,31 @@ def test_money_is_what_the_usage_costs_at_listed_prices() -> None:
     assert spent.prompt_tokens == 6_050
     assert spent.new_tokens + spent.written_tokens + spent.cached_tokens == spent.prompt_tokens
     assert spent.output_usd + spent.new_usd + spent.written_usd + spent.cached_usd == pytest.approx(spent.usd)
+
+
+def test_each_part_of_a_call_is_charged_at_its_own_price() -> None:
+    prices = unit_prices(MODEL)
+    assert prices is not None
+    first, _, third, _ = (turn.spent for turn in turns_spent(recorded(WITH_USAGE)))
+    assert (first.cached_usd, first.written_usd) == pytest.approx((0, prices.cost_usd(990, 0, 990, 0)))
+    assert (third.cached_usd, third.written_usd) == pytest.approx(
+        (prices.cost_usd(1_200, 1_200, 0, 0), prices.cost_usd(590, 0, 590, 0))
+    )
+    assert (third.output_tokens, third.output_usd) == (9, pytest.approx(prices.cost_usd(0, 0, 0, 9)))
+    (unknown,) = turns_spent(recorded(trace_of(ModelTurn(index=0, content="", model="mine", usage=used(100, 40, 10)))))
+    assert unknown.spent == Charges(prompt_tokens=100, cached_tokens=40, written_tokens=10, output_tokens=9)
+    assert (unknown.spent.new_usd, unknown.reported, OUTSIDE) == (0, True, -1)
+    plain = Usage(prompt_tokens=2_400, completion_tokens=5)
+    asked = SystemTurn(index=0, content=LOG * 20)
+    calls = (
+        msgspec.structs.replace(called(at, "ls", of), model="gpt-4o")
+        for at, of in [(1, plain), (3, plain), (5, used(9, 0, 0))]
+    )
+    evidence = recorded(trace_of(asked, *calls))
+    told, guessed = turns_spent(evidence), turns_spent(evidence, as_reported=False)
+    assert [turn.spent.cached_tokens for turn in told] == [0, 0, 0], "one call says what it was served: nobody guesses"
+    assert [turn.spent.cached_tokens for turn in guessed] == [call.read or 0 for call in evidence.calls]
+    assert {turn.reported for turn in guessed} == {False}
 
 
 def by_walking(evidence: RunEvidence) -> dict[int, list[float]]:
