@@ -35,7 +35,7 @@ def read_layout(text: str, names: Collection[str]) -> Any:
     >>> read_layout("<o><id>W1</id><n>2</n></o>", {"id", "n"}), read_layout("order.id: W1\\norder.n: 2", {"id", "n"})
     ({'o': {'id': 'W1', 'n': 2}}, {'order': {'id': 'W1', 'n': 2}})
     """
-    if 0 < len(text) <= _MOST_CHARS:
+    if len(text) <= _MOST_CHARS:
         for read in (_assignments, _markup, _long_cells, _split, _yaml):
             try:
                 value = read(text.strip())
