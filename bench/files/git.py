@@ -78,6 +78,13 @@ def top_of(folder: Path) -> Path | None:
     return Path(name) if name and "\0" not in name else None
 
 
+def outermost_of(folder: Path) -> Path | None:
+    """The top folder of the repository that a folder is in, and where that is a submodule the one that names its commit; None outside of one."""
+    outer = git(folder, "rev-parse", "--show-superproject-working-tree")
+    name = os.fsdecode(outer or b"").removesuffix("\n")
+    return outermost_of(Path(name)) if name and "\0" not in name else top_of(folder)
+
+
 def commit_of(folder: Path) -> Commit | None:
     """The commit a folder's repository is at; None outside a repository, and in one without a commit."""
     said = git(folder, "log", "-1", "--format=%H%x00%s")

@@ -21,9 +21,14 @@ from .own_code import is_installed
 
 _STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty")
 _REACHES = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.bind", "socket.sendto")
+_MOVES = ("os.link", "os.symlink", "os.rename")
+_ASKS = tuple(
+    f"os.{name}"
+    for name in ("chdir", "utime", "getxattr", "listxattr", "chmod", "chown", "truncate", "remove", "mkdir", "rmdir")
+)
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _OPENS = ("open", "ctypes.dlopen", "sqlite3.connect", *_STARTS)
-_EVENTS = frozenset((*_OPENS, *_REACHES, "os.listdir", "os.scandir", "import"))
+_EVENTS = frozenset((*_OPENS, *_REACHES, *_MOVES, *_ASKS, "os.listdir", "os.scandir", "import"))
 _BENCH = str(Path(__file__).parents[1]) + os.sep
 _PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
 _AROUND = {str(Path(__file__).with_name(f"{name}.py")) for name in ("apart", "keeper", "touched")}
@@ -94,6 +99,7 @@ _paths: set[str] = set()
 _taken: set[str] = set()
 _looked: set[str] = set()
 _names: set[str] = set()
+_resolving: list[str] = []
 _why: list[str] = []
 
 
@@ -108,8 +114,10 @@ def watch() -> None:
         return encoded(name)
 
     os.environ.encodekey = asked
-    os.stat, os.lstat = _noting(os.stat), _noting(os.lstat)
-    os.access, os.readlink = _noting(os.access), _noting(os.readlink)
+    for name in ("stat", "lstat", "access", "readlink", "statvfs", "pathconf"):
+        if hasattr(os, name):
+            setattr(os, name, _noting(getattr(os, name)))
+            setattr(sys.modules[os.name], name, getattr(os, name))
 
 
 def _noting(function: Any) -> Any:
@@ -175,7 +183,8 @@ def _heard(known: set[str], event: str, given: tuple[Any, ...]) -> None:
         if isinstance(path, int):  # an open file, whose path was heard when it was opened
             return
         writes = isinstance(flags, int) and flags & _WRITES
-        _add(path, *([] if writes and flags & os.O_ACCMODE == os.O_WRONLY else [_taken]))
+        only_writes = writes and flags & os.O_ACCMODE == os.O_WRONLY
+        _add(path, *([] if only_writes and not _is_theirs() else [_looked if only_writes else _taken]))
         if writes and "__pycache__" not in os.fspath(path) and path != os.devnull:
             _why.append("it writes files")
     elif event in ("os.listdir", "os.scandir"):
@@ -190,6 +199,8 @@ def _heard(known: set[str], event: str, given: tuple[Any, ...]) -> None:
             _why.append(f"it loads compiled code, which may read anything: {one_line(name)}")
     elif event in _REACHES:
         _why.append("it uses the network")
+    elif event in _ASKS:
+        _add(given[0], *([_looked] if _is_theirs() else []))
     else:
         for item in given[:2]:
             for path in item if isinstance(item, list | tuple) else (item,):
@@ -198,11 +209,17 @@ def _heard(known: set[str], event: str, given: tuple[Any, ...]) -> None:
             _why.append("it starts processes")
         elif event == "sqlite3.connect":
             _why.append("it opens a database")
+        elif event in _MOVES:
+            _why.append("it writes files")
 
 
 def _add(path: Any, *also: set[str]) -> None:
     text = os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ""
-    if text and "\0" not in text:
+    if text and "\0" not in text and not _resolving:
         whole = os.path.abspath(text) + (os.sep if text.endswith(os.sep) else "")
+        if whole.startswith("/proc/"):  # links there lead elsewhere a moment later
+            _resolving.append(whole)
+            whole = os.path.realpath(whole)
+            _resolving.pop()
         for places in (_paths, *also):
             places.add(whole)

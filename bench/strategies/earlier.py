@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..files.git import is_unpacked, resolve, top_of, unpack
+from ..files.git import is_unpacked, outermost_of, resolve, unpack
 from ..files.writing import scratch
 from ..model.errors import BenchError, EndedError, ScenarioError, SpecError
 from ..plugins.apart import Limits
@@ -65,12 +66,14 @@ def strategies_at(
     declared then, cannot be put together, or still gets a file from the working tree, is listed as missing. Raises ScenarioError where nothing can
     differ: no file, and no scenario there. BenchError for an unknown revision.
     """
-    sha, top = resolve(base, revision), (top_of(base) or base).resolve()
+    top = (outermost_of(base) or base).resolve()
+    sha = resolve(top, revision)
     with scratch("against") as kept:
         folder, index = kept / "files", kept / "index"
         unpack(sha, top, folder, index)
         place = Place(None, top, folder)
-        place = replace(place, base=Path(place.of_then(str(base.resolve()))))
+        given = folder / os.path.relpath(os.path.abspath(base), top)  # what is a link now may have been a folder
+        place = replace(place, base=given if given.is_dir() else Path(place.of_then(str(base.resolve()))))
         then = _Then(sha, base, place, present, tuple(budgets), limits or Limits())
         try:
             written = written_at(place.base or base, sha)
@@ -125,6 +128,7 @@ class _Then:
                 if alone.broken:
                     raise SpecError(alone.broken)
                 self.require_no_program(alone)
+                self.place.require_installed(alone)
                 # what is written as it is now has its budget
                 made |= {each.name: each for each in at_budgets([alone], self.budgets if declared else ())}
             except (SpecError, EndedError) as error:

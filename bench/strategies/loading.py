@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import re
 import sys
@@ -88,6 +89,17 @@ class Place:
             more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
             what = f"a file of this repository is not taken from the revision: {', '.join(named[:NAMED])}{more}"
             raise SpecError(f"{what} — name it by a path from the file that uses it, or compare with a baseline")
+
+    def require_installed(self, strategy: Strategy) -> None:
+        """Raise SpecError for a plug-in that is installed from the repository as it is now."""
+        for plugin in strategy.everything:
+            file = getattr(sys.modules.get(getattr(plugin.entry.target, "__module__", "")), "__file__", None)
+            code = getattr(inspect.unwrap(plugin.entry.target), "__code__", None) if plugin.entry.target else None
+            for path in filter(None, (file, getattr(code, "co_filename", None))):
+                if self.of_then(path) != path:
+                    raise SpecError(
+                        f"{plugin.spec} is installed from this repository as it is now — name it by its file, `path.py:function`"
+                    )
 
 
 NAMED = 3
@@ -261,6 +273,7 @@ def _describe(link: Link, ready: Ready | None, item: Any, name: str | None, plac
     try:
         strategy = made(ready, item, name, place)
         place.require_then()
+        place.require_installed(strategy)
         plugins = {
             slot: tuple(
                 _PluginSeen(

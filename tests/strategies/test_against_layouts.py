@@ -156,6 +156,7 @@ LIMIT = "def summarize(result):\n    return result.text[: int({opened}.read())]\
         ("open('bench/limit.txt')", 1),  # from where the command was started
         ("open(__import__('pathlib').Path(__file__).with_name('limit.txt'))", 1),
         ("open({root!r} + '/bench/limit.txt')", 3),
+        ("open([__import__('os').chdir({root!r}), '/proc/self/cwd/bench/limit.txt'][1])", 3),
         ("__import__('subprocess').Popen(['cat', {root!r} + '/bench/limit.txt'], stdout=-1).stdout", 3),
     ],
 )
@@ -171,11 +172,14 @@ def test_a_file_of_data_is_that_of_the_revision_or_is_named(opened, code, reposi
 
 @pytest.mark.slow  # each replays twice
 @pytest.mark.parametrize(
-    "looked", ["access({}, 0)", "path.exists({})", "path.lexists({})", "listdir({}[:-5]).count('flag')"]
+    "looked",
+    ["access({}, 0)", "path.lexists({})", "listdir({}[:-5]).index('flag')", "statvfs({})", "rename({0}, {0})"],
 )
 def test_a_file_whose_presence_alone_is_asked_for_by_an_absolute_name_is_named(looked, repository):
-    asks = f"__import__('os').{looked.format(repr(f'{repository}/flag'))}"
-    written({"bench/summarizers.py": f"def summarize(result):\n    return result.text[: 60 if {asks} else None]\n"})
+    asks = f"import os\ndef there():\n    try: return os.{looked.format(repr(f'{repository}/flag'))} is not False\n    except Exception: return False\n"
+    written(
+        {"bench/summarizers.py": f"{asks}def summarize(result):\n    return result.text[: 60 if there() else None]\n"}
+    )
     commit("a flag")
     written({"flag": ""})
     found, said = judged()
@@ -196,20 +200,62 @@ def test_a_strategy_that_writes_into_the_files_of_the_revision_ends_the_run(
     assert "its files were changed while they were measured" in capsys.readouterr().err
 
 
-@pytest.mark.slow  # each replays twice
-@pytest.mark.parametrize("how", ["by its file", "run"])
-def test_code_that_is_found_by_an_absolute_name_is_named(how, repository):
-    file = str(repository / MEMORY)
-    load = {
-        "by its file": f"import importlib.machinery as m\ncut = m.SourceFileLoader('mem', {file!r}).load_module().cut\n",
-        "run": f"import runpy\ncut = runpy.run_path({file!r})['cut']\n",
-    }[how]
+@pytest.mark.slow  # replays twice
+def test_code_that_is_found_by_an_absolute_name_is_named(repository):
+    load = f"import runpy\ncut = runpy.run_path({str(repository / MEMORY)!r})['cut']\n"
     written({"bench/summarizers.py": f"{load}def summarize(result):\n    return cut(result.text)\n"})
     commit("whole")
     MEMORY.write_text(CUT)
     found, said = judged()
     assert found == 3, said
     assert "src/myagent/memory.py" in said
+
+
+@pytest.mark.slow  # imports the bench, and replays
+def test_a_plug_in_that_is_installed_from_the_repository_is_named(repository):
+    points = {
+        "METADATA": "Name: mine\nVersion: 1\n",
+        "entry_points.txt": "[bench.summarizers]\nmycut = myagent.memory:cut\n",
+    }
+    written({f"ours/mine-1.dist-info/{name}": text for name, text in points.items()})
+    written(
+        {
+            "bench/scenario.toml": SCENARIO.replace("summarizers.py:summarize", "mycut"),
+            str(MEMORY): "def cut(given):\n    return given.text\n",
+        }
+    )
+    commit("whole")
+    MEMORY.write_text("def cut(given):\n    return given.text[:60]\n")
+    command = [sys.executable, "-m", "bench", "run", "bench/scenario.toml", "--against", "HEAD", "--jobs", "1"]
+    path = os.pathsep.join(["src", "ours", str(Path(__file__).parents[2])])
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path})
+    assert (done.returncode, "installed from this repository as it is now" in " ".join(done.stdout.split())) == (
+        3,
+        True,
+    ), done
+
+
+@pytest.mark.slow  # clones a submodule
+@pytest.mark.parametrize("becomes", ["a submodule", "a link"])
+def test_a_folder_of_scenarios_that_is_another_one_now_is_held_against_what_it_was(
+    becomes, repository, tmp_path_factory, monkeypatch
+):
+    commit("whole")
+    MEMORY.write_text(CUT)
+    sys.path.append(str(repository / "src"))
+    if becomes == "a link":
+        Path("bench").rename("attic")
+        os.symlink("attic", "bench")
+    else:
+        elsewhere = Path("bench").rename(tmp_path_factory.mktemp("theirs") / "bench")
+        with monkeypatch.context() as there:
+            there.chdir(elsewhere)
+            git("init", "--quiet")
+            commit("theirs")
+        git("rm", "-rq", "--cached", "bench")
+        git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(elsewhere), "bench")
+    found, said = judged()
+    assert found == 1, said
 
 
 @pytest.mark.slow  # clones a submodule
