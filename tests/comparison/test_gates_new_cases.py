@@ -112,6 +112,7 @@ def test_a_drop_judges_the_least_and_an_increase_the_most_that_a_value_can_be():
     assert held({"a": 0.9}, {"a": bound}, DROP)[0].outcome == "fail"
     assert held({"a": bound}, {"a": bound}, DROP)[0].outcome == "pass"
     assert held({"a": bound}, {"a": 0.9}, DROP)[0].outcome == "pass"
+    assert held({"a": bound}, {"a": 0.5}, DROP)[0].outcome == "inconclusive", "it may have been 0.9"
     rising = Row(strategy="", metric="", case="", value=100, unit="", n=1, high=150)
     assert held({"a": 100}, {"a": rising}, GROW)[0].outcome == "fail"
     gap = Row(strategy="", metric="", case="", value=0.9, unit="", n=100, partly=2)

@@ -12,7 +12,7 @@ from ...model import Comparison, GateRule, MetricInfo, Row, Verdict
 from ...text.wording import counted, exact, interval, moved
 from ..baselines import SharedCases, shared_cases
 from ..intervals import change
-from ..judging import ROUNDING, gate, losses_on, why_not
+from ..judging import ROUNDING, gate, losses_on, value_text, why_not
 from ..rows import NOTHING, combine
 
 ACCEPT = "accept the change with --update-baseline"
@@ -224,10 +224,17 @@ class _Sides:
                 yield f"{metric} was measured only in part on {case}: {row.partly} left out"
             elif self.end(row) is None:
                 yield f"{metric} was not measured on {case} in this run ({why_not(row)})"
+            elif before is not None and self._hides(self.accepted[case], row):
+                yield f"{metric} of {against.name} on {case} is {value_text(self.accepted[case])}, less exact than now"
             elif before is None:
                 then = self.comparison.row(against.before.get(self.strategy, ""), metric, case)
                 why = "" if then is None else f" ({why_not(then)})"
                 yield f"{metric} was not measured on {case} in {against.name}{why}"
+
+    def _hides(self, then: Row, now: Row) -> bool:
+        """True if what got worse may lie between the ends of an accepted value, which are farther apart than those of now."""
+        least, most, ours, theirs = (end or 0.0 for end in (then.least, then.most, now.least, now.most))
+        return most - least > theirs - ours + ROUNDING and (theirs > least if self.rising else ours < most)
 
     def judged(self, amount: float, relative: bool) -> Iterator[_Moved]:
         """The values that a gate judges: the one over all shared cases, or that of each."""
@@ -257,13 +264,14 @@ class _Sides:
     @cached_property
     def _altered(self) -> bool:
         """True if the accepted value over all cases is not made of those of the cases; False where nobody knows what a case weighs."""
-        info, whole = self.comparison.metrics.get(self.rule.metric), self.accepted.get("")
-        known = [(row.value, row.n) for case, row in self.accepted.items() if case and row.value is not None]
-        if info is None or whole is None or whole.value is None:
+        info, whole = self.comparison.metrics.get(self.rule.metric), self.end(self.accepted.get(""))
+        ends = ((self.end(row), row.n) for case, row in self.accepted.items() if case)
+        known = [(end, n) for end, n in ends if end is not None]
+        if info is None or whole is None:
             return False
         made = combine(info, known)
         unweighed = info.aggregate == "pooled" and not all(n for _, n in known)
-        return not unweighed and made is not None and abs(made - whole.value) > ROUNDING * max(1.0, abs(whole.value))
+        return not unweighed and made is not None and abs(made - whole) > ROUNDING * max(1.0, abs(whole))
 
     def change(self, found: _Moved) -> str:
         """The change in brackets: relative, over how many cases, and its interval where there is one."""
