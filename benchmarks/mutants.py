@@ -56,7 +56,7 @@ UNABLE = 71
 
 NOT_SWAPPED, SURVIVED = "not swapped", "survived"
 MESSAGE = 1 << 16
-WALL_S = 1200.0
+WALL_S, WALL_TIMES = 1200.0, 3
 MEMORY = 8 * 1024**3
 
 
@@ -108,7 +108,7 @@ class Bench:
                 sys.stderr.flush()
             finally:
                 os._exit(status)
-        code = _waited(child)
+        code = _waited(child, seconds)
         if noted.exists():
             return code, *json.loads(noted.read_text(encoding="utf-8"))
         return code, [], []
@@ -210,7 +210,7 @@ class Bench:
                     noted.write_text("".join(watch.failed[:1]), encoding="utf-8")
                 finally:
                     os._exit(status)
-            code = _waited(child)
+            code = _waited(child, seconds)
             by = noted.read_text(encoding="utf-8") or f"ended with {code}" if code else ""
             asked.send((NOT_SWAPPED if code == UNABLE else by or SURVIVED).encode())
 
@@ -260,9 +260,9 @@ class Bench:
         return "" if code in (0, 5) else (failed[0] if failed else f"ended with {code}")
 
 
-def _waited(child: int) -> int:
-    """The exit code of a process of ours, ended with its children after WALL_S seconds."""
-    ending = time.monotonic() + WALL_S
+def _waited(child: int, seconds: float) -> int:
+    """The exit code of a process of ours, ended with its children after some times the processor time it may take."""
+    ending = time.monotonic() + WALL_TIMES * seconds
     while True:
         found, status = os.waitpid(child, os.WNOHANG)
         if found:
