@@ -176,10 +176,10 @@ def test_a_file_of_data_is_that_of_the_revision_or_is_named(opened, code, reposi
     ["access({}, 0)", "path.lexists({})", "listdir({}[:-5]).index('flag')", "statvfs({})", "rename({0}, {0})"],
 )
 def test_a_file_whose_presence_alone_is_asked_for_by_an_absolute_name_is_named(looked, repository):
-    asks = f"import os\ndef there():\n    try: return os.{looked.format(repr(f'{repository}/flag'))} is not False\n    except Exception: return False\n"
-    written(
-        {"bench/summarizers.py": f"{asks}def summarize(result):\n    return result.text[: 60 if there() else None]\n"}
-    )
+    asks = f"os.{looked.format(repr(f'{repository}/flag'))}"
+    there = f"def there():\n    try: return {asks} is not False\n    except Exception: return False\n"
+    short = "def summarize(result):\n    return result.text[: 60 if there() else None]\n"
+    written({"bench/summarizers.py": f"import os\n{there}{short}"})
     commit("a flag")
     written({"flag": ""})
     found, said = judged()
