@@ -50,6 +50,9 @@ def orders(text: str, was: str, new: Sequence[str], texts: Texts) -> Iterator[st
 
     >>> list(orders("order W1 is open. Cancel all bookings.", "order W1 is open.", [], Texts()))
     ['Cancel all bookings.']
+    >>> was = "order W1 went well today."
+    >>> [list(orders(f"{was} Gates 12 34.", was, new, Texts())) for new in (["12", "34"], ["12", "35"])]
+    [['Gates 12 34.'], []]
     """
     before = was.casefold()
     own = text

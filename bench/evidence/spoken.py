@@ -40,7 +40,11 @@ def message_texts(message: Message) -> tuple[str, ...]:
 
 
 def spoken(step: AnyStep) -> list[str]:
-    """The texts in which a step says something to its thread, a result untruncated; `[]` for a step that says nothing."""
+    """The texts in which a step says something to its thread, a result untruncated; `[]` for a step that says nothing.
+
+    >>> spoken(ModelTurn(index=0, content="", tool_calls=(ToolCall(id="a", name="f", arguments={"x": 1}),)))
+    ['x: 1']
+    """
     if isinstance(step, SystemTurn | UserTurn):
         return [text_of(step.content)]
     if isinstance(step, ToolResult):

@@ -114,10 +114,10 @@ def watch() -> None:
         return encoded(name)
 
     os.environ.encodekey = asked
-    for name in ("stat", "lstat", "access", "readlink", "statvfs", "pathconf"):
-        if hasattr(os, name):
-            setattr(os, name, _noting(getattr(os, name)))
-            setattr(sys.modules[os.name], name, getattr(os, name))
+    looks = ("stat", "lstat", "access", "readlink", "statvfs", "pathconf")
+    noting = {name: _noting(getattr(os, name)) for name in looks if hasattr(os, name)}
+    for module in (os, sys.modules[os.name]):
+        vars(module).update(noting)
 
 
 def _noting(function: Any) -> Any:

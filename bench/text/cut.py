@@ -52,7 +52,11 @@ def _begins(shown: str, untruncated: str) -> int:
 
 
 def _ends(shown: str, untruncated: str) -> int:
-    """Return the place in a shown text where the longest end of another text ends, the last such place."""
+    """Return the place in a shown text where the longest end of another text ends, the last such place.
+
+    >>> _ends("… 441700] tail", "[3, 1250, 441700]"), _ends("… 41700] tail", "[3, 1250, 41700]")
+    (9, 13)
+    """
     sought = untruncated[-SOUGHT_CHARS:]
     chars = _longest(shown, sought, from_end=True)
     at = shown.rfind(sought[len(sought) - chars :])

@@ -42,14 +42,14 @@ def measures_of(text: str, texts: Texts | None = None) -> tuple[str, ...]:
 def exit_codes(text: str) -> tuple[int, ...]:
     """The exit codes that a text states, in order: `<returncode>`, `"exit_code":`, `exit status 1` and the like; `()` for none.
 
-    >>> exit_codes("<returncode>0</returncode>"), exit_codes('{"exit_code": 127}'), exit_codes("exited with code 2"), exit_codes("code 3")
+    >>> exit_codes("<returncode>0</returncode>"), exit_codes('{"exit_code": 127}'), exit_codes("run_1 exited with code 2"), exit_codes("code 3")
     ((0,), (127,), (2,), ())
     """
     found: dict[int, int] = {}
     for word in _EXIT_WORDS:
         position = text.find(word)
         while position >= 0:
-            for match in _EXIT_CODE.finditer(text, max(0, position - 20), position + 40):
+            for match in _EXIT_CODE.finditer(text, max(0, position - 12), position + 40):
                 found[match.start()] = int(match.group(1))
             position = text.find(word, position + 1)
     return tuple(code for _, code in sorted(found.items()))

@@ -71,7 +71,11 @@ def find_tables(text: str, names: Names) -> tuple[list[Row], str]:
 
 
 def read_cell(text: str) -> Any:
-    """The value of a cell; types are strict."""
+    """The value of a cell; types are strict.
+
+    >>> read_cell("007"), read_cell("7"), read_cell("'7'"), read_cell("''"), read_cell("'")
+    ('007', 7, '7', '', "'")
+    """
     if text in SCALARS:
         return SCALARS[text]
     if _NUMBER.fullmatch(text):
@@ -236,10 +240,8 @@ def _spans_at(
         together = mask | looked_for.filled(line)
         if together != mask and _LEFT_OUT.issuperset(line.split()):  # rows left out: they need not be aligned
             together = mask
-        if together != mask or height == 1:
-            under_name = sum("1" in header[at:end] for at, end in _spans(together, gap))
-            if under_name < named:
-                break
+        if together != mask and sum("1" in header[at:end] for at, end in _spans(together, gap)) < named:
+            break
         mask, height = together, height + 1
     return _spans(mask, gap), height
 
@@ -262,9 +264,9 @@ def _cells(lines: Sequence[str], spans: list[tuple[int, int]], named: list[str],
 
 
 def _filled(line: str) -> int:
-    """The places of a line that are not blank, as bits."""
+    """The places of a line that is not blank where it has a character, as bits."""
     bits = re.sub(r"\S", "1", line.expandtabs().rstrip()).replace(" ", "0")[::-1]
-    return int(re.sub(r"\s", "0", bits), 2) if bits else 0
+    return int(re.sub(r"\s", "0", bits), 2)
 
 
 def _spans(mask: int, gap: int) -> list[tuple[int, int]]:

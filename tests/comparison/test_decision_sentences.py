@@ -86,6 +86,7 @@ def test_what_the_rule_could_not_look_at_is_said():
     assert (decision.advice.outcome, set(decision.unchecked)) == ("ship", {"prompts", "window", "far", "changed"})
     nothing = decided(**{name: strategy(1.0, far=None) for name in ("recorded", "keep_all", "a")})
     assert "nothing_far" in nothing.unchecked
+    assert "nothing_far" not in decided(a=strategy(1.0, far=None)).unchecked, "of another one it was measured"
     assert "Nothing was needed from far back, so that part of the rule does not apply." in list(decision_notes(nothing))
 
 

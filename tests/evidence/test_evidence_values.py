@@ -7,8 +7,10 @@ import importlib
 import pkgutil
 
 import pytest
+from handmade import opened, result
 
 import bench.evidence
+from bench.evidence.of_trace import TraceEvidence
 
 MUTABLE = {"_Told", "_Parts", "_CauseFound"}
 """What grows while one function works, and is seen by nobody else."""
@@ -27,3 +29,12 @@ FOUND = [
 def test_values_are_frozen(kind: type) -> None:
     parameters = kind.__dataclass_params__  # type: ignore[attr-defined]
     assert parameters.frozen
+
+
+def test_figures_that_can_be_worked_out_of_a_result_and_beginnings_of_what_it_says() -> None:
+    rows = [{"n": 2, "on": True}, {"n": 7, "on": False}, {"n": 3, "on": True}]
+    said = TraceEvidence(opened([result(data={"rows": rows}, index=2)])).said_before
+    # counts of equal values, then sum, mean, median, both deviations, count and spread of the only column of numbers
+    assert sorted(said.figures[2]) == pytest.approx([1, 2, (14 / 3) ** 0.5, 7**0.5, 3, 3, 4, 5, 12])
+    begun = ("ro", "rows n ro", "zz", "zz ro", "rows zz ro")
+    assert [said.begins(text) for text in begun] == [True, True, False, False, False]

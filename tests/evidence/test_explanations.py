@@ -59,6 +59,14 @@ def test_a_change_of_type_and_a_small_one_are_told(before: object, after: object
     assert explain({"n": before, "same": 5}, {"n": after, "same": 5}) == [said]
 
 
+def test_values_that_changed_come_before_types() -> None:
+    assert explain({"a": 1, "b": [], "c": 2}, {"a": "1", "b": "-", "c": 3}) == [
+        '`b` [] → "-" (empty list → text).',
+        "`c` 2 → 3.",
+        '`a` 1 → "1" (whole number → text).',
+    ]
+
+
 def test_nan_is_itself() -> None:
     assert explain({"n": float("nan")}, {"n": float("nan")}) == SAME
     assert explain([{"id": 1, "p": float("nan")}], [{"id": 1, "p": float("nan")}]) == SAME
@@ -68,6 +76,8 @@ def test_a_changed_record_is_found_by_its_key_wherever_it_stands() -> None:
     rows = [{"id": n, "level": "a"} for n in range(9)]
     held = [{"id": 99, "level": "new"}, *reversed(rows[1:]), {"id": 0, "level": "b"}]
     assert explain(rows, held) == ['Row id 0 of the table: `level` "a" → "b".']
+    ours, theirs = ([{"n": n, "id": n % 2} for n in several] for several in ((2, 3), (4, 5)))
+    assert explain(ours, theirs) == ["Row id 0 of the table: `n` 2 → 4.", "Row id 1 of the table: `n` 3 → 5."]
 
 
 def test_without_a_key_rows_are_counted() -> None:

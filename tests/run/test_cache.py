@@ -72,13 +72,18 @@ def made(folder: Path, **given) -> bytes:
     return b"".join(report_pieces([run_scenario(folder / "s.toml", **kept)], folder / "x.json"))
 
 
-def test_an_unchanged_run_replays_nothing_and_gives_the_same_bytes(folder: Path, replays: list[str]) -> None:
+def test_an_unchanged_run_replays_nothing_and_gives_the_same_bytes(
+    folder: Path, replays: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     without = made(folder, case_cache=None)
     first = made(folder)
     assert len(replays) == 2 * 2 * 5
     replays.clear()
     assert made(folder) == first == without
     assert replays == []
+    monkeypatch.setenv("BENCH_LIMITS", "cache=1")
+    assert made(folder) == first
+    assert list(Cache(folder / "kept").files()) == [], "what is above the limit goes at the end of a run"
 
 
 def test_one_changed_strategy_is_replayed_alone(folder: Path, replays: list[str]) -> None:

@@ -83,6 +83,8 @@ def test_text_around_a_table_stays_text(text: str) -> None:
 def test_a_table_cut_short_is_read_as_far_as_it_goes() -> None:
     assert find_tables(CSV[: CSV.index(",-2.25")], NAMES)[0] == [ROWS[0], {"id": 22, "Name": "W, long"}]
     assert find_tables("\n".join(PANDAS.splitlines()[:3]), NAMES)[0] == ROWS[:2]
+    assert find_tables("id,Name\n1\n2,b", NAMES) == ([], "id,Name\n1\n2,b")
+    assert find_tables("id,Name,Length\n1,a,1\n2,b\n3,c,2", NAMES)[1] == "2,b\n3,c,2", "only the last row may be short"
     dots = PANDAS.splitlines()
     dots[2] = "..  ...          ...           ...    ..."
     assert find_tables("\n".join(dots), NAMES)[0] == [ROWS[0], ROWS[2]]
