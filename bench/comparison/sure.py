@@ -113,8 +113,8 @@ def student(t: float, freedom: int) -> float:
 
     Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4
 
-    >>> round(student(-2.4469, 6), 4), round(student(2.0, 59), 4), student(0.0, 5)
-    (0.025, 0.9749, 0.5)
+    >>> round(student(-2.4469, 6), 4), round(student(2.0, 59), 4), student(0.0, 5), student(-28.0, 36), student(28.0, 36)
+    (0.025, 0.9749, 0.5, 0.0, 1.0)
     """
     theta = math.atan(t / math.sqrt(freedom))
     cosine = math.cos(theta)

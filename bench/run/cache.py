@@ -24,7 +24,7 @@ import msgspec
 from ..files.cache import Cache
 from ..model import compact_json
 from ..plugins.apart import Limits
-from ..plugins.registry import KINDS, Plugin, entries
+from ..plugins.registry import Plugin, entries
 from ..plugins.touched import Touched
 from ..strategies import Strategy
 
@@ -105,8 +105,7 @@ def _is_outside(plugin: Plugin) -> bool:
 @functools.cache
 def outside() -> str:
     """Name a plug-in that an installed package brings, and that takes part in every case; `""` for none."""
-    kinds = (kind for kind in KINDS if kind in ("metric", "extractor"))
-    found = (entry for kind in kinds for entry in entries(kind).values())
+    found = (entry for kind in ("metric", "extractor") for entry in entries(kind).values())
     return next((entry.name for entry in found if not entry.target.__module__.startswith("bench.")), "")
 
 

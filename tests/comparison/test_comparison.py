@@ -11,7 +11,8 @@ import bench
 from bench.comparison.intervals import deltas, require_comparable
 from bench.model import MetricInfo, ModelTurn, Row, Signature
 from bench.model.errors import BenchError, ResultsError, ScenarioError, SpecError
-from bench.run.job import REFERENCES
+from bench.run.job import REFERENCES, Times
+from bench.run.verbs import compare
 from bench.strategies import strategy_of
 from bench.traces.formats.native import write_trace
 
@@ -163,9 +164,16 @@ def test_the_order_of_cases_changes_nothing(compared):
 
 def test_progress_counts_every_case_and_knows_the_whole_at_the_end():
     seen = []
-    bench.compare(TRACES, ["keep_all"], progress=lambda done, total: seen.append((done, total)))
+    times = Times()
+    compare(
+        TRACES,
+        {"whole": "summarizer=untruncated"},
+        progress=lambda done, total: seen.append((done, total)),
+        times=times,
+    )
     assert [done for done, _ in seen] == [1, 2, 3]
     assert seen[-1] == (3, 3)
+    assert list(times.seconds) == ["whole"], "of references nobody asks how long they take"
 
 
 def test_a_failed_case_has_rows_with_the_reason(tmp_path):

@@ -32,6 +32,14 @@ def shown(text, lost, needed, limit):
         (f"{A}run_7{B}", ["run_7"], (), 432, [108, -897]),
         # what was needed comes before what was lost; both do not fit
         (f"{A}run_7{B}{A}run_8{B}", ["run_7"], ["run_8"], 600, [150, -1195, 160, "needed run_8", 160, -340]),
+        # two facts whose surroundings touch
+        (
+            f"{A}run_7{' c' * 100} run_8{B}",
+            ["run_7", "run_8"],
+            (),
+            900,
+            [225, -115, 160, "lost run_7", 201, "lost run_8", 160, -340],
+        ),
         (f"run_7 {A}", ["run_7"], (), 400, ["lost run_7", 95, -406]),
         (f"{'c ' * 50}run_7{B}", ["run_7"], (), 400, [100, "lost run_7", 160, -340]),
         (f"xrun_7 run_7 run_77 {A}", ["run_7"], ["run_77"], 999, [7, "lost run_7", 1, "needed run_77", 501]),

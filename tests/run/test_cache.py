@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,9 @@ from bench.files.cache import Cache, cache_of_cases
 from bench.model.errors import BenchError
 from bench.plugins.touched import Touched
 from bench.reports import report_pieces
-from bench.run.cache import CaseCache
+from bench.run.cache import CaseCache, identity
 from bench.run.verbs import compare, run_scenario
+from bench.strategies import parse_strategy
 from bench.traces.formats.native import encode_trace
 
 ROOT = Path(__file__).parents[2]
@@ -139,6 +141,14 @@ def test_a_strategy_that_failed_is_tried_again(folder: Path, replays: list[str])
     replays.clear()
     made(folder)
     assert replays == ["mine"] * 2
+
+
+def test_what_a_plug_in_of_a_package_gives_is_never_kept() -> None:
+    known = parse_strategy("cut=summarizer=truncate:limit=9")
+    (plugin,) = known.plugins["summarizer"]
+    theirs = replace(plugin, entry=replace(plugin.entry, target=made))
+    assert identity(known) is not None
+    assert identity(replace(known, plugins={"summarizer": (theirs,)})) is None
 
 
 def test_a_function_that_was_passed_is_never_kept(tmp_path: Path, replays: list[str]) -> None:
