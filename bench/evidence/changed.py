@@ -127,7 +127,11 @@ class Returned:
         return grouped((word, number) for number, words in enumerate(self._words) for word in set(words))
 
     def changes(self, shown: str) -> list[ChangedValue]:
-        """The values of a text that shows this result which are others than those returned."""
+        """The values of a text that shows this result which are others than those returned.
+
+        >>> Returned(ToolResult(index=1, call_id="c", function="f", seen="gate is open")).changes("gate is shut")
+        [ChangedValue(key='', was='open', shown='shut')]
+        """
         if shown in self.texts:
             return []
         found = self._of_whole(shown)
@@ -274,7 +278,11 @@ def _denies(words: str) -> bool:
 
 
 def _records(leaves: Leaves) -> Iterator[Record]:
-    """The mappings that leaves come from, each with its values by path; of lists of one length, side by side, one a place."""
+    """The mappings that leaves come from, each with its values by path; of lists of one length, side by side, one a place.
+
+    >>> [[item for _, item in record] for given in ({"a": [1, 2], "b": [3, 4]}, {"a": [1, 2], "b": 3}) for record in _records(flatten(given))]
+    [[1, 3], [2, 4], [3, 1, 2]]
+    """
     path_of = Remembered(_path)  # rows repeat their paths
     for row in leaves.rows:
         yield [(path_of(path), item) for path, (kind, item) in row if path and kind not in (dict, list)]
@@ -283,8 +291,7 @@ def _records(leaves: Leaves) -> Iterator[Record]:
         if path and kind not in (dict, list):
             groups.setdefault(path_of(path[:-1]), {}).setdefault(path_of(path), []).append(item)
     for columns in groups.values():
-        counts = {len(items) for items in columns.values()}
-        if len(columns) > 1 and len(counts) == 1 and counts != {1}:
+        if len(columns) > 1 and len({len(items) for items in columns.values()}) == 1:
             yield from ([*zip(columns, row, strict=True)] for row in zip(*columns.values(), strict=True))
         else:
             yield [(path, item) for path, items in columns.items() for item in items]

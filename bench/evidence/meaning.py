@@ -62,8 +62,8 @@ def _word(fact: str) -> str:
 def stems(text: str) -> frozenset[str]:
     """The beginnings of the words of a text, by which `ordered` is `orders`; its numbers.
 
-    >>> sorted(stems("orderId: departs at 7"))
-    ['7', 'at', 'depar', 'id', 'order']
+    >>> sorted(stems("orderId: departs at 7 gas"))
+    ['7', 'at', 'depar', 'gas', 'id', 'order']
     """
     words = (word.casefold() for word in _PART.findall(text))
     return frozenset(word.rstrip("s")[:_STEM_CHARS] if len(word) > 3 else word for word in words)

@@ -208,10 +208,10 @@ class _Known:
         if trace.id in self._outlines:
             if taken is file:
                 raise TraceError(
-                    f"{file.name}: case id {trace.id!r} is used by two of its traces — give each its own id"
+                    f"{file.name}: case id {trace.id[:200]!r} is used by two of its traces — give each its own id"
                 )
             both = f"by {taken.name} and by {file.name}"
-            raise TraceError(f"case id {trace.id!r} is taken twice: {both} — leave one of the two out")
+            raise TraceError(f"case id {trace.id[:200]!r} is taken twice: {both} — leave one of the two out")
         self._outlines[trace.id] = outline
         return trace, ""
 

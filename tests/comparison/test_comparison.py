@@ -162,7 +162,7 @@ def test_the_order_of_cases_changes_nothing(compared):
     assert shuffled.signature == compared.signature
 
 
-def test_progress_counts_every_case_and_knows_the_whole_at_the_end():
+def test_progress_counts_every_case_and_knows_the_whole_at_the_end(tmp_path):
     seen = []
     times = Times()
     compare(
@@ -173,6 +173,10 @@ def test_progress_counts_every_case_and_knows_the_whole_at_the_end():
     )
     assert [done for done, _ in seen] == [1, 2, 3]
     assert seen[-1] == (3, 3)
+    progressed: list[tuple[int, int | None]] = []
+    write_trace(TRACES[0], tmp_path / "one.jsonl")
+    bench.audit(tmp_path, progress=lambda done, total: progressed.append((done, total)))
+    assert progressed == [(1, None)]
     assert list(times.seconds) == ["whole"], "of references nobody asks how long they take"
 
 

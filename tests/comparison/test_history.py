@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import re
 import sqlite3
@@ -84,6 +85,16 @@ def test_runs_of_several_processes_at_once_are_all_kept(tmp_path):
     for thread in threads:
         thread.join()
     assert {item.run for item in moments(path, comparison().title)} == set(range(1, 9))
+
+
+def test_one_that_another_process_writes_is_no_damaged_one(tmp_path, monkeypatch):
+    path = tmp_path / "h.sqlite"
+    keep(comparison(), path, None, AT)
+    monkeypatch.setattr("bench.comparison.history._WAITS_S", 0.01)
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(ResultsError, match="another process has written it"):
+            keep(comparison(), path, None, AT)
 
 
 def test_what_is_no_history_is_refused_and_left_alone(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import math
 import pkgutil
 
 import pytest
@@ -12,6 +13,7 @@ from handmade import opened, result, run_of
 import bench.evidence
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.own_words import OwnWords
+from bench.model import ContextReset, Message
 
 MUTABLE = {"_Told", "_Parts", "_CauseFound"}
 """What grows while one function works, and is seen by nobody else."""
@@ -33,12 +35,22 @@ def test_values_are_frozen(kind: type) -> None:
 
 
 def test_figures_that_can_be_worked_out_of_a_result_and_beginnings_of_what_it_says() -> None:
-    rows = [{"n": 2, "on": True}, {"n": 7, "on": False}, {"n": 3, "on": True}]
-    trace = opened([result(data={"rows": rows}, index=2)])
+    rows = [{"n": 2, "on": True}, {"n": 7, "on": True}, {"n": 3}]
+    trace = opened(
+        [
+            result(data={"rows": rows[:2], "last": rows[2]}, index=2),
+            result("of walls: Rows", index=3),
+            ContextReset(index=4, summary="so"),
+        ]
+    )
     said = TraceEvidence(trace).said_before
     # counts of equal values, then sum, mean, median, both deviations, count and spread of the only column of numbers
     assert sorted(said.figures[2]) == pytest.approx([1, 2, (14 / 3) ** 0.5, 7**0.5, 3, 3, 4, 5, 12])
     begun = ("ro", "rows n ro", "zz", "zz ro", "rows zz ro")
     assert [said.begins(text) for text in begun] == [True, True, False, False, False]
+    made = [Message(role="user", kind="made", text=text) for text in ("so", "so far")]
+    assert list(map(said.as_recorded, made)) == [True, False]
+    assert [said.since(word, "name") for word in ("Rows", "rows", "walls", "beam")] == [-1, -1, -1, math.inf]
+    assert [said._said(word) for word in ("Rows", "rows", "walls")] == [2, 2, 3]
     own = OwnWords(run_of(trace, "keep_all"), said)
     assert [own._figured(value, trace.results[0]) for value in (5.0, 2.645751, 5.5)] == [True, True, False]

@@ -67,6 +67,10 @@ def test_values_that_changed_come_before_types() -> None:
     ]
 
 
+def test_what_stands_at_another_place_too_has_not_moved_there() -> None:
+    assert explain({"a": {"x": 1}, "b": {"x": 1}}, {"b": {"x": 1}}) == ["`a.x` 1 → absent."]
+
+
 def test_nan_is_itself() -> None:
     assert explain({"n": float("nan")}, {"n": float("nan")}) == SAME
     assert explain([{"id": 1, "p": float("nan")}], [{"id": 1, "p": float("nan")}]) == SAME

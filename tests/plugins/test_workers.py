@@ -231,6 +231,16 @@ def test_a_defect_in_a_process_is_one_line_with_its_place(folder, monkeypatch):
     monkeypatch.setattr("bench.run.case.case_row", broken)
     with pytest.raises(BenchError, match=r"^defect in bench at test_workers\.py:\d+: KeyError: 'nowhere'"):
         bench.compare(TRACES, ["keep_all"], jobs=2)
+    monkeypatch.setattr("bench.run.engines.measured", Refuses())
+    with pytest.raises(BenchError, match=r"^as it is$"):
+        bench.compare(TRACES, ["keep_all"], jobs=2)
+
+
+class Refuses:
+    """A measurement of what cannot be measured."""
+
+    def __call__(self, trace, measuring, labels):
+        raise BenchError("as it is")
 
 
 # ---------------------------------------------------------------- nothing left behind

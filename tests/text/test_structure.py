@@ -95,6 +95,12 @@ def test_a_wide_table_that_pandas_wraps_is_one() -> None:
     assert find_tables(wrapped, NAMES)[0] == ROWS[:2]
 
 
+def test_a_table_has_at_most_200_columns() -> None:
+    for columns in (200, 201):
+        names = {f"c{at}": (f"c{at}",) for at in range(columns)}
+        assert len(find_tables(f"{','.join(names)}\n{','.join(['1'] * columns)}", names)[0]) == (columns == 200)
+
+
 def test_an_index_with_a_name() -> None:
     assert find_tables(
         "        Length     Ok\nName                 \nWall_1    1.50   True\nWall_2   -2.25  False", NAMES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -68,6 +69,12 @@ def test_bad_zip_files_are_one_clear_line(tmp_path: Path) -> None:
     broken[80:90] = b"xxxxxxxxxx"
     with pytest.raises(TraceError, match=r"run\.json:samples/2_epoch_1\.json: cannot be unpacked"):
         read("inspect_log", tmp_path, bytes(broken))
+    directory = whole.rindex(b"PK\5\6")
+    for place, number, said in ((directory + 16, 1 << 24, "unpacked"), (whole.index(b"PK\1\2") + 6, 166, "damaged")):
+        broken = bytearray(whole)  # where the directory is, and the version that an entry needs
+        struct.pack_into("<H" if number < 1000 else "<I", broken, place, number)
+        with pytest.raises(TraceError, match=said):
+            read("inspect_log", tmp_path, bytes(broken), "log.eval")
     with pytest.raises(TraceError, match="holds no samples"):
         read("inspect_log", tmp_path, {**SMALL, "samples": []})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import re
 import struct
@@ -126,7 +127,9 @@ class _Sample(Prompts):
         super().__init__()
         self.attachments = {key: value.text() for key, value in members(sample["attachments"])}
         pool = sample["message_pool"] if sample.has("message_pool") else at(sample, "events_data", "messages")
-        self.pool = pool.items()
+        self.pool = [functools.cache(functools.partial(self._said, message)) for message in pool.items()]
+        """What each message of the pool says: many calls refer to it."""
+
         self.spans: dict[Any, tuple[Any, str, str]] = {}  # parent, type and name of a span, by its id
         self.solving: list[str] = []  # the types of the steps at work, in logs older than spans
         events = list(_flat(sample["events"].items()))
@@ -173,12 +176,12 @@ class _Sample(Prompts):
             self.unread.add("model call without an answer")
             return
         self.unread.add("further answer of one model call", len(choices) - 1)
-        messages = event["input"].items()
+        told = [self._said(message) for message in event["input"].items()]
         for reference in event["input_refs"].items():
             start, end = ([place.count() or 0 for place in reference.items()] + [0, 0])[:2]
-            messages += self.pool[start:end]
+            told += [said() for said in self.pool[start:end]]
         self.ask(
-            [self._said(message) for message in messages],
+            told,
             self._said(choices[0]["message"]),
             group=next((name for kind, name in around if kind == "agent"), "agent"),
             tools=[self._resolved(tool.value) for tool in event["tools"].items()],
@@ -262,6 +265,10 @@ def _is_zip(document: Document) -> bool:
         return False
 
 
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, struct.error)
+"""All that Python raises over a zip file whose bytes are not what they were."""
+
+
 class _Zipped:
     """A zip file's entries. TraceError for one that is damaged."""
 
@@ -270,7 +277,7 @@ class _Zipped:
         self._expanded = 0
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(document.disk_bytes))
-        except (zipfile.BadZipFile, ValueError, struct.error) as error:
+        except _DAMAGED as error:
             raise document.fail(f"zip data is damaged or cut short ({error}) — copy or record it again") from None
 
     def names(self) -> list[str]:
@@ -291,7 +298,7 @@ class _Zipped:
             raise inside.fail("is encrypted — save it without a password")
         try:
             return self._unzstd(info, inside) if info.compress_type == _ZSTD else self._zip.read(info)
-        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, struct.error) as error:
+        except _DAMAGED as error:
             raise inside.fail(f"cannot be unpacked ({error}) — copy or record it again") from None
 
     def _unzstd(self, info: zipfile.ZipInfo, inside: Document) -> bytes:
