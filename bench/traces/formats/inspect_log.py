@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import re
 import struct
@@ -14,6 +13,7 @@ from typing import Any
 from ...files.limits import joined, limit, raised
 from ...model import Outcome, ToolCall, Trace, Usage, compact_json
 from ...model.errors import TraceError
+from ...text.texts import Remembered
 from .. import Confidence, Document, Keeps, Near, Node, NoRun, Traces, all_but, as_dict, by_marks, register
 from ..blocks import blocks_of
 from ..documents import unzstd
@@ -127,8 +127,9 @@ class _Sample(Prompts):
         super().__init__()
         self.attachments = {key: value.text() for key, value in members(sample["attachments"])}
         pool = sample["message_pool"] if sample.has("message_pool") else at(sample, "events_data", "messages")
-        self.pool = [functools.cache(functools.partial(self._said, message)) for message in pool.items()]
-        """What each message of the pool says: many calls refer to it."""
+        self.pool = pool.items()
+        self.pooled = Remembered(lambda at: self._said(self.pool[at]))
+        """The messages of the pool as what they say: many calls refer to each."""
 
         self.spans: dict[Any, tuple[Any, str, str]] = {}  # parent, type and name of a span, by its id
         self.solving: list[str] = []  # the types of the steps at work, in logs older than spans
@@ -179,7 +180,7 @@ class _Sample(Prompts):
         told = [self._said(message) for message in event["input"].items()]
         for reference in event["input_refs"].items():
             start, end = ([place.count() or 0 for place in reference.items()] + [0, 0])[:2]
-            told += [said() for said in self.pool[start:end]]
+            told += [self.pooled[at] for at in range(start, min(end, len(self.pool)))]
         self.ask(
             told,
             self._said(choices[0]["message"]),
