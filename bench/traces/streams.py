@@ -54,14 +54,16 @@ def events_of_frames(data: bytes) -> list[dict[str, Any]]:
 
 
 def assembled(events: Iterable[Any]) -> dict[str, Any] | None:
-    """The answer that events make up, in the form of OpenAI's chat or Responses interface, Anthropic's, Gemini's or Converse's; None where they are
-    none of these. An answer whose stream broke off ends with the reason `stream_cut`."""
+    """The answer that events make up, in the form of OpenAI's chat or Responses interface, Anthropic's, Cohere's, Gemini's or Converse's; None where
+    they are none of these. An answer whose stream broke off ends with the reason `stream_cut`."""
     told = [event for event in events if isinstance(event, dict)]
     try:
         if any(str(event.get("type")).startswith("response.") for event in told):
             return _responses(told)
         if any(event.get("type") == "message_start" for event in told):
             return _anthropic(told)
+        if any(event.get("type") == "message-start" for event in told):
+            return _cohere(told)
         if any("candidates" in event for event in told):
             return _gemini(told)
         if any("messageStart" in event for event in told):
@@ -108,6 +110,35 @@ def _anthropic(events: list[dict[str, Any]]) -> dict[str, Any]:
         "stop_reason": message.get("stop_reason") or CUT,
         "content": [blocks[at] for at in sorted(blocks)],
     }
+
+
+def _cohere(events: list[dict[str, Any]]) -> dict[str, Any]:
+    message: dict[str, Any] = {}
+    ended: dict[str, Any] = {"finish_reason": CUT}
+    for event in events:
+        delta = event.get("delta") or {}
+        ended |= {key: value for key, value in delta.items() if key != "message"}
+        for key, part in (delta.get("message") or {}).items():
+            if isinstance(part, dict):  # of the block or the call at an index
+                message[key] = {
+                    **(message.get(key) or {}),
+                    event["index"]: _grown((message.get(key) or {}).get(event["index"]), part),
+                }
+            else:
+                message[key] = _grown(message.get(key), part)
+    whole = {
+        key: [part[at] for at in sorted(part)] if isinstance(part, dict) else part for key, part in message.items()
+    }
+    return {"id": events[0].get("id"), **ended, "message": whole}
+
+
+def _grown(before: Any, more: Any) -> Any:
+    """A value with a further piece of it: a text grows, the members of an object do, anything else is what was said first."""
+    if isinstance(before, str) and isinstance(more, str):
+        return before + more
+    if isinstance(before, dict) and isinstance(more, dict):
+        return {**before, **{key: _grown(before.get(key), part) for key, part in more.items()}}
+    return before or more
 
 
 def _arguments(text: str) -> Any:

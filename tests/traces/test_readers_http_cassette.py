@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from reread import FORMATS
 
+from bench.model import Usage
 from bench.traces import load
 from bench.traces.formats.http_cassette import YamlError, yaml_value
 
@@ -55,3 +56,38 @@ def test_calls_plan_and_results_of_cohere_are_read(tmp_path: Path, spoken: dict[
     _, turn, result, last = load([str(path)]).traces[0].steps
     assert (turn.tool_calls[0].arguments, turn.reasoning) == ({"in": "Toronto"}, "I look it up.")
     assert (result.seen, last.content, last.usage.prompt_tokens) == ("20 C", "20 C.", 120)
+
+
+@pytest.mark.parametrize(
+    ("uri", "asked", "answer"),
+    [
+        ("v2", {"messages": [{"role": "user", "content": "Why?"}]}, [
+            'data: {"type": "message-start", "id": "1", "delta": {"message": {"role": "assistant", "content": [], "tool_calls": []}}}',
+            'data: {"type": "content-start", "index": 0, "delta": {"message": {"content": {"type": "text", "text": ""}}}}',
+            'data: {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "Be"}}}}',
+            'data: {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "cause."}}}}',
+            'data: {"type": "tool-call-start", "index": 0, "delta": {"message": {"tool_calls": {"id": "c", "function": {"name": "f"}}}}}',
+            'data: {"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {"function": {"arguments": "{\\"a\\": 1}"}}}}}',
+            'data: {"type": "message-end", "delta": {"finish_reason": "COMPLETE", "usage": {"tokens": {"input_tokens": 9, "output_tokens": 4}}}}',
+        ]),
+        ("v1", {"message": "Why?", "chat_history": [{"role": "CHATBOT", "message": "Ask."}]}, [
+            '{"event_type": "text-generation", "text": "Because."}',
+            '{"event_type": "stream-end", "response": {"text": "Because.", "finish_reason": "COMPLETE",'
+            ' "tool_calls": [{"name": "f", "parameters": {"a": 1}}], "meta": {"tokens": {"input_tokens": 9, "output_tokens": 4}}}}',
+        ]),
+    ],
+)  # fmt: skip
+def test_streams_of_both_interfaces_of_cohere_are_read(
+    tmp_path: Path, uri: str, asked: object, answer: list[str]
+) -> None:
+    request = {"uri": f"https://api.cohere.com/{uri}/chat", "body": json.dumps(asked)}
+    response = {"body": {"string": "\n\n".join(answer)}}
+    path = tmp_path / "c.yaml"
+    path.write_text("interactions:\n- request:\n    " + json.dumps(request) + "\n  response: " + json.dumps(response))
+    turn = load([str(path)]).traces[0].model_turns[-1]
+    assert (turn.content, turn.finish_reason, turn.usage) == (
+        "Because.",
+        "COMPLETE",
+        Usage(prompt_tokens=9, completion_tokens=4),
+    )
+    assert [(call.name, call.arguments) for call in turn.tool_calls] == [("f", {"a": 1})]

@@ -24,9 +24,10 @@ _BEGINS = re.compile(
     r"^(?:http_)?interactions:\n\s*- (?:request|request_sample):\n|^requests:\n\s*- body:", re.MULTILINE
 )
 _INGEST = "/traces/ingest"
-_ASKS = re.compile(rb"""\b(?:messages|contents|input|inputText|prompt)\\?["']?:|^- body: !!binary""", re.MULTILINE)
+_ASKS = re.compile(rb"""\b(?:messages?|contents|input|inputText|prompt)\\?["']?:|^- body: !!binary""", re.MULTILINE)
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _WORDS = {"": None, "null": None, "~": None, "true": True, "false": False}
+_COHERE = {"USER": "user", "CHATBOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
 _DEEPEST, _MOST_DIGITS = 100, 300
 _MODEL = re.compile(r"/models?/([^/:?]+(?::\d+)?)")
 
@@ -108,7 +109,22 @@ def _record(interaction: dict[str, Any]) -> dict[str, Any]:
         return {"uri": None, "request": {"body": body}, "response": {"body": {**answered, "choices": choices[-1:]}}}
     request, response = (as_dict(interaction.get(key)) for key in ("request", "response"))
     sent, got = (side.get("parsed_body") or _text(side.get("body")) for side in (request, response))
+    if str(request.get("uri")).endswith("/v1/chat"):
+        sent, got = _cohere(as_dict(strict_json(str(sent))), str(got).strip())
     return {"uri": request.get("uri"), "request": {"body": sent}, "response": {"body": got}}
+
+
+def _cohere(asked: dict[str, Any], got: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """A call of Cohere's first interface in the form of its second; the last line of a stream is the whole answer."""
+    past = [*dicts(asked.pop("chat_history", ())), {"role": "USER", "message": asked.pop("message", "")}]
+    past[:0] = [{"role": "SYSTEM", "message": asked.pop("preamble")}] if asked.get("preamble") else []
+    messages = [{"role": _COHERE.get(said.get("role", "")), "content": said.get("message")} for said in past]
+    last = as_dict(strict_json(got.splitlines()[-1] if got else ""))
+    answer = as_dict(last.get("response", last))
+    made = [{"function": {**call, "arguments": call.get("parameters")}} for call in dicts(answer.get("tool_calls"))]
+    said = {"role": "assistant", "content": answer.get("text"), "tool_calls": made}
+    whole = {**answer, "id": answer.get("generation_id"), "message": said, "usage": answer.get("meta")}
+    return {**asked, "messages": messages}, whole if "text" in answer else None
 
 
 def _message(message: Any) -> dict[str, Any]:
