@@ -23,7 +23,7 @@ _REQUEST = {*_INPUTS, "instructions", "system", "tools", "functions", "model", "
             "anthropic_version", "presence_penalty", "frequency_penalty", "logprobs", "top_logprobs", "litellm_session_id", "safety_identifier",
             "systemInstruction", "system_instruction", "generationConfig", "toolConfig", "safetySettings", "cachedContent", "inferenceConfig",
             "additionalModelRequestFields", "guardrailConfig", "additionalModelResponseFieldPaths", "performanceConfig", "textGenerationConfig",
-            "schemaVersion", "max_tokens_to_sample"}  # fmt: skip
+            "schemaVersion", "max_tokens_to_sample", "options", "format", "keep_alive"}  # fmt: skip
 _ANSWER = {"output", "id", "object", "created_at", "completed_at", "status", "usage", "error", "incomplete_details", "background",
            "max_tool_calls", "billing", "prompt_cache_retention", "choices", "created", "system_fingerprint", "provider"}  # fmt: skip
 

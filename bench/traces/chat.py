@@ -30,7 +30,7 @@ from .parts import (  # fmt: skip
 from .steps import Said
 
 MESSAGE = {"role", "content", "tool_calls", "tool_call_id", "name", "function_call", "refusal", "annotations", "index", "reasoning_content",
-           "reasoning", "thinking_blocks", "cache_control", "provider_specific_fields", "reasoning_item", "id", "tool_plan"}  # fmt: skip
+           "reasoning", "thinking_blocks", "cache_control", "provider_specific_fields", "reasoning_item", "id", "tool_plan", "thinking"}  # fmt: skip
 """The keys of a message in OpenAI's form."""
 _ANTHROPIC = {"role", "content", "id", "type", "model", "stop_reason", "stop_sequence", "stop_details", "usage", "container",
               "context_management"}  # fmt: skip

@@ -59,6 +59,12 @@ def answer_of_span(span: TracedSpan, unread: Unread) -> list[Said]:
         return said_of_keyed(told[0], unread)[:1]
     if listed:
         return [_flat(span, f"{flat}.0", listed[0], unread)]
+    alone = span.attributes.get("gen_ai.output")
+    if isinstance(alone, str) and not choices:  # any-agent's: a text, or calls by the tool's name
+        made = [item for item in dicts(strict_json(alone)) if "tool.name" in item]
+        calls = [{"function": {"name": call["tool.name"], "arguments": call.get("tool.args")}} for call in made]
+        told = {"role": "assistant", "content": None if made else alone, "tool_calls": calls}
+        return [said_of_message(span.made("gen_ai.output", told), unread)]
     if not choices:
         return []
     message = choices[0].get("message", choices[0])
@@ -81,6 +87,8 @@ def _decoded(span: TracedSpan, key: str) -> Node:
     if not isinstance(node.value, str):
         return node
     value = strict_json(node.value)
+    if value is None and key == "gen_ai.system_instructions" and node.value[:1] not in ("[", "{"):
+        return span.made(key, [{"type": "text", "content": node.value}])
     if value is None:
         why = "the attribute was cut; raise the exporter's limit on attribute lengths and record it again"
         raise node.fail(f"expected JSON — {why}")

@@ -50,7 +50,7 @@ def said_of_keyed(message: Node, unread: Unread, role: Role | None = None) -> li
 def typed_part(part: Node, unread: Unread) -> Node:
     """A keyed part as a block with a type, as the GenAI conventions write them; a node of null where it says nothing (a mark of a cache)."""
     value = part.object()
-    key = next((key for key in value if key in _KEYS and key != "text"), "text")
+    key = next((key for key in value if key in _KEYS and key != "text" and value[key] is not None), "text")
     held = part[key]
     if key == "text":
         if value.get("thought") is True:

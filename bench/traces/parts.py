@@ -20,7 +20,7 @@ CHAT_ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user"
 ROLES: dict[str, Role] = {**CHAT_ROLES, "human": "user", "ai": "assistant", "model": "assistant"}
 """The roles of any chat, and which of ours they are."""
 
-_THOUGHTS = ("reasoning_content", "reasoning", "tool_plan")
+_THOUGHTS = ("reasoning_content", "reasoning", "tool_plan", "thinking")
 _TEXT_PARTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 
 
@@ -143,9 +143,9 @@ def reasoning_of(message: Node, unread: Unread) -> str | None:
 
 _SPELLED = {
     "prompt": ("promptTokenCount", "prompt_token_count", "inputTokens", "inputTokenCount", "request_tokens", "promptTokens",
-               "inputTextTokenCount", "input"),
+               "inputTextTokenCount", "prompt_eval_count", "input"),
     "completion": ("candidatesTokenCount", "candidates_token_count", "outputTokens", "outputTokenCount", "response_tokens", "completionTokens",
-                   "generation_token_count", "output"),
+                   "generation_token_count", "eval_count", "output"),
     "total": ("totalTokenCount", "total_token_count", "totalTokens", "total_tokens", "total"),
     "read": ("cachedContentTokenCount", "cached_content_token_count", "cacheReadInputTokens", "cacheReadInputTokenCount",
              "cachedInputTokens", "input_cache_read", "input_cached_tokens", "cache_read_tokens", "cached"),

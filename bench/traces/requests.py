@@ -219,5 +219,11 @@ def usage_in(response: Node) -> Usage | None:
     places = [at(response, "llm_output", "token_usage")]
     places += [at(response, "usage", "tokens")] if isinstance(response["usage"].value, dict) else []  # Cohere's
     places += [response[key] for key in ("usage", "usage_metadata", "usageMetadata")]
-    places += [response] if response.has("prompt_token_count") or response.has("inputTextTokenCount") else []
+    places += (
+        [response]
+        if response.has("prompt_token_count")
+        or response.has("inputTextTokenCount")
+        or response.has("prompt_eval_count")
+        else []
+    )
     return next(filter(None, (usage_of(node) for node in places if isinstance(node.value, dict))), None)

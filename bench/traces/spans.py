@@ -77,8 +77,9 @@ def spans_of(values: Sequence[Node]) -> list[TracedSpan]:
     for value in values:
         for single in value.items() if isinstance(value.value, list) else [value]:
             inner = single["trace"] if single.has("trace") else single
-            printed = single.has("context") and at(single, "context", "trace_id").value is not None
-            found += [_printed(single)] if printed else map(_exported, _inside(inner, *_SPANS))
+            alone = [single, *single["spans"].items()] if single.has("spans") else [single]
+            printed = [span for span in alone if at(span, "context", "trace_id").value is not None]
+            found += map(_printed, printed) if printed else map(_exported, _inside(inner, *_SPANS))
             for record in _inside(single, ("resourceLogs",), ("scopeLogs",), ("logRecords",)):
                 records.setdefault(_id(record["spanId"]), []).append(_event(record))
     for span in found:
@@ -129,10 +130,10 @@ def _printed(span: Node) -> TracedSpan:
         place=span,
         trace=_id(at(span, "context", "trace_id")),
         id=_id(at(span, "context", "span_id")),
-        parent=_id(span["parent_id"]),
+        parent=_id(span["parent_id"]) or _id(at(span, "parent", "span_id")),
         name=span["name"].text_or_none() or "",
-        start=moment(span["start_time"]),
-        end=moment(span["end_time"]),
+        start=_time(span["start_time"]),
+        end=_time(span["end_time"]),
         attributes={**kind, **dict(_flat(held))},
         error=(why or "failed") if failed else None,
         events=[(name, details) for name, details in events if isinstance(details, dict)],
@@ -181,7 +182,13 @@ def _plain(value: Any) -> Any:
 
 
 def _id(node: Node) -> str:
-    return (node.text_or_none() or "").removeprefix("0x").lower()
+    return (
+        (format(node.value, "x") if type(node.value) is int else node.text_or_none() or "").removeprefix("0x").lower()
+    )
+
+
+def _time(node: Node) -> float | None:
+    return node.value / 1e9 if type(node.value) is int else moment(node)
 
 
 def _nanoseconds(node: Node) -> float | None:

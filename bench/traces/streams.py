@@ -13,6 +13,8 @@ CUT = "stream_cut"
 """The reason why an answer ended where its stream broke off before it said one."""
 
 _DONE = ("response.completed", "response.incomplete", "response.failed")
+_BARE = ("outputText", "generation", "completion", "text")
+_ENDS = ("completionReason", "stop_reason", "finish_reason")
 _JOINED = {"text": "text", "thinking": "thinking", "partial_json": "json", "signature": "signature"}
 
 
@@ -68,13 +70,31 @@ def assembled(events: Iterable[Any]) -> dict[str, Any] | None:
             return _gemini(told)
         if any("messageStart" in event for event in told):
             return _converse(told)
-        if any(isinstance(event.get("outputText"), str) for event in told):
-            ended = next((event["completionReason"] for event in reversed(told) if event.get("completionReason")), CUT)
-            return {"outputText": "".join(event.get("outputText") or "" for event in told), "stop_reason": ended}
+        if any(isinstance(event.get(key), str) for event in told for key in _BARE):
+            return _bare(told)
         chunks = [event for event in told if isinstance(event.get("choices"), list)]
-        return _chat(chunks) if any("delta" in choice for chunk in chunks for choice in chunk["choices"]) else None
+        return (
+            _chat(chunks)
+            if any({"delta", "text"} & choice.keys() for chunk in chunks for choice in chunk["choices"])
+            else None
+        )
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError):
         return None
+
+
+def _bare(events: list[dict[str, Any]]) -> dict[str, Any]:
+    """An answer of a model on Bedrock that completes a text."""
+    text = "".join(event.get(key) or "" for event in events for key in _BARE)
+    ended = next((event[key] for event in reversed(events) for key in _ENDS if event.get(key)), CUT)
+    usage = next(
+        (
+            event["amazon-bedrock-invocationMetrics"]
+            for event in events
+            if len(event) > 1 and "amazon-bedrock-invocationMetrics" in event
+        ),
+        None,
+    )
+    return {"outputText": text, "stop_reason": ended, "usage": usage}
 
 
 def _responses(events: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -201,7 +221,10 @@ def _chat(chunks: list[dict[str, Any]]) -> dict[str, Any]:
         for choice in chunk["choices"]:
             if choice.get("index", 0) != 0:
                 continue
-            delta, reason = choice.get("delta") or {}, choice.get("finish_reason") or reason
+            delta, reason = (
+                choice.get("delta") or {"content": choice.get("text")},
+                choice.get("finish_reason") or reason,
+            )
             for key in ("content", "refusal", "reasoning_content", "reasoning"):
                 if delta.get(key):
                     said[key] = said.get(key, "") + delta[key]

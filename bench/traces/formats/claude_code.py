@@ -56,7 +56,7 @@ class ClaudeCode:
     def sniff(self, document: Document) -> Confidence | Near:
         lines = dicts(document.first.get("loglines")) or records(document)
         turns = [line for line in lines if line.get("type") in ("user", "assistant")]
-        said = any(isinstance(line.get("message"), dict) for line in turns)
+        said = any("parts" not in line["message"] for line in turns if isinstance(line.get("message"), dict))
         sessions = any({"sessionId", "session_id"} & line.keys() for line in lines) or "loglines" in document.first
         return by_marks({"lines of user or assistant with a message": said, "a session's id": sessions})
 

@@ -14,7 +14,7 @@ import yaml
 from ...model import ModelTurn
 from .. import Confidence, Document, Keeps, Near, Node, NoRun, Traces, as_dict, by_marks, dicts, register, strict_json
 from ..calls import Calls, call_of
-from ..nodes import between, first_of, moment
+from ..nodes import at, between, first_of, moment
 from ..prompts import Prompts
 from ..records import answer_in, node_of, request_in
 from ..steps import Ran
@@ -81,8 +81,11 @@ class HttpCassette:
             calls.add(call, agent=told.agents.get(call.name or ""))
             told.handoff(calls.run(), call.name or "")
         if not calls.runs:
-            first = str(records[0].value.get("uri")) if records else "none"
-            what = f"none of {len(records)} requests is a model call with an answer to read (the first: {first[:80]})"
+            first = str(records[0].value.get("uri"))[:80] if records else "none"
+            packed = as_dict(at(interactions[0], "response", "headers").value if interactions else None)
+            how = next((str(packed[key]) for key in packed if key.lower() == "content-encoding"), "")
+            how = ", packed as Brotli does, which this reader cannot unpack" if "'br'" in how else ""
+            what = f"none of {len(records)} requests is a model call with an answer to read (the first: {first}{how})"
             raise NoRun(str(whole.fail(what)))
         for run in calls.runs.values():
             run.never_shown()
@@ -237,7 +240,7 @@ def yaml_value(text: str) -> tuple[Any, int]:
 
 def _scalar(event: yaml.ScalarEvent) -> Any:
     text: str = event.value
-    if event.tag == "tag:yaml.org,2002:binary":
+    if event.tag in ("tag:yaml.org,2002:binary", "!binary"):  # the second is Ruby's
         try:
             return base64.b64decode(re.sub(r"\s", "", text), validate=True)
         except ValueError as error:

@@ -8,7 +8,7 @@ from ..langchain import is_message, said_of
 from ..nodes import picked
 from ..steps import Steps
 
-_MARKS = {"lc", "kwargs", "data", "response_metadata", "invalid_tool_calls", "additional_kwargs"}
+_MARKS = {"lc", "kwargs", "response_metadata", "invalid_tool_calls", "additional_kwargs"}
 
 
 @register("reader", "langchain")

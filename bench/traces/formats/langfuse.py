@@ -39,10 +39,14 @@ class Langfuse:
             return Confidence.CERTAIN
         first = document.first
         inner = first["trace"] if isinstance(first.get("trace"), dict) else first
-        listed = first.get("observations") or inner.get("observations")
+        listed = first.get("observations") or inner.get("observations") or first.get("data")
         held = dicts(listed) if isinstance(listed, list) else [first]
         held = [item for item in held if "type" in item and item.keys() & {"startTime", "start_time"}]
-        typed = any(str(item["type"]) in _KINDS and item.keys() & {"traceId", "trace_id"} for item in held)
+        typed = any(
+            str(item["type"]) in _KINDS
+            and ((item is not first and "id" in inner) or item.keys() & {"traceId", "trace_id"})
+            for item in held
+        )
         what = "a 'type' such as GENERATION and a 'traceId' in them"
         return by_marks({"observations of a trace": bool(held), what: typed})
 
@@ -56,10 +60,15 @@ class Langfuse:
         found = [
             item
             for frame, value in framed
-            for item in ([value] if frame is None else value["observations"].items() or frame["observations"].items())
+            for item in (
+                value["observations"].items() or frame["observations"].items()
+                if frame
+                else value["data"].items() or [value]
+            )
         ]
         frames = {str(frame["id"].value): frame for frame, _ in framed if frame is not None}
-        trees = trees_of((str(first_of(item, "traceId", "trace_id").value), _observed(item)) for item in found)
+        only = next(iter(frames), None) if len(frames) == 1 else None
+        trees = trees_of((str(first_of(item, "traceId", "trace_id").value or only), _observed(item)) for item in found)
         for name, tree in trees.items():
             nodes = [node for run in tree if (node := _metadata(run.place).get("langgraph_node"))]
             said: dict[str, Any] = {"meta": {"trace_id": name}}
@@ -89,11 +98,14 @@ def _observed(item: Node) -> Observed:
     kind, usage = item["type"].text_or_none() or "", first_of(item, "usageDetails", "usage_details", "usage")
     inputs = decoded(item["input"])
     listed = inputs.value if isinstance(inputs.value, list) else []
+    answer = decoded(item["output"])
+    if kind == "GENERATION" and as_dict(answer.value).keys() == {"content"}:
+        answer = answer.made({"role": "assistant", **answer.value})
     return observed(
         item,
         _KINDS.get(kind, kind.lower()),
         _plain(inputs),
-        _plain(decoded(item["output"])),
+        _plain(answer),
         error=only_text(item["statusMessage"]) or "failed" if item["level"].value == "ERROR" else None,
         agent=agent_of(_metadata(item)) or (item["name"].text_or_none() or "" if kind == "AGENT" else ""),
         usage=usage_of(usage) if isinstance(usage.value, dict) else None,

@@ -37,7 +37,8 @@ class LangSmith:
         run = document.first
         run = next(iter(dicts(run.get("post") or run.get("patch"))), run)
         typed = isinstance(run.get("run_type"), str) and isinstance(run.get("inputs"), dict)
-        placed = not run.keys().isdisjoint({"trace_id", "dotted_order", "child_runs"})
+        own = {"dotted_order", "child_runs"}
+        placed = not run.keys().isdisjoint(own | {"trace_id"} if typed else own)  # others have trace ids, too
         return by_marks({"a 'run_type' and 'inputs'": typed, "'trace_id', 'dotted_order' or 'child_runs'": placed})
 
     def read(self, document: Document) -> Traces:

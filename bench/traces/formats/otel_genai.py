@@ -11,7 +11,7 @@ from ..langchain import agent_of
 from ..observed import Observed, ObservedRun
 from ..spans import TracedSpan, spans_of
 
-_CALLS = {"llm", "chat", "text_completion", "generate_content", "completion", "responses"}
+_CALLS = {"llm", "call_llm", "chat", "text_completion", "generate_content", "completion", "responses"}
 _HOLDERS = {"agent", "chain", "workflow", "task", "invoke_agent", "create_agent", "invoke_workflow", "execute_task", "prompt"}  # fmt: skip
 """Kinds of spans that only hold others."""
 _PROPERTIES = "traceloop.association.properties."
@@ -75,8 +75,10 @@ def _run(spans: list[TracedSpan]) -> ObservedRun:
 
 def _observed(span: TracedSpan) -> Observed:
     kind = _kind(span)
-    given = span.first("gen_ai.tool.call.arguments", "tool.parameters", "input.value", "traceloop.entity.input")
-    output = span.first("gen_ai.tool.call.result", "output.value", "traceloop.entity.output")
+    given = span.first(
+        "gen_ai.tool.call.arguments", "gen_ai.tool.args", "tool.parameters", "input.value", "traceloop.entity.input"
+    )
+    output = span.first("gen_ai.tool.call.result", "gen_ai.output", "output.value", "traceloop.entity.output")
     value = strict_json(output.value) if isinstance(output.value, str) else None
     name = span.text("gen_ai.tool.name", "tool.name", "traceloop.entity.name") if kind == "tool" else ""
     reasons = span.attributes.get("gen_ai.response.finish_reasons")
