@@ -63,8 +63,8 @@ def answer_of_span(span: TracedSpan, unread: Unread) -> list[Said]:
     if isinstance(alone, str) and not choices:  # any-agent's: a text, or calls by the tool's name
         made = [item for item in dicts(strict_json(alone)) if "tool.name" in item]
         calls = [{"function": {"name": call["tool.name"], "arguments": call.get("tool.args")}} for call in made]
-        told = {"role": "assistant", "content": None if made else alone, "tool_calls": calls}
-        return [said_of_message(span.made("gen_ai.output", told), unread)]
+        message = {"role": "assistant", "content": None if made else alone, "tool_calls": calls}
+        return [said_of_message(span.made("gen_ai.output", message), unread)]
     if not choices:
         return []
     message = choices[0].get("message", choices[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...model import ToolCall, text_of
 from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register, values_of
 from ..blocks import Blocks
@@ -86,14 +88,16 @@ class GeminiCLI:
 def _streamed(document: Document, lines: list[Node]) -> Traces:
     """The sessions that `--output-format stream-json` printed: what was said and called up to a result is a turn."""
     runs: list[list[Node]] = [[]]
-    for line in lines:
-        if line["type"].value == "init" and any(known["type"].value == "init" for known in runs[-1]):
+    for told in lines:
+        if told["type"].value == "init" and any(known["type"].value == "init" for known in runs[-1]):
             runs.append([])
-        runs[-1].append(line)
+        runs[-1].append(told)
     for run in runs:
-        steps, turn, meta = Steps(), Blocks(), {}
-        model = next((line["model"].text_or_none() for line in run if line["type"].value == "init"), None)
-        for line in (*run, None):
+        steps, turn = Steps(), Blocks()
+        meta: dict[str, Any] = {}
+        ended: list[Node | None] = [*run, None]
+        model = next((known["model"].text_or_none() for known in run if known["type"].value == "init"), None)
+        for line in ended:
             kind = "end" if line is None else line["type"].text()
             if line is None or (kind in ("message", "tool_use") and (turn.results or line["role"].value == "user")):
                 steps.tell(turn.answer(), model=model)
