@@ -76,7 +76,7 @@ def route_of(answer: Any) -> tuple[str, dict[str, Any]]:
         return answer, {}
     if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], str) and isinstance(answer[1], Mapping):
         return answer[0], dict(answer[1])
-    raise StrategyError(f"a router gives a route's name or (name, detail), got {type(answer).__name__}")
+    raise StrategyError(f"a router gives a route's name or (name, detail), the detail a mapping, got {answer!r:.80}")
 
 
 def labelled_route(

@@ -70,7 +70,12 @@ def assembled(events: Iterable[Any]) -> dict[str, Any] | None:
             return _gemini(told)
         if any("messageStart" in event for event in told):
             return _converse(told)
-        if any(isinstance(event.get(key), str) for event in told for key in _BARE):
+        if any(
+            isinstance(event.get(key), str)
+            for event in told
+            for key in _BARE
+            if key in event.keys() - {"text"} or "is_finished" in event
+        ):
             return _bare(told)
         chunks = [event for event in told if isinstance(event.get("choices"), list)]
         return (

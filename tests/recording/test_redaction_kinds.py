@@ -1,4 +1,4 @@
-"""Secrets as providers' documentation and people's files show them: 96 kinds, written down one by one and not from the bench's own patterns."""
+"""Secrets as providers' documentation and people's files show them: 101 kinds, written down one by one and not from the bench's own patterns."""
 
 from __future__ import annotations
 
@@ -117,6 +117,11 @@ def kinds(seed: int) -> dict[str, tuple[str, str]]:
         "sentry alone": ("sntrys_" + r(BASE64, 120), "{}"),
         "circleci": ("CCIPAT_" + r(ALNUM, 22) + "_" + r(HEX, 40), "{}"),
         "buildkite": ("bkua_" + r(HEX, 40), "{}"),
+        "airtable": ("pat" + r(ALNUM, 14) + "." + r(HEX, 64), "key {}"),
+        "elevenlabs": ("sk_" + r(HEX, 48), "xi-api-key: {}"),
+        "firebase messaging": ("AAAA" + r(URLSAFE, 7) + ":APA91b" + r(URLSAFE, 134), "server key {}"),
+        "vercel": (r(ALNUM, 24), "VERCEL_TOKEN={}"),
+        "gitlab parameter": (r(ALNUM, 20), "https://git.acme.dev/api/v4/projects?private_token={}"),
         "figma": ("figd_" + r(URLSAFE, 40), "X-Figma-Token: {}"),
         "notion, old": ("secret_" + r(ALNUM, 43), "notion {}"),
         "tailscale": (f"tskey-auth-{r(ALNUM, 12)}CNTRL-{r(ALNUM, 32)}", "tailscale up --authkey {}"),
