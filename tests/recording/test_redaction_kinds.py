@@ -117,7 +117,7 @@ def kinds(seed: int) -> dict[str, tuple[str, str]]:
         "sentry alone": ("sntrys_" + r(BASE64, 120), "{}"),
         "circleci": ("CCIPAT_" + r(ALNUM, 22) + "_" + r(HEX, 40), "{}"),
         "buildkite": ("bkua_" + r(HEX, 40), "{}"),
-        "airtable": ("pat" + r(ALNUM, 14) + "." + r(HEX, 64), "key {}"),
+        "airtable token": ("pat" + r(ALNUM, 14) + "." + r(HEX, 64), "key {}"),
         "elevenlabs": ("sk_" + r(HEX, 48), "xi-api-key: {}"),
         "firebase messaging": ("AAAA" + r(URLSAFE, 7) + ":APA91b" + r(URLSAFE, 134), "server key {}"),
         "vercel": (r(ALNUM, 24), "VERCEL_TOKEN={}"),

@@ -229,7 +229,7 @@ boom.at = route.at = odd.at = leaves.at = "after_result"
         ("compactor", "boom", 4, "KeyError"),
         ("consumer", "boom", 2, "KeyError"),
         ("routers", "boom", 2, "KeyError"),
-        ("routers", "route", 2, "a router gives a route's name or (name, detail), the detail a mapping, got 2"),
+        ("routers", "route", 2, "a router gives a route's name or (name, detail), the detail a mapping, got 7"),
         ("compactor", "odd", 4, "a compactor that is given a list of messages gives one back, or None; got object"),
         ("consumer", "odd", 2, "a consumer gives a Reply, got object"),
         ("summarizer", "odd", 2, "TypeError"),
