@@ -271,10 +271,9 @@ class OwnWords:
     @cached_property
     def invented(self) -> tuple[Invented, ...]:
         """Per own text the facts that nothing before had said, orders to the reader among them."""
-        handles = {item.handle for item in self._run.handles} | {
-            item.record.handle for item in self._run.results if item.record.handle
-        }
-        return tuple(self._of_text(own, {handle for handle in handles if handle}) for own in self.texts)
+        given = [item.handle for item in self._run.handles], [item.record.handle for item in self._run.results]
+        handles = {handle for several in given for handle in several if handle}
+        return tuple(self._of_text(own, handles) for own in self.texts)
 
     def _of_text(self, own: OwnText, handles: set[str]) -> Invented:
         before = own.prompt if own.result is None else own.result.index + 1

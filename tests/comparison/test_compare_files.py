@@ -95,6 +95,8 @@ def test_a_case_or_a_strategy_of_one_file_alone_is_told(capsys):
 
 def test_scenarios_are_paired_by_title(capsys):
     assert bench("compare", "two.json", "two.json", "--max-drop", "needed.recall=0") == 0
+    renamed = edited("renamed.json", lambda document: document.update(title="another"), "a.json")
+    assert bench("compare", "a.json", renamed) == 0, "one against one, whatever they are called"
     assert len(read_scores(Path("two.json"))) == 2
     capsys.readouterr()
     assert bench("compare", "two.json", "one_case.json") == 3

@@ -188,6 +188,11 @@ def test_where_a_run_has_no_price_tokens_decide():
     assert one.metric == "cost.with_refetches_usd", "what one strategy alone could not measure is its own fault"
 
 
+def test_what_costs_nothing_today_can_only_cost_as_much():
+    free = [decided(recorded=strategy(0.0), a=strategy(usd)).candidate("a").saving.relative for usd in (0.0, 1.0)]
+    assert free == [0.0, None]
+
+
 def test_a_run_that_does_not_fit_has_no_price():
     """One case of 50 dollars would decide everything, and could not happen."""
     usd, over = [0.5] * 7 + [50.0], {"cost.window_overflows": [0] * 7 + [3]}

@@ -12,7 +12,7 @@ from handmade import opened, result, run_of
 
 import bench.evidence
 from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.own_words import OwnWords
+from bench.evidence.own_words import OwnText, OwnWords, _spots
 from bench.model import ContextReset, Message
 
 MUTABLE = {"_Told", "_Parts", "_CauseFound"}
@@ -54,3 +54,12 @@ def test_figures_that_can_be_worked_out_of_a_result_and_beginnings_of_what_it_sa
     assert [said._said(word) for word in ("Rows", "rows", "walls")] == [2, 2, 3]
     own = OwnWords(run_of(trace, "keep_all"), said)
     assert [own._figured(value, trace.results[0]) for value in (5.0, 2.645751, 5.5)] == [True, True, False]
+
+
+def test_a_number_that_only_counts_the_lines_of_a_result_is_none_of_its_own() -> None:
+    own = OwnText(Message(role="user", kind="made", text=""), "", 0, "", result("alpha beta\ngamma", index=2))
+    assert [_spots(f"{number}: alpha beta", own)[str(number)] for number in (0, 1, 2)] == [
+        [None, (0, 1)],
+        [None, (0, 1)],
+        [(0, 1)],
+    ]

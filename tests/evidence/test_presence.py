@@ -135,3 +135,10 @@ def test_a_line_before_a_cut_does_not_keep_half_a_path() -> None:
     assert without_halves("<ref> " + untruncated[:18], untruncated) == "<ref> files: /data/"
     assert without_halves("<ref> " + untruncated[:18] + "\n[cut]", untruncated) == "<ref> files: /data/\n[cut]"
     assert without_halves("Rows: 12 of 40", "1250 rows") == "Rows: 12 of 40"
+
+
+def test_a_result_in_another_layout_is_said_in_plain_lines_and_json_as_it_stands() -> None:
+    texts = MessageTexts([result(data={"id": "W1", "n": 2, "k": 3}, index=2)])
+    shown = ("<o><id>W1</id><n>2</n></o>", '{"id": "W1", "n": 2}')
+    said = [texts.said(Message(role="tool", kind="result", step=2, text=text)) for text in shown]
+    assert [text.split() for text in said] == [["o:", "id:", "W1", "n:", "2"], ['{"id":', '"W1",', '"n":', "2}"]]

@@ -22,8 +22,6 @@ EVERY_FUNCTION = "import gc, types\nfor one in [one for one in gc.get_objects() 
 
 AT_IMPORT = {
     "exits": "import os\nos._exit(0)",
-    "exits_kindly": "import sys\nsys.exit(0)",
-    "raises_system_exit": "raise SystemExit(0)",
     "prints_and_exits": "import os\nprint('gates: 1 pass: nothing failed (exit 0)', flush=True)\nos._exit(0)",
     "at_exit": "import atexit, os\natexit.register(os._exit, 0)",
     "replaces_check": "import bench.comparison.judging as j\nj.check = lambda comparison: ()",
@@ -74,17 +72,11 @@ AT_IMPORT = {
     "native_memory": "import ctypes\nimport bench.comparison.judging as j\nctypes.pythonapi.PyObject_SetAttrString(ctypes.py_object(j), b'check', ctypes.py_object(lambda c: ()))",
     "small_numbers": "import ctypes\nctypes.cast(id(0) + 24, ctypes.POINTER(ctypes.c_int32))[0] = 1",
     "crashes": "import ctypes\nctypes.string_at(0)",
-    "fills_memory": "x = bytearray(1 << 42)",
 }  # fmt: skip
 
 IN_CALL = {
     "exits_then": "import os\nos._exit(0)",
-    "system_exit_then": "raise SystemExit(0)",
-    "interrupt": "raise KeyboardInterrupt",
-    "generator_exit": "raise GeneratorExit",
     "memory_error": "raise MemoryError",
-    "recursion": "def f(): return f()\nf()",
-    "own_exception": "class E(BaseException):\n    def __str__(self): raise self\nraise E()",
     "text_that_lies": "class T(str):\n    def encode(self, *a): return result.text.encode()\n    def __contains__(self, o): return True\n    def __str__(self): return result.text\n    def __len__(self): return 0\nreturn T(result.text[:60])",
     "text_equal_to_all": "class T(str):\n    __eq__ = lambda a, b: True\n    __hash__ = str.__hash__\nreturn T(result.text[:60])",
     "bytes_for_text": "return result.text[:60].encode()",
@@ -111,8 +103,6 @@ IN_CALL = {
     "asks_for_counts": "import os, stat\nfor fd in range(3, 64):\n    try:\n        if stat.S_ISSOCK(os.fstat(fd).st_mode): os.write(fd, b'C' + (4).to_bytes(8, 'little') + b'\\xff' * 4)\n    except OSError: pass",
     "asks_for_time": "import os, stat, struct\nfor fd in range(3, 64):\n    try:\n        if stat.S_ISSOCK(os.fstat(fd).st_mode): os.write(fd, b'S' + (8).to_bytes(8, 'little') + struct.pack('=d', float('inf')))\n    except OSError: pass",
     "waits": "import time\ntime.sleep(600)",
-    "never_ends": "while True: pass",
-    "fills_memory_then": "x = bytearray(1 << 42)",
     "prints_orders": "print('::set-output name=x::1')\nprint('\\x1b[2J\\x1b]0;title\\x07')",
     "writes_the_report": "import os\nopen('x.json', 'w').write('{}')",
 }  # fmt: skip
