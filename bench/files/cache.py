@@ -88,8 +88,15 @@ class Cache:
                         about = path.stat()
                         yield about.st_mtime, about.st_size, path
 
-    def trim(self) -> None:
-        """Remove what a process that was killed left behind, then the oldest entries until the rest is below the limit."""
+    def trim(self, since: float = 0.0) -> None:
+        """Remove what a process that was killed left behind, then the oldest entries until the rest is below the limit.
+
+        Does nothing where no entry was written `since` (a Unix time): looking at each of many entries would take longer than a run that reads them.
+        """
+        folders = self.folder.glob("[0-9a-f][0-9a-f]")
+        with contextlib.suppress(OSError):
+            if max((folder.stat().st_mtime for folder in folders), default=0.0) < since:
+                return
         found = sorted(self.files())
         most, total = limit("cache"), sum(size for _, size, _ in found)
         enough = most if total <= most else most * _FILLED

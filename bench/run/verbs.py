@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import heappush, heappushpop
@@ -297,7 +298,7 @@ def judged_against(comparison: AnyComparison, against: Against) -> AnyComparison
 def _measured(traces: Labelled, measuring: Measuring, job: Job) -> Iterator[Case]:
     """Every case, as it is done; no more traces are held than are being worked on."""
     known: set[str] = set()
-    running, source = job.running, job.source
+    running, source, began = job.running, job.source, time.time()
 
     def each() -> Iterator[Task]:
         for trace, labels in traces:
@@ -316,7 +317,7 @@ def _measured(traces: Labelled, measuring: Measuring, job: Job) -> Iterator[Case
             running.progress(done, source.expected(len(known)))
         yield case
     if running.cache:
-        running.cache.trim()
+        running.cache.trim(began)
 
 
 def _signature(
