@@ -8,7 +8,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +24,7 @@ from ..traces.documents import Document, Node
 from ..traces.formats.native import encode_trace
 from ..traces.parts import Unread
 from ..traces.requests import answer_of
+from ..traces.streams import assembled
 from .lines import Lines
 from .redaction import Redactor
 
@@ -117,11 +118,14 @@ class Recorder:
                   finish_reason=finish_reason, thread=thread, agent=agent)  # fmt: skip
 
     def answer(self, response: Any, *, thread: str = "main", agent: str = "agent") -> None:
-        """One answer of the model as the clients of OpenAI (chat or Responses) and Anthropic give it: their object, or its mapping.
+        """One answer of the model as the clients of OpenAI (chat or Responses) and Anthropic give it: their object, its mapping, or
+        the events of its stream, which are taken to their end.
 
         What is not understood is counted in `left_out`. Raises BenchError for what is no answer.
         """
-        value = response.model_dump(mode="json") if hasattr(response, "model_dump") else response
+        value = _told(response)
+        if isinstance(value, Iterable) and not isinstance(value, dict | str | bytes):
+            value = assembled(map(_told, value)) or value
         unread = Unread()
         said = (
             answer_of(Node(Document(self.path, "response"), None, "$", value), unread)
@@ -236,3 +240,8 @@ def _arguments(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 def _plain(value: Any) -> Any:
     """A value as JSON holds it; what JSON lacks becomes its text."""
     return json.loads(json.dumps(value, default=str), parse_constant=lambda name: None)
+
+
+def _told(value: Any) -> Any:
+    """A client's object as a mapping; anything else as it is."""
+    return value.model_dump(mode="json") if hasattr(value, "model_dump") else value

@@ -131,3 +131,16 @@ def test_a_recording_never_overwrites(tmp_path):
         bench.record(tmp_path / "run.json")
     with bench.record(tmp_path / "new.jsonl") as run, pytest.raises(BenchError, match="an answer is expected"):
         run.answer({"walls": 3})
+
+
+def test_the_events_of_a_stream_are_an_answer(tmp_path: Path) -> None:
+    told = [{"content": "Thirty"}, {"content": "-six."}]
+    events = [{"id": "a", "model": "m", "choices": [{"index": 0, "delta": delta}]} for delta in told]
+    events.append({"id": "a", "choices": [], "usage": {"prompt_tokens": 4, "completion_tokens": 2}})
+    with bench.record(tmp_path / "run.jsonl") as run:
+        run.user("How many walls?")
+        run.answer(iter(events))
+        with pytest.raises(BenchError, match="an answer is expected"):
+            run.answer(iter([{"no": "event"}]))
+    turn = load([str(tmp_path / "run.jsonl")]).traces[0].model_turns[0]
+    assert (turn.content, turn.finish_reason, turn.usage.prompt_tokens) == ("Thirty-six.", "stream_cut", 4)
