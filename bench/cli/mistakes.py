@@ -25,12 +25,14 @@ def said(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None) or click.get_current_context(silent=True)
     where = f"{context.command_path}: " if context else ""
     text = re.sub(r"is not a valid integer( range)?", "is not a whole number", one_line(error.format_message()))
+    text = text.replace("is not a valid float range", "is not a number")
     if isinstance(error, NoSuchOption):
         text = f"No such option '{error.option_name}'.{_option(error.option_name, context)}"
     elif isinstance(error, NoSuchCommand):
         text = f"No such command '{error.command_name}'.{_command(error.command_name, error.possibilities or ())}"
     elif (found := _STRANGER.search(text)) and context is not None:
-        text += "." + _close(f"--{found[1]}", _options(context))
+        flags = [option for option in context.command.params if isinstance(option, click.Option) and option.is_flag]
+        text += "." + (_close(f"--{found[1]}", (name for flag in flags for name in flag.opts)) or _help(context))
     return where + text
 
 
@@ -54,12 +56,18 @@ def _close(name: str, known: Iterable[str]) -> str:
 def _option(name: str, context: click.Context | None) -> str:
     if context is None:
         return ""
-    if near := _close(name, _options(context)):
+    if near := _close(name, [*_options(context), "--help"]):
         return near
     if "--output" in _options(context) and name[2:] in FORMATS:
         return f" Write -o FILE.{name[2:]}"
+    if name == "--format" and context.info_name == "audit":
+        return " Write -o FILE.html, .md, .txt or .json"
     if name == "--format":
         return " Write the format before the path: FORMAT:PATH"
+    return _help(context)
+
+
+def _help(context: click.Context) -> str:
     return f" `{context.command_path} --help` has them all"
 
 

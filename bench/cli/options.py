@@ -17,7 +17,7 @@ import click
 
 from ..files.limits import VARIABLE, limits_of
 from ..files.writing import require_place
-from ..model.errors import DEBUG, BenchError, ScenarioError, SpecError, TraceError, nearest
+from ..model.errors import DEBUG, BenchError, ScenarioError, SpecError, TraceError, nearest, unpercent
 from ..plugins.keeper import LEAST_MIB
 from .saying import progress_bar, say
 
@@ -47,10 +47,9 @@ class Share(Within):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The share that a text says."""
         if isinstance(value, str) and value.strip().endswith("%"):
-            try:
-                value = float(value.strip()[:-1]) / 100
-            except ValueError:
+            if isinstance(unpercent(value), str):
                 self.fail(f"{value!r} is no percentage", param, ctx)
+            value = unpercent(value)
         elif isinstance(value, str) and re.fullmatch(r"[1-9]\d*(\.\d+)?", value) and float(value) > 1:
             self.fail(f"{value} is above 1 — write {value}% or {float(value) / 100:g}", param, ctx)
         return super().convert(value, param, ctx)
@@ -156,6 +155,8 @@ def sorted_paths(texts: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...
 def _standard_input() -> str:
     """The path of a file with what standard input holds, which ends with the command."""
     data = sys.stdin.buffer.read()
+    if not data.strip():
+        raise TraceError("-: standard input is empty — give a file, or pipe a recording into it")
     folder = click.get_current_context().with_resource(tempfile.TemporaryDirectory())
     lines = data.strip().splitlines()
     path = Path(folder, "stdin.jsonl" if len(lines) > 1 and lines[0].rstrip().endswith(b"}") else "stdin.json")

@@ -10,13 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
 from ..metrics import metrics
 from ..model import Comparison, GateRule, Loss, Row, Verdict
-from ..model.errors import ScenarioError, SpecError, nearest, one_line
+from ..model.comparison import Over
+from ..model.errors import ScenarioError, SpecError, misfit, nearest, one_line, unpercent
 from ..plugins.registry import Entry, entries, register
 from ..text.wording import counted, exact, listed
 from .decision import ROUNDING as ROUNDING
@@ -74,7 +75,9 @@ def parse_rule(table: Mapping[str, Any], where: str, number: int = 0) -> GateRul
     try:
         shared = msgspec.convert({key: table[key] for key in SHARED if key in table}, GateRule)
     except msgspec.ValidationError as error:
-        raise ScenarioError(f"{where}: {one_line(error)}") from None
+        over = table.get("over", "all")
+        known = "" if over in get_args(Over) else nearest(str(over), get_args(Over))
+        raise ScenarioError(f"{where}: {one_line(error)}{known}") from None
     return msgspec.structs.replace(shared, gate=meant.name, settings=settings, number=number)
 
 
@@ -115,11 +118,16 @@ def _settings(entry: Entry, own: Mapping[str, Any], where: str) -> dict[str, Any
         try:
             settings[key] = msgspec.convert(value, types[key])
         except msgspec.ValidationError as error:
-            raise ScenarioError(f"{where}: {key} = {value!r}: {one_line(error)}") from None
+            raise ScenarioError(f"{where}: {key} = {value!r}: {_to_write(value, error)}") from None
         except TypeError:
             unread = f"gate {entry.name!r} setting {key} has an annotation that cannot be read: {types[key]!r}"
             raise ScenarioError(f"{where}: {unread} — use int, float, str, bool or a list of them") from None
     return settings
+
+
+def _to_write(value: Any, error: Exception) -> str:
+    share = unpercent(value)
+    return misfit(error) if share is value else f"{one_line(error)} — write {share:g}"
 
 
 def require_known(rules: Sequence[GateRule], strategies: Sequence[str], where: str) -> None:

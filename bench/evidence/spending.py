@@ -215,4 +215,7 @@ class ThreadCosts:
 
     def _charge(self, step: int, tokens: int, prompts: int, charged: float, usd: float) -> None:
         size, times, over, cost = self.costs.get(step, (0, 0, 0.0, 0.0))
-        self.costs[step] = max(size, tokens), times + prompts, over + charged, cost + usd
+        held = (
+            times + prompts if tokens == size else prompts if tokens > size else times
+        )  # a notice in its place is not it
+        self.costs[step] = max(size, tokens), held, over + charged, cost + usd

@@ -74,6 +74,9 @@ def _said(value: Any) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
+Over = Literal["all", "worst_case"]
+
+
 class GateRule(msgspec.Struct, frozen=True, kw_only=True):
     """One declared gate: the metric and strategy it is about, over all cases or the worst one, and the settings of its own that it was given.
 
@@ -82,7 +85,7 @@ class GateRule(msgspec.Struct, frozen=True, kw_only=True):
 
     metric: str
     strategy: str = "*"
-    over: Literal["all", "worst_case"] = "all"
+    over: Over = "all"
     gate: str = ""
     settings: dict[str, Any] = {}
     number: int = 0

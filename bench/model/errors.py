@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 
 class BenchError(Exception):
@@ -106,7 +107,43 @@ def nearest_file(path: Path) -> str:
     except OSError:
         return ""
     close = difflib.get_close_matches(path.name, names, n=1, cutoff=0.6)
+    close = [
+        name for name in close if difflib.get_close_matches(path.stem, [Path(name).stem])
+    ]  # `.toml` is alike in all
     return f" — did you mean {visible(str(path.with_name(close[0])))}?" if close else ""
+
+
+_WRITTEN = {
+    "int": "a whole number",
+    "float": "a number",
+    "array": "[…]",
+    "object": "a table, { key = … }",
+    "str": '"…"',
+    "bool": "true or false",
+}
+
+
+def misfit(error: Exception) -> str:
+    """The line on a value of the wrong type, which ends with what to write.
+
+    >>> misfit(ValueError("Expected `array`, got `str`"))
+    'Expected `array`, got `str` — write […]'
+    """
+    text = one_line(error)
+    wanted = next((name for name in _WRITTEN if text.startswith(f"Expected `{name}")), None)
+    return f"{text} — write {_WRITTEN[wanted]}" if wanted else text
+
+
+def unpercent(value: Any) -> Any:
+    """A percentage as a share, anything else as it is.
+
+    >>> unpercent("5%"), unpercent("five%"), unpercent(5)
+    (0.05, 'five%', 5)
+    """
+    try:
+        return float(value.strip()[:-1]) / 100 if isinstance(value, str) and value.strip().endswith("%") else value
+    except ValueError:
+        return value
 
 
 DEBUG = "BENCH_DEBUG"

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ..model.errors import BenchError, EndedError, SpecError, nearest, one_line
+from ..model.errors import BenchError, EndedError, SpecError, misfit, nearest, one_line
 from .annotations import NoType, type_of
 from .command import TARGET, process_class
 from .own_code import OwnFile, load_module, loaded, method_of, require_child
@@ -333,7 +333,7 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
         try:
             arguments[key] = msgspec.convert(value, known[key].type, strict=False)
         except msgspec.ValidationError as error:
-            raise SpecError(f"{kind} {found.name!r} parameter {key}={value}: {one_line(error)}") from None
+            raise SpecError(f"{kind} {found.name!r} parameter {key}={value}: {misfit(error)}") from None
         except TypeError:
             unread = f"parameter {key} has an annotation that cannot be read: {known[key].type!r}"
             raise SpecError(f"{kind} {found.name!r} {unread} — use int, float, str, bool or a list of them") from None
@@ -381,6 +381,10 @@ def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
         return Entry(kind, f"{TARGET}:{spec.attribute}", made, own=True, loaded=True, reads=tuple(named))
     if not spec.target.endswith(".py") and spec.attribute is None:
         return entry(kind, spec.target)
+    if "." not in spec.target and spec.target in entries(kind):  # a dotted one may be a module too
+        raise SpecError(
+            f"{kind} {spec.target!r}: {spec.attribute!r} has no value — write {spec.target}:{spec.attribute}=VALUE"
+        )
     target, file = loaded(spec, base)
     owner, method = target if isinstance(target, tuple) else (target, None)
     name = f"{spec.target}:{spec.attribute}"

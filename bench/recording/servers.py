@@ -31,7 +31,7 @@ class RecordingServer(ThreadingHTTPServer):
             super().__init__(address, handler)
         except OSError as error:
             raise BenchError(
-                f"{address[0]}:{address[1]}: cannot listen: {error.strerror or error} — give another --port"
+                f"{address[0]}:{address[1]}: cannot listen: {error.strerror or error} — give another --port or --host"
             ) from None
         self.lines, self.redact, self.recorded = lines, redact, 0
 

@@ -14,7 +14,7 @@ import msgspec
 from ..evidence.probes import LABEL, Questions, problem_of
 from ..files.limits import read_regular
 from ..model import MAX_DEPTH, MAX_FAULT_RATE, MIN_FAR_RECALL, Case, Economy, Probe, Trace, UserTurn, nested, too_deep
-from ..model.errors import BenchError, ScenarioError, SpecError, nearest, nearest_file, one_line
+from ..model.errors import BenchError, ScenarioError, SpecError, misfit, nearest, nearest_file, one_line, unpercent
 from ..plugins.apart import Limits
 from ..traces import Loaded, StoredTrace, TraceSource
 from ..traces.paths import require_inside
@@ -156,7 +156,7 @@ def _probes(path: Path, tables: list[dict[str, Any]]) -> tuple[Probe, ...]:
         try:
             probe = msgspec.convert(msgspec.to_builtins(table), Probe)  # a date of TOML becomes its text
         except msgspec.ValidationError as error:
-            raise ScenarioError(f"{where}: {one_line(error)}") from None
+            raise ScenarioError(f"{where}: {misfit(error)}") from None
         problem = problem_of(probe)
         if problem:
             raise ScenarioError(f"{where} ({one_line(probe.question)[:60]}): {problem}")
@@ -201,9 +201,9 @@ def share_of(name: str, share: float) -> float:
 
 def _typed(path: Path | str, key: str, value: Any, wanted: Any) -> Any:
     try:
-        return msgspec.convert(value, wanted)
+        return msgspec.convert(unpercent(value) if wanted is float else value, wanted)
     except msgspec.ValidationError as error:
-        raise ScenarioError(f"{path}: `{key}`: {one_line(error)}") from None
+        raise ScenarioError(f"{path}: `{key}`: {misfit(error)}") from None
 
 
 # ---------------------------------------------------------------- the traces of a scenario, and those that people pass

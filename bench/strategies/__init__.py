@@ -275,6 +275,9 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
             raise SpecError(f"strategy {text!r}: {part!r} is not SLOT=SPEC{_slot_missing(part)}")
         if slot in slots:
             raise SpecError(f"strategy {text!r}: slot {slot} is given twice")
+        if joined := re.search(rf",\s*({'|'.join(SLOTS)})\s*=", spec):
+            told = f"slots are joined by + — write {part[: -len(spec)]}{spec[: joined.start()]}+{spec[joined.start() + 1 :].strip()}"
+            raise SpecError(f"strategy {text!r}: {told}")
         value = parse_value(spec, text) if spec.strip().startswith("[") else spec.strip()
         slots[slot] = value
     return compose(name, slots, base)

@@ -278,6 +278,12 @@ def _reader_for(document: Document, given: GivenPath, readers: _Readers) -> tupl
             raise _Ambiguous(f"{document.name}: could be {' or '.join(candidates)} — name the format: {first}")
         return (candidates[0], readers.open(candidates[0])), ""
     problem = document.problem
+    meant = {
+        ".toml": f"a scenario is run: bench run {document.name}",
+        ".py": f"code is a strategy: --strategy mine=summarizer={document.name}:FUNCTION",
+    }.get(Path(document.name).suffix)
+    if meant and given.named:
+        raise document.fail(f"no recording — {meant}")
     if problem is not None and (document.is_broken_json or (given.named and document.looks_like_json)):
         raise problem
     name, why_not = _nearest_format(answers)
@@ -286,12 +292,6 @@ def _reader_for(document: Document, given: GivenPath, readers: _Readers) -> tupl
     elif not why_not:
         why_not = f"not recognised: {'no format fits' if problem is None else 'no JSON, and no text of a format'}"
     if given.named:
-        meant = {
-            ".toml": f"a scenario is run: bench run {document.name}",
-            ".py": f"code is a strategy: --strategy mine=summarizer={document.name}:FUNCTION",
-        }.get(Path(document.name).suffix)
-        if meant:
-            raise document.fail(f"no recording — {meant}")
         after = (
             f"if it is that, name the format: {name}:{document.name}"
             if name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import msgspec
@@ -118,6 +118,7 @@ def by_walking(evidence: RunEvidence) -> dict[int, list[float]]:
     prices = unit_prices(MODEL)
     assert prices is not None
     found: dict[int, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    whole: Counter[tuple[int | None, int]] = Counter()
     for (prompt, keys), turn in zip(evidence.run.walk(), turns_spent(evidence), strict=True):
         usage = turn.spent
         scale = usage.prompt_tokens / prompt.tokens
@@ -135,9 +136,11 @@ def by_walking(evidence: RunEvidence) -> dict[int, list[float]]:
             served = min(max(usage.cached_tokens - position, 0), size)
             position += size
             charged = found[OUTSIDE if step is None else step]
-            charged[0] += 1
+            whole[step, tokens] += 1
             charged[1] += size
             charged[2] += served * one + (size - served) * other
+    for (step, _), prompts in sorted(whole.items(), key=lambda of: of[0][1]):
+        found[OUTSIDE if step is None else step][0] = prompts  # of the longest: a shorter one is a notice
     return found
 
 

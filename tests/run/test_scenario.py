@@ -225,7 +225,7 @@ def test_the_cache_is_the_scenarios_and_an_option_beats_it(tmp_path):
     [("cache = \"off\"", "`cache`: 'off' is no cache — write \"provider\" or \"none\""),
      ("max_fault_rate = 1.5", "`max_fault_rate`: 1.5 is no share — write a number from 0 to 1"),
      ("min_far_recall = -0.1", "`min_far_recall`: -0.1 is no share"), ("min_far_recall = nan", "is no share"),
-     ('max_fault_rate = "95%"', "`max_fault_rate`: Expected `float`"), ("max_fault = 1.0", "unknown key 'max_fault' — did you mean max_fault_rate"),
+     ('max_fault_rate = "much"', "`max_fault_rate`: Expected `float`"), ("max_fault = 1.0", "unknown key 'max_fault' — did you mean max_fault_rate"),
      ("keep = 0.9", "`keep` is no longer a key — write max_fault_rate"), ("keep_far = 0.9", "`keep_far` is no longer a key — write min_far_recall")],
 )  # fmt: skip
 def test_a_share_that_is_none_is_refused(tmp_path, line, says):

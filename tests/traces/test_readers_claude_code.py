@@ -9,7 +9,7 @@ from typing import Any
 
 from reread import FORMATS, kinds
 
-from bench.model import ModelTurn, UserTurn
+from bench.model import ContextEdit, ModelTurn, UserTurn
 from bench.traces import load
 
 SESSION = "0a1b2c3d-0000-4000-8000-00000000cafe"
@@ -34,6 +34,16 @@ def test_a_sub_agents_file_is_read_with_its_session(tmp_path: Path) -> None:
     assert [type(step) for step in alone.steps][:2] == [UserTurn, ModelTurn]
     (flat / f"{SESSION}.jsonl").unlink()
     assert len(load([str(flat)]).traces) == 1
+
+
+def test_a_clearing_shows_a_notice_in_place_of_the_results_that_its_mark_names(tmp_path: Path) -> None:
+    mark = {"type": "system", "subtype": "microcompact_boundary", "uuid": "m1", "timestamp": "2026-05-09T10:00:00.000Z"}
+    mark["microcompactMetadata"] = {"compactedToolIds": ["t2", "elsewhere"]}
+    (tmp_path / FILE.name).write_text(FILE.read_text() + json.dumps(mark) + "\n")
+    (trace,) = load([str(tmp_path / FILE.name)]).traces
+    (edit,) = (step for step in trace.steps if isinstance(step, ContextEdit))
+    assert [trace.steps[at].call_id for at in edit.shown] == ["t2"]
+    assert edit.index == len(trace.steps) - 1
 
 
 def test_the_same_session_from_two_files_counts_once(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from ...model import ContextReset, ModelTurn, Outcome, ToolResult
+from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult
 from .. import Confidence, Document, Keeps, Near, Node, PartOf, Traces, by_marks, dicts, register, values_of
 from ..chat import blocks_of, joined, said_of_anthropic
 from ..conversations import records
@@ -26,6 +26,7 @@ _NOTES = {"init", "turn_duration", "local_command", "informational", "api_error"
 _CUT = re.compile(
     r"\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.|^<persisted-output>|^\[Output truncated", re.MULTILINE
 )
+_CLEARED = "[Old tool result content cleared]"
 _SUB_AGENT, MAIN = "sub-agent", "main"
 _META = {"sessionId": "session_id", "session_id": "session_id", "version": "version", "cwd": "cwd", "gitBranch": "git_branch"}  # fmt: skip
 _ENDED = ("total_cost_usd", "num_turns", "duration_ms", "usage", "modelUsage")
@@ -39,7 +40,8 @@ class ClaudeCode:
     """One session a file. An answer's lines repeat its message id: they are one turn, and its usage counts once.
 
     Sub-agents (`isSidechain`, `parent_tool_use_id`, or their own `agent-ID.jsonl`, which is read with its session) are threads. A mark of
-    compaction is a ContextReset with the summary that follows it; so is going back to an earlier prompt. A tool's whole output
+    compaction is a ContextReset with the summary that follows it; so is going back to an earlier prompt. Results that were
+    cleared on the way (`microcompact_boundary`) are a ContextEdit. A tool's whole output
     (`toolUseResult.stdout`) is `full` where the model saw less. Neither the system prompt nor the tools are recorded; attachments are counted.
     A stream's result line is the outcome, and its cost is in `meta`.
 
@@ -130,6 +132,8 @@ class _Session(Steps):
             self.meta |= {key: line[key].value for key in _ENDED if line[key].value is not None}
         elif kind == "system" and subtype == "compact_boundary":
             self.boundary = line
+        elif kind == "system" and subtype == "microcompact_boundary":
+            self._cleared(line, thread)
         elif kind == "system" and str(subtype) not in _NOTES:
             self.unread.kind("system line", subtype)
         elif kind != "system" and str(kind) not in _UNSENT:
@@ -187,6 +191,15 @@ class _Session(Steps):
         kept = tuple(range(places[0], places[1] + 1)) if len(places) == 2 else ()
         reset = ContextReset(index=self.index, t=moment(line["timestamp"]), summary=summary, kept=kept)
         self._became(line, self.add(reset))
+
+    def _cleared(self, line: Node, thread: str) -> None:
+        """Add the clearing of the results that a mark names: the prompts after it show a notice in their place."""
+        named = inside(line, "microcompactMetadata", "compactedToolIds").value
+        calls = set(map(str, named)) if isinstance(named, list) else set()
+        mine = (step for step in self.steps if isinstance(step, ToolResult) and step.thread == thread)
+        if shown := {step.index: _CLEARED for step in mine if step.call_id in calls}:
+            edit = ContextEdit(index=self.index, t=moment(line["timestamp"]), thread=thread, shown=shown)
+            self._became(line, self.add(edit))
 
     def _went_back(self, line: Node, thread: str) -> None:
         """Add a reset where the chain above a prompt leaves out the thread's last turn: it was typed after going back."""
