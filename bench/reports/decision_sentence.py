@@ -98,6 +98,9 @@ def _no_better(decision: Choice) -> str:
     if found is None:
         return f"the best alternative is {named(other)}{beside}"
     if advice.alternative_word == "cheaper, not sure":
+        if len(cheaper) == 1:  # two prices in one sentence are too many
+            word = decision.word(cheaper[0])
+            beside = f"; {named(cheaper[0])} {CLAUSES.get(word, word)}"
         return (
             f"{named(other)} would cost {change_text(found)} today, but that is not sure ({certainty(found)}){beside}"
         )

@@ -118,6 +118,13 @@ def test_where_today_stays_the_third_figure_says_what_tempts_and_why_not():
     assert third(a=strategy(1.5)) == (asked, "nothing", ("Nothing that was compared costs less than what you run.",))
 
 
+def test_a_sentence_with_one_that_is_not_sure_and_one_that_is_refused_stays_short():
+    said = decision_sentence(decided(a=strategy([0.5] * 6 + [1.5, 0.5]), b=strategy(0.6, 0.3)))
+    assert said == (
+        "Keep what you run: a would cost 37.5% less than today, but that is not sure (cheaper on 7 of 8 runs); b loses too much."
+    )
+
+
 def test_strategies_that_never_acted_are_one_line_below_the_table():
     built = comparison(
         {"recorded": TODAY, "keep_all": ALL, **{name: strategy(1.0) for name in "abc"}, "d": strategy(1.2)}

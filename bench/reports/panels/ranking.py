@@ -131,9 +131,11 @@ def _table(comparison: Answered, items: Sequence[Candidate]) -> Table:
     """A row a strategy: price of a run, against what is run today, the turns that would have missed something, and the verdict."""
     short, choice = short_names(comparison.case_ids), comparison.choice
 
-    def price(item: Candidate) -> str:
+    def price(item: Candidate) -> Cell:
         said = price_text(choice.unit, item)
-        return said if choice.unit == "usd" else said.removesuffix(" tokens").replace("at least ", "≥ ")
+        said = said if choice.unit == "usd" else said.removesuffix(" tokens").replace("at least ", "≥ ")
+        fewer = 0 < item.cases < choice.compared
+        return Cell(said, detail=f"of {item.cases} of the {choice.compared} runs" if fewer else "")
 
     def saving(item: Candidate) -> Cell:
         found = item.saving
