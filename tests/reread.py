@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -91,7 +92,8 @@ def told(path: Path, name: str) -> str:
 
 
 CASES = FORMATS.parent / "reader_cases.jsonl"
-"""Small files, one a line, each with its reader and what it must give: traces (`says`), a refusal, how sure readers are, what it lacks."""
+"""Small files, one a line, each with its reader and what it must give: traces (`says`), a refusal, how sure readers are, what it lacks;
+or several files, and what `load` gives of them."""
 
 
 def content(case: dict[str, Any]) -> Any:
@@ -106,6 +108,32 @@ def said(traces: list[Trace]) -> list[list[Any]]:
         header, *steps = map(json.loads, encode_trace(msgspec.structs.replace(trace, id=trace.id or "x")).splitlines())
         found.append([{key: value for key, value in header.items() if key not in ("source", KEY)}, *steps])
     return found
+
+
+def laid(case: dict[str, Any], folder: Path) -> Path:
+    """A folder with the files of a case: samples (`{"sample": …}`), bytes (`{"bytes": …}`), texts, or values as JSON, no two of the same bytes."""
+    for number, (name, held) in enumerate(case["files"].items()):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(held, dict) and "sample" in held:
+            (shutil.copytree if (FORMATS / held["sample"]).is_dir() else shutil.copy)(FORMATS / held["sample"], path)
+        elif isinstance(held, dict) and "bytes" in held:
+            path.write_bytes(held["bytes"].encode("latin-1"))
+        else:
+            path.write_text(held if isinstance(held, str) else json.dumps(held) + "\n" * number, encoding="utf-8")
+    return folder
+
+
+def loaded(case: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """What `load` makes of the files of a case."""
+    try:
+        found = load(case["load"], laid(case, folder), strict=case.get("strict", False))
+    except TraceError as error:
+        return {"refused": str(error)}
+    assert list(found.sha256s) == [trace.id for trace in found.traces]
+    origins = [[trace.source.format, trace.source.path] for trace in found.traces]
+    skipped = [list(item) for item in found.skipped]
+    return {"says": said(list(found.traces)), "from": origins, "skipped": skipped, "damaged": list(found.damaged)}
 
 
 PUBLISHED = FORMATS.parent / "published.json"
@@ -127,8 +155,11 @@ def accept() -> None:
     """Write what the built-in readers make of each sample, and of the cases that say something."""
     cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
     with tempfile.TemporaryDirectory() as folder:
-        for case in (case for case in cases if "says" in case):
-            case["says"] = said(read(case["reader"], Path(folder), content(case), case.get("name", "run.json")))
+        for number, case in enumerate(cases):
+            if "load" in case and "says" in case:
+                case |= loaded(case, Path(folder, str(number)))
+            elif "says" in case:
+                case["says"] = said(read(case["reader"], Path(folder), content(case), case.get("name", "run.json")))
     CASES.write_text("".join(json.dumps(case) + "\n" for case in cases), encoding="utf-8")
     for path in sorted(path for path in FORMATS.rglob("*.*") if path.suffix != ".md" or path.stem in entries("reader")):
         name = (path.relative_to(FORMATS).parts[0]).split(".")[0]

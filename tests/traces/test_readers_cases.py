@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from reread import CASES, checked, content, document, read, said, sure, sure_of
+from reread import CASES, checked, content, document, loaded, read, said, sure, sure_of
 
 from bench.model.errors import TraceError
 from bench.plugins.registry import entries
@@ -17,8 +19,9 @@ FILES = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlin
 
 
 def cases(kind: str) -> pytest.MarkDecorator:
-    chosen = [case for case in FILES if kind in case]
-    return pytest.mark.parametrize("case", chosen, ids=[f"{case['reader']}-{case.get('of', '')}" for case in chosen])
+    chosen = [case for case in FILES if kind in case and ("load" in case) == (kind == "load")]
+    names = [f"{case.get('reader', 'load')}-{case.get('of', '')}" for case in chosen]
+    return pytest.mark.parametrize("case", chosen, ids=names)
 
 
 @cases("says")
@@ -55,3 +58,30 @@ def test_what_a_file_lacks(tmp_path: Path, case: dict[str, Any]) -> None:
     sniffed = entries("reader")[case["reader"]].target().sniff(document(tmp_path, content(case)))
     assert isinstance(sniffed, Near)
     assert sniffed.lacks == (case["lacks"],)
+
+
+@cases("load")
+def test_files_give_their_traces(tmp_path: Path, case: dict[str, Any]) -> None:
+    found = loaded(case, tmp_path)
+    if "refused" in case:
+        assert case["refused"] in found["refused"]
+        assert "\n" not in found["refused"]
+    else:
+        assert found == {key: case[key] for key in found}
+
+
+def test_a_flipped_bit_of_zstd_data_never_gives_another_trace(tmp_path: Path) -> None:
+    (case,) = (case for case in FILES if case.get("of") == "a zip file whose entries zstd packed")
+    whole, told = content(case), set()
+    entry = max(zipfile.ZipFile(io.BytesIO(whole)).infolist(), key=lambda info: info.compress_size)
+    start = entry.header_offset + 30 + len(entry.filename)
+    for place in range(start, start + entry.compress_size, 3):
+        damaged = bytearray(whole)
+        damaged[place] ^= 4
+        try:
+            found = said(read("inspect_log", tmp_path, bytes(damaged), "log.eval"))
+        except TraceError as error:
+            told.add("zstd data is damaged (checksum) — copy or record it again" in str(error))
+        else:
+            assert found == case["says"]
+    assert True in told
