@@ -11,21 +11,12 @@ from .chat import said_of_message
 from .decoded import as_dict, dicts, strict_json
 from .documents import Node
 from .keyed import said_of_keyed
-from .parts import Unread, usage_by_total
+from .parts import Unread, usage_of
 from .spans import TracedSpan
 from .steps import Said
 
 _ROLE_EVENTS = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
-_USAGE = {
-    "prompt": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
-    "completion": ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion"),
-    "total": ("gen_ai.usage.total_tokens", "llm.usage.total_tokens", "llm.token_count.total"),
-    "read": ("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens", "llm.token_count.prompt_details.cache_read"),
-    "written": ("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens",
-                "llm.token_count.prompt_details.cache_write"),
-    "reasoning": ("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "llm.usage.reasoning_tokens",
-                  "llm.token_count.completion_details.reasoning"),
-}  # fmt: skip
+_COUNTS = ("gen_ai.usage.", "llm.usage.", "llm.token_count.")
 
 
 def prompt_of_span(span: TracedSpan, unread: Unread) -> list[Said]:
@@ -145,9 +136,11 @@ def _of_event(span: TracedSpan, role: str, details: dict[str, Any], unread: Unre
 
 def usage_of_span(span: TracedSpan) -> Usage | None:
     """Return the usage that a span tells; None where it tells no prompt size."""
-    counts = {name: span.first(*keys).count() for name, keys in _USAGE.items()}
-    prompt, completion, total = (counts.pop(name) for name in ("prompt", "completion", "total"))
-    return None if prompt is None else usage_by_total(prompt, completion or 0, total, **counts)
+    return usage_of(
+        span.place.made(
+            {key: value for key, value in span.attributes.items() if key.startswith(_COUNTS)}, ".attributes"
+        )
+    )
 
 
 def tools_of_span(span: TracedSpan) -> list[Any] | None:

@@ -141,93 +141,81 @@ def reasoning_of(message: Node, unread: Unread) -> str | None:
     return told or "\n".join(filter(None, texts)) or None
 
 
+_INPUT = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
+_OUTPUT = ("completion_tokens_details", "output_tokens_details", "output_token_details", "details")
+_ANTHROPIC = ("cache_read_input_tokens", "cache_creation_input_tokens")
 _SPELLED = {
-    "prompt": ("promptTokenCount", "prompt_token_count", "inputTokens", "inputTokenCount", "request_tokens", "promptTokens",
-               "inputTextTokenCount", "prompt_eval_count", "input"),
-    "completion": ("candidatesTokenCount", "candidates_token_count", "outputTokens", "outputTokenCount", "response_tokens", "completionTokens",
-                   "generation_token_count", "eval_count", "output"),
-    "total": ("totalTokenCount", "total_token_count", "totalTokens", "total_tokens", "total"),
-    "read": ("cachedContentTokenCount", "cached_content_token_count", "cacheReadInputTokens", "cacheReadInputTokenCount",
-             "cachedInputTokens", "input_cache_read", "input_cached_tokens", "cache_read_tokens", "cached"),
-    "written": ("cacheWriteInputTokens", "cacheWriteInputTokenCount", "input_cache_creation", "cache_write_tokens"),
-    "reasoning": ("thoughtsTokenCount", "thoughts_token_count", "reasoningTokens", "output_reasoning", "output_reasoning_tokens", "thoughts"),
+    "prompt": ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_token_count", "inputTokens", "inputTokenCount", "request_tokens",
+               "promptTokens", "inputTextTokenCount", "prompt_eval_count", "input", "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens",
+               "llm.token_count.prompt"),
+    "completion": ("completion_tokens", "output_tokens", "candidatesTokenCount", "candidates_token_count", "outputTokens", "outputTokenCount",
+                   "response_tokens", "completionTokens", "generation_token_count", "eval_count", "output", "gen_ai.usage.output_tokens",
+                   "gen_ai.usage.completion_tokens", "llm.token_count.completion"),
+    "total": ("total_tokens", "totalTokenCount", "total_token_count", "totalTokens", "total", "gen_ai.usage.total_tokens",
+              "llm.usage.total_tokens", "llm.token_count.total"),
+    "read": (_ANTHROPIC[0], "cached_input_tokens", "cache_read_tokens", "cached_tokens", "cachedContentTokenCount", "cached_content_token_count",
+             "cacheReadInputTokens", "cacheReadInputTokenCount", "cachedInputTokens", "input_cache_read", "input_cached_tokens",
+             "input_tokens_cache_read", "cached", "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens",
+             "llm.token_count.prompt_details.cache_read"),
+    "written": (_ANTHROPIC[1], "cacheWriteInputTokens", "cacheWriteInputTokenCount", "input_cache_creation", "cache_write_tokens",
+                "input_tokens_cache_write", "gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens",
+                "llm.token_count.prompt_details.cache_write"),
+    "reasoning": ("reasoning_tokens", "reasoning", "reasoning_output_tokens", "thoughtsTokenCount", "thoughts_token_count", "reasoningTokens",
+                  "output_reasoning", "output_reasoning_tokens", "thoughts", "gen_ai.usage.reasoning.output_tokens",
+                  "gen_ai.usage.reasoning_tokens", "llm.usage.reasoning_tokens", "llm.token_count.completion_details.reasoning"),
     "tools": ("toolUsePromptTokenCount", "tool_use_prompt_token_count", "tool"),
 }  # fmt: skip
-"""Names of counts by what they count: Gemini's, Converse's, Langfuse's, those of Gemini CLI and of earlier pydantic-ai."""
+"""Names of counts by what they count, in every provider's and every recorder's spelling."""
 
 
 def usage_of(node: Node) -> Usage | None:
     """The usage that a provider reported: `prompt_tokens` with cached ones, `completion_tokens` with reasoning. None where no prompt size is given.
 
-    Understands OpenAI's chat and Responses forms, LiteLLM's, LangChain's and Anthropic's, and the names of `_SPELLED`, of which the total tells
-    what holds what.
+    The total tells whether the prompt holds the cached tokens and the completion the reasoning. Anthropic tells no total, and counts cached tokens
+    beside the input.
+
+    >>> node = Node(None, None, "$", {"input": 100, "output": 10, "total": 150, "cached": 40})
+    >>> usage_of(node).prompt_tokens, usage_of(node.made({**node.value, "input": 140})).prompt_tokens
+    (140, 140)
     """
     if node.value is None:
         return None
-    prompt, total = node["prompt_tokens"].count(), node["total_tokens"].count()
-    inputs = None if prompt else node["input_tokens"].count()  # some write both names, and null or 0 for one of them
-    by_input = inputs is not None and (prompt is None or inputs > 0)
-    prompt = inputs if by_input else prompt
-    completion = node["completion_tokens"].count() or node["output_tokens"].count() or 0
+    counts = {name: _count(node, *keys) for name, keys in _SPELLED.items()}
+    prompt, completion, total, tools = (counts.pop(name) for name in ("prompt", "completion", "total", "tools"))
     if prompt is None:
-        counts = {name: _count(node, *keys) for name, keys in _SPELLED.items()}
-        prompt, completion, total, tools = (
-            counts.pop(name) or 0 for name in ("prompt", "completion", "total", "tools")
-        )
-        told = _count(node, *_SPELLED["prompt"]) is not None
-        return usage_by_total(prompt + tools, completion, total, **counts) if told else None
-    details = _details(node, "prompt_tokens_details", "input_tokens_details", "input_token_details")
-    made = _details(node, "completion_tokens_details", "output_tokens_details", "output_token_details", "details")
-    read, written = node["cache_read_input_tokens"].count(), node["cache_creation_input_tokens"].count()
-    if by_input and details is None:  # Anthropic itself counts cached tokens beside the input, not in it
-        prompt += (read or 0) + (written or 0)
-    reasoning = _count(made or node, "reasoning_tokens", "reasoning", "reasoning_output_tokens")
-    if reasoning and total == prompt + completion + reasoning:  # xAI counts reasoning beside the completion
-        completion += reasoning
-    cached = _count(details, "cached_tokens", "cache_read")
-    read = _count(node, "cached_input_tokens", "cache_read_tokens", "cached_tokens") if read is None else read
-    anew = _count(details, "cache_creation_tokens", "cache_creation")
-    anew = _count(node, "cache_write_tokens") if anew is None else anew
-    return Usage(
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        cached_prompt_tokens=read if cached is None else cached,
-        cache_write_tokens=anew if written is None else written,
-        reasoning_tokens=reasoning,
-    )
-
-
-def _count(node: Node | None, *names: str) -> int | None:
-    """The first of some counts that is there."""
-    return None if node is None else next((count for name in names if (count := node[name].count()) is not None), None)
-
-
-def _details(node: Node, *names: str) -> Node | None:
-    return next((node[name] for name in names if node[name].value is not None), None)
-
-
-def usage_by_total(
-    prompt: int,
-    completion: int,
-    total: int | None,
-    *,
-    read: int | None = None,
-    written: int | None = None,
-    reasoning: int | None = None,
-) -> Usage:
-    """A usage of which it is not known whether prompt and completion hold the cached tokens and the reasoning: the total tells.
-
-    >>> usage_by_total(100, 10, 150, read=40).prompt_tokens, usage_by_total(140, 10, 150, read=40).prompt_tokens
-    (140, 140)
-    """
-    beside = (total or 0) - prompt - completion
-    cached = (0, read or 0, written or 0, (read or 0) + (written or 0))
-    more = ((held, thought) for thought in (0, reasoning or 0) for held in cached)
-    held, thought = next((pair for pair in more if sum(pair) == beside), (0, 0))
+        return None
+    details, made, own = _details(node, _INPUT), _details(node, _OUTPUT), node["prompt_tokens"].count()
+    beside = details is None and (own is None or own < prompt)
+    prompt, completion = prompt + (tools or 0), completion or 0
+    if beside:
+        prompt += sum(node[key].count() or 0 for key in _ANTHROPIC)
+    for name, inner, keys in (("read", details, ("cached_tokens", "cache_read")), ("reasoning", made, _SPELLED["reasoning"][:3]),
+                              ("written", details if counts["written"] is None else None, ("cache_creation_tokens", "cache_creation"))):  # fmt: skip
+        if inner is not None and (told := _count(inner, *keys)) is not None:
+            counts[name] = told
+    read, written, reasoning = (counts[name] or 0 for name in ("read", "written", "reasoning"))
+    more = ((held, thought) for thought in (0, reasoning) for held in (0, read, written, read + written))
+    held, thought = next((pair for pair in more if sum(pair) == (total or 0) - prompt - completion), (0, 0))
     return Usage(
         prompt_tokens=prompt + held,
         completion_tokens=completion + thought,
-        cached_prompt_tokens=read,
-        cache_write_tokens=written,
-        reasoning_tokens=reasoning,
+        cached_prompt_tokens=counts["read"],
+        cache_write_tokens=counts["written"],
+        reasoning_tokens=counts["reasoning"],
+    )
+
+
+def _count(node: Node, *names: str) -> int | None:
+    """The first of some counts that is above 0, else the first that is there."""
+    first = None
+    for name in names:
+        if count := node[name].count():
+            return count
+        first = count if first is None else first
+    return first
+
+
+def _details(node: Node, names: tuple[str, ...]) -> Node | None:
+    return next(
+        (node[name] for name in names if node[name].value is not None and not isinstance(node[name].value, list)), None
     )

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...files.limits import joined, limit, raised
-from ...model import Outcome, ToolCall, Trace, Usage, compact_json
+from ...model import Outcome, ToolCall, Trace, compact_json
 from ...model.errors import TraceError
 from ...text.texts import Remembered
 from .. import Confidence, Document, Keeps, Near, Node, NoRun, Traces, all_but, as_dict, by_marks, register
 from ..blocks import blocks_of
 from ..documents import unzstd
 from ..nodes import at, between, members, moment, only_text, picked
-from ..parts import role_of, usage_by_total
+from ..parts import role_of, usage_of
 from ..prompts import Prompts
 from ..steps import Ran, Said
 
@@ -190,7 +190,7 @@ class _Sample(Prompts):
             answered=moment(event["completed"]) or moment(event["timestamp"]),
             model=output["model"].text_or_none() or event["model"].text_or_none(),
             finish_reason=choices[0]["stop_reason"].text_or_none(),
-            usage=_usage(output["usage"]),
+            usage=usage_of(output["usage"]),
         )
 
     def _resolved(self, value: Any) -> Any:
@@ -236,16 +236,6 @@ class _Sample(Prompts):
 
 def _tool_call(call: Node) -> ToolCall:
     return ToolCall(id=call["id"].text(), name=call["function"].text(), arguments=call["arguments"].value)
-
-
-def _usage(node: Node) -> Usage | None:
-    """Inspect's usage: the total tells whether the input counts what was read from and written to the cache. None for null."""
-    if node.value is None:
-        return None
-    names = ("input_tokens", "output_tokens", "total_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
-    prompt, completion, total, read, written = (node[name].count() for name in names)
-    reasoning = node["reasoning_tokens"].count()
-    return usage_by_total(prompt or 0, completion or 0, total, read=read, written=written, reasoning=reasoning)
 
 
 def _flat(events: list[Node]) -> Iterator[Node]:
