@@ -255,7 +255,6 @@ class _Readers:
         return self._own[name]
 
     def close(self) -> None:
-        """End what runs."""
         for reader in self._own.values():
             reader.close()
 

@@ -49,10 +49,11 @@ class Blocks:
         return [*self.results, rest] if self.parts or self.calls or self.thoughts or not self.results else self.results
 
     def answer(self, **more: Any) -> list[Said]:
-        """The pieces of an answer that a format keeps apart as one turn, its texts a line each, then the results that came within it."""
+        """The pieces of an answer as one turn, then the results that came within it. Texts are a line each; other parts stay parts."""
         if not (self.parts or self.calls or self.thoughts):
             return self.results
-        whole = "\n".join(text_of((part,)) for part in self.parts)
+        parts = tuple(self.parts)
+        whole = text_of(parts) if all(isinstance(part, TextPart) for part in parts) else parts
         return [Said("assistant", whole, tuple(self.calls), self.reasoning, **more), *self.results]
 
     def text(self, text: str) -> None:
@@ -163,7 +164,6 @@ def _result(block: Node) -> Said:
 
 
 def _part(block: Node) -> Part:
-    """A block as a part; a document that holds its text is text."""
     if block["type"].value == "document" and inside(block, "source", "type").value == "text":
         return TextPart(text=block["source"]["data"].text())
     return part_of(block)

@@ -118,7 +118,6 @@ class Calls:
             counts[what] = max(counts.get(what, 0), count)
 
     def _earlier(self, name: str | None) -> list[Said]:
-        """All that was said up to an answer."""
         parts: list[list[Said]] = []
         while name is not None and name in self.told:
             name, news, _, _ = self.told[name]

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model import Content, Part, TextPart, ToolCall, text_of
+from ..model import Content, TextPart, ToolCall
 from .blocks import BLOCK, Blocks, of_anthropic
 from .decoded import as_dict, dicts
 from .documents import Node
@@ -127,16 +127,16 @@ def said_of_anthropic(message: Node, unread: Unread) -> list[Said]:
 
 def joined(told: list[Said]) -> list[Said]:
     """Join the lines of one answer to one turn, and the results that came within it."""
-    turns = [said for said in told if said.role == "assistant"]
-    parts: list[Part] = []
-    for said in turns:
-        content = (TextPart(text=said.content),) if isinstance(said.content, str) else said.content
-        parts.extend(part for part in content if part != TextPart(text=""))
-    texts = all(isinstance(part, TextPart) for part in parts)
-    calls = tuple(call for said in turns for call in said.calls)
-    thoughts = "\n".join(said.reasoning for said in turns if said.reasoning)
-    whole: Content = text_of(tuple(parts)) if texts else tuple(parts)
-    return [Said("assistant", whole, calls, thoughts or None), *(said for said in told if said.role != "assistant")]
+    found = Blocks()
+    for said in told:
+        if said.role != "assistant":
+            found.results.append(said)
+            continue
+        parts = (TextPart(text=said.content),) if isinstance(said.content, str) else said.content
+        found.parts += [part for part in parts if part != TextPart(text="")]
+        found.calls += said.calls
+        found.thoughts.append(said.reasoning or "")
+    return found.answer()
 
 
 def system_of(node: Node, unread: Unread) -> Content:

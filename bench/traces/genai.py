@@ -73,7 +73,6 @@ def _add_details(span: TracedSpan) -> None:
 
 
 def _decoded(span: TracedSpan, key: str) -> Node:
-    """An attribute that is JSON, as a text or as values."""
     node = span.first(key)
     if not isinstance(node.value, str):
         return node
@@ -109,7 +108,6 @@ def _function(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _block(part: Any) -> dict[str, Any]:
-    """A part of OpenInference's contents."""
     if not isinstance(part, dict):
         return {"type": "text", "text": as_text(part)}
     url = as_dict(as_dict(part.get("image")).get("image")).get("url")

@@ -82,7 +82,6 @@ def _first(node: Node, *keys: str) -> str | None:
 
 
 def _calls(fields: Node) -> tuple[ToolCall, ...]:
-    """The tool calls: LangChain's own, those it could not parse, or else the provider's."""
     made = []
     for call in [*fields["tool_calls"].items(), *fields["invalid_tool_calls"].items()]:
         named, name = call["id"].text_or_none() or "", call["name"].text_or_none() or ""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..model import Usage
+from ..model import Outcome, Usage
 from .decoded import as_dict, strict_json
 from .documents import Node
 from .langchain import tool_output
@@ -202,3 +202,13 @@ def trees_of(runs: Iterable[tuple[str, Observed]]) -> dict[str, list[Observed]]:
     for name, run in sorted(runs, key=lambda item: item[1].start or 0.0):
         trees.setdefault(name, []).append(run)
     return trees
+
+
+def scored(label: str, values: dict[str, Any], by: str) -> dict[str, Any]:
+    """The scores of a run as its label, and the first number or truth value among them as its outcome, by the name of what gives scores."""
+    said: dict[str, Any] = {"labels": {label: values}} if values else {}
+    for name, value in values.items():
+        if type(value) in (bool, int, float):
+            told = {"success": value} if isinstance(value, bool) else {"score": float(value)}
+            return said | {"outcome": Outcome(**told, said_by=f"{by} {name!r}")}
+    return said

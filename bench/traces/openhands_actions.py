@@ -154,7 +154,6 @@ def _id(node: Node) -> Any:
 
 
 def _shown(event: Node, kind: str) -> str:
-    """The text of an observation as the model was shown it."""
     text, extras = event["content"].text_or_none() or "", event["extras"]
     if kind == "run":
         return terminal(at(extras, "metadata"), text)

@@ -186,7 +186,6 @@ class Events(Steps):
         return reasoning_of(said, self.unread) or "\n".join(texts) or None
 
     def _answer(self) -> None:
-        """Tell the actions of one answer as its turn."""
         if not self.batch:
             return
         (first, *_), actions, self.batch = self.batch, self.batch, []
@@ -199,7 +198,6 @@ class Events(Steps):
             self.made.setdefault(action["id"].text_or_none() or "", set()).add(index)
 
     def _result(self, kind: str, event: Node) -> None:
-        """Add the result of a call: an observation, an error of the harness, or a refusal."""
         call_id, t, name = (
             event["tool_call_id"].text(),
             moment(event["timestamp"]),

@@ -182,7 +182,6 @@ def _told(response: Node, unread: Unread) -> list[Said | None]:
 
 
 def _finished(told: list[Said | None], reason: str | None) -> list[Said | None]:
-    """An answer, its turn with the reason why it ended."""
     told[:1] = [said and replace(said, finish_reason=reason or said.finish_reason) for said in told[:1]]
     return told
 

@@ -42,15 +42,6 @@ class AnswerItems(Blocks):
     def __init__(self, unread: Unread) -> None:
         super().__init__()
         self.unread = unread
-        self._begun = False
-
-    def turn(self) -> list[Said]:
-        """The turn, then the results that came within it; nothing for an answer without items."""
-        if not self._begun:
-            return []
-        texts = [part.text for part in self.parts if isinstance(part, TextPart)]
-        content: Content = "\n".join(texts) if len(texts) == len(self.parts) else tuple(self.parts)
-        return [Said("assistant", content, tuple(self.calls), self.reasoning), *self.results]
 
     def takes(self, item: Node) -> bool:
         """Add an item of the model's; False for one that is somebody else's, or of a type that is not known."""
@@ -61,14 +52,13 @@ class AnswerItems(Blocks):
         elif kind == "reasoning":
             parts = (*item["summary"].items(), *item["content"].items())
             thoughts = [part["text"].text() for part in parts if part.has("text")]
-            self.thoughts.extend(thoughts)
+            self.thoughts.extend(thoughts or [""])
             self.unread.add("reasoning whose text is not recorded", not any(thoughts))
         elif kind.endswith("_call"):
             self._call(item, kind)
         else:
             return False
         self.unread.keys(item, _KNOWN, "an item")
-        self._begun = True
         return True
 
     def _call(self, item: Node, kind: str) -> None:
@@ -94,7 +84,7 @@ def answer_of_items(response: Node, unread: Unread) -> list[Said]:
     for item in response["output"].items():
         if not answer.takes(item):
             unread.kind("item", kind_of_item(item))
-    return answer.turn()
+    return answer.answer()
 
 
 def said_of_items(items: Iterable[Node], unread: Unread) -> list[list[Said]]:
@@ -106,9 +96,9 @@ def said_of_items(items: Iterable[Node], unread: Unread) -> list[list[Said]]:
     answer = AnswerItems(unread)
     for item in items:
         if not answer.takes(item):
-            groups += [answer.turn(), _other(item, unread)]
+            groups += [answer.answer(), _other(item, unread)]
             answer = AnswerItems(unread)
-    return [group for group in (*groups, answer.turn()) if group]
+    return [group for group in (*groups, answer.answer()) if group]
 
 
 def _other(item: Node, unread: Unread) -> list[Said]:

@@ -151,7 +151,6 @@ def _flat(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _event(event: Node) -> tuple[str, dict[str, Any]]:
-    """An event or log record: its name, and its attributes with what its body holds."""
     details = _attributes(event["attributes"])
     name = first_of(event, "name", "eventName").text_or_none() or str(details.get("event.name", ""))
     body = _plain(event["body"].value)

@@ -88,7 +88,6 @@ def assembled(events: Iterable[Any]) -> dict[str, Any] | None:
 
 
 def _bare(events: list[dict[str, Any]]) -> dict[str, Any]:
-    """An answer of a model on Bedrock that completes a text."""
     text = "".join(event.get(key) or "" for event in events for key in _BARE)
     ended = next((event[key] for event in reversed(events) for key in _ENDS if event.get(key)), CUT)
     usage = next(

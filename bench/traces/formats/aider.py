@@ -90,12 +90,10 @@ class _ChatSession(Steps):
 
     @property
     def turn(self) -> ModelTurn | None:
-        """The last step where it is the model's."""
         last = self.steps[-1] if self.steps else None
         return last if isinstance(last, ModelTurn) else None
 
     def line(self, line: str) -> None:
-        """Add a line of the file."""
         own = line.endswith("  ") or not self.marked
         if line.startswith("####") and own and (line[4:5] in ("", " ")):
             self._answered()
@@ -113,7 +111,6 @@ class _ChatSession(Steps):
             self.answer.append(line)
 
     def end(self) -> None:
-        """The session is over."""
         self._prompt(answered=False)
         self._answered()
         self.meta = {key: value for key, value in self.meta.items() if key == "started" or value}
@@ -156,7 +153,6 @@ class _ChatSession(Steps):
         self.printed = []
 
     def _answered(self) -> None:
-        """Tell what the model said as its turn."""
         text, self.answer = "\n".join(self.answer).strip("\n"), []
         if not text.strip():
             return

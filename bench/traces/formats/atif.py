@@ -76,7 +76,6 @@ class _Trajectories(Steps):
         self.costs: dict[int, float] = {}
 
     def trajectory(self, whole: Node, thread: str, agent: str, depth: int = 0) -> None:
-        """Tell one trajectory."""
         if depth > _DEEPEST:
             raise whole.document.fail(f"sub-agents of more than {_DEEPEST} levels — export them one by one")
         embedded = {str(sub["trajectory_id"].value): sub for sub in whole["subagent_trajectories"].items()}

@@ -119,7 +119,6 @@ def _said(message: Node, kind: str, source: str) -> list[Said]:
 
 
 def _part(item: Any) -> Any:
-    """A part of a message with pictures: a text, or a picture as its bytes."""
     data = item.get("data") if isinstance(item, dict) else None
     return {"type": "image_url", "image_url": f"data:image/png;base64,{data}"} if isinstance(data, str) else item
 

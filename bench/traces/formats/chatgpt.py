@@ -56,8 +56,6 @@ class ChatGPT:
 
 
 class _Branch(Steps):
-    """A conversation on its way to a trace."""
-
     def __init__(self, talk: Node) -> None:
         super().__init__()
         nodes = talk["mapping"].object()
@@ -98,7 +96,6 @@ class _Branch(Steps):
 
 
 def _content(node: Node) -> Content:
-    """The content of a message: its text, or its parts."""
     value = node.object()
     listed = value.get("parts", value.get("thoughts"))
     if not isinstance(listed, list):

@@ -67,8 +67,6 @@ class Codex:
 
 
 class _Rollout(Steps):
-    """One session on its way to a trace."""
-
     def __init__(self, lines: list[Node]) -> None:
         super().__init__()
         self.model: str | None = None
@@ -134,8 +132,7 @@ class _Rollout(Steps):
         return [said for group in said_of_items(items, self.unread) for said in group]
 
     def _end(self) -> None:
-        """Tell the items of an answer, now that it has ended, as its turn."""
-        for said in self.answer.turn():
+        for said in self.answer.answer():
             usage = self.counted if said.role == "assistant" else None
             self.counted = self.counted if usage is None else None
             self.say(said, t=self.begun, model=self.model, usage=usage)

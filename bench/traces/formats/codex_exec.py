@@ -55,15 +55,12 @@ class CodexExec:
 
 
 class _ExecRun(Steps):
-    """A thread on its way to a trace."""
-
     def __init__(self) -> None:
         super().__init__()
         self.turn = Blocks()
         self.turns = 0
 
     def event(self, line: Node) -> None:
-        """Take one line."""
         kind = line["type"].text()
         if kind == "thread.started":
             self.meta["session_id"] = line["thread_id"].text()
@@ -97,7 +94,6 @@ class _ExecRun(Steps):
             self.unread.kind("item", kind)
 
     def end(self, usage: Node | None = None) -> None:
-        """Tell what was said and called as a turn, then the results."""
         alone = usage_of(usage) if usage is not None and not self.turns and not self.turn.calls else None
         told, self.turn = self.turn.answer(usage=alone), Blocks()
         self.turns += bool(told)

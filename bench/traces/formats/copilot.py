@@ -119,7 +119,6 @@ def _text(part: Node) -> str:
 
 
 def _leaves(value: Any) -> str:
-    """The texts of a tree of prompt elements, in order."""
     if not isinstance(value, dict):
         return ""
     own, children = value.get("text"), value.get("children")

@@ -69,7 +69,6 @@ class _Report(Prompts):
         self.known: set[Any] = set()
 
     def section(self, name: str, body: str, place: Node) -> None:
-        """Add one node's section."""
         fields, t = dict(_FIELD.findall(body)), None
         if self.day is not None and "Timestamp" in fields:
             t = moment(place.made(f"{self.day}T{fields['Timestamp']}"))

@@ -155,7 +155,6 @@ def _say(steps: Steps, message: Node) -> None:
 
 
 def _result(steps: Steps, call: Node) -> None:
-    """The result of a call, out of the parts that went back to the model."""
     held, status = call["result"], call["status"].value
     spoken = (
         [part.made({"role": "user", "parts": [part.value]}) for part in held.items()]

@@ -181,7 +181,6 @@ class _OwnTracing:
             self.runs.append((str(data.get("name")), strict_json(str(data.get("input"))), ran))
 
     def handoff(self, run: Prompts, answer: str) -> None:
-        """A handoff that follows an answer, where its agent handed over."""
         waiting = self.handoffs.get(self.agents.get(answer, ""))
         last = run.steps[-1] if run.steps else None
         if not waiting or not isinstance(last, ModelTurn):

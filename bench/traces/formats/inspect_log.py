@@ -261,8 +261,6 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, 
 
 
 class _Zipped:
-    """A zip file's entries. TraceError for one that is damaged."""
-
     def __init__(self, document: Document) -> None:
         self.document = document
         self._expanded = 0
@@ -272,7 +270,6 @@ class _Zipped:
             raise document.fail(f"zip data is damaged or cut short ({error}) — copy or record it again") from None
 
     def names(self) -> list[str]:
-        """The names of the entries, in their order."""
         return self._zip.namelist()
 
     def node(self, name: str) -> Node:

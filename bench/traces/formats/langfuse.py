@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...model import Outcome, Trace, compact_json
+from ...model import Trace, compact_json
 from .. import Confidence, Document, Keeps, Near, Node, as_dict, by_marks, dicts, register, strict_json, values_of
 from ..langchain import agent_of
 from ..nodes import first_of, inside, only_text, picked
-from ..observed import Observed, ObservedRun, decoded, observed, trees_of
+from ..observed import Observed, ObservedRun, decoded, observed, scored, trees_of
 from ..parts import ROLES, usage_of
 
 _KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain", "EVENT": ""}
@@ -76,7 +76,9 @@ class Langfuse:
                 said["meta"] |= picked(frames[name], "name", "userId", "tags", "version")
                 if session := frames[name]["sessionId"].value:
                     said["meta"]["session"] = session
-                said |= _scored(frames[name])
+                listed = [score for score in frames[name]["scores"].items() if isinstance(score.value, dict)]
+                scores = {str(score["name"].value): first_of(score, "value", "stringValue").value for score in listed}
+                said |= scored("scores", scores, "Langfuse score")
             yield ObservedRun(tree, nodes).trace(document, "langfuse", tree[0].place, **said)
 
 
@@ -132,7 +134,6 @@ def _parsed(document: Document, whole: Node) -> Trace:
 
 
 def _spoken(side: Node) -> Node:
-    """The messages of a side that have a role."""
     return side.made([message for message in dicts(inside(side, "data").value) if "role" in message])
 
 
@@ -186,14 +187,3 @@ def _sdk_part(part: dict[str, Any]) -> dict[str, Any]:
         shown = output["value"] if isinstance(output, dict) and output.keys() == {"type", "value"} else output
         return {"type": "tool_call_response", **named, "response": shown}
     return part if part.get("type") != "text" else {"type": "text", "content": part.get("text")}
-
-
-def _scored(frame: Node) -> dict[str, Any]:
-    """Scores as labels, the first number as the outcome."""
-    listed = [score for score in frame["scores"].items() if isinstance(score.value, dict)]
-    scores = {str(score["name"].value): first_of(score, "value", "stringValue").value for score in listed}
-    said: dict[str, Any] = {"labels": {"scores": scores}} if scores else {}
-    for name, value in scores.items():
-        if type(value) in (int, float):
-            return {**said, "outcome": Outcome(score=float(value), said_by=f"Langfuse score {name!r}")}
-    return said

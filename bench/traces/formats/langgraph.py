@@ -62,7 +62,6 @@ def _held(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _values(state: Node) -> Node:
-    """The values of a state, whichever way it is written."""
     inner = at(state, "checkpoint", "channel_values")
     return inner if inner.value is not None else first_of(state, "values", "channel_values")
 
@@ -161,6 +160,5 @@ def _taken(state: Node, following: Node | None) -> list[str] | None:
 
 
 def _seen(state: Node) -> dict[str, Any]:
-    """The version of its input that each node had run with by then."""
     seen = at(state, "checkpoint", "versions_seen")
     return {name: node.value for name, node in members(seen if seen.value is not None else state["versions_seen"])}

@@ -68,7 +68,6 @@ def _merged(values: list[Node]) -> list[Node]:
 
 
 def _flat(runs: list[Node], parent: str) -> Iterator[tuple[Node, str]]:
-    """Every run with the id of the run it is part of."""
     for run in runs:
         yield run, text_in(run["parent_run_id"]) or parent
         yield from _flat(run["child_runs"].items(), text_in(run["id"]))

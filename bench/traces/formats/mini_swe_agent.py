@@ -85,8 +85,6 @@ def _is_typical(message: dict[str, Any]) -> bool:
 
 
 class _Trajectory(Steps):
-    """One run on its way to a trace, and the commands of the last turn that still wait for their output."""
-
     def __init__(self, info: Node, messages: list[Node]) -> None:
         super().__init__()
         self.commands: list[ToolCall] = []

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model import Outcome
 from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register, values_of
 from ..nodes import filled, first_of, inside, only_text
-from ..observed import Observed, ObservedRun, decoded, observed, text_in
+from ..observed import Observed, ObservedRun, decoded, observed, scored, text_in
 from ..parts import usage_of
 
 _KINDS = {"LLM": "call", "CHAT_MODEL": "call", "TOOL": "tool", "PARSER": ""} | dict.fromkeys(
@@ -48,7 +47,9 @@ class MLflow:
                     first_of(info, "trace_id", "request_id"),
                     inside(info, "trace_metadata", "mlflow.trace.session"),
                 )
-                said = _assessed(info) | {
+                items = [(first_of(item, "assessment_name", "name"), item) for item in info["assessments"].items()]
+                told = {str(name.value): inside(item, "feedback", "value").value for name, item in items}
+                said = scored("assessments", told, "MLflow assessment") | {
                     "meta": filled(trace_id=name.value, tags=info["tags"].value, session=session.value)
                 }
             yield ObservedRun(map(_observed, spans)).trace(document, "mlflow", value, **said)
@@ -82,17 +83,3 @@ def _seconds(node: Node) -> float | None:
     text = node.value if isinstance(node.value, str) else ""
     count = int(text) if text.isdecimal() and len(text) < 30 else node.value
     return count / 1e9 if type(count) in (int, float) else None
-
-
-def _assessed(info: Node) -> dict[str, Any]:
-    """Assessments as labels, the first number or truth value as the outcome."""
-    items = info["assessments"].items()
-    found = {
-        str(first_of(item, "assessment_name", "name").value): inside(item, "feedback", "value").value for item in items
-    }
-    said: dict[str, Any] = {"labels": {"assessments": found}} if found else {}
-    for name, value in found.items():
-        if type(value) in (bool, int, float):
-            score = {"success": value} if isinstance(value, bool) else {"score": float(value)}
-            return said | {"outcome": Outcome(**score, said_by=f"MLflow assessment {name!r}")}
-    return said

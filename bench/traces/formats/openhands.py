@@ -78,7 +78,6 @@ def _is_event(event: dict[str, Any]) -> bool:
 
 
 def _folder(document: Document, only: Node) -> Trace:
-    """The conversation whose events are one a file, told by the first of them."""
     if only.value.keys() >= _STATE:
         what = "the state of the conversation whose events are in the folder 'events' beside it"
         raise PartOf(f"{document.name}: {what}")

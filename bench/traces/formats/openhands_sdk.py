@@ -74,8 +74,6 @@ class OpenHandsSdk:
 
 
 class _Logged:
-    """One logged call: its prompt and its answer."""
-
     def __init__(self, document: Document) -> None:
         self.document, self.whole, self.unread = document, document.node(), Unread()
         response, meant = first_of(self.whole, "fncall_response", "response"), self.whole["fncall_messages"]
@@ -93,7 +91,6 @@ class _Logged:
         return answer in self.keys if named else self.keys[: len(earlier.keys) + 1] == [*earlier.keys, answer]
 
     def ask(self, steps: Prompts) -> int:
-        """Add the call to a run; gives the index of its turn."""
         answered, seconds = self.whole["timestamp"].seconds(), self.whole["latency_sec"].seconds()
         asked = None if answered is None or seconds is None else answered - seconds
         tools = [tool.value for tool in self.whole["tools"].items()]
@@ -107,7 +104,6 @@ def _order(path: Path) -> tuple[float, str]:
 
 
 def _opened(path: Path) -> _Logged | None:
-    """A file of the same folder, if it is a call that can be read."""
     try:
         return _Logged(Document(path))
     except TraceError:

@@ -104,7 +104,6 @@ def _result(part: Node, retried: bool) -> Said:
 
 
 def _content(node: Node) -> Content:
-    """The content of a user's part: a text, or texts and media by their kind."""
     if not isinstance(node.value, list):
         return node.text_or_none() or ""
     return sorted_blocks(node.made(_block(item)) for item in node.value).content

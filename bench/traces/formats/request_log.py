@@ -67,7 +67,6 @@ class RequestLog:
 
 
 def _records(document: Document) -> list[dict[str, Any]]:
-    """The records of a log as far as they can be read, to tell it by."""
     if document.problem is not None or document.is_json_lines or isinstance(document.head, list):
         return records(document)
     try:
@@ -101,7 +100,6 @@ def _others(document: Document) -> list[Node]:
 
 
 def _alone(document: Document) -> list[Node]:
-    """The one call that a file holds; none for any other file."""
     known = _records(document)
     single = len(known) == 1 and request_in(known[0]) is not None and answer_in(known[0]) is not None
     return _nodes(document) if single else []

@@ -56,8 +56,6 @@ class TapeAgents:
 
 
 class _Tape(Steps):
-    """A tape on its way to a trace."""
-
     def __init__(self, tape: Node) -> None:
         super().__init__()
         self.prompt, self.agent = "", "agent"
@@ -118,7 +116,6 @@ class _Tape(Steps):
         self.say(said, agent=self.agent)
 
     def _end(self) -> None:
-        """Tell what one prompt made as a turn, then where it went."""
         self.tell(self.turn.answer(), agent=self.agent)
         for taken, router in self.routes:
             self.route(taken, router, self.agent)

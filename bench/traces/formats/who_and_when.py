@@ -186,8 +186,6 @@ class _Orchestrated:
 
 
 class _GroupChat:
-    """An Algorithm-Generated run on its way to a trace."""
-
     def __init__(self, history: list[Node]) -> None:
         self.texts = [message["content"].text() for message in history]
         self.names = [message["name"].text() for message in history]
