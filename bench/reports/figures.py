@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,10 +29,11 @@ TONES: dict[str, Tone] = {"ship": "good", "keep": "plain", "nobody": "bad"}
 
 CHEAPER = "What is cheaper, and why not?"
 
-LONGEST = 32
-"""The most characters of a short name."""
+LONGEST = 28
+"""The most characters of a short name, where fewer still tell all names apart."""
 
-_ENDS = re.compile(r"(?<=[/\\:#. _-])")
+_SIGNS = "/\\:#. _-"
+_ENDS = re.compile(rf"(?<=[{re.escape(_SIGNS)}])")
 
 
 def answer_prose(comparison: Comparison) -> Prose:
@@ -84,9 +86,10 @@ def _figures(answered: Answered) -> Iterator[Figure]:
 
 def _tempting(answered: Answered) -> Figure:
     """The cheapest strategy that was refused, else the one that is cheaper and not sure: what it would save, and why not."""
-    choice, other = answered.choice, answered.advice.alternative
-    cheaper = (item for item in (*choice.tempting, other) if item is not None and item.saving and item.saving.a_run < 0)
-    found = next(cheaper, None)
+    advice = answered.advice
+    found = next(
+        iter(answered.choice.tempting), advice.alternative if advice.alternative_word == "cheaper, not sure" else None
+    )
     if found is None or found.saving is None:
         return Figure(CHEAPER, "nothing", ("Nothing that was compared costs less than what you run.",))
     why = f"refused: {against(found)}" if not found.qualifies else f"not sure: {certainty(found.saving)}"
@@ -98,9 +101,9 @@ def _sentence(text: str) -> str:
 
 
 def short_names(ids: Sequence[str]) -> Mapping[str, str]:
-    """Each name without the parts at its beginning and end that all of them share; a single one, and one that is short anyway, keeps its last part.
+    """Each name without the folders and the parts at its ends that tell none apart; a single one keeps its last part. Two names never become one.
 
-    Parts end at slashes, dots, hashes, spaces and the like, so that no word is cut. Two names never become one.
+    Parts end at slashes, dots, hashes, spaces and the like, so that no word is cut.
 
     >>> short_names(["runs/airline#1", "runs/airline#12"])
     {'runs/airline#1': '1', 'runs/airline#12': '12'}
@@ -115,15 +118,40 @@ def short_names(ids: Sequence[str]) -> Mapping[str, str]:
     end = next(
         (at for at in range(fewest - start) if len({one[len(one) - 1 - at] for one in parts}) > 1), fewest - start
     )
-    short = [
-        "".join(one[start : len(one) - end]).rstrip("/\\:#. _-") or name for one, name in zip(parts, ids, strict=True)
-    ]
-    clipped = [_tail(name) for name in short]
-    return dict(zip(ids, clipped if len({*clipped}) == len({*ids}) else short, strict=True))
+    short = ["".join(one[start : len(one) - end]).rstrip(_SIGNS) or name for one, name in zip(parts, ids, strict=True)]
+    if max(map(len, short)) > LONGEST:
+        for shorter in (_distinct(short), [*map(_tail, _distinct(short))]):
+            short = shorter if len({*shorter}) == len({*ids}) else short
+    return dict(zip(ids, short, strict=True))
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Names without the folders that the others tell apart anyway, of each folder the shortest beginning that no other has.
+
+    >>> _distinct(["de_01_cells/gpt/a-1/run", "de_01_cells/gpt/b-1/run", "de_02_cells/opus/a-1/log"])
+    ['de_01/a', 'de_01/b', 'de_02/a']
+    """
+    same = len({name.count("/") for name in names}) == 1
+    columns = [*zip(*(name.split("/") if same else [name] for name in names), strict=True)]
+    for column in sorted(reversed(columns), key=lambda values: len({*values})):
+        rest = [other for other in columns if other is not column]
+        if len({*zip(*rest, strict=True)}) == len({*names}):
+            columns = rest
+    return ["/".join(one) for one in zip(*map(_heads, columns), strict=True)]
+
+
+def _heads(values: Sequence[str]) -> list[str]:
+    heads = {value: [*itertools.accumulate(_ENDS.split(value))] for value in values}
+    counts = Counter(head for known in heads.values() for head in known)
+    return [next((head for head in heads[value] if counts[head] == 1), value).rstrip(_SIGNS) for value in values]
 
 
 def _tail(name: str) -> str:
-    return name if len(name) <= LONGEST else "…" + name[1 - LONGEST :]
+    """The last parts of a name that fit; of one part its end."""
+    if len(name) <= LONGEST:
+        return name
+    starts = (found.start() for found in _ENDS.finditer(name) if len(name) - found.start() < LONGEST)
+    return "…" + name[next(starts, 1 - LONGEST) :].lstrip(_SIGNS)
 
 
 # ---------------------------------------------------------------- several scenarios

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from ...comparison.advice import KEEPS_ALL, NOISE_FLOOR, RUN_TODAY, Candidate
+from ...comparison.advice import KEEPS_ALL, NOISE_FLOOR, RUN_TODAY, Candidate, Choice
 from ...comparison.decision import FAULTS
 from ...comparison.published import NOISE_OF_FAULTS
 from ...text.wording import counted, percent, signed
@@ -82,7 +82,7 @@ def _chart(comparison: Answered) -> Chart | None:
     points = tuple(
         Point(item.strategy, item.price_a_run, item.fault_rate, FORGETS if _forgets(item) else "")
         for item in choice.candidates
-        if item.price_a_run is not None and item.fault_rate is not None
+        if item.price_a_run is not None and item.fault_rate is not None and not _fewer(choice, item)
     )
     if not points:
         return None
@@ -112,6 +112,11 @@ def _forgets(item: Candidate) -> bool:
     return any(found.kind == "far" for found in item.obstacles)
 
 
+def _fewer(choice: Choice, item: Candidate) -> str:
+    """The runs that a price is of, where they are not all: it has no place in a chart beside prices of all."""
+    return f"on {item.cases} of {choice.compared} runs" if 0 < item.cases < choice.compared else ""
+
+
 def _edge(values: list[float], mattering: list[float]) -> float:
     """The end of an axis that a few outliers would stretch, beyond all that matters; infinite where none does.
 
@@ -134,8 +139,7 @@ def _table(comparison: Answered, items: Sequence[Candidate]) -> Table:
     def price(item: Candidate) -> Cell:
         said = price_text(choice.unit, item)
         said = said if choice.unit == "usd" else said.removesuffix(" tokens").replace("at least ", "≥ ")
-        fewer = 0 < item.cases < choice.compared
-        return Cell(said, detail=f"of {item.cases} of the {choice.compared} runs" if fewer else "")
+        return Cell(said, detail="" if item.price_a_run is None else _fewer(choice, item))
 
     def saving(item: Candidate) -> Cell:
         found = item.saving
@@ -150,7 +154,7 @@ def _table(comparison: Answered, items: Sequence[Candidate]) -> Table:
     def missed(item: Candidate) -> Cell:
         if item.fault_rate is None:
             return measured(comparison.row(item.strategy, FAULTS))
-        where = ""
+        where = _fewer(choice, item)
         if item.worst_fault_rate and len(short) > 1:
             where = f"at worst {turns_missing(item)} (run {short.get(item.worst_case or '', '')})"
         return Cell(percent(item.fault_rate) if item.fault_rate else "none", detail=where)
