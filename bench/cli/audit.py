@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from .options import FILE, limited, of_model, require_apart
+from .options import FILE, limited, of_model, require_apart, warn_unlisted
 from .saying import progress_bar, say
 
 
@@ -34,6 +34,7 @@ def audit(
     for path in outputs:
         require_ending(path)
     require_apart(outputs, [(Path(text), "a recording of this audit") for text in sessions])
+    warn_unlisted(model)
     with progress_bar() as progress:
         found = audited(sessions, model=model, limits=Limits(call_s, memory_mib), progress=progress)
     terminal = sys.stdout.isatty()

@@ -59,6 +59,7 @@ def list_(what: str, words: tuple[str, ...], at_length: bool, of_field: bool) ->
         parts = {part for kind in LISTED[what] for name in entries(kind) for part in re.split(r"[\W_]", name)}
         close = nearest(words[0], parts)
         hint = close if "did you mean" in close else f" — bench list {what} prints all"
+        hint = f" — write bench list {words[0]}" if words[0] in LISTED else hint
         raise SpecError(f"no {what} hold {' '.join(words)!r}{hint}")
     if listed and not at_length:
         say("--long adds parameters, defaults and sources.")

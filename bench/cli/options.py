@@ -167,19 +167,17 @@ def _standard_input() -> str:
 allow_inconclusive = click.option("--allow-inconclusive", is_flag=True, help="Exit 0 where a gate could not decide.")
 
 
-def _listed(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
+def warn_unlisted(model: str | None) -> None:
     """Say that a model has no prices, with the nearest that has."""
     from ..tokens.prices import models, unit_prices
 
-    if given is not None and unit_prices(given) is None:
-        close = nearest(given, models()).partition(" — known")[0]
-        say(f"warning: no prices are listed for the model {given!r}{close}; tokens are counted", err=True)
-    return given
+    if model is not None and unit_prices(model) is None:
+        close = nearest(model, models()).partition(" — known")[0]
+        say(f"warning: no prices are listed for the model {model!r}{close}; tokens are counted", err=True)
 
 
 of_model = click.option(
-    "--model", metavar="NAME", callback=_listed,
-    help="The model of recordings that name none: for prices, window and encoding.",
+    "--model", metavar="NAME", help="The model of recordings that name none: for prices, window and encoding.",
 )  # fmt: skip
 
 _REPLAYING: tuple[Callable[[Command], Command], ...] = (
@@ -235,7 +233,10 @@ class Replaying:
             "model": self.model or None,
         }
         changed: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
-        return [replace(plan, outside=self.outside, **changed) for plan in self._declared()]
+        plans = [replace(plan, outside=self.outside, **changed) for plan in self._declared()]
+        for model in dict.fromkeys(plan.model for plan in plans):
+            warn_unlisted(model)
+        return plans
 
     def _declared(self) -> list[Scenario]:
         from ..plugins.registry import entries

@@ -59,7 +59,8 @@ def _server(
     from ..recording.proxy import Proxy
 
     if proxy == otlp:
-        raise BenchError("nothing to record — give --proxy with --upstream URL, or --otlp")
+        wrong = "--proxy and --otlp record into one file each" if proxy else "nothing to record"
+        raise BenchError(f"{wrong} — give --proxy with --upstream URL, or --otlp")
     if output.suffix != ".jsonl":
         raise BenchError(f"{output}: a recording grows line by line — give a name that ends in .jsonl")
     if otlp:

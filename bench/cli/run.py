@@ -130,7 +130,6 @@ def _shown(
         return bool(asked.strategies) and any(f"{slot}=" in spec for spec in specs)
 
     more = {
-        "changes": against is not None,
         "judgements": fills("evaluator") or fills("routers"),
         "settings": any(
             plan.budgets or sweeps(item, "cost.prompt_tokens") for plan, item in zip(plans, comparisons, strict=True)

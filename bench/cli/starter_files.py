@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -22,10 +22,11 @@ DISTRIBUTION = "agent-memory-bench"
 SCENARIO = "scenarios/summaries.toml"
 BASELINE = "scenarios/summaries.baseline.json"
 ADVISED = "scenarios/advised.toml"
+OWN = "scenarios/summarizers.py"
 WORKFLOW = ".github/workflows/bench.yml"
 _FILES = {
     SCENARIO: "summaries.toml",
-    "scenarios/summarizers.py": "summarizers.py",
+    OWN: "summarizers.py",
     "scenarios/traces/survey.jsonl": "survey.jsonl",
     "scenarios/traces/construction.jsonl": "construction.jsonl",
     WORKFLOW: "workflow.yml",
@@ -63,17 +64,15 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
     with folder_in_place(folder) as stage:
         write_together({stage / name: data for name, data in made.items()})
         plan = read_scenario(stage / scenario)
-        if traces:  # they are found from where the scenario is going to be
-            (folder / "scenarios").mkdir(parents=True, exist_ok=True)
-            plan = replace(plan, path=folder / scenario, base=folder / "scenarios")
+        if traces:  # the scenario is not yet where its paths start
+            plan = replace(plan, traces=tuple(_placed(text, os.path.abspath) for text in traces))
         found = run_scenario(plan, accepting=True)
         accept(found, stage / baseline)
         require_free(folder, {baseline: (stage / baseline).read_bytes()}, force=force)
     for name in (*made, baseline):
         say(f"wrote {folder / name}")
     say(f"the workflow installs {requirement()}: change that line where CI is to take bench from elsewhere")
-    own = "" if traces else f"put your own function into {folder / 'scenarios' / 'summarizers.py'}, "
-    say(f"next: {own}commit these files, and run")
+    say(f"next: put your own function into {folder / OWN}, commit these files, and run")
     say(f"  bench run {folder / scenario}")
 
 
@@ -102,7 +101,9 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
         raise BenchError(
             f"{traces[0]}: no policy is advised for these recordings — write a scenario of your own with `bench init`"
         )
-    paths = [_from_scenarios(text, folder) for text in traces]
+    paths = [
+        _placed(text, lambda path: Path(os.path.relpath(path, folder / "scenarios")).as_posix()) for text in traces
+    ]
     slots = (part.partition("=") for part in split_top(PORTFOLIO[named], "+"))
     filled = {
         "@TITLE@": f"Is {named} still worth it on our runs?",
@@ -118,13 +119,13 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
     text = files("bench").joinpath("starter", "advised.toml").read_text(encoding="utf-8")
     for mark, value in filled.items():
         text = text.replace(mark, value)
-    return {ADVISED: text.encode(), WORKFLOW: starter()[WORKFLOW]}
+    return {ADVISED: text.encode(), **{name: data for name, data in starter().items() if name in (OWN, WORKFLOW)}}
 
 
-def _from_scenarios(text: str, folder: Path) -> str:
-    """A path of traces as the scenario's folder sees it, its format in front."""
+def _placed(text: str, place: Callable[[str], str]) -> str:
+    """A path of traces as it is found from elsewhere, its format in front."""
     head, colon, path = text.rpartition(":")
-    return f"{head}{colon}{Path(os.path.relpath(path, folder / 'scenarios')).as_posix()}"
+    return f"{head}{colon}{place(path)}"
 
 
 def starter() -> dict[str, bytes]:

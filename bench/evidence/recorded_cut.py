@@ -161,7 +161,7 @@ def _told_twice(earlier: ToolResult, again: ToolResult, texts: Texts) -> tuple[s
 
 
 SHARE = 0.95
-"""The share of a result's lines that one earlier result must hold."""
+"""The share of a result's lines that earlier results must hold."""
 
 FEWEST_LINES = 5
 """The lines that a result must have to be judged by its lines; of fewer only the same call with the same answer counts."""
@@ -175,15 +175,15 @@ _SUBJECTS = ("command", "cmd", "file_path", "path", "pattern", "query", "url")
 """The arguments that say what a call is about, the one that says most first."""
 
 Why = Literal["cut", "dropped", "in prompt"]
-"""`cut`: the model had seen only a part of the earlier result, and the rest held these lines, so an untruncated result would have saved the call.
+"""`cut`: the model had seen only a part of the earlier results, and the rest held these lines, so an untruncated result would have saved the call.
 `dropped`: it had seen them, and its prompt no longer held them. `in prompt`: they stood before it."""
 
 
 class Reread(Value, frozen=True, kw_only=True):
-    """A result most of whose lines an earlier result of its thread held.
+    """A result most of whose lines earlier results of its thread held.
 
-    `turn` is the step of the model's call, `step` that of the result, `earlier` that of the result before; `known` of `lines` distinct lines
-    are the same.
+    `turn` is the step of the model's call, `step` that of the result, `earlier` that of the earlier result with most of them; `known` of `lines`
+    distinct lines are the same.
     """
 
     turn: int
@@ -215,18 +215,23 @@ def rereads(trace: Trace, run: Run) -> Iterator[Reread]:
             continue
         turn, call = called.get((step.thread, step.call_id), (last_turn.get(step.thread, -1), None))
         command = step.function if call is None else call.command
-        lines = _lines(step.shown_by_recorder)
-        found = _holder(step, lines, holders) if len(lines) >= FEWEST_LINES else None
+        lines = _lines(step.shown_by_recorder) or frozenset(("",))
+        known = {line: holders[step.thread, line] for line in lines if (step.thread, line) in holders}
         before = answered.get((step.thread, command))
-        if found is None and before is not None and _same(before, step):
-            found = before.index, max(1, len(lines))
-        if found is not None:
-            earlier, known = found
-            visible = len(lines & shown[earlier])
-            whole = visible >= SHARE * len(lines)
-            why: Why = "cut" if not whole else "dropped" if gone.get(earlier, turn + 1) <= turn else "in prompt"
-            yield Reread(turn=turn, step=step.index, function=step.function, earlier=earlier,
-                         asked="" if call is None else asked(call), lines=max(1, len(lines)), known=known, why=why)  # fmt: skip
+        enough = SHARE * len(lines)
+        if len(lines) < FEWEST_LINES or len(known) < enough:
+            known = {line: [before.index] for line in lines} if before is not None and _same(before, step) else {}
+        if known:
+            seen = {line: [at for at in places if line in shown[at]] for line, places in known.items()}
+            there = {line: [at for at in places if gone.get(at, turn + 1) > turn] for line, places in seen.items()}
+            cut, dropped = (sum(map(bool, places.values())) < enough for places in (seen, there))
+            why: Why = "cut" if cut else "dropped" if dropped else "in prompt"
+            of = [
+                at for places in known.values() for at in places if why != "dropped" or gone.get(at, turn + 1) <= turn
+            ]
+            earlier = max(Counter(of).items(), key=lambda item: (item[1], item[0]))[0]
+            yield Reread(turn=turn, step=step.index, function=step.function, earlier=earlier, asked="" if call is None else asked(call),
+                         lines=len(lines), known=len(known), why=why)  # fmt: skip
         answered[step.thread, command] = step
         shown[step.index] = lines
         for line in lines if step.full is None else _lines(step.text) | lines:
@@ -235,15 +240,6 @@ def rereads(trace: Trace, run: Run) -> Iterator[Reread]:
                 places.append(step.index)
             else:
                 places[places.index(min(places))] = step.index
-
-
-def _holder(
-    step: ToolResult, lines: frozenset[str], holders: dict[tuple[str, str], list[int]]
-) -> tuple[int, int] | None:
-    """Return the earlier result that holds most of these lines, the latest of several, and how many; None where none holds enough."""
-    counts = Counter(place for line in lines for place in holders.get((step.thread, line), ()))
-    best = max(counts.items(), key=lambda item: (item[1], item[0]), default=None)
-    return best if best is not None and best[1] >= SHARE * len(lines) else None
 
 
 def _same(before: ToolResult, again: ToolResult) -> bool:

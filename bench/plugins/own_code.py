@@ -182,6 +182,10 @@ def loaded(spec: Spec, base: Path) -> tuple[Any, OwnFile | None]:
     with contextlib.redirect_stdout(sys.stderr):  # what it prints is no part of a report
         if spec.target.endswith(".py") or (base / file).is_file():
             own: OwnFile | None = load_file(str((base / file).resolve()), file)
+        elif (base / spec.target).is_dir() and not (base / spec.target / "__init__.py").is_file():
+            raise SpecError(
+                f"{spec.target}: is a folder — name the file in it: {Path(spec.target) / 'FILE.py'}:{spec.attribute or 'FUNCTION'}"
+            )
         else:
             own = None
         module = load_module(spec.target) if own is None else own.module

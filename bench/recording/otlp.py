@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from ..model.errors import BenchError, one_line
-from .lines import Lines
 from .servers import RecordingHandler, RecordingServer, json_of, unpacked_body
 
 _KEPT = {"/v1/traces": "resourceSpans", "/v1/logs": "resourceLogs"}
@@ -30,7 +29,7 @@ class OtlpReceiver(RecordingServer):
     """
 
     def __init__(self, path: Path, *, host: str = "127.0.0.1", port: int = 4318, redact: bool = True) -> None:
-        super().__init__((host, port), OtlpHandler, Lines(path), redact=redact)
+        super().__init__((host, port), OtlpHandler, path, redact=redact)
 
 
 def batch_of(path: str, body: bytes) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 from ..model.errors import BenchError
 from ..traces.streams import assembled, events_of
-from .lines import Lines
 from .servers import RecordingHandler, RecordingServer, json_of, unpacked_body
 
 _OWN = {"host", "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
@@ -36,7 +35,7 @@ class Proxy(RecordingServer):
         self.upstream = urlsplit(upstream)
         if self.upstream.scheme not in ("http", "https") or not self.upstream.hostname:
             raise BenchError(f"{upstream}: is no address of a provider — give one such as https://api.openai.com")
-        super().__init__((host, port), ProxyHandler, Lines(path), redact=redact)
+        super().__init__((host, port), ProxyHandler, path, redact=redact)
 
     def connect(self) -> http.client.HTTPConnection:
         """A new connection to the provider."""

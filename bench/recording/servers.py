@@ -6,6 +6,7 @@ import gzip
 import json
 import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from ..model.errors import BenchError
@@ -25,7 +26,7 @@ class RecordingServer(ThreadingHTTPServer):
     request_queue_size = 128
 
     def __init__(
-        self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler], lines: Lines, *, redact: bool
+        self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler], path: Path, *, redact: bool
     ) -> None:
         try:
             super().__init__(address, handler)
@@ -33,7 +34,12 @@ class RecordingServer(ThreadingHTTPServer):
             raise BenchError(
                 f"{address[0]}:{address[1]}: cannot listen: {error.strerror or error} — give another --port or --host"
             ) from None
-        self.lines, self.redact, self.recorded = lines, redact, 0
+        self.redact, self.recorded = redact, 0
+        try:
+            self.lines = Lines(path)
+        except BenchError:
+            self.server_close()
+            raise
 
     @property
     def url(self) -> str:

@@ -133,7 +133,8 @@ def _distinct(names: Sequence[str]) -> list[str]:
     """
     same = len({name.count("/") for name in names}) == 1
     columns = [*zip(*(name.split("/") if same else [name] for name in names), strict=True)]
-    for column in sorted(reversed(columns), key=lambda values: len({*values})):
+    last_first = columns[::-1]
+    for column in sorted(last_first, key=lambda values: len({*values})):
         rest = [other for other in columns if other is not column]
         if len({*zip(*rest, strict=True)}) == len({*names}):
             columns = rest

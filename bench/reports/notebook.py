@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ..model import Case, Row, Verdict
+from typing import Any
+
+from ..comparison.advice import Advice, Candidate
+from ..comparison.sure import Saving
+from ..model import Case, Comparison, Delta, Row, Verdict
 from ..model.errors import BenchError, nearest
 from ..text.wording import counted
 from . import build_blocks
@@ -49,6 +53,16 @@ class Compared(Answered, frozen=True, kw_only=True, dict=True):
         """The three figures, the sentence and the table, for a notebook."""
         (panel,) = build_blocks(self, ["ranking"])
         return "".join(map(_html, panel.blocks))
+
+
+def _misnamed(self: Any, name: str) -> Any:
+    """Raise AttributeError with the nearest names. Names that tools ask for, with an underscore first, have none."""
+    close = "" if name.startswith("_") else nearest(name, [known for known in dir(self) if not known.startswith("_")])
+    raise AttributeError(f"{type(self).__name__} has no {name!r}{close}", name=name, obj=self)
+
+
+for _kind in (Comparison, Case, Row, Delta, Verdict, Advice, Candidate, Saving):
+    setattr(_kind, "__getattr__", _misnamed)  # noqa: B010 - said in the class it would hide every misspelling from the type checker
 
 
 def _html(block: Block) -> str:

@@ -17,7 +17,7 @@ from .figures import scenarios_blocks
 if TYPE_CHECKING:
     from rich.console import Console
 
-TERMINAL_PANELS = ("ranking", "gates", "trust")
+TERMINAL_PANELS = ("ranking", "gates", "changes", "trust")
 """The panels of the short report, in its order: the answer comes first."""
 
 WIDTH = 100

@@ -159,6 +159,9 @@ class TraceSource:
         except (_Ambiguous, NotOpened):
             raise
         except TraceError as error:
+            if given.named and given.format is not None and (meant := _recognised(document, readers)[1]):
+                short = str(error).partition(" — ")[0]
+                raise TraceError(f"{short} — recognised as {meant[0]}: write {meant[0]}:{document.name}") from None
             if given.named or self.strict:
                 raise
             why_not = str(error)
@@ -267,14 +270,11 @@ def _reader_for(document: Document, given: GivenPath, readers: _Readers) -> tupl
     """The reader to read a document with, and its name; None and why not where it is to be left out."""
     if given.format is not None and given.named:
         return (given.format, readers.open(given.format)), ""
-    names = entries("reader") if given.format is None else [given.format]
-    answers = {name: _sniffed(name, readers.open(name), document) for name in names}
-    best = max(map(confidence_of, answers.values()), default=Confidence.NO)
-    candidates = [name for name, answer in answers.items() if confidence_of(answer) is best]
-    if best is not Confidence.NO:
-        if len(candidates) > 1:
-            first = f"{candidates[0]}:{document.name}"
-            raise _Ambiguous(f"{document.name}: could be {' or '.join(candidates)} — name the format: {first}")
+    answers, candidates = _recognised(document, readers, given.format)
+    if len(candidates) > 1:
+        first = f"{candidates[0]}:{document.name}"
+        raise _Ambiguous(f"{document.name}: could be {' or '.join(candidates)} — name the format: {first}")
+    if candidates:
         return (candidates[0], readers.open(candidates[0])), ""
     problem = document.problem
     meant = {
@@ -298,6 +298,17 @@ def _reader_for(document: Document, given: GivenPath, readers: _Readers) -> tupl
         )
         raise document.fail(f"{why_not} — {after}")
     return None, why_not
+
+
+def _recognised(
+    document: Document, readers: _Readers, format: str | None = None
+) -> tuple[dict[str, Confidence | Near], list[str]]:
+    """What each reader (None: of all) says of a document, and the readers that are surest of it; none where all say no."""
+    names = entries("reader") if format is None else [format]
+    answers = {name: _sniffed(name, readers.open(name), document) for name in names}
+    best = max(map(confidence_of, answers.values()), default=Confidence.NO)
+    found = [name for name, answer in answers.items() if confidence_of(answer) is best is not Confidence.NO]
+    return answers, found
 
 
 @contextmanager

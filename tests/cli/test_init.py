@@ -186,9 +186,10 @@ def test_a_scenario_of_ones_own_recordings_holds_what_is_advised(capsys):
     assert bench("init", "--traces", "runs") == 0
     assert {path for path in files() if path.parts[0] != "runs"} == {
         Path("scenarios/advised.toml"), Path("scenarios/advised.baseline.json"), Path(".github/workflows/bench.yml"),
+        Path("scenarios/summarizers.py"),
     }  # fmt: skip
     scenario = tomllib.loads(Path("scenarios/advised.toml").read_text())
     assert scenario["traces"] == ["../runs"]
-    assert len(scenario["strategies"]) == 1
+    assert [*scenario["strategies"]][1:] == ["mine"]
     assert bench("run", "scenarios/advised.toml", "--require-baseline") == 0
     assert bench("init", "--traces", "runs") == 0, "the same files may be written again"

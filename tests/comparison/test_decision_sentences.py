@@ -115,7 +115,12 @@ def test_where_today_stays_the_third_figure_says_what_tempts_and_why_not():
     assert third(a=strategy([0.5] * 6 + [1.5, 0.5])) == (
         asked, "a: 37.5% less", ("Not sure: cheaper on 7 of 8 runs.",),
     )  # fmt: skip
-    assert third(a=strategy(1.5)) == (asked, "nothing", ("Nothing that was compared costs less than what you run.",))
+    for same in (1.5, 0.9999):
+        assert third(a=strategy(same)) == (
+            asked,
+            "nothing",
+            ("Nothing that was compared costs less than what you run.",),
+        )
 
 
 def test_a_sentence_with_one_that_is_not_sure_and_one_that_is_refused_stays_short():
@@ -147,6 +152,19 @@ def test_a_strategy_that_forgets_what_is_far_back_is_hollow_in_the_chart():
     chart = build_blocks(built, ["ranking"])[0].blocks[2].blocks[1]
     assert {point.series for point in chart.points if point.mark} == {"far"}
     assert "keeps less than 90% of what was needed from far back" in chart.text
+
+
+def test_a_price_over_fewer_runs_says_so_and_has_no_place_in_the_chart():
+    few = strategy(0.5, **{"cost.window_overflows": [20] + [0] * 7})
+    built = comparison({"recorded": TODAY, "keep_all": ALL, "few": few})
+    table, chart = build_blocks(built, ["ranking"])[0].blocks[2].blocks
+    said = {row[0].text: (row[1].detail, row[3].detail) for row in table.rows}
+    assert said == {
+        "recorded": ("", ""),
+        "keep_all": ("", ""),
+        "few": ("on 7 of 8 runs",) * 2,
+    }
+    assert {point.series for point in chart.points} == {"recorded", "keep_all"}
 
 
 money = st.floats(0.1, 10).map(lambda value: round(value, 2))

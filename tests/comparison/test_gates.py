@@ -381,7 +381,7 @@ def test_a_limit_judges_the_worse_end_and_no_gap(limits, row, outcome, over):
 
 
 def test_a_verdict_says_both_ends_and_what_is_left_out():
-    assert "is between 0.4 and 0.9, the limit is ≥ 0.5" in verdict_of({"a": BOUND}, AT_LEAST).sentence
+    assert "is between 0.4 and 0.9 over 1 case, the limit is ≥ 0.5" in verdict_of({"a": BOUND}, AT_LEAST).sentence
     said = verdict_of({"a": GAP}, AT_LEAST).sentence
     assert "measured only in part" in said
     assert "1 sample could not be measured, and may change it" in said

@@ -260,6 +260,15 @@ def test_of_several_that_hold_it_the_latest_is_named() -> None:
     assert [(item.step, item.earlier) for item in rereads(trace, recorded(trace).run)] == [(3, 1), (5, 3)]
 
 
+@pytest.mark.parametrize(("kept", "why"), [((), "dropped"), ((1,), "dropped"), ((1, 3), "in prompt")])
+def test_a_file_that_was_read_in_parts_is_asked_again_as_a_whole(kept: tuple[int, ...], why: str) -> None:
+    parts = [called(0, "head a"), got(1, "\n".join(LINES[:12])), called(2, "tail a"), got(3, "\n".join(LINES[12:]))]
+    whole = [called(5, "cat a"), got(6, "\n".join(LINES))]
+    trace = trace_of(*parts, ContextReset(index=4, summary="It was read.", kept=kept), *whole)
+    assert [(item.step, item.known, item.why) for item in rereads(trace, recorded(trace).run)] == [(6, 20, why)]
+    assert [len(event.asked_again) for event in audited(trace).shortened] == [why == "dropped"]
+
+
 @pytest.mark.parametrize(
     ("usage", "spent"),
     [

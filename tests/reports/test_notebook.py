@@ -59,6 +59,20 @@ def test_a_name_that_does_not_exist_is_an_error_with_the_nearest(compared: Compa
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [
+        (lambda found: found.advise, "no 'advise' — did you mean advice"),
+        (lambda found: found.summary[0].valu, "no 'valu' — did you mean value"),
+        (lambda found: found.advice.subject.savin, "no 'savin' — did you mean saving"),
+    ],
+)
+def test_a_misspelled_attribute_names_the_nearest(compared: Compared, of, said) -> None:
+    with pytest.raises(AttributeError, match=said):
+        of(compared)
+    assert not hasattr(compared, "_ipython_canary_method_")
+
+
 def test_the_package_lists_its_verbs_and_knows_what_was_meant() -> None:
     assert {"compare", "load", "score"} <= set(dir(bench))
     with pytest.raises(AttributeError, match="did you mean compare"):

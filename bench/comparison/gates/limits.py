@@ -86,7 +86,11 @@ def limits(
     unknown = [row for row in rows if not decided(row)]
     measured = sorted(filter(decided, rows), key=slack)
     closest = measured[0] if measured else None
-    where = f" on {closest.case}" if closest is not None and closest.case else ""
+    where = (
+        f" on {closest.case}"
+        if closest is not None and closest.case
+        else f" over {counted(len(comparison.cases), 'case')}"
+    )
     if closest is not None and closest is before:
         where = f" over the cases that {comparison.against.name} has"
     if closest is not None and slack(closest) < -ROUNDING:
@@ -102,8 +106,7 @@ def limits(
         return verdict("inconclusive", f"{strategy}: {rule.metric} was {how}{where}: {why_not(first)}", first)
     if closest is None:
         return verdict("inconclusive", f"{strategy}: {rule.metric} has no value here")
-    over = where or f" over {counted(len(comparison.cases), 'case')}"
-    return verdict("pass", f"{strategy}: {rule.metric} is {value_text(closest)}{over}, within {bounds}", closest)
+    return verdict("pass", f"{strategy}: {rule.metric} is {value_text(closest)}{where}, within {bounds}", closest)
 
 
 def _of_known(metric: str, comparison: Comparison, by_case: Sequence[Row]) -> Row | None:
