@@ -61,8 +61,9 @@ def _misnamed(self: Any, name: str) -> Any:
     raise AttributeError(f"{type(self).__name__} has no {name!r}{close}", name=name, obj=self)
 
 
-for _kind in (Comparison, Case, Row, Delta, Verdict, Advice, Candidate, Saving):
-    setattr(_kind, "__getattr__", _misnamed)  # noqa: B010 - said in the class it would hide every misspelling from the type checker
+_KINDS: tuple[Any, ...] = (Comparison, Case, Row, Delta, Verdict, Advice, Candidate, Saving)
+for _kind in _KINDS:  # not in the classes: there it would hide misspellings from the type checker
+    _kind.__getattr__ = _misnamed
 
 
 def _html(block: Block) -> str:

@@ -303,7 +303,7 @@ def _reader_for(document: Document, given: GivenPath, readers: _Readers) -> tupl
 def _recognised(
     document: Document, readers: _Readers, format: str | None = None
 ) -> tuple[dict[str, Confidence | Near], list[str]]:
-    """What each reader (None: of all) says of a document, and the readers that are surest of it; none where all say no."""
+    """The answers of one reader (None: of all) on a document, and the names of the surest; none where all say no."""
     names = entries("reader") if format is None else [format]
     answers = {name: _sniffed(name, readers.open(name), document) for name in names}
     best = max(map(confidence_of, answers.values()), default=Confidence.NO)
