@@ -56,7 +56,7 @@ def _close(name: str, known: Iterable[str]) -> str:
 def _option(name: str, context: click.Context | None) -> str:
     if context is None:
         return ""
-    if near := _close(name, [*_options(context), "--help"]):
+    if near := _close(name if name.startswith("--") else f"-{name}", [*_options(context), "--help"]):
         return near
     if "--output" in _options(context) and name[2:] in FORMATS:
         return f" Write -o FILE.{name[2:]}"
@@ -73,10 +73,15 @@ def _help(context: click.Context) -> str:
 
 def _command(name: str, near: Iterable[str]) -> str:
     best = difflib.get_close_matches(name, list(near), n=1)
-    if best:
-        return f" Did you mean '{best[0]}'?"
-    if name in LISTS:
-        return f" Did you mean 'bench list {name}'?"
-    if Path(name).exists():
-        return f" Did you mean 'bench run {name}'?"
+    meant = (
+        f"bench run {name}"
+        if Path(name).exists()
+        else best[0]
+        if best
+        else f"bench list {name}"
+        if name in LISTS
+        else ""
+    )
+    if meant:
+        return f" Did you mean '{meant}'?"
     return " `bench --help` has them all"

@@ -18,7 +18,7 @@ from ..model import (
     grouped,
 )
 from .of_run import RunEvidence
-from .recorded_cut import Reread, asked, gone_at, rereads
+from .recorded_cut import Reread, answered_calls, asked, gone_at, rereads
 from .recording import stated_usd
 from .spending import OUTSIDE, Carried, Charges, TurnSpent, carried, total, turns_spent
 
@@ -124,13 +124,13 @@ def audit_of(recorded: RunEvidence, floor: RunEvidence | None = None) -> Audit:
     turns = turns_spent(recorded)
     costs = carried(recorded.run, recorded.calls, turns)
     again = tuple(rereads(trace, recorded.run))
-    calls = {(turn.thread, call.id): asked(call) for turn in trace.model_turns for call in turn.tool_calls}
+    calls = answered_calls(trace)
     dearest = sorted(
         (
             ResultSpent(
                 step=result.index,
                 function=result.function,
-                asked=calls.get((result.thread, result.call_id), ""),
+                asked=asked(calls[result.index][1]) if result.index in calls else "",
                 **costs[result.index]._asdict(),
             )
             for result in trace.results

@@ -203,7 +203,7 @@ def rereads(trace: Trace, run: Run) -> Iterator[Reread]:
     the same call gave the same answer. Takes time in proportion to the text.
     """
     gone = gone_at(trace, run)
-    called = {(turn.thread, call.id): (turn.index, call) for turn in trace.model_turns for call in turn.tool_calls}
+    called = answered_calls(trace)
     holders: dict[tuple[str, str], list[int]] = {}
     answered: dict[tuple[str, str], ToolResult] = {}
     shown: dict[int, frozenset[str]] = {}
@@ -213,7 +213,7 @@ def rereads(trace: Trace, run: Run) -> Iterator[Reread]:
             last_turn[step.thread] = step.index
         if not isinstance(step, ToolResult):
             continue
-        turn, call = called.get((step.thread, step.call_id), (last_turn.get(step.thread, -1), None))
+        turn, call = called.get(step.index, (last_turn.get(step.thread, -1), None))
         command = step.function if call is None else call.command
         lines = _lines(step.shown_by_recorder) or frozenset(("",))
         known = {line: holders[step.thread, line] for line in lines if (step.thread, line) in holders}
@@ -240,6 +240,18 @@ def rereads(trace: Trace, run: Run) -> Iterator[Reread]:
                 places.append(step.index)
             else:
                 places[places.index(min(places))] = step.index
+
+
+def answered_calls(trace: Trace) -> dict[int, tuple[int, ToolCall]]:
+    """The model turn and the call that each result answers, by the step of the result: the latest before it, as some recorders use an id again."""
+    calls: dict[tuple[str, str], tuple[int, ToolCall]] = {}
+    found = {}
+    for step in trace.steps:
+        if isinstance(step, ModelTurn):
+            calls.update({(step.thread, call.id): (step.index, call) for call in step.tool_calls})
+        elif isinstance(step, ToolResult) and (step.thread, step.call_id) in calls:
+            found[step.index] = calls[step.thread, step.call_id]
+    return found
 
 
 def _same(before: ToolResult, again: ToolResult) -> bool:

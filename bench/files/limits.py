@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..model.errors import BenchError, ResultsError, nearest
+from ..model.errors import BenchError, ResultsError, nearest, nearest_file
 
 LIMITS: dict[str, int] = {"size": 500_000_000, "line": 100_000_000, "files": 20_000, "cache": 2_000_000_000}
 """The limits by name: bytes of a file once it is expanded, bytes of one JSON value (a line, or a whole JSON file), files of a folder or pattern,
@@ -79,7 +79,8 @@ def read_result(path: Path) -> bytes:
     try:
         return read_regular(path)
     except OSError as error:
-        raise ResultsError(f"{path}: {error.strerror or error}") from None
+        meant = nearest_file(path) or " — give a file that `bench run -o x.json` wrote"
+        raise ResultsError(f"{path}: {error.strerror or error}{meant}") from None
 
 
 def _pieces(file: Any, size: int) -> Iterator[bytes]:

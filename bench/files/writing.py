@@ -28,9 +28,11 @@ _SHOWN = 40
 
 def require_place(paths: Iterable[Path]) -> None:
     """Raise BenchError for a path where a file cannot take its place without taking the place of something else: a link, which may lead
-    anywhere, a pipe, a device, a socket. Folders and what cannot be looked at are left to whoever writes.
+    anywhere, a pipe, a device, a socket; and for an address. Folders and what cannot be looked at are left to whoever writes.
     """
     for path in paths:
+        if path.parts[:1] in (("https:",), ("http:",), ("s3:",), ("gs:",), ("file:",)):
+            raise BenchError(f"{path}: is an address — give the name of a file on this machine")
         try:
             mode = path.lstat().st_mode
         except (OSError, ValueError):

@@ -380,6 +380,9 @@ def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
         made, named = process_class(spec.attribute or "", base, KINDS[kind][1] or "ask")
         return Entry(kind, f"{TARGET}:{spec.attribute}", made, own=True, loaded=True, reads=tuple(named))
     if not spec.target.endswith(".py") and spec.attribute is None:
+        module, _, function = spec.target.rpartition(".")
+        if module and spec.target not in entries(kind) and (base / f"{module}.py").is_file():
+            raise SpecError(f"{kind} {spec.target!r}: a function follows its file — write {module}.py:{function}")
         return entry(kind, spec.target)
     if "." not in spec.target and spec.target in entries(kind):  # a dotted one may be a module too
         raise SpecError(

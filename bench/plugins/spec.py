@@ -144,6 +144,8 @@ def parse_spec(text: str) -> Spec:
     >>> parse_spec("none").params
     ()
     """
+    if called := re.fullmatch(r"([\w.]+)\((.*)\)", text.strip()):
+        raise SpecError(f"spec {text!r}: settings follow a colon — write {called[1]}:{called[2]}")
     segments = split_top(text.strip(), ":")
     target, rest = _unquote(segments[0], text), segments[1:]
     if not target:
@@ -163,7 +165,7 @@ def parse_spec(text: str) -> Spec:
     params: list[tuple[str, RawValue]] = []
     for item in split_top(rest[0], ",") if rest else []:
         key, equals, value = item.partition("=")
-        key = key.strip()
+        key = key.strip().replace("-", "_")
         if not equals or not key.isidentifier():
             raise SpecError(f"spec {text!r}: parameter {item!r} is not key=value — write name:key=value,key=value")
         if any(key == known for known, _ in params):

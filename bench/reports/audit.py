@@ -266,7 +266,7 @@ class _Audited:
             missed = sum(bool(item.needed) for _, item in cuts)
             said += f" {counted(len(cuts), 'result')} of {results} reached the model cut; of {missed} something lost turned up later."
         elif source:
-            said += f" {counted(source, 'result')} of {results} had been cut before they were recorded: what they lost is not known."
+            said += f" {counted(source, 'result')} of {results} had been cut before the recording: what is missing is not known."
         else:
             said += " No result is known to have been cut."
         yield Prose(said)

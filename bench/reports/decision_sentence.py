@@ -254,7 +254,7 @@ def tuned_sentence(tuned: Tuned) -> str:
         return f"No setting is named: nobody qualifies on the {on} to choose on."
     where = f"chosen on {on}, judged on {judged.tasks} others"
     if not found.qualifies:
-        return f"Do not use {named(found)} yet: {where}, and there it does not qualify: {against(found)}."
+        return f"Keep {TODAY}: {named(found)}, chosen on {on}, does not qualify on the {judged.tasks} others: {against(found)}."
     if found.strategy == RUN_TODAY:
         return f"Keep {TODAY}: {where}."
     saving = found.saving

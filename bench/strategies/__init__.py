@@ -248,6 +248,9 @@ def _is_own(part: str) -> bool:
 
 def parse_strategy(text: str, base: Path | None = None) -> Strategy:
     """A strategy from the command line: `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or the bare NAME of a reference strategy."""
+    signs = re.fullmatch(rf"([\w-]+)[:=]+({'|'.join(SLOTS)})[:=]+(.+)", text)
+    if signs and text != (meant := "=".join(signs.groups())):
+        raise SpecError(f"strategy {text!r}: is not NAME=SLOT=SPEC — write {meant}")
     name, equals, body = text.partition("=")
     name = name.strip()
     if not name:

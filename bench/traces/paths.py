@@ -56,6 +56,8 @@ def given_files(text: str, base: Path) -> GivenPath:
     elif os.path.exists(target) or not glob.has_magic(path):
         given = GivenPath(text, reader, (InputFile(target, shown, target.name),), named=True)
         if not os.path.exists(target):
+            if "," in path and all(os.path.exists(base / part) for part in path.split(",")):
+                raise TraceError(f"{text}: is no file — part several by a space: {' '.join(path.split(','))}")
             _ = Document(target, shown).disk_bytes  # says that there is no such file
     else:
         given = GivenPath(text, reader, tuple(_matches(base, path)), named=False)

@@ -84,7 +84,7 @@ def test_a_setting_that_only_looked_good_is_not_named() -> None:
     assert found.chosen.cheapest.strategy == "lucky"
     assert not found.holds
     assert tuned_sentence(found) == (
-        "Do not use lucky yet: chosen on 7 runs, judged on 7 others, and there it does not qualify: "
+        "Keep what you run today: lucky, chosen on 7 runs, does not qualify on the 7 others: "
         "30% of its turns would have missed something, above 5%."
     )
     assert found.advice.outcome == "keep"

@@ -230,6 +230,15 @@ def test_a_session_of_claude_code_adds_up_to_the_usage_in_its_file() -> None:
     assert len(of_session) == len(usages)
 
 
+def test_an_id_that_is_used_again_belongs_to_the_latest_call_before_the_result() -> None:
+    calls = [msgspec.structs.replace(called(at, f"cat {at}").tool_calls[0], id="c") for at in (0, 2)]
+    turns = [ModelTurn(index=at, content="", tool_calls=(call,)) for at, call in zip((0, 2), calls, strict=True)]
+    results = [ToolResult(index=at, call_id="c", function="bash", seen=LOG) for at in (1, 3)]
+    trace = trace_of(turns[0], results[0], turns[1], results[1], ModelTurn(index=4, content="Both were read."))
+    assert {item.step: item.asked for item in audited(trace).dearest} == {1: "cat 0", 3: "cat 2"}
+    assert [item.turn for item in rereads(trace, recorded(trace).run)] == [2]
+
+
 LINES = [f"{number} is what line {number} says" for number in range(20)]
 
 

@@ -150,4 +150,4 @@ def test_the_panel_without_a_cut() -> None:
 def test_the_panel_tells_what_was_cut_at_the_source() -> None:
     recording = opened([result("level_1", index=2, truncated_at_source=True)])
     text = rendered([bench.compare([recording], ["keep_all"])], "text", ["trust"])
-    assert "1 tool result of 1 had been cut before they were recorded" in " ".join(text.split())
+    assert "1 tool result of 1 had been cut before the recording" in " ".join(text.split())

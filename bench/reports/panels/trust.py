@@ -133,7 +133,7 @@ def _about_recordings(recordings: Sequence[RecordingShown]) -> Iterator[str]:
     cut = sum(item.cut_at_source for item in recordings)
     if cut:
         results = sum(item.results for item in recordings)
-        yield f"{counted(cut, 'tool result')} of {results} had been cut before they were recorded: what they lost is not known."
+        yield f"{counted(cut, 'tool result')} of {results} had been cut before the recording: what is missing is not known."
     parts = sum(item.non_text for item in recordings)
     if parts:
         yield f"{counted(parts, 'part')} of messages are not text (images, files): counted here, never priced."
