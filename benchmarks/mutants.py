@@ -4,17 +4,20 @@
 `bench/comparison`, `bench/evidence`, `bench/text` and `bench/run`, in the order that the seed gives them. Ends with exit code 1 where a mutant
 survived that `benchmarks/equivalents.toml` does not explain.
 
-The work is done in a copy of the project. First every test file runs once, to see which functions each of its tests calls; a mutant is then judged by
-the tests that call its function, one outside functions by all of them. One that takes far more processor time than its tests did counts as killed.
-The tests are imported once: a process forked for each mutant gives its function the changed code. One outside functions is imported anew.
+The work is done in a copy of the project. First every fast test runs once, to see which blocks of the judging code each runs; a mutant is then judged
+by the tests that run its block, one outside functions by those that run a block which names what it makes. A test that takes ten times as long as
+it did has noticed it. The tests are imported once: a process forked for each mutant gives its function the changed code. For one outside functions
+they are imported anew.
 """
 
 from __future__ import annotations
 
 import argparse
 import builtins
+import contextlib
 import gc
 import hashlib
+import importlib
 import json
 import os
 import resource
@@ -26,54 +29,37 @@ import sys
 import tempfile
 import time
 import tomllib
-import traceback
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy  # noqa: F401  what tests need is imported once, before a process is forked for each mutant
 import pytest
-from mutations import Mutant, mutants_of, telling_calls
-from swapped import Living, living, swap
+from called import Called
+from mutations import Mutant, blocks_of, mutants_of, telling
+from swapped import living, swap
 from watched import Watch
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("metrics", "comparison", "evidence", "text", "run")
-BESIDE = ("reports", "replayer", "tokens", "model")
 EQUIVALENTS = ROOT / "benchmarks" / "equivalents.toml"
-"""A mutant is judged by the examples in its rooms, and the tests of these and of the rooms beside them, which show what these found."""
 
-MORE_TIMES = 2
-"""How many times the processor time of its tests a mutant may take, beside START_S seconds to start."""
-START_S = 20.0
-MOST_S = 40.0
-"""Seconds of tests named after the file of a mutant, and of others: those that call the fewest functions, so the most about this one. What only
-another test would see has survived."""
-
+MOST_S = 150.0
+"""Seconds of tests for a mutant: those that run the fewest blocks, so the most about this one. What only another test would see has survived."""
 UNABLE = 71
 """How a process ends that could not take the changed code."""
-
-NOT_SWAPPED, SURVIVED = "not swapped", "survived"
 MESSAGE = 1 << 16
-WALL_S, WALL_TIMES = 1200.0, 3
+WALL_S = 1200.0
 MEMORY = 8 * 1024**3
 
 
 class Tried(NamedTuple):
-    """One test: its name, the processor time it took, and the functions of the rooms that it called."""
+    """One test: its name, the processor time it took, and a bit for each block that it ran."""
 
     name: str
     seconds: float
-    calls: frozenset[str]
-
-    @property
-    def file(self) -> str:
-        """Where it stands."""
-        return self.name.partition("::")[0]
-
-
-Warm = socket.socket
+    calls: int
 
 
 class Bench:
@@ -90,62 +76,82 @@ class Bench:
                 shutil.copy2(ROOT / name, self.copy / name)
         paths = sorted(path for room in ROOMS for path in (self.copy / "bench" / room).rglob("*.py"))
         self.sources = {str(path.relative_to(self.copy)): path.read_text(encoding="utf-8") for path in paths}
-        tests = sorted(path for room in (*ROOMS, *BESIDE) for path in (self.copy / "tests" / room).glob("test_*.py"))
-        self.files = [f"bench/{room}" for room in ROOMS] + [str(path.relative_to(self.copy)) for path in tests]
+        found = [blocks_of(path, source) for path, source in self.sources.items()]
+        self.blocks = [block for blocks, _ in found for block in blocks]
+        self.made = [block for _, made in found for block in made]
+        self.own = hashlib.sha256()
+        for path in sorted(self.copy.rglob("*.py")):
+            self.own.update(path.read_bytes())
 
-    def run(self, files: Sequence[str], watch: Watch, seconds: float) -> tuple[int, list[Any], list[str]]:
-        """Tests of the copy in a process of their own: pytest's exit code (negative: the signal that ended it), what was tried, what failed."""
-        noted = self.work / "noted.json"
-        noted.unlink(missing_ok=True)
-        child = os.fork()
-        if child == 0:
-            status = 70
+    def warm(self, files: Sequence[str], called: Called | None = None) -> socket.socket:
+        """A process that has imported tests, and runs those that it is asked for in a process of their own."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        if os.fork() == 0:
+            ours.close()
             try:
-                status = self._tested(files, watch, seconds)
-                noted.write_text(json.dumps([watch.tried, watch.failed]), encoding="utf-8")
-            except BaseException:
-                traceback.print_exc()
-                sys.stderr.flush()
+                watch = Watch(lambda items: self._serve(theirs, items, watch), called)
+                self._pytest(files, watch)
             finally:
-                os._exit(status)
-        code = _waited(child, seconds)
-        if noted.exists():
-            return code, *json.loads(noted.read_text(encoding="utf-8"))
-        return code, [], []
+                os._exit(0)
+        theirs.close()
+        return ours
 
-    def _tested(self, files: Sequence[str], watch: Watch, seconds: float) -> int:
-        self._fenced(seconds)
-        return self.pytest(files, watch)
-
-    def _fenced(self, seconds: float) -> None:
-        """This process, in a group of its own, that may take so many seconds and no more memory than MEMORY, and prints into a file."""
-        os.setsid()
+    def _pytest(self, files: Sequence[str], watch: Watch) -> None:
         said = os.open(self.work / "said.txt", os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
         os.dup2(said, 1)
         os.dup2(said, 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-
-    def pytest(self, files: Sequence[str], watch: Watch) -> int:
-        """pytest over files of the copy, in this process: its exit code."""
         os.chdir(self.copy)
         sys.path[:] = [str(self.copy), *(path for path in sys.path if Path(path) != Path(__file__).parent)]
         os.environ["PYTHONPATH"] = str(self.copy)
-        builtins.bench_called = watch.called.add  # type: ignore[attr-defined]
-        first = [] if watch.wanted is None else ["-x"]
-        flags = [
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:xdist",
-            "--tb=short",
-            "-Wignore::pytest.PytestAssertRewriteWarning",
-            f"--rootdir={self.copy}",
-        ]
-        status = int(pytest.main([*flags, *first, *files], plugins=[watch]))
-        if not str(sys.modules["bench"].__file__).startswith(str(self.copy)):
-            raise SystemExit("the tests ran another bench than the copy")
-        return status
+        os.environ["TMPDIR"] = tempfile.tempdir = str(self.work / "tmp")
+        (self.work / "tmp").mkdir(exist_ok=True)
+        if watch.called:
+            builtins.bench_called = watch.called.add  # type: ignore[attr-defined]
+            shutil.copy2(ROOT / "benchmarks" / "called.py", self.work / "sitecustomize.py")
+            os.environ |= {"PYTHONPATH": f"{self.copy}:{self.work}", "BENCH_CALLED": str(self.work / "called.txt")}
+        flags = ["-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow", "--tb=short", f"--rootdir={self.copy}"]
+        pytest.main([*flags, "-Wignore::pytest.PytestAssertRewriteWarning", *files], plugins=[watch])
+
+    def _serve(self, asked: socket.socket, items: Mapping[str, pytest.Item], watch: Watch) -> None:
+        """Answer each mutant and list of tests with how the process ended; `noted.json` has what it tried and what failed."""
+        importlib.import_module("preloaded")  # of the tests: what each process would read anew
+        gc.collect()
+        functions = living(str(self.copy))
+        gc.freeze()
+        noted = self.work / "noted.json"
+        noted.write_text(json.dumps([list(items), watch.failed]), encoding="utf-8")
+        asked.send(b"ready")
+        while asked.recv(MESSAGE):
+            path, source, names, most = json.loads((self.work / "asked.json").read_text(encoding="utf-8"))
+            noted.unlink(missing_ok=True)
+            child = os.fork()
+            if child == 0:
+                status = 70
+                try:
+                    os.setsid()
+                    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+                    if path and not swap(functions, str(self.copy / path), self.sources[path], source):
+                        os._exit(UNABLE)
+                    tried = watch.run([items[name] for name in names], most)
+                    noted.write_text(json.dumps([tried, watch.failed]), encoding="utf-8")
+                    status = 0
+                finally:
+                    os._exit(status)
+            _, ended = os.waitpid(child, 0)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)
+            shutil.rmtree(self.work / "tmp" / f"pytest-of-{os.environ.get('USER', 'root')}", ignore_errors=True)
+            asked.send(b"%d" % os.waitstatus_to_exitcode(ended))
+
+    def ask(
+        self, warm: socket.socket, mutant: tuple[str, str], tests: Sequence[tuple[str, float]]
+    ) -> tuple[int, list[tuple[str, float, str]], list[str]]:
+        """How the process of some tests, each with the seconds it may take, ended; what it tried, and what failed."""
+        text = json.dumps([*mutant, *map(list, zip(*tests, strict=True))])
+        (self.work / "asked.json").write_text(text, encoding="utf-8")
+        warm.send(b"asked")
+        code = int(warm.recv(MESSAGE) or b"70")
+        return code, *(json.loads((self.work / "noted.json").read_text(encoding="utf-8")) if not code else ([], []))
 
     def write(self, path: str, source: str) -> None:
         """A file of the copy as it is to be run now."""
@@ -154,122 +160,73 @@ class Bench:
         (self.copy / path).write_text(source, encoding="utf-8")
 
     def tried(self) -> list[Tried]:
-        """Every test with the functions it calls. Each file is tried once; of one that is still the same, what the folder says is taken."""
-        for path, source in self.sources.items():
-            self.write(path, telling_calls(path, source))
-        found = []
-        for file in self.files:
-            inside = sorted((self.copy / file).glob("*.py")) or [self.copy / file]
-            own = b"".join([file.encode(), *(path.read_bytes() for path in inside)])
-            kept = self.work / f"{hashlib.sha256(own).hexdigest()}.json"
-            if not kept.exists():
-                print(f"  {file}", end=" ", flush=True)
-                code, tried, failed = self.run([file], Watch(), WALL_S)
-                print(f"{len(tried)} tests, {sum(seconds for _, seconds, _ in tried):.1f} s", flush=True)
-                if code not in (0, 1, 5):
-                    raise SystemExit(f"{file} cannot be run ({code}): {failed} (see {self.work / 'said.txt'})")
-                if failed:
-                    print(f"  left out, since they fail without a mutant: {failed}", flush=True)
-                kept.write_text(json.dumps([test for test in tried if test[0] not in failed]), encoding="utf-8")
-            for name, seconds, calls in json.loads(kept.read_text(encoding="utf-8")):
-                found.append(Tried(name, seconds, frozenset(calls)))
-        for path, source in self.sources.items():
-            self.write(path, source)
-        return found
+        """Every fast test that passes, with the blocks it runs; those of the same code are known from the last time."""
+        kept = self.work / f"{self.own.hexdigest()}.json"
+        if not kept.exists():
+            first = 0
+            for path, source in self.sources.items():
+                self.write(path, telling(source, first))
+                first += sum(block.path == path for block in self.blocks)
+            warm = self.warm(["tests", "bench"], Called(str(self.work / "called.txt")))
+            warm.recv(MESSAGE)
+            names, failed = json.loads((self.work / "noted.json").read_text(encoding="utf-8"))
+            found, files = [], Counter(name.partition("::")[0] for name in names)
+            for file in files:
+                own = [(name, WALL_S) for name in names if name.partition("::")[0] == file]
+                code, tried, wrong = self.ask(warm, ("", ""), own)
+                failed += wrong or [file] * bool(code)
+                found += [test for test in tried if test[0] not in wrong]
+            warm.close()
+            print(f"{len(names)} tests; left out, since they fail without a mutant: {failed}", flush=True)
+            kept.write_text(json.dumps(found), encoding="utf-8")
+            for path, source in self.sources.items():
+                self.write(path, source)
+        return [
+            Tried(name, spent, int(calls, 16)) for name, spent, calls in json.loads(kept.read_text(encoding="utf-8"))
+        ]
 
-    def warm(self) -> Warm:
-        """A process that has imported every test."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        if os.fork() == 0:
-            ours.close()
-            said = os.open(self.work / "said.txt", os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
-            os.dup2(said, 1)
-            os.dup2(said, 2)
-            try:
-                self.pytest(self.files, Watch(loop=lambda items, watch: self._serve(theirs, items, watch)))
-            finally:
-                os._exit(0)
-        theirs.close()
-        return ours
+    def blocks_run(self, mutant: Mutant) -> int:
+        """A bit for each block that holds a mutant, or names what it makes."""
+        holding = [block for block in self.blocks if block.path == mutant.path and mutant.line in block.lines]
+        if holding and mutant.function:
+            chosen = {min(holding, key=lambda block: len(block.lines))}
+        else:
+            around = [block for block in self.made if block.path == mutant.path and mutant.line in block.lines]
+            names = set(min(around, key=lambda block: len(block.lines)).makes) if around else set()
+            while more := {name for block in self.made if block.words & names for name in block.makes} - names:
+                names |= more
+            chosen = {block for block in self.blocks if block.words & names}
+        return sum(1 << number for number, block in enumerate(self.blocks) if block in chosen)
 
-    def _serve(self, asked: socket.socket, items: Mapping[str, pytest.Item], watch: Watch) -> None:
-        """Answer, for each mutant and list of tests, as `_noticed`, or with `NOT_SWAPPED`."""
-        gc.collect()
-        functions = living(str(self.copy))
-        gc.freeze()
-        while given := asked.recv(MESSAGE):
-            path, source, names, seconds = json.loads(Path(given.decode()).read_text(encoding="utf-8"))
-            noted = self.work / "noted.txt"
-            noted.write_text("", encoding="utf-8")
-            child = os.fork()
-            if child == 0:
-                status = 70
-                try:
-                    self._fenced(seconds)
-                    status = self._swapped(functions, path, source, [items[name] for name in names], watch)
-                    noted.write_text("".join(watch.failed[:1]), encoding="utf-8")
-                finally:
-                    os._exit(status)
-            code = _waited(child, seconds)
-            by = noted.read_text(encoding="utf-8") or f"ended with {code}" if code else ""
-            asked.send((NOT_SWAPPED if code == UNABLE else by or SURVIVED).encode())
-
-    def _swapped(self, functions: Living, path: str, source: str, items: Sequence[pytest.Item], watch: Watch) -> int:
-        if not swap(functions, str(self.copy / path), self.sources[path], source):
-            return UNABLE
-        for item, following in zip(items, [*items[1:], None], strict=True):
-            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-            if watch.failed:
-                return 1
-        return 0
-
-    def judged(self, mutant: Mutant, tests: Sequence[Tried], warm: Warm) -> str:
+    def judged(self, mutant: Mutant, tests: Sequence[Tried], warm: socket.socket) -> str:
         """The test that noticed a mutant, or how it ended; `""` where it survived."""
-        place = f"{mutant.path} {mutant.function}"
-        stem = Path(mutant.path).stem
-        callers = [test for test in tests if place in test.calls] or tests
-        able, spent = [], Counter[bool]()
-        for test in sorted(callers, key=lambda test: (len(test.calls), test.seconds, test.name)):
-            named = stem in test.file
-            spent[named] += test.seconds
-            if spent[named] <= MOST_S:
-                able.append(test)
-        cost = Counter[str]()
-        for test in able:
-            cost[test.file] += test.seconds
-        able.sort(key=lambda test: (cost[test.file], test.file))
-        seconds = START_S + MORE_TIMES * sum(cost.values())
-        asked = self.work / "asked.json"
-        asked.write_text(
-            json.dumps([mutant.path, mutant.source, [test.name for test in able], seconds]), encoding="utf-8"
-        )
+        wanted, stem = self.blocks_run(mutant), Path(mutant.path).stem
+        able, spent = [], 0.0
+        callers = [test for test in tests if test.calls & wanted]
+        for test in sorted(callers, key=lambda test: (stem not in test.name, test.calls.bit_count(), test.seconds)):
+            if spent + test.seconds <= MOST_S:
+                able.append((test.name, 20 + 10 * test.seconds))
+                spent += test.seconds
+        if not able:
+            return ""
+        files = list(dict.fromkeys(name.partition("::")[0] for name, _ in able))
+        able.sort(key=lambda test: files.index(test[0].partition("::")[0]))
         self.write(mutant.path, mutant.source)
         try:
-            warm.send(str(asked).encode())
-            by = warm.recv(MESSAGE).decode()
-            return self._noticed(able, seconds) if by == NOT_SWAPPED else by.removeprefix(SURVIVED)
+            code, _, failed = self.ask(warm, (mutant.path, mutant.source), able)
+            if code == UNABLE:
+                anew = self.warm(files)
+                if not anew.recv(MESSAGE):
+                    return "no test can be imported"
+                imported, failed = json.loads((self.work / "noted.json").read_text(encoding="utf-8"))
+                if not failed:
+                    code, _, failed = self.ask(anew, ("", ""), [test for test in able if test[0] in {*imported}])
+                else:
+                    code = 0
+                anew.close()
+            return failed[0] if failed else f"ended with {code}" if code else ""
         finally:
             self.write(mutant.path, self.sources[mutant.path])
-
-    def _noticed(self, tests: Sequence[Tried], seconds: float) -> str:
-        """The first of some tests that fails, or how they ended; `""` where all pass."""
-        files = list(dict.fromkeys(test.file for test in tests))
-        code, _, failed = self.run(files, Watch([test.name for test in tests]), seconds)
-        if code == 4:
-            raise SystemExit(f"pytest did not start: {self.work / 'said.txt'}")
-        return "" if code in (0, 5) else (failed[0] if failed else f"ended with {code}")
-
-
-def _waited(child: int, seconds: float) -> int:
-    """The exit code of a process of ours, ended with its children after some times the processor time it may take."""
-    ending = time.monotonic() + WALL_TIMES * seconds
-    while True:
-        found, status = os.waitpid(child, os.WNOHANG)
-        if found:
-            return os.waitstatus_to_exitcode(status)
-        if time.monotonic() > ending:
-            os.killpg(child, signal.SIGKILL)
-        time.sleep(0.05)
 
 
 def explained() -> dict[str, str]:
@@ -294,9 +251,10 @@ def main(seed: int, start: int, count: int, minutes: float, only: str, work: Pat
         print(f"explained, and no mutant: {name}")
     print(f"seed {seed}: {len(chosen)} of {len(mutants)} mutants, from {start}", flush=True)
     tests = bench.tried()
-    print(f"{len(tests)} tests in {len(bench.files)} places", flush=True)
+    print(f"{len(tests)} tests run {len(bench.blocks)} blocks", flush=True)
     counts: dict[str, Counter[str]] = {room: Counter() for room in ROOMS}
-    warm = bench.warm()
+    warm = bench.warm(["tests", "bench"])
+    warm.recv(MESSAGE)
     until = time.monotonic() + 60 * minutes
     for number, mutant in enumerate(chosen, start + 1):
         began = time.monotonic()

@@ -32,11 +32,12 @@ _MODULE = "module"
 
 
 class Mutant(NamedTuple):
-    """A file with one place changed: its name, `PATH FUNCTION: old → new`, the function's own name, and the whole changed source."""
+    """A file with one place changed: its name, `PATH FUNCTION: old → new`, the function's own name, the line, and the whole changed source."""
 
     name: str
     path: str
     function: str
+    line: int
     source: str
 
 
@@ -64,25 +65,62 @@ def mutants_of(path: str, source: str) -> list[Mutant]:
             numbers[name] += 1
             if numbers[name] > 1:
                 name = f"{name} #{numbers[name]}"
-            found.append(Mutant(name, path, place.function, ast.unparse(_with(tree, place.way, new)) + "\n"))
+            line = getattr(place.node, "lineno", 0) or place.node.target.lineno  # type: ignore[attr-defined]
+            found.append(Mutant(name, path, place.function, line, ast.unparse(_with(tree, place.way, new)) + "\n"))
     return found
 
 
-def telling_calls(path: str, source: str) -> str:
-    """The file with every function telling `bench_called`, a built-in name, that it was called: `PATH FUNCTION`."""
+class Block(NamedTuple):
+    """Statements of a function that run one after the other, or one outside functions: its lines, the names in it, and those it makes."""
+
+    path: str
+    lines: range
+    words: frozenset[str]
+    makes: frozenset[str]
+
+
+def blocks_of(path: str, source: str) -> tuple[list[Block], list[Block]]:
+    """The blocks in a file's functions, and the statements outside of them that make a name."""
     tree = ast.parse(source)
-    for place, node in _functions(tree, ""):
-        told = ast.parse(f"bench_called({f'{path} {place}'!r})").body
-        node.body[_docstring(node) : _docstring(node)] = told
+    made = [
+        [node]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.FunctionDef | ast.ClassDef)
+    ]
+    found = []
+    for body in [*_bodies(tree), *made]:
+        words = frozenset(
+            str(getattr(node, "id", getattr(node, "attr", getattr(node, "arg", ""))))
+            for one in body
+            for node in ast.walk(one)
+        )
+        targets = getattr(body[0], "targets", [getattr(body[0], "target", ast.Name(getattr(body[0], "name", "")))])
+        names = frozenset(getattr(node, "id", "") for node in targets)
+        first = min(node.lineno for one in body for node in ast.walk(one) if isinstance(node, ast.stmt | ast.expr))
+        found.append(Block(path, range(first, (body[-1].end_lineno or 0) + 1), words, names))
+    return found[: -len(made) or None], found[len(found) - len(made) :]
+
+
+def telling(source: str, first: int) -> str:
+    """The file with every block in its functions telling `bench_called`, a built-in name, that it runs: by numbers from the first on."""
+    tree = ast.parse(source)
+    for number, body in enumerate(_bodies(tree), first):
+        body[_docstring(body) : _docstring(body)] = ast.parse(f"bench_called({number})").body
+    at = 1 + max(
+        (at for at, node in enumerate(tree.body) if ast.unparse(node).startswith("from __future__")),
+        default=_docstring(tree.body) - 1,
+    )
+    tree.body[at:at] = ast.parse("import builtins\nbench_called = getattr(builtins, 'bench_called', abs)").body
     return ast.unparse(tree) + "\n"
 
 
-def _functions(node: ast.AST, inside: str) -> Iterator[tuple[str, ast.FunctionDef]]:
-    for child in ast.iter_child_nodes(node):
-        name = _named(child, inside)
-        if isinstance(child, ast.FunctionDef):
-            yield name, child
-        yield from _functions(child, name)
+def _bodies(tree: ast.AST) -> list[list[ast.stmt]]:
+    found = {}
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for node in (node for function in functions for node in ast.walk(function) if not isinstance(node, ast.ClassDef)):
+        bodies = [getattr(node, field, None) for field in ("body", "orelse", "finalbody")]
+        found |= {id(body): body for body in bodies if isinstance(body, list) and body}
+    return list(found.values())
 
 
 def _named(node: ast.AST, inside: str) -> str:
@@ -91,9 +129,8 @@ def _named(node: ast.AST, inside: str) -> str:
     return inside
 
 
-def _docstring(node: ast.AST) -> int:
-    """How many statements of a body are its docstring: 1 or 0. A string under an assignment is one too."""
-    body = getattr(node, "body", [])
+def _docstring(body: list[ast.stmt]) -> int:
+    """How many statements of a body are its docstring: 1 or 0."""
     return int(bool(body) and _is_text(body[0]))
 
 

@@ -1,57 +1,25 @@
-"""What a pytest plug-in sees of the tests: which functions each calls, the time it takes, and which fail."""
+"""What a pytest plug-in sees of the tests: which blocks of code each ran, the time it takes, and which fail."""
 
 from __future__ import annotations
 
 import os
-import tempfile
+import signal
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
+from called import Called
 from hypothesis import HealthCheck, Phase, settings
 
-
-class Called:
-    """The functions that a test called, here and in the processes that were forked from here."""
-
-    def __init__(self) -> None:
-        self._here: set[str] = set()
-        self._written = tempfile.TemporaryFile("a+b")  # noqa: SIM115  open as long as this process
-
-    def add(self, name: str) -> None:
-        """Note a function."""
-        if name not in self._here:
-            self._here.add(name)
-            os.write(self._written.fileno(), f"{name}\n".encode())
-
-    def clear(self) -> None:
-        """Begin with none."""
-        self._here.clear()
-        os.ftruncate(self._written.fileno(), 0)
-        os.lseek(self._written.fileno(), 0, os.SEEK_SET)  # a mode "a" does not move this file's end
-
-    def names(self) -> list[str]:
-        """All of them."""
-        written = os.pread(self._written.fileno(), os.fstat(self._written.fileno()).st_size, 0)
-        return sorted({*written.decode().splitlines()})
-
-
-Loop = Callable[[Mapping[str, pytest.Item], "Watch"], None]
+Loop = Callable[[Mapping[str, pytest.Item]], None]
 
 
 class Watch:
-    """A pytest plug-in that runs the tests wanted (None: all) in their order, and notes what they called, and which failed.
+    """A pytest plug-in that hands the imported tests, by name, to a loop of its own, which has some of them run."""
 
-    With a loop of its own, that gets the imported tests by name instead of their being run.
-    """
-
-    def __init__(self, wanted: Sequence[str] | None = None, loop: Loop | None = None) -> None:
-        self.loop = loop
-        self.wanted = None if wanted is None else {name: place for place, name in enumerate(wanted)}
-        self.tried: list[tuple[str, float, list[str]]] = []
+    def __init__(self, loop: Loop, called: Called | None) -> None:
+        self.loop, self.called = loop, called
         self.failed: list[str] = []
-        self.called = Called()
 
     def pytest_configure(self) -> None:
         """That an example fails is enough: a smaller one is not looked for, which takes minutes."""
@@ -61,27 +29,28 @@ class Watch:
         )
         settings.load_profile("mutants")
 
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Only the tests wanted."""
-        wanted = self.wanted
-        if wanted is not None:
-            items[:] = sorted((item for item in items if item.nodeid in wanted), key=lambda item: wanted[item.nodeid])
-
-    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Leave the tests that were imported to who wants to run them."""
-        if self.loop is None:
-            return None
-        self.loop({item.nodeid: item for item in session.items}, self)
+        self.loop({item.nodeid: item for item in session.items})
         return True
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Note what a test called, and the processor time it took."""
-        self.called.clear()
-        started = _seconds()
-        answer = yield
-        self.tried.append((item.nodeid, round(_seconds() - started, 3), self.called.names()))
-        return answer
+    def run(self, items: Sequence[pytest.Item], most: Sequence[float]) -> list[tuple[str, float, str]]:
+        """Each test's name, the processor time it took and the blocks it ran. Without `called`, up to the first that fails.
+
+        The process ends where a test takes more seconds than the most it may.
+        """
+        tried = []
+        for item, following, seconds in zip(items, [*items[1:], None], most, strict=True):
+            if self.called:
+                self.called.clear()
+            started = _seconds()
+            signal.alarm(int(seconds))
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+            signal.alarm(0)
+            tried.append((item.nodeid, round(_seconds() - started, 3), hex(self.called.mask()) if self.called else "0"))
+            if self.failed and not self.called:
+                break
+        return tried
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note a test that failed."""

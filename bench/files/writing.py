@@ -226,7 +226,11 @@ def _kept(journal: _Journal) -> Path | None:
 
 
 def settle() -> None:
-    """Take back what processes that were killed had put into place of several files, but for those that had all done. Each command begins with it."""
+    """Take back what processes that were killed had put into place of several files, but for those that had all done, and remove what they left here
+    and among the temporary files. Each command begins with it.
+    """
+    for folder in (Path(), Path(tempfile.gettempdir())):
+        _sweep(folder, ".*.bench-*")
     with contextlib.suppress(OSError, RuntimeError):
         for path in sorted(_journals().iterdir()):
             if _is_left(path, path.name.partition("-")[0]):
@@ -288,12 +292,16 @@ _WAIT = {number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getatt
 def _own_prefix(path: Path) -> str:
     """The prefix of hidden names for what is on its way to a path. What a process that was killed left behind under such a name is removed."""
     head = f".{path.name[:_SHOWN]}.bench-"
-    for left in path.parent.glob(f"{glob.escape(head)}*") if path.parent.is_dir() else ():
-        number = left.name.removeprefix(head).partition("-")[0]
-        if _is_left(left, number):
-            with contextlib.suppress(OSError):
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
+    _sweep(path.parent, f"{glob.escape(head)}*")
     return f"{head}{os.getpid()}-"
+
+
+def _sweep(folder: Path, names: str) -> None:
+    with contextlib.suppress(OSError):
+        for left in folder.glob(names):
+            if _is_left(left, left.name.rpartition(".bench-")[2].partition("-")[0]):
+                with contextlib.suppress(OSError):
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 def _is_left(path: Path, number: str) -> bool:

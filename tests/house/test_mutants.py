@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
 import os
 import sys
@@ -81,7 +82,10 @@ def test_every_mutant_of_the_judging_code_is_another_program_with_a_name_of_its_
     found = mutations.mutants_of(path, source)
     assert len({mutant.name for mutant in found}) == len(found)
     assert plain not in {mutant.source for mutant in found}
-    compile(mutations.telling_calls(path, source), path, "exec")
+    blocks, _ = mutations.blocks_of(path, source)
+    told = mutations.telling(source, 7)
+    compile(told, path, "exec")
+    assert [told.count(f"bench_called({number})") for number in range(7, 8 + len(blocks))] == [1] * len(blocks) + [0]
 
 
 @pytest.mark.slow
@@ -135,18 +139,22 @@ def test_what_is_explained_is_still_a_mutant_and_has_a_reason(mutations):
             assert len(why) > 20
 
 
-def test_what_a_test_called_is_noted_anew_for_each_and_from_other_processes_too(monkeypatch):
+def test_the_blocks_that_a_test_ran_are_noted_anew_for_each_and_from_other_processes_too(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    called = importlib.import_module("watched").Called()
-    with called._written:
-        called.add("a.py first")
-        assert called.names() == ["a.py first"]
-        called.clear()
-        assert called.names() == []
-        child = os.fork()
-        if child == 0:
-            called.add("a.py forked")
-            os._exit(0)
-        os.waitpid(child, 0)
-        called.add("a.py second")
-        assert called.names() == ["a.py forked", "a.py second"]
+    called = importlib.import_module("called").Called(str(tmp_path / "called.txt"))
+    told = "from __future__ import annotations\ndef f(x):\n    'about'\n    if x:\n        return 1\n    else:\n        return 2\n"
+    names = {}
+    monkeypatch.setattr(builtins, "bench_called", called.add, raising=False)
+    exec(importlib.import_module("mutations").telling(told, 3), names)
+    assert names["f"](0) == 2
+    assert called.mask() == 0b101000
+    called.clear()
+    assert called.mask() == 0
+    child = os.fork()
+    if child == 0:
+        names["f"](1)
+        os._exit(0)
+    os.waitpid(child, 0)
+    called.add(0)
+    assert called.mask() == 0b11001
+    os.close(called._file)
