@@ -60,8 +60,10 @@ def _since(comparison: Answered) -> Iterator[Block]:
         return
     moved = [item for item in found if item.delta.delta]
     gated = {rule.metric for rule in comparison.rules}
-    head = f"{len(moved)} of {counted(len(found), 'value')} differ from {against.name}; the others are the same."
-    yield Prose(head, "plain" if moved else "muted")
+    yield Prose(
+        f"Different from {against.name}: {len(moved) or 'none'} of {counted(len(found), 'value')}.",
+        "plain" if moved else "muted",
+    )
     if moved:
         yield table_of(
             sorted(moved, key=lambda item: item.place(gated)),
