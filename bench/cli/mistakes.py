@@ -26,6 +26,7 @@ def said(error: click.ClickException) -> str:
     where = f"{context.command_path}: " if context else ""
     text = re.sub(r"is not a valid integer( range)?", "is not a whole number", one_line(error.format_message()))
     text = text.replace("is not a valid float range", "is not a number")
+    text = text.replace("is not a valid share.", "is no share — write 5% or 0.05")
     if isinstance(error, NoSuchOption):
         text = f"No such option '{error.option_name}'.{_option(error.option_name, context)}"
     elif isinstance(error, NoSuchCommand):

@@ -50,8 +50,6 @@ class Share(Within):
             if isinstance(unpercent(value), str):
                 self.fail(f"{value!r} is no percentage", param, ctx)
             value = unpercent(value)
-        elif isinstance(value, str) and not re.match(r"[-+.\d]|nan|inf", value):
-            self.fail(f"{value!r} is no share — write 5% or 0.05", param, ctx)
         elif isinstance(value, str) and re.fullmatch(r"[1-9]\d*(\.\d+)?", value) and float(value) > 1:
             self.fail(f"{value} is above 1 — write {value}% or {float(value) / 100:g}", param, ctx)
         return super().convert(value, param, ctx)

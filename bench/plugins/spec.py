@@ -165,9 +165,10 @@ def parse_spec(text: str) -> Spec:
     params: list[tuple[str, RawValue]] = []
     for item in split_top(rest[0], ",") if rest else []:
         key, equals, value = item.partition("=")
-        key = key.strip().replace("-", "_")
+        key = key.strip()
         if not equals or not key.isidentifier():
-            raise SpecError(f"spec {text!r}: parameter {item!r} is not key=value — write name:key=value,key=value")
+            meant = item.replace(key, key.replace("-", "_"), 1) if equals and "-" in key else "name:key=value,key=value"
+            raise SpecError(f"spec {text!r}: parameter {item!r} is not key=value — write {meant}")
         if any(key == known for known, _ in params):
             raise SpecError(f"spec {text!r}: parameter {key} is given twice")
         params.append((key, parse_value(value, text)))

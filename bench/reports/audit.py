@@ -171,6 +171,7 @@ class _Audited:
         if early:
             counts += f" Output that was counted before it ended is counted here ({counted(early, 'call')})."
         yield Prose(counts, "muted")
+        whole = self.worth(spent.usd or 0.0, spent.prompt_tokens + spent.output_tokens)
         rows = [
             ("output", spent.output_tokens, spent.output_usd),
             ("prompt, new", spent.new_tokens, spent.new_usd),
@@ -183,7 +184,7 @@ class _Audited:
                 "where the money went": lambda row: row[0],
                 number("tokens"): lambda row: quantity(row[1], "tokens"),
                 number("cost"): lambda row: quantity(row[2] if spent.usd is not None else None, "usd"),
-                number("share"): lambda row: percent(row[2] / spent.usd) if spent.usd else "",
+                number("share"): lambda row: percent(self.worth(row[2], row[1]) / whole) if whole else "",
             },
         )
 

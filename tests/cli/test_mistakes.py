@@ -129,8 +129,8 @@ RUN = ("run", "--traces", "runs", "--strategy", "keep_all")
         ((*RUN, "--strategy", "m=compactor:mask_observations"), "NAME=SLOT=SPEC — write m=compactor=mask_observations"),
         ((*RUN, "--strategy", "m=compactor=mask_observations(keep_last=5)"), "write mask_observations:keep_last=5"),
         (
-            (*RUN, "--strategy", "m=compactor=mask_observations:keep-lsat=5"),
-            "no parameter 'keep_lsat' — did you mean keep_last?",
+            (*RUN, "--strategy", "m=compactor=mask_observations:keep-last=5|9"),
+            "is not key=value — write keep_last=5|9",
         ),
         (
             (*RUN, "--strategy", "m=summarizer=summarizers.cut"),
