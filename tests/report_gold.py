@@ -1,11 +1,13 @@
-"""What the gold files hold: every format of the comparisons put together by hand."""
+"""What the gold files hold: every format of the comparisons put together by hand, and what gates say of many values."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
 from compared import comparison, hostile, unmeasured
+from decided import BROKEN, UNMEASURED, against, one
 
 from bench.model import Comparison
 from bench.reports import rendered
@@ -26,7 +28,24 @@ def current() -> dict[str, str]:
     made["unmeasured.txt"] = _text([unmeasured()], "text")
     made["unmeasured.xml"] = _text([unmeasured()], "junit")
     made["terminal.txt"] = terminal_text(comparison())
+    made["verdicts.txt"] = "\n".join(_verdicts())
     return {name: unfolded(text) for name, text in sorted(made.items())}
+
+
+def _verdicts() -> dict[str, None]:
+    """What each of these gates says of each of these changes."""
+    small = [{"a": 0.9, "b": 0.4}, {"a": 0.9, "b": 0.5}, {"a": 0.4, "c": 0.9}, {"a": 0.0}, {"a": 0.9, "b": UNMEASURED}]
+    given = [*small, {"a": 0.9, "b": None}, {"a": 0.8, "b": BROKEN}, dict.fromkeys("abcdefgh", 0.7), {}]
+    limits = [{"max_drop": 0.1}, {"max_drop": "10%"}, {"max_increase": 0.05}, {"min": 0.5}, {"min": 0.2, "max": 0.6}]
+    said = dict[str, None]()
+    for metric, limit, over in itertools.product(
+        ("needed.recall", "cost.prompt_tokens"), limits, ({}, {"over": "worst_case"})
+    ):
+        for before, now in itertools.product(given, given):
+            then = one(metric, before, {**limit, **over}) if before else None
+            judged = one(metric, now, {**limit, **over}, **({"against": against(then)} if then else {}))
+            said |= {f"{verdict.outcome}: {verdict.sentence}": None for verdict in judged.verdicts}
+    return said
 
 
 def _text(comparisons: list[Comparison], name: str) -> str:

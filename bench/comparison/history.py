@@ -188,7 +188,6 @@ def _open(path: Path, writing: bool = False) -> Iterator[sqlite3.Connection]:
     if not writing and not path.is_file():
         raise ResultsError(f"{path}: no such file — keep runs with `bench run --history {path.name}`")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(path.absolute(), timeout=_WAITS_S)) as connection:
             _require_history(path, connection, writing)
             yield connection

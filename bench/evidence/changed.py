@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -197,10 +197,10 @@ class Returned:
         if not known or 2 * len(known) < len(record):
             return
         rows = [self._rows(column, item) for column, item in known]
-        votes: dict[int, float] = {}
+        votes = defaultdict[int, float](float)
         for agreeing in rows:
             for number in agreeing if len(agreeing) <= _DISTINCT else ():
-                votes[number] = votes.get(number, 0.0) + 1 + 1 / len(agreeing)
+                votes[number] += 1 + 1 / len(agreeing)
         if not any(rows) and len(known) < len(
             record
         ):  # a mapping of the strategy's own, which happens to have such a key
@@ -252,7 +252,7 @@ class Returned:
     def _of_line(self, line: str) -> Iterator[ChangedValue]:
         """The words of a line that stand where a line of the result, otherwise alike, has others."""
         words = _WORD.findall(line)
-        if len(words) < 2 or len(words) > 300:
+        if len(words) > 300:
             return
         shared: Counter[int] = Counter()
         for word in set(words):
@@ -331,6 +331,8 @@ def failed(result: ToolResult) -> bool:
     >>> got = ToolResult(index=0, call_id="a", function="f", seen="Error: user not found")
     >>> failed(got), failed(ToolResult(index=0, call_id="a", function="f", seen="2 rows"))
     (True, False)
+    >>> failed(ToolResult(index=0, call_id="a", function="f", seen="2 rows. " * 99 + "The third failed.", success=False))
+    True
     """
     text = result.text
     codes = exit_codes(text)

@@ -123,7 +123,7 @@ class DependencyFinder:
         """The numbers that some turn may say with fewer digits."""
         said = {item.fact for turn in self._turns.values() for item in turn if item.kind == "number" and not item.code}
         short = {Decimal(fact) for fact in said if significant(fact) >= 3 and "e" not in fact}
-        units = {Decimal(1).scaleb(-len(fact.partition(".")[2])) for fact in said if "e" not in fact}
+        units = {Decimal(f"1e-{len(fact.partition('.')[2])}") for fact in said if "e" not in fact}
         if not short:
             return {}
         texts = (text for step in self._trace.steps if not isinstance(step, ModelTurn) for text in spoken(step))

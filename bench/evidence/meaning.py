@@ -272,11 +272,7 @@ class Meaning:
         if foreign >= max(1, _FOREIGN * len(words)):
             return True
         told = fact.casefold()
-        return any(
-            _told_of(line.said, ident, told, fields.all_records - record)
-            for record in records
-            for ident in record & idents - {told}
-        )
+        return any(_told_of(line.said, ident, told, fields.all_records - idents) for ident in idents - {told})
 
 
 def _told_of(said: str, ident: str, fact: str, others: Iterable[str]) -> bool:

@@ -82,7 +82,11 @@ def _missing(commands: dict[str, int], messages: list[Message]) -> list[str]:
 
 
 def _stands(command: str, text: str) -> bool:
-    """True if a whole command stands in a text: `ls` does not in `ls -la`, nor in `find | ls`."""
+    """True if a whole command stands in a text.
+
+    >>> [_stands("ls", text) for text in ("$ ls", "run: 'ls'", "first\\n ls \\nthen", "ls -la", "$ ls -la", "find | ls", "also ls")]
+    [True, True, True, False, False, False, False]
+    """
     start = text.find(command)
     while start >= 0:
         end = start + len(command)

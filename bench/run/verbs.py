@@ -362,7 +362,7 @@ def bounded(cases: Iterable[Case], most: int = OPENED) -> list[Case]:
         wanted.append(len(heaps))
         drawn = hashlib.sha256(case.id.encode("utf-8", "replace")).hexdigest()
         failed = sum(run.failure is not None for run in case.runs.values())
-        weights = (failed, case.results_needed + case.results_damaged / 1e6, case.recording.counted_tokens, 0)
+        weights = (failed, case.results_needed, case.recording.counted_tokens, 0)
         for heap, weight in zip(heaps, weights, strict=True):
             item = (float(weight), drawn, number)
             if len(heap) < max(1, most // len(heaps)):

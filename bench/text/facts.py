@@ -143,7 +143,11 @@ def _number(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _unbracketed(url: str) -> str:
-    """A URL without the brackets at its end that it does not open."""
+    """A URL without the brackets at its end that it does not open.
+
+    >>> [_unbracketed(url) for url in ("a.b/c))", "a.b/c(d))", "a.b/c).)", "a.b/c]))")]
+    ['a.b/c', 'a.b/c(d)', 'a.b/c', 'a.b/c']
+    """
     spare = {close: url.count(close) - url.count(opening) for close, opening in _CLOSING.items()}
     end = len(url)
     while end and spare.get(url[end - 1], 0) > 0:

@@ -243,3 +243,9 @@ def test_the_best_of_many_must_be_sure_as_the_best_of_many():
     many = {f"s{number}": strategy([1 + 0.1 * sign for sign in row]) for number, row in enumerate(signs)}
     assert set(signs[0]) == {-1}
     assert (advised(s0=many["s0"]), advised(**many)) == ("s0", "recorded")
+
+
+@pytest.mark.parametrize(("usd", "tempting"), [(999.0, ["a"]), (999.01, []), (1000.0, []), (1001.0, [])])
+def test_one_that_does_not_qualify_tempts_from_a_thousandth_less_on(usd, tempting):
+    built = decided(a=strategy(usd, far=0.1), recorded=strategy(1000.0), keep_all=strategy(2000.0))
+    assert [item.strategy for item in built.tempting] == tempting

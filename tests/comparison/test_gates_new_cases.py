@@ -11,7 +11,7 @@ from decided import UNMEASURED, accepted_values, against, comparison, only
 from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, another, bench, relative, verdicts
 
 from bench.comparison.accepting import accept, accepted
-from bench.comparison.baselines import baseline_bytes, baseline_from, read_baseline
+from bench.comparison.baselines import baseline_bytes, baseline_from, read_baseline, shared_cases
 from bench.comparison.judging import conclude
 from bench.model import Against, Row
 from bench.model.errors import ResultsError
@@ -252,6 +252,8 @@ def test_a_case_whose_line_was_taken_out_is_not_new(rule, now):
         )
         (verdict,) = after.verdicts
         assert verdict.outcome == "inconclusive"
+        assert (shared := shared_cases(after, "ab".replace(line, ""))).removed == (line,)
+        assert (shared.new, shared.lost) == ((), ())
         assert f"removed case: the baseline was made with case {line} and has no value for it" in verdict.sentence
 
 

@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from handmade import opened, shell
@@ -20,7 +21,7 @@ from bench.files.cache import Cache, cache_of_cases
 from bench.model.errors import BenchError
 from bench.plugins.touched import Touched
 from bench.reports import report_pieces
-from bench.run.cache import CaseCache, identity
+from bench.run.cache import CaseCache, identity, outside
 from bench.run.verbs import compare, run_scenario
 from bench.strategies import parse_strategy
 from bench.traces.formats.native import encode_trace
@@ -283,3 +284,11 @@ def test_a_run_that_was_killed_goes_on_where_it_was_in_processes_of_their_own(fo
     after = [(folder / name).read_bytes() for name in ("x.json", "x.html")]
     subprocess.run(command, cwd=folder, env={**environment, "BENCH_CACHE": "off"}, check=True, capture_output=True)
     assert [(folder / name).read_bytes() for name in ("x.json", "x.html")] == after
+
+
+def test_a_metric_of_another_package_is_named(monkeypatch):
+    brought = SimpleNamespace(name="theirs", target=pickle.loads)
+    monkeypatch.setattr("bench.run.cache.entries", lambda kind: {"theirs": brought} if kind == "metric" else {})
+    assert outside.__wrapped__() == "theirs"
+    monkeypatch.setattr("bench.run.cache.entries", lambda kind: {})
+    assert outside.__wrapped__() == ""

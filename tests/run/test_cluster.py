@@ -7,6 +7,7 @@ import pickle
 import signal
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from handmade import opened, shell
@@ -16,6 +17,7 @@ from bench.model.errors import BenchError
 from bench.plugins.apart import Limits
 from bench.reports import report_pieces
 from bench.run.case import Measuring, measure
+from bench.run.engines import Task
 from bench.run.job import Times
 from bench.run.verbs import compare, run_scenario
 from bench.strategies import parse_strategy
@@ -111,3 +113,26 @@ def test_workers_are_started_here_and_read_traces_themselves_and_what_cannot_be_
         compare(opened(shell(1)), {"mine": lambda result: str(lock)}, engine=dask(None, 1))
     with pytest.raises(BenchError, match=r"no Dask scheduler answers at nowhere"):
         compare(opened(shell(1)), "keep_all", engine=dask("nowhere", 1))
+
+
+def test_without_any_worker_a_case_is_given_and_nobody_answering_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    from bench.run import cluster
+
+    class Client:
+        def nthreads(self) -> dict[str, int]:
+            return {}
+
+        def submit(self, *given: object, **options: object) -> SimpleNamespace:
+            return SimpleNamespace(key="1")
+
+        def run(self, *given: object) -> None:
+            pass
+
+    monkeypatch.setattr(
+        distributed, "as_completed", lambda: SimpleNamespace(add=lambda given: None, has_ready=lambda: False)
+    )
+    monkeypatch.setattr(cluster, "_LOOKS_S", 0.001)
+    monkeypatch.setattr(cluster, "_ALONE_S", 0.002)
+    with pytest.raises(BenchError, match="the Dask scheduler has no worker"):
+        list(cluster._Asked(Client(), "a plan").cases(iter([Task(shell(1), {})])))

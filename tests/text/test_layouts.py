@@ -23,6 +23,7 @@ READ = [
     # XML and HTML
     ("<o><id>W1</id><n>2</n></o>", {"o": {"id": "W1", "n": 2}}),
     ('<o id="W1"><n>2</n><n>3</n><note/></o>', {"o": {"id": "W1", "n": [2, 3], "note": ""}}),
+    ("<table><tr><th>id</th><th>n</th></tr><tr><td>W1</td><td>2</td><td>x</td></tr><tr><td>W2</td><td>3</td></tr></table>", ROWS),
     ("<table><tr><th>id</th><th>n</th></tr><tr><td>W<b>1</b></td><td>2</td></tr><tr><td>W2</td><td>3</td></tr></table>", ROWS),
     # CSV with cells of several lines
     (LONG, [{"id": "W1", "note": "two\nlines"}, {"id": "W2", "note": "x"}]),

@@ -293,6 +293,6 @@ class _Sides:
         """The case to blame, and the clause that names it where the value is one over all cases."""
         if found.case is not None:
             return found.case, ""
-        sign = 1 if self.rising else -1
-        row, now, _, before = max(self.paired, key=lambda item: (item[1] - item[3]) * sign)
+        most = max if self.rising else min
+        row, now, _, before = most(self.paired, key=lambda item: item[1] - item[3])
         return row.case, f"; most on {row.case} ({exact(before)} → {exact(now)})"
