@@ -96,8 +96,8 @@ def _log_ratio(pair: tuple[float, float]) -> float:
 def mean_below_zero(items: Sequence[float]) -> float:
     """The p-value of a one-sided t test that the mean is below zero; 1 for fewer than two values.
 
-    >>> round(mean_below_zero([-1.0, -2.0, -3.0]), 5), mean_below_zero([-1.0, -1.0]), mean_below_zero([0.0, 0.0])
-    (0.03709, 0.0, 1.0)
+    >>> round(mean_below_zero([-1.0, -2.0, -3.0]), 5), mean_below_zero([-1.0, -1.0]), mean_below_zero([0.0, 0.0]), mean_below_zero([-1.0])
+    (0.03709, 0.0, 1.0, 1.0)
     """
     if len(items) < 2:
         return 1.0

@@ -147,7 +147,11 @@ _POSITION = re.compile(r"\[\d+\]")
 
 
 def _last(path: str) -> str:
-    """The last key of a path, without positions in lists."""
+    """The last key of a path, without positions in lists.
+
+    >>> [_last(path) for path in ("a", "rows[3].id", "a.b[0]")]
+    ['a', 'id', 'b']
+    """
     return _POSITION.sub("", path).rpartition(".")[2]
 
 

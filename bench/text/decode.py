@@ -315,10 +315,12 @@ _HALF_WORD = re.compile(r"[-+\w.]*")
 def containers_in(text: str) -> Iterator[Any]:
     """The mappings and lists that stand among other text, as far as they can be read: each that begins a line, and each mapping.
 
-    A list that stops making sense before the text ends is none: `[3 of 40]`.
+    A list that stops making sense before the text ends is none; nor is what is nested too deeply.
 
     >>> list(containers_in('see\\n{"a": 1} and {"b": [2, 3'))
     [{'a': 1}, {'b': [2]}]
+    >>> list(containers_in('{"a": 1 of 40}')), list(containers_in("[3 of 40]")), len(list(containers_in("[" * 101 + "1" + "]" * 101)))
+    ([{'a': 1}], [], 1)
     """
     done = 0
     while found := _CONTAINER.search(text, done):

@@ -43,6 +43,8 @@ def find_tables(text: str, names: Names) -> tuple[list[Row], str]:
     ([{'id': 1, 'level': 'L 1'}, {'id': 2, 'level': '7'}], 'two walls\\nthat is all')
     >>> find_tables("   id level\\n0   1   L 1\\n1  22  None", names)[0]
     [{'id': 1, 'level': 'L 1'}, {'id': 22, 'level': None}]
+    >>> [find_tables(f"level   id\\nLevel 1 2\\n{text}", names)[0] for text in ("Three 3 4", "...     ..\\nThree 3 4")]
+    [[{'level': 'Level 1', 'id': 2}, {'level': 'Three 3', 'id': 4}], [{'level': 'Level 1', 'id': 2}, {'level': 'Three 3', 'id': 4}]]
     >>> find_tables("| id | level |\\n|---|---|\\n| 1 | L 1 |", names)[0]
     [{'id': 1, 'level': 'L 1'}]
     """
@@ -231,7 +233,7 @@ def _spans_at(
 ) -> tuple[list[tuple[int, int]], int]:
     """Return the column spans of an aligned table and its number of lines; it goes on while each name has a column of its own."""
     mask = looked_for.filled(lines[start])
-    header = bin(mask)[:1:-1]
+    header = f"{mask:b}"[::-1]
     height = 1
     for place in range(start + 1, len(lines)):
         line = lines[place]

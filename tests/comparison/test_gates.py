@@ -174,6 +174,12 @@ def test_a_change_since_the_baseline(table, metric, before, now, outcome):
     assert outcomes(since(before, now, table, metric)) == [outcome]
 
 
+def test_a_baseline_keeps_the_versions_of_the_metrics_that_it_is_about():
+    built = one(RECALL, {"a": 0.9}, DROP)
+    signature = msgspec.structs.replace(built.signature, metrics={RECALL: "1", COST: "2"})
+    assert baseline_of(msgspec.structs.replace(built, signature=signature)).signature.metrics == {RECALL: "1"}
+
+
 def test_without_a_baseline_a_relative_gate_is_skipped_and_says_how_to_accept_one():
     built = one(RECALL, {"a": 0.9}, DROP)
     assert outcomes(built) == ["skipped"]
