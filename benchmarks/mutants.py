@@ -209,9 +209,8 @@ class Bench:
         wanted, stem = self.blocks_run(mutant), Path(mutant.path).stem
         able, spent = [], 0.0
         of_rooms = tuple(f"tests/{room}/" for room in ROOMS)  # they may read a constant and run nothing
-        outside = (
-            () if mutant.function else [test for test in tests if not test.calls and test.name.startswith(of_rooms)]
-        )
+        reading = [test for test in tests if stem in test.name or (not test.calls and test.name.startswith(of_rooms))]
+        outside = [test for test in reading if not mutant.function and not test.calls & wanted]
         callers = [*outside, *(test for test in tests if test.calls & wanted)] or tests
         for test in sorted(callers, key=lambda test: (stem not in test.name, test.calls.bit_count(), test.seconds)):
             if spent + test.seconds <= MOST_S:

@@ -233,3 +233,20 @@ def test_a_scratch_folder_goes_and_the_next_one_removes_that_of_a_killed_process
     with scratch("here") as folder:
         assert [path.name for path in tmp_path.iterdir()] == [folder.name]
     assert not [*tmp_path.iterdir()]
+
+
+def test_each_command_removes_what_killed_ones_left_here_and_among_temporary_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    for folder in (tmp_path, tmp_path / "temporary"):
+        folder.mkdir(exist_ok=True)
+        for number in (ended.pid, os.getpid()):
+            (folder / f".x.html.bench-{number}-abc").write_text("half")
+            (folder / f".against.bench-{number}-abc" / "files").mkdir(parents=True)
+    os.symlink("temporary", f".linked.bench-{ended.pid}-abc")
+    settle()
+    left = sorted(path.name for path in tmp_path.rglob(".*.bench-*"))
+    stay = [f".against.bench-{os.getpid()}-abc"] * 2 + [f".x.html.bench-{os.getpid()}-abc"] * 2
+    assert [name for name in left if "linked" not in name] == stay
