@@ -31,6 +31,18 @@ from bench.model import (
 from bench.traces.commands import calls_in, observation_text
 from bench.traces.formats.native import encode_trace
 
+SHORTENING = (
+    "keep_all",
+    "recorded",
+    "drop_all",
+    "cut=summarizer=truncate:limit=60",
+    "table=summarizer=table_console:max_rows=2,max_lines=2",
+    "ends=summarizer=head_tail:head=2,tail=1",
+    "mask=compactor=mask_observations:keep_last=1",
+    "old=compactor=summarize_old:keep_last=2,max_tokens=150",
+)
+"""Strategies that between them shorten results and histories in each way there is: every slow reference is compared under these."""
+
 FUNCTIONS = ("query", "read_file", "perform_enrichment_analyses", "display_umap", "process_cells", "run_script_by_name")
 _WORDS = ("alpha", "the", "cell", "found", "in", "wall", "with", "level", "é", "値", "of", "sorted")
 

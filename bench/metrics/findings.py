@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ..evidence.losses import agree, judged, same_findings
 from ..evidence.of_run import RunEvidence
-from ..model import ResultOutcome, Sample
+from ..model import Run, Sample
 from . import metric, sample
 
 
@@ -40,11 +42,7 @@ def evaluation_agreement(evidence: RunEvidence) -> list[Sample]:
     >>> evaluation_agreement(example())
     []
     """
-    return [
-        _agreed(outcome, outcome.evaluation_untruncated, outcome.evaluation)
-        for outcome in evidence.run.results
-        if outcome.evaluation_untruncated is not None
-    ]
+    return _agreements(evidence.run, "evaluation")
 
 
 @metric("findings.extraction_agreement", unit="fraction", better="higher", aggregate="pooled")
@@ -59,12 +57,13 @@ def extraction_agreement(evidence: RunEvidence) -> list[Sample]:
     >>> extraction_agreement(example())
     []
     """
+    return _agreements(evidence.run, "extraction")
+
+
+def _agreements(run: Run, what: Literal["evaluation", "extraction"]) -> list[Sample]:
+    found = ((item, getattr(item, f"{what}_untruncated"), getattr(item, what)) for item in run.results)
     return [
-        _agreed(outcome, outcome.extraction_untruncated, outcome.extraction)
-        for outcome in evidence.run.results
-        if outcome.extraction_untruncated is not None
+        sample(same_findings(untruncated, stored), item.step, item.call_id, of=1)
+        for item, untruncated, stored in found
+        if untruncated is not None
     ]
-
-
-def _agreed(outcome: ResultOutcome, untruncated: object, stored: object) -> Sample:
-    return sample(same_findings(untruncated, stored), outcome.step, outcome.call_id, of=1)

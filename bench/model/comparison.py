@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from .base import Value
+from .base import Value, grouped
 from .case import Case, Loss
 from .errors import BenchError, nearest
 from .run import Economy, Failure
@@ -16,9 +16,6 @@ from .score import Delta, MetricInfo, Row
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_Key = TypeVar("_Key")
-_Item = TypeVar("_Item")
 
 SIGNED = (
     ("bench_version", "bench version"),
@@ -251,9 +248,9 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return next((item for item in known if reference in (None, item.reference)), None)
 
     @cached_property
-    def differences(self) -> dict[tuple[str, str], tuple[Delta, ...]]:
+    def differences(self) -> dict[tuple[str, str], list[Delta]]:
         """Every difference by (strategy, metric), in the order of the references."""
-        return _grouped(((item.strategy, item.metric), item) for item in self.deltas)
+        return grouped(((item.strategy, item.metric), item) for item in self.deltas)
 
     def rows_of(self, strategy: str, metric: str) -> list[Row]:
         """The rows of one metric of one strategy, in the order of the cases."""
@@ -261,16 +258,16 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return [row for row in found if row is not None]
 
     @cached_property
-    def failures(self) -> dict[str, tuple[tuple[str, Failure], ...]]:
+    def failures(self) -> dict[str, list[tuple[str, Failure]]]:
         """The cases on which a strategy raised, each with what it raised, by strategy."""
-        return _grouped(
+        return grouped(
             (name, (case.id, run.failure)) for case in self.cases for name, run in case.runs.items() if run.failure
         )
 
     @cached_property
-    def unstable(self) -> dict[str, tuple[str, ...]]:
+    def unstable(self) -> dict[str, list[str]]:
         """The cases on which a strategy gave something else when it was replayed again, by strategy."""
-        return _grouped(
+        return grouped(
             (name, case.id) for case in self.cases for name, run in case.runs.items() if run.unstable_at is not None
         )
 
@@ -312,11 +309,3 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 for name, field in columns.items()
             }
         )
-
-
-def _grouped(pairs: Iterable[tuple[_Key, _Item]]) -> dict[_Key, tuple[_Item, ...]]:
-    """Items by key, each key's in order."""
-    found: dict[_Key, tuple[_Item, ...]] = {}
-    for key, item in pairs:
-        found[key] = (*found.get(key, ()), item)
-    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from generated import traces
+from generated import SHORTENING, traces
 from handmade import opened, result, run_of, trace
 from hypothesis import given, strategies as st
 from measured import evidence_of, measured
@@ -52,14 +52,10 @@ def test_without_compaction_there_is_nothing_to_measure() -> None:
 
 
 STRATEGIES = (
-    "keep_all",
-    "drop_all",
-    "recorded",
+    *SHORTENING,
     "clairvoyant",
     "floor",
-    "mask=compactor=mask_observations:keep_last=1",
     "cut_mask=summarizer=truncate:limit=60+compactor=mask_observations:keep_last=1",
-    "old=compactor=summarize_old:keep_last=2,max_tokens=150",
     "window=compactor=sliding_window:keep_last=3",
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from generated import traces
+from generated import SHORTENING, traces
 from handmade import opened, result, run_of, trace
 from hypothesis import given, strategies as st
 from measured import evidence_of, measured
@@ -55,17 +55,8 @@ def test_a_command_in_text_is_a_call_like_any_other() -> None:
     assert (repeat.command, gone) == ("wc -l", ("471",))
 
 
-STRATEGIES = (
-    "keep_all",
-    "drop_all",
-    "recorded",
-    "cut=summarizer=truncate:limit=60",
-    "mask=compactor=mask_observations:keep_last=1",
-)
-
-
 @pytest.mark.slow
-@given(trace=traces(extras=True), strategy=st.sampled_from(STRATEGIES), data=st.data())
+@given(trace=traces(extras=True), strategy=st.sampled_from(SHORTENING), data=st.data())
 def test_as_the_reference_slow_because_it_rebuilds_every_prompt(
     trace: Trace, strategy: str, data: st.DataObject
 ) -> None:

@@ -6,7 +6,7 @@ import json
 
 import msgspec
 import pytest
-from generated import traces
+from generated import SHORTENING, traces
 from handmade import opened, result, run_of, trace
 from hypothesis import given, strategies as st
 from measured import dependencies_of, measured, value
@@ -141,17 +141,12 @@ def test_a_part_of_a_longer_handle_is_no_handle() -> None:
 # ---------------------------------------------------------------- limits and the slow reference
 
 STRATEGIES = (
-    "keep_all",
-    "recorded",
-    "drop_all",
-    "cut=summarizer=truncate:limit=60",
-    "table=summarizer=table_console:max_rows=2,max_lines=2",
-    "ends=summarizer=head_tail:head=2,tail=1",
+    *SHORTENING,
     "external=store=external:preview_chars=20",
     "external_mask=store=external:preview_chars=0+compactor=mask_observations:keep_last=1",
     "paged=compactor=pichay:age=1,min_bytes=1",
     "paged_store=store=external:preview_chars=0+compactor=pichay:age=1,min_bytes=1",
-    "old=store=external+compactor=summarize_old:keep_last=2,max_tokens=150",
+    "external_old=store=external+compactor=summarize_old:keep_last=2,max_tokens=150",
 )
 
 

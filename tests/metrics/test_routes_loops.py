@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from handmade import decided, decision, looking, run_of, trace
 from measured import measured
 from reference import routes as slow
 
-from bench.model import Run, Sample, Trace
+from bench.model import Sample
 from bench.model.errors import SpecError
 from bench.replayer.loop import replay
 from bench.strategies import compose
@@ -17,12 +18,8 @@ from bench.strategies import compose
 EMPTY = trace(id="empty")
 
 
-def missed_loops(recording: Trace, run: Run) -> list[Sample]:
-    return measured("routing.missed_loops", recording, run)
-
-
-def false_loops(recording: Trace, run: Run) -> list[Sample]:
-    return measured("routing.false_loops", recording, run)
+missed_loops = partial(measured, "routing.missed_loops")
+false_loops = partial(measured, "routing.false_loops")
 
 
 def total(samples: list[Sample]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -35,28 +36,12 @@ ROUTERS = "routers=[agent_turn,approval,after_execution,executor,step_evaluator,
 EMPTY = trace(id="empty")
 
 
-def first_divergence(recording: Trace, run: Run) -> list[Sample]:
-    return measured("routing.first_divergence", recording, run)
-
-
-def loops(recording: Trace, run: Run) -> list[Sample]:
-    return measured("routing.loops", recording, run)
-
-
-def missed_loops(recording: Trace, run: Run) -> list[Sample]:
-    return measured("routing.missed_loops", recording, run)
-
-
-def false_loops(recording: Trace, run: Run) -> list[Sample]:
-    return measured("routing.false_loops", recording, run)
-
-
-def unreset_states(recording: Trace, run: Run) -> list[Sample]:
-    return measured("routing.unreset_states", recording, run)
-
-
-def unapproved_executions(recording: Trace, run: Run) -> list[Sample]:
-    return measured("routing.unapproved_executions", recording, run)
+first_divergence = partial(measured, "routing.first_divergence")
+loops = partial(measured, "routing.loops")
+missed_loops = partial(measured, "routing.missed_loops")
+false_loops = partial(measured, "routing.false_loops")
+unreset_states = partial(measured, "routing.unreset_states")
+unapproved_executions = partial(measured, "routing.unapproved_executions")
 
 
 def total(samples: list[Sample]) -> float:

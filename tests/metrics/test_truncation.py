@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from generated import traces
+from generated import SHORTENING, traces
 from handmade import opened, result, run_of
 from hypothesis import given, strategies as st
 from measured import measured, value
@@ -143,15 +143,8 @@ def test_a_notice_is_not_false_where_lines_without_facts_are_left_out() -> None:
 # ---------------------------------------------------------------- limits and the slow reference
 
 STRATEGIES = (
-    "keep_all",
-    "recorded",
-    "drop_all",
-    "cut=summarizer=truncate:limit=60",
-    "table=summarizer=table_console:max_rows=2,max_lines=2",
-    "ends=summarizer=head_tail:head=2,tail=1",
+    *SHORTENING,
     "external=store=external:preview_chars=20",
-    "mask=compactor=mask_observations:keep_last=1",
-    "old=compactor=summarize_old:keep_last=2,max_tokens=150",
     "gone=compactor=clear_tool_uses:trigger=1,keep=1,placeholder=gone",
 )
 

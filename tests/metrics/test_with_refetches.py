@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from generated import traces
+from generated import SHORTENING, traces
 from handmade import opened, run_of, shell
 from hypothesis import given, strategies as st
 from measured import evidence_of, measured
@@ -11,13 +11,6 @@ from measured import evidence_of, measured
 from bench.model import Trace
 
 OLD = "old=compactor=summarize_old:keep_last=2,max_tokens=150"
-STRATEGIES = (
-    "keep_all",
-    "drop_all",
-    OLD,
-    "mask=compactor=mask_observations:keep_last=1",
-    "cut=summarizer=truncate:limit=20",
-)
 
 
 def total(name: str, recording: Trace, strategy: str) -> float:
@@ -25,7 +18,7 @@ def total(name: str, recording: Trace, strategy: str) -> float:
 
 
 @pytest.mark.slow
-@given(recording=traces(extras=True), strategy=st.sampled_from(STRATEGIES))
+@given(recording=traces(extras=True), strategy=st.sampled_from(SHORTENING))
 def test_it_is_the_prompts_the_summaries_and_the_repairs(recording: Trace, strategy: str) -> None:
     parts = total("cost.prompt_tokens", recording, strategy) + total("cost.writer_tokens", recording, strategy)
     evidence = evidence_of(recording, run_of(recording, strategy))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import measured
 import pytest
-from generated import traces
+from generated import SHORTENING, traces
 from handmade import opened, result, run_of
 from hypothesis import given, strategies as st
 from reference import lost
@@ -80,17 +80,7 @@ def test_no_such_fact_is_not_measured() -> None:
         assert value(kind, recording, run_of(recording, "keep_all")) == (None, 0)
 
 
-STRATEGIES = (
-    "keep_all",
-    "drop_all",
-    "recorded",
-    "cut=summarizer=truncate:limit=60",
-    "mask=compactor=mask_observations:keep_last=1",
-    "old=compactor=summarize_old:keep_last=2,max_tokens=150",
-)
-
-
-@given(trace=traces(extras=True), strategy=st.sampled_from(STRATEGIES))
+@given(trace=traces(extras=True), strategy=st.sampled_from(SHORTENING))
 def test_as_the_slow_reference(trace: Trace, strategy: str) -> None:
     run = run_of(trace, strategy)
     for kind in KINDS:

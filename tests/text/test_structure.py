@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from generated import traces
+from generated import SHORTENING, traces
 from handmade import opened, result, run_of, trace
 from hypothesis import given, strategies as st
 from measured import measured, value
@@ -180,16 +180,7 @@ def test_leaves_are_read_from_tables_and_beside_their_label(data: Any, text: str
 
 # ---------------------------------------------------------------- limits and the slow reference
 
-STRATEGIES = (
-    "keep_all",
-    "recorded",
-    "drop_all",
-    "cut=summarizer=truncate:limit=60",
-    "table=summarizer=table_console:max_rows=2,max_lines=2",
-    "csv=summarizer=csv_table",
-    "ends=summarizer=head_tail:head=2,tail=1",
-    "mask=compactor=mask_observations:keep_last=1",
-)
+STRATEGIES = (*SHORTENING, "csv=summarizer=csv_table")
 PARTS = ("rows_kept", "columns_kept", "schema_kept")
 
 
