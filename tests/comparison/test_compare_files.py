@@ -143,7 +143,7 @@ def test_what_was_raised_and_what_was_unstable_is_read_back_for_each_scenario(ca
     gold = {item.title: item for item in read_scores(Path("several.json"))}
     failure = Failure(step=0, slot="summarizer", error="ValueError: no such key")
     assert {title: item.failures for title, item in gold.items() if item.failures} == {
-        "Nothing measured": {"broken": (("only", failure),)}
+        "Nothing measured": {"broken": [("only", failure)]}
     }
     (raised,) = read_scores(Path("raised.json"))
     assert read_scores(Path(edited("old.json", old, "raised.json")))[0].failures == raised.failures
