@@ -249,3 +249,10 @@ def test_the_best_of_many_must_be_sure_as_the_best_of_many():
 def test_one_that_does_not_qualify_tempts_from_a_thousandth_less_on(usd, tempting):
     built = decided(a=strategy(usd, far=0.1), recorded=strategy(1000.0), keep_all=strategy(2000.0))
     assert [item.strategy for item in built.tempting] == tempting
+
+
+@pytest.mark.parametrize(("usd", "cheapest"), [(999.0, "a"), (999.5, "recorded"), (1001.0, "recorded")])
+def test_what_runs_today_stays_the_cheapest_within_the_noise(usd, cheapest):
+    built = decided(a=strategy(usd), recorded=strategy(1000.0), keep_all=strategy(2000.0))
+    assert built.cheapest is not None
+    assert built.cheapest.strategy == cheapest
