@@ -13,7 +13,8 @@ WALLS = {"walls": 36, "length_m": 471.5}
 
 
 class Provider(ThreadingHTTPServer):
-    """Asks for the tool first, then answers with what the tool said. `log` holds (path, headers, request, answer) of each call."""
+    """Asks for the tool first, then answers with what the tool said. `log` holds (path, headers, request, answer) of each call. What is still to be
+    sent, all but the first event of a stream, waits for `released`."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -21,6 +22,8 @@ class Provider(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.log: list[tuple[str, dict[str, str], Any, Any]] = []
+        self.released = threading.Event()
+        self.released.set()
 
     @property
     def url(self) -> str:
@@ -42,6 +45,7 @@ class _Handler(BaseHTTPRequestHandler):
         if request.get("model") == "broken":
             return self._send(500, b'{"error": {"message": "broken"}}')
         if not request.get("stream"):
+            self.server.released.wait(10)
             return self._send(200, json.dumps(answer).encode())
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
@@ -50,6 +54,7 @@ class _Handler(BaseHTTPRequestHandler):
         for event in (_anthropic_events if anthropic else _chat_events)(answer):
             self.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
             self.wfile.flush()
+            self.server.released.wait(10)
         self.wfile.write(b"0\r\n\r\n")
         return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import socket
 import ssl
 import time
 from collections.abc import Callable
@@ -84,6 +85,7 @@ class ProxyHandler(RecordingHandler):
         if told is not None and not bare:
             with contextlib.suppress(OSError, http.client.HTTPException):
                 body = answer.read()
+            self.gone = self._left()
             record(body)
         self.send_response(answer.status, answer.reason)
         for name, value in answer.getheaders():
@@ -115,6 +117,13 @@ class ProxyHandler(RecordingHandler):
         record(b"".join(parts))
         if whole and not self.close_connection and not self._sent(b"0\r\n\r\n"):
             self.close_connection = True
+
+    def _left(self) -> bool:
+        """True if the agent closed its connection while it waited."""
+        try:
+            return not self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except OSError as error:
+            return not isinstance(error, BlockingIOError)
 
     def _sent(self, data: bytes) -> bool:
         """True if the agent took what it was sent."""

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -119,6 +120,26 @@ def test_a_provider_that_fails_or_is_not_there_is_told_and_recorded(tmp_path):
         assert "did not answer" in said
     records = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert [record["status"] for record in records] == [500, 502]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_that_the_agent_did_not_wait_for_is_marked(tmp_path, stream):
+    body = {"model": "m-1", "messages": [{"role": "user", "content": "x"}], "stream": stream}
+    with serving(Provider()) as provider, serving(Proxy(provider.url, tmp_path / "log.jsonl")) as proxy:
+        provider.released.clear()
+        connection = http.client.HTTPConnection(urlsplit(proxy.url).netloc, timeout=20)
+        connection.request("POST", "/v1/chat/completions", json.dumps(body))
+        if stream:
+            with connection.getresponse() as answer:
+                answer.read(6)
+        connection.close()
+        provider.released.set()
+        ask(proxy.url, "/v1/chat/completions", body)
+        until = time.monotonic() + 10
+        while proxy.recorded < 2 and time.monotonic() < until:
+            time.sleep(0.01)
+    records = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert sorted(record.get("agent_gone", False) for record in records) == [False, True]
 
 
 def test_calls_side_by_side_are_all_recorded_whole(tmp_path):
