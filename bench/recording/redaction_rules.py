@@ -33,12 +33,20 @@ _STAND_IN = re.compile(
 
 
 def is_random(secret: str) -> bool:
-    """True if a text looks random: letters and digits, at least 3 bits a character, no stand-in.
+    """True if a text looks random: letters and digits, or letters of both cases that are no words; at least 3 bits a character, no stand-in.
 
     >>> is_random("q8Zr2LmW0xKt5VbN"), is_random("authentication_required"), is_random("aaaaaaaaaaaaaaa1")
     (True, False, False)
+    >>> is_random("hwOVQyKaZgPJyNPuWnff"), is_random("HTTPAuthenticationRequired"), is_random("xxxxxxxxYourKeyHere")
+    (True, False, False)
     """
-    return is_mixed(secret) and entropy(secret) >= 3.0
+    scrambled = _LETTERS.fullmatch(secret) and not _WORDS.fullmatch(secret) and not is_stand_in(secret)
+    return (is_mixed(secret) or bool(scrambled)) and entropy(secret) >= 3.0
+
+
+_LETTERS = re.compile(r"(?=.*[a-z])(?=.*[A-Z])[A-Za-z]{16,}")
+_WORDS = re.compile(r"(?:[a-z]+|(?=[A-Z]))(?:[A-Z]+[a-z]{2,})*[A-Z]*")
+"""Words in camel case: each has two small letters or more after its capitals."""
 
 
 def is_mixed(secret: str) -> bool:
