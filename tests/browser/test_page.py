@@ -124,9 +124,9 @@ def test_a_click_on_a_chart_shows_the_prompt_of_that_step(visit: Visit) -> None:
 def test_a_lost_fact_and_the_step_that_needed_it_lead_to_each_other(visit: Visit) -> None:
     page = visit("two")
     page.locator("mark.needed a").first.click()
-    assert page.url.endswith("#c1r1-0-by")
+    page.wait_for_url(lambda url: url.endswith("#c1r1-0-by"))
     page.locator("#c1r1-0-by").click()
-    assert page.url.endswith("#c1r1-0-at")
+    page.wait_for_url(lambda url: url.endswith("#c1r1-0-at"))
     page.locator(".panel-losses .needs a").first.click()
     page.locator(".caseview .prompts select").first.wait_for()
 

@@ -50,7 +50,7 @@ def test_a_file_against_itself_is_the_same_and_passes_any_gate(capsys):
     limits = ["--max-drop", "needed.recall=0", "--max-increase", "cost.prompt_tokens=0%"]
     assert bench("compare", "a.json", "a.json", *limits) == 0
     said = capsys.readouterr().out
-    assert re.search(r"0 of \d+ values differ", said)
+    assert re.search(r"Different from a.json: none of \d+ values", said)
     assert "gates: 4 pass: nothing failed (exit 0)" in said
 
 
@@ -58,7 +58,7 @@ def test_a_file_against_itself_is_the_same_and_passes_any_gate(capsys):
 def test_differences_are_paired_shown_with_n_and_judged_on_request(capsys):
     assert bench("compare", "a.json", "worse.json") == 0
     said = capsys.readouterr().out
-    assert "differ from a.json" in said
+    assert "Different from a.json: " in said
     assert re.search(r"(?m)^mine +(needed|loss|cost)\.\w", said)
     assert bench("compare", "a.json", "worse.json", "--max-drop", "needed.recall=0.01", "-o", "x.json") == 1
     (failed,) = [item for item in json.loads(Path("x.json").read_text())["verdicts"] if item["outcome"] == "fail"]
