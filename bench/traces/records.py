@@ -78,7 +78,7 @@ def _inside(value: Any, keys: tuple[str, ...]) -> Any:
 
 
 def _decoded(value: Any) -> Any:
-    return strict_json(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
+    return strict_json(value) if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") else value
 
 
 def _unpacked(value: Any) -> str | None:

@@ -202,14 +202,16 @@ def _inputs(total: dict[str, Any]) -> int:
 
 def _counts_first(lines: list[Node]) -> bool:
     """True if the session writes an answer's token count before the answer's items, as Codex 0.40 does: most counts stand after an output or a prompt
-    and before an item of the model's."""
+    and before an item of the model's. Empty ones and repeated ones, with which later versions begin a turn, say nothing."""
     told: list[bool | None] = []  # the model's items (True), others (False) and counts (None), in order
+    total: Any = None
     for line in lines:
         held = inside(line, "payload")
         kind, role = inside(held, "type").value, inside(held, "role").value
         if line["type"].value == "response_item" and isinstance(held.value, dict):
             told.append(role == "assistant" or str(kind).endswith("_call") or kind == "reasoning")
-        elif kind == "token_count":
+        elif kind == "token_count" and (count := inside(held, "info", "total_token_usage").value) not in (None, total):
+            total = count
             told.append(None)
     around = [(before, after) for before, at, after in zip(told, told[1:], told[2:], strict=False) if at is None]
     return around.count((False, True)) > sum(before is True for before, _ in around)
