@@ -89,27 +89,26 @@ class Threads:
             insort(self._listed.setdefault(mark, []), number)
         self._marks[thread.name] = tuple(marks)
 
-    def continued(self, group: str, keys: list[Hashable]) -> PromptThread | None:
+    def continued(self, prompt: PromptThread) -> PromptThread | None:
         """The conversation that a prompt goes on with; None where it begins one."""
-        sums = _sums(keys)
+        group, keys = prompt.group, prompt.keys
         for size in range(len(keys), -1, -1):
-            for number in self._listed.get(("whole", group, sums[size]), ()):
+            for number in self._listed.get(("whole", group, prompt.sums[size]), ()):
                 if self._all[number].keys == keys[:size]:
                     return self._all[number]
         held = set(keys)
         after = self._last([("answer", group, key) for key in held])
-        return after or self._last([("handed", key) for key in held if has_ids(key)]) or self._begun(group, keys, sums)
+        return after or self._last([("handed", key) for key in held if has_ids(key)]) or self._begun(prompt)
 
     def _last(self, marks: Sequence[Hashable]) -> PromptThread | None:
         numbers = [self._listed[mark][-1] for mark in marks if mark in self._listed]
         return self._all[max(numbers)] if numbers else None
 
-    def _begun(self, group: str, keys: list[Hashable], sums: list[int]) -> PromptThread | None:
-        task = _task(keys)
-        if task is None or task + 1 == len(keys):
+    def _begun(self, prompt: PromptThread) -> PromptThread | None:
+        if prompt.task is None or prompt.task + 1 == len(prompt.keys):
             return None
-        begun = (self._all[number] for number in reversed(self._listed.get(("task", group, sums[task + 1]), ())))
-        return next((thread for thread in begun if _goes_on(thread.keys, keys)), None)
+        begun = self._listed.get(("task", prompt.group, prompt.sums[prompt.task + 1]), ())
+        return next((self._all[number] for number in reversed(begun) if _goes_on(self._all[number], prompt)), None)
 
 
 def has_ids(key: Hashable) -> bool:
@@ -117,26 +116,12 @@ def has_ids(key: Hashable) -> bool:
     return isinstance(key, tuple) and len(key) == 2 and key[0] == "assistant"
 
 
-def _sums(keys: Sequence[Hashable]) -> list[int]:
-    """A sum of each beginning of some keys, the empty one first: where it differs, so do they."""
-    sums = [0]
-    for key in keys:
-        sums.append(hash((sums[-1], key)))
-    return sums
-
-
-def _task(keys: Sequence[Hashable]) -> int | None:
-    """The place of the first user message, with which the task ends."""
-    return next((at for at, key in enumerate(keys) if isinstance(key, tuple) and key[0] == "user"), None)
-
-
-def _goes_on(known: Sequence[Hashable], keys: Sequence[Hashable]) -> bool:
+def _goes_on(known: PromptThread, prompt: PromptThread) -> bool:
     """True if a prompt begins with the task of a conversation (all up to its first user message) and says something else after it."""
     same = 0
-    while same < min(len(known), len(keys)) and known[same] == keys[same]:
+    while same < min(len(known.keys), len(prompt.keys)) and known.keys[same] == prompt.keys[same]:
         same += 1
-    task = _task(known)
-    return task is not None and task < same < len(keys)
+    return known.task is not None and known.task < same < len(prompt.keys)
 
 
 _REWORDED = "message that a later prompt words differently"
@@ -177,13 +162,13 @@ class Prompts(Steps):
         it; gives the index of the model turn. `agent` is who answers, where that is not what the group is called. With `goes_on` the prompt is what
         is new in that conversation."""
         who = agent or group
-        keys = [key_of(said) for said in prompt]
-        thread = goes_on or self._threads.continued(group, keys) or self._threads.begin(group)
+        told = _told(prompt, group)
+        thread = goes_on or self._threads.continued(told) or self._threads.begin(group)
         if goes_on is not None:
-            for said, key in zip(prompt, keys, strict=True):
+            for said, key in zip(prompt, told.keys, strict=True):
                 thread.add(said, key, self.say(said, thread.name, who, asked))
         else:
-            self._extend(thread, prompt, keys, asked, who)
+            self._extend(thread, prompt, told, asked, who)
         if tools is not None:
             self.tools(tools, thread.name, who)
         step = self.say(answer, thread.name, who, answered, model=model, finish_reason=finish_reason, usage=usage)
@@ -200,40 +185,38 @@ class Prompts(Steps):
     ) -> str:
         """The conversation of a group as it stands at some time; what is new in it was said by `agent`. Gives its thread."""
         thread = self._threads.first(group) or self._threads.begin(group)
-        self._extend(thread, messages, [key_of(said) for said in messages], t, agent)
+        self._extend(thread, messages, _told(messages, group), t, agent)
         self._threads.changed(thread)
         return thread.name
 
     def _extend(
-        self,
-        thread: PromptThread,
-        prompt: Sequence[Said],
-        keys: list[Hashable],
-        t: float | None,
-        agent: str | None = None,
+        self, thread: PromptThread, prompt: Sequence[Said], told: PromptThread, t: float | None, agent: str | None
     ) -> None:
         """Tell what is new in a prompt; where it holds less than the conversation, say what was kept first."""
-        places = _places(thread.keys, keys)
+        places = _places(thread.keys, told.keys)
         kept = [place for place in places if place is not None]
-        told = PromptThread(thread.name, thread.group)
         summary: list[int] = []
         if len(kept) < len(thread.keys):
             summary = _summary(prompt, places, len(thread.keys))
             steps = tuple(step for place in kept if (step := thread.steps[place]) is not None)
-            text = "\n".join(prompt[at].text for at in summary) or None
-            reset = ContextReset(
-                index=self.index, agent=thread.group, thread=thread.name, t=t, summary=text, kept=steps
-            )
-            self.add(reset)
-        for at, (said, key, place) in enumerate(zip(prompt, keys, places, strict=True)):
-            if place is None:
-                told.add(said, key, None if at in summary else self.say(said, thread.name, agent or thread.group, t))
-                continue
-            told.add(said, key, thread.steps[place])
-            if said.role != "assistant" and told.texts[-1] != thread.texts[place]:
-                self.unread.add(_REWORDED)
+            text, own = "\n".join(prompt[at].text for at in summary) or None, thread.group
+            self.add(ContextReset(index=self.index, agent=own, thread=thread.name, t=t, summary=text, kept=steps))
+        for at, (said, place) in enumerate(zip(prompt, places, strict=True)):
+            if place is not None:
+                told.steps[at] = thread.steps[place]
+                self.unread.add(_REWORDED, said.role != "assistant" and told.texts[at] != thread.texts[place])
+            elif at not in summary:
+                told.steps[at] = self.say(said, thread.name, agent or thread.group, t)
         thread.keys, thread.steps, thread.texts = told.keys, told.steps, told.texts
         thread.sums, thread.task = told.sums, told.task
+
+
+def _told(prompt: Sequence[Said], group: str) -> PromptThread:
+    """A prompt by itself, its messages no steps yet."""
+    told = PromptThread("", group)
+    for said in prompt:
+        told.add(said, key_of(said), None)
+    return told
 
 
 def key_of(said: Said) -> Hashable:

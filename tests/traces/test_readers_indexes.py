@@ -26,6 +26,14 @@ KEYS: list[Hashable] = [
 ]
 
 
+def thread_of(group: str, keys: list[Hashable], thread: PromptThread | None = None) -> PromptThread:
+    thread = thread or PromptThread("", group)
+    thread.keys, thread.sums, thread.task = [], [0], None
+    for key in keys:
+        thread.add(SimpleNamespace(text=""), key, None)  # type: ignore[arg-type]
+    return thread
+
+
 def searched(threads: list[PromptThread], group: str, keys: list[Hashable]) -> PromptThread | None:
     """The conversation that a prompt goes on with, held against each."""
     known = [thread for thread in threads if thread.group == group]
@@ -34,7 +42,7 @@ def searched(threads: list[PromptThread], group: str, keys: list[Hashable]) -> P
         return max(whole, key=lambda thread: len(thread.keys))
     after = [thread for thread in known if thread.answer in keys]
     handed = [thread for thread in threads if has_ids(thread.answer) and thread.answer in keys]
-    begun = [thread for thread in known if _goes_on(thread.keys, keys)]
+    begun = [thread for thread in known if _goes_on(thread, thread_of(group, keys))]
     found = after or handed or begun
     return found[-1] if found else None
 
@@ -49,14 +57,12 @@ def searched(threads: list[PromptThread], group: str, keys: list[Hashable]) -> P
 def test_a_prompt_finds_its_conversation(asked: list[tuple[str, list[Hashable], Hashable]]) -> None:
     threads, every = Threads(), list[PromptThread]()
     for group, keys, answer in asked:
-        found = threads.continued(group, keys)
+        found = threads.continued(thread_of(group, keys))
         assert found is searched(every, group, keys)
         thread = found or threads.begin(group)
         if found is None:
             every.append(thread)
-        thread.keys, thread.sums, thread.task, thread.answer = [], [0], None, answer
-        for key in (*keys, answer):
-            thread.add(SimpleNamespace(text=""), key, None)  # type: ignore[arg-type]
+        thread_of(group, [*keys, answer], thread).answer = answer
         threads.changed(thread)
     assert len({thread.name for thread in every}) == len(every)
 
@@ -67,29 +73,11 @@ def test_names_of_conversations_are_free() -> None:
     assert names == ["main", "a", "a 2", "a 3", "a 4", "main 2", "main 3"]
 
 
-VALUES: list[Any] = [
-    None,
-    1,
-    1.0,
-    True,
-    "1",
-    "x",
-    [],
-    {},
-    [1],
-    {"q": 1},
-    {"q": True},
-    {"q": 2},
-    '{"q":1}',
-    "{'q': 1}",
-    "[1]",
-]
+VALUES: list[Any] = [None, 1, 1.0, True, "1", "x", [], {}, [1], {"q": 1}, {"q": True}, {"q": 2}, '{"q":1}', "{'q': 1}", "[1]"]  # fmt: skip
+TOOLS = st.lists(st.tuples(st.sampled_from("fg"), st.sampled_from(VALUES)), max_size=12)
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from("fg"), st.sampled_from(VALUES)), max_size=12),
-    st.lists(st.tuples(st.sampled_from("fg"), st.sampled_from(VALUES)), max_size=12),
-)
+@given(TOOLS, TOOLS)
 def test_a_call_finds_its_run(ran: list[tuple[str, Any]], called: list[tuple[str, Any]]) -> None:
     steps, waiting = Steps(), [(*run, number) for number, run in enumerate(ran)]
     for name, given_to, number in waiting:
@@ -109,32 +97,22 @@ def test_a_call_finds_its_run(ran: list[tuple[str, Any]], called: list[tuple[str
 PARENTS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("abcdefgh"), max_size=6)
 
 
-@given(PARENTS)
-def test_runs_find_their_root(parents: dict[str, str]) -> None:
-    roots: dict[str, str] = inherited(parents, lambda name, above: above or name)
-    for name in parents:
-        way = [name]
-        while parents[way[-1]] in parents and parents[way[-1]] not in way:
-            way.append(parents[way[-1]])
-        end = parents[way[-1]]
-        found = roots.get(name, name)
-        if end in way:
-            assert found in way[way.index(end) :]
-            assert roots.get(parents[name], parents[name]) == found
-        else:
-            assert found == way[-1]
-
-
 @given(PARENTS, st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["agent", "call"])))
-def test_members_of_a_tree_know_what_they_are_in(parents: dict[str, str], kinds: dict[str, str]) -> None:
+def test_members_of_a_tree_know_what_they_are_in_and_their_root(parents: dict[str, str], kinds: dict[str, str]) -> None:
     def told(name: str, above: tuple[str, bool] | None) -> tuple[str, bool]:
         agent, called = above or ("", False)
         return name if kinds.get(name) == "agent" else agent, called or kinds.get(name) == "call"
 
-    held = inherited(parents, told)
+    held, roots = inherited(parents, told), inherited(parents, lambda name, above: above or name)
     for name in parents:
         around = [name]
         while parents[around[-1]] in parents and parents[around[-1]] not in around:
             around.append(parents[around[-1]])
         agents = [inner for inner in around if kinds.get(inner) == "agent"]
         assert held[name] == (next(iter(agents), ""), any(kinds.get(inner) == "call" for inner in around))
+        end = parents[around[-1]]
+        if end in around:
+            assert roots[name] in around[around.index(end) :]
+            assert roots.get(parents[name], parents[name]) == roots[name]
+        else:
+            assert roots[name] == around[-1]
