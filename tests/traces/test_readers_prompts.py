@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.model import ContextReset, ModelTurn, ToolCall, ToolResult, ToolsChanged, UserTurn
+from bench.model import ContextReset, ModelTurn, ToolCall, ToolResult, ToolsChanged
 from bench.traces.prompts import Prompts
 from bench.traces.steps import Ran, Said
 
@@ -15,45 +15,6 @@ def call(call_id: str, name: str = "run", **arguments: object) -> Said:
 
 def result(call_id: str, text: str) -> Said:
     return Said("tool", text, call_id=call_id)
-
-
-def shape(run: Prompts) -> list[tuple[str, str]]:
-    return [(type(step).__name__, step.thread) for step in run.steps]
-
-
-def test_prompts_that_grow_are_one_thread() -> None:
-    run = Prompts()
-    run.ask([SYSTEM, TASK], call("a"), tools=[{"name": "run"}])
-    run.ask([SYSTEM, TASK, call("a"), result("a", "36")], call("b"), tools=[{"name": "run"}])
-    run.ask([SYSTEM, TASK, call("a"), result("a", "36"), call("b"), result("b", "2")], Said("assistant", "36 walls."))
-    assert [kind for kind, _ in shape(run)] == [
-        "SystemTurn", "UserTurn", "ToolsChanged", "ModelTurn", "ToolResult", "ModelTurn", "ToolResult", "ModelTurn"
-    ]  # fmt: skip
-    assert {thread for _, thread in shape(run)} == {"main"}
-    assert run.unread.counts == {}
-
-
-def test_a_summary_in_place_of_the_rest_is_a_reset() -> None:
-    run = Prompts()
-    run.ask([SYSTEM, TASK], call("a"))
-    run.ask([SYSTEM, TASK, call("a"), result("a", "36")], call("b"))
-    run.ask([SYSTEM, TASK, Said("user", "So far: 36."), call("b"), result("b", "2")], Said("assistant", "done"))
-    (reset,) = (step for step in run.steps if isinstance(step, ContextReset))
-    assert (reset.summary, reset.kept) == ("So far: 36.", (0, 1, 4))
-    assert [step.index for step in run.steps if isinstance(step, ToolResult)] == [3, 6]
-    run.ask([SYSTEM, TASK, Said("user", "So far: all.")], Said("assistant", "really done"))
-    last = [step for step in run.steps if isinstance(step, ContextReset)][-1]
-    assert (last.summary, last.kept) == ("So far: all.", (0, 1))
-
-
-def test_a_window_that_slides_keeps_the_tail() -> None:
-    run = Prompts()
-    run.ask([TASK], Said("assistant", "one"))
-    run.ask([TASK, Said("assistant", "one"), Said("user", "more")], Said("assistant", "two"))
-    run.ask([Said("user", "more"), Said("assistant", "two"), Said("user", "and?")], Said("assistant", "three"))
-    (reset,) = (step for step in run.steps if isinstance(step, ContextReset))
-    assert (reset.summary, reset.kept) == (None, (2, 3))
-    assert [step.content for step in run.steps if isinstance(step, UserTurn)] == ["List the walls.", "more", "and?"]
 
 
 def test_other_prompts_are_other_threads() -> None:
@@ -84,19 +45,6 @@ def test_a_conversation_handed_to_another_agent_is_one_thread_with_other_instruc
     assert (reset.summary, reset.kept) == (None, (1, 2))
 
 
-def test_a_result_masked_later_is_counted_once() -> None:
-    run = Prompts()
-    run.ask([TASK], call("a"))
-    run.ask([TASK, call("a"), result("a", "long")], call("b"))
-    run.ask([TASK, call("a"), result("a", "(gone)"), call("b"), result("b", "2")], call("c"))
-    run.ask(
-        [TASK, call("a"), result("a", "(gone)"), call("b"), result("b", "2"), call("c"), result("c", "3")],
-        Said("assistant", "x"),
-    )
-    assert [step.seen for step in run.steps if isinstance(step, ToolResult)] == ["long", "2", "3"]
-    assert run.unread.counts == {"message that a later prompt words differently": 1}
-
-
 def test_calls_without_ids_are_answered_in_order() -> None:
     run = Prompts()
     asked = Said("assistant", "", (ToolCall(id="", name="f", arguments={"a": 1}), ToolCall(id="", name="g")))
@@ -105,8 +53,6 @@ def test_calls_without_ids_are_answered_in_order() -> None:
     assert [(step.function, step.seen, step.call_id) for step in run.steps if isinstance(step, ToolResult)] == [
         ("g", "G", "call1.1"), ("f", "F", "call1")
     ]  # fmt: skip
-    run.ask([Said("user", "?"), Said("tool", "lost", call_id="nobody")], Said("assistant", "y"))
-    assert run.unread.counts == {"call of a result: the result stands alone": 1}
 
 
 def test_runs_that_no_message_shows() -> None:
