@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..files.limits import read_result
-from ..model import SCHEMA_VERSION, Baseline, Comparison, GateRule, MetricInfo, Row, Signature
+from ..model import SCHEMA_VERSION, Baseline, Comparison, GateRule, MetricInfo, Row, Signature, grouped
 from ..model.errors import ResultsError, one_line
 from ..text.wording import listed
 from .rows import NOTHING
@@ -96,9 +96,7 @@ def stale_reasons(stale: Mapping[str, str]) -> list[str]:
     >>> stale_reasons({"a": "the pattern changed", "b": "prices changed", "c": "the pattern changed"})
     ['a and c: the pattern changed', 'b: prices changed']
     """
-    by_reason: dict[str, list[str]] = {}
-    for metric, why in stale.items():
-        by_reason.setdefault(why, []).append(metric)
+    by_reason = grouped((why, metric) for metric, why in stale.items())
     return [f"{listed(metrics)}: {why}" for why, metrics in by_reason.items()]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from ..model import Case, Comparison, Failure, MetricInfo, Row, Run, Sample
+from ..model import Case, Comparison, Failure, MetricInfo, Row, Run, Sample, grouped
 
 NOTHING = "nothing to measure"
 
@@ -165,10 +165,8 @@ def ordered(cases: Sequence[Case], strategies: Sequence[str], infos: Sequence[Me
 
 def summarized(rows: Sequence[Row], infos: Mapping[str, MetricInfo]) -> tuple[Row, ...]:
     """The rows over all cases, in the order of the rows."""
-    grouped: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        grouped.setdefault((row.strategy, row.metric), []).append(row)
-    return tuple(summary_row(infos[metric], strategy, found) for (strategy, metric), found in grouped.items())
+    found = grouped(((row.strategy, row.metric), row) for row in rows)
+    return tuple(summary_row(infos[metric], strategy, of_one) for (strategy, metric), of_one in found.items())
 
 
 # ---------------------------------------------------------------- over runs, and over tasks: what the decision reads
@@ -234,14 +232,14 @@ def tasks(cases: Sequence[Case]) -> tuple[tuple[str, ...], ...]:
     return tuple(map(tuple, found.values()))
 
 
-def over_tasks(values: Mapping[str, float], grouped: Collection[Sequence[str]]) -> float | None:
+def over_tasks(values: Mapping[str, float], by_task: Collection[Sequence[str]]) -> float | None:
     """The mean over tasks of the mean over the cases of a task; None for no values.
 
     >>> over_tasks({"a": 0.0, "b": 1.0, "c": 1.0}, [("a", "b"), ("c", "d")])
     0.75
     """
     means = []
-    for cases in grouped:
+    for cases in by_task:
         known = [values[case] for case in cases if case in values]
         if known:
             means.append(math.fsum(known) / len(known))

@@ -107,9 +107,8 @@ class Returned:
                 column.setdefault(spelled, (item, set()))[1].add(number)
 
         for number, record in enumerate(self._records):
-            together: dict[Key, list[str]] = {}
+            together = grouped((path, str(item)) for path, item in record)
             for path, item in record:
-                together.setdefault(path, []).append(str(item))
                 enter(path, item, number)
             for path, items in together.items():
                 if len(items) > 1:  # a list may be shown as one text

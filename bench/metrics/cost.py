@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..evidence.of_run import RunEvidence
 from ..evidence.pricing import PricedCall, Refetch, own_usd
-from ..model import Sample, Told, WriterCall
+from ..model import Sample, Told, WriterCall, grouped
 from ..text.wording import counted
 from . import DOES_NOT_FIT, metric, sample
 
@@ -175,9 +175,7 @@ def _dollars(
     evidence: RunEvidence, calls: Iterable[PricedCall], repairs: Mapping[int, Refetch] | None = None
 ) -> list[Sample]:
     """The dollars of some calls, each with the repair of its turn, and of the strategy's own calls."""
-    own: dict[int, list[WriterCall]] = {}
-    for writer in evidence.run.writer_calls:
-        own.setdefault(writer.step, []).append(writer)
+    own = grouped((call.step, call) for call in evidence.run.writer_calls)
     if larger := _beyond(evidence):
         return larger
     samples = []

@@ -6,7 +6,7 @@ from collections import Counter
 
 from ..evidence.dependencies import DISTANCES, Dependency, within
 from ..evidence.of_run import RunEvidence
-from ..model import Lost, Missed, Sample, Told
+from ..model import Lost, Missed, Sample, Told, grouped
 from . import LISTED, metric, missed, sample
 
 ORIGINS = ("user", "model", "result")
@@ -111,11 +111,10 @@ def survival(evidence: RunEvidence) -> list[Sample]:
     >>> [(sample.step, sample.numerator, sample.denominator) for sample in survival(example())]
     [(3, 1.0, 2.0)]
     """
-    counts: dict[int, list[bool]] = {}
-    for item in evidence.prompts.scan.judged:
-        if not item.original:
-            counts.setdefault(item.dependency.turn, []).append(item.present)
-    return [sample(sum(present), turn, of=len(present)) for turn, present in counts.items()]
+    altered = grouped(
+        (item.dependency.turn, item.present) for item in evidence.prompts.scan.judged if not item.original
+    )
+    return [sample(sum(present), turn, of=len(present)) for turn, present in altered.items()]
 
 
 def _missed_by_turn(evidence: RunEvidence) -> dict[int, list[Missed]]:

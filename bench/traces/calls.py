@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ..model import AnyStep, ContextReset, Trace
+from ..model import ContextReset, Trace, grouped
 from .documents import Document, Node
 from .nodes import only_text
 from .parts import Unread
@@ -154,10 +154,7 @@ def _costed(trace: Trace, costs: dict[int, float]) -> Trace:
 def _apart(trace: Trace, costs: dict[int, float]) -> list[Trace]:
     """A trace a thread, its steps numbered anew; what was left out is said on the first."""
     found: list[Trace] = []
-    threads: dict[str, list[AnyStep]] = {}
-    for step in trace.steps:
-        threads.setdefault(step.thread, []).append(step)
-    for own in threads.values():
+    for own in grouped((step.thread, step) for step in trace.steps).values():
         index = {step.index: at for at, step in enumerate(own)}
         steps = []
         for at, step in enumerate(own):

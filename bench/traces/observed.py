@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..model import Outcome, Usage
+from ..model import Outcome, Usage, grouped
 from .decoded import as_dict, strict_json
 from .documents import Node
 from .langchain import tool_output
@@ -198,10 +198,7 @@ def decoded(node: Node) -> Node:
 
 def trees_of(runs: Iterable[tuple[str, Observed]]) -> dict[str, list[Observed]]:
     """Runs by the tree that each is of, trees in the order in which they began."""
-    trees: dict[str, list[Observed]] = {}
-    for name, run in sorted(runs, key=lambda item: item[1].start or 0.0):
-        trees.setdefault(name, []).append(run)
-    return trees
+    return grouped(sorted(runs, key=lambda item: item[1].start or 0.0))
 
 
 def scored(label: str, values: dict[str, Any], by: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ...model import Asked, Comparison, FindingChange, RouteCount, RunShown, Sample
+from ...model import Asked, Comparison, FindingChange, RouteCount, RunShown, Sample, grouped
 from ...text.wording import counted, listed, quantity
 from .. import panel
 from ..answered import Answered
@@ -118,10 +118,9 @@ def _findings(comparison: Answered) -> Iterator[Block]:
     runs = [(name, case.id, run) for name, case, run in comparison.runs(comparison.contenders)]
     judged = sum(run.findings_judged for _, _, run in runs)
     differing = sum(run.findings_differing for _, _, run in runs)
-    by_result: dict[str, list[FindingChange]] = {}
-    for name, case, run in runs:
-        for change in run.finding_changes:
-            by_result.setdefault(f"{name}, {case}, step {change.step}", []).append(change)
+    by_result = grouped(
+        (f"{name}, {case}, step {change.step}", change) for name, case, run in runs for change in run.finding_changes
+    )
     if differing:
         left = differing - min(len(by_result), MAX_RESULTS)
         said = f"{counted(differing, 'judgement')} of {judged} came out otherwise from what was stored than from untruncated records."

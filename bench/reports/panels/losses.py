@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator
 
 from ...comparison.decision import able, price_metric
-from ...model import Case, Cause, Comparison, ResultShown
+from ...model import Case, Comparison, ResultShown, grouped
 from ...text.prompts_shown import unpacked
 from ...text.wording import counted, listed, quantity, rough
 from .. import panel
@@ -241,10 +241,9 @@ def _worst(comparison: Comparison, found: list[tuple[str, ResultShown]]) -> Iter
 
 def _causes(comparison: Comparison) -> Iterator[Block]:
     """Losses by cause over all cases, those that later turns missed most first; the ten worst."""
-    groups: dict[tuple[str, str, str], list[tuple[str, Cause]]] = {}
-    for case in comparison.cases:
-        for item in case.causes:
-            groups.setdefault((item.what, item.function, item.origin), []).append((case.id, item))
+    groups = grouped(
+        ((item.what, item.function, item.origin), (case.id, item)) for case in comparison.cases for item in case.causes
+    )
     if not groups:
         return
 
