@@ -189,14 +189,9 @@ class _Known:
     def named(self, trace: Trace, file: InputFile, sha256: str) -> tuple[Trace, str]:
         """A trace under the id that it has among the others, and why it is to be left out (`""`: it is not). TraceError for an id taken twice."""
         session, outline = trace.meta.get("session_id"), _outline(trace)
-        again: list[tuple[tuple[str, ...], str]] = [
-            (("bytes", sha256), "has the same bytes as {}, which would count twice")
-        ]
-        if isinstance(session, str):
-            again.insert(
-                0,
-                (("session", trace.source.format, session), f"holds session {session!r}, which {{}} has given already"),
-            )
+        again = [(("bytes", sha256), "has the same bytes as {}, which would count twice")]
+        if isinstance(session, str):  # before the bytes: it says more. Two formats may record one session.
+            again.insert(0, (("session", session), f"holds session {session!r}, which {{}} has given already"))
         for mark, reason in again:
             first = self._first.setdefault(mark, file)
             if first.path != file.path:
