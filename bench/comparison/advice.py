@@ -111,10 +111,9 @@ class Advice:
     """The strategy to run and why: its price, saving, worst case and certainty. Every output prints this and nothing else.
 
     `outcome` is `ship`, `keep` (what is run today) or `nobody` (`subject` None). `word` is the verdict on the subject. `sure`: the subject surely
-    costs less than what is run today. `could_miss`: with so few tasks a large loss in fewer than one task of so many could have been missed; 0 for
-    none. `alternative` is the cheapest other one that qualifies, acted and is no reference (what is run today is none here), a second statement,
-    with its own `alternative_word`. `nearest` is the published experiment that is nearest to the subject (of an alternative, where today's stays);
-    None for no public evidence.
+    costs less than what is run today. `alternative` is the cheapest other one that qualifies, acted and is no reference (what is run today is none
+    here), a second statement, with its own `alternative_word`. `nearest` is the published experiment that is nearest to
+    the subject (of an alternative, where today's stays); None for no public evidence.
 
     `cache` is that of the prices (None: tokens, which know no cache), `elsewhere` the advice in the other economy where that names another strategy.
     `headroom` is None where what is run today, or perfect foresight, has no price. `unknown_prompts` counts cases whose recording does not tell
@@ -124,30 +123,32 @@ class Advice:
     outcome: Literal["ship", "keep", "nobody"]
     subject: Candidate | None
     unit: str
+    unknown_prompts: int
+    unknown_cache: int
     word: Word = "not judged"
-    could_miss: int = 0
     alternative: Candidate | None = None
     alternative_word: Word = "not judged"
     nearest: Experiment | None = None
     cache: Economy | None = None
     elsewhere: Advice | None = None
     headroom: Headroom | None = None
-    unknown_prompts: int = 0
-    unknown_cache: int = 0
 
     def about(self, subject: Candidate | None, alternative: Candidate | None, near: Experiment | None) -> Advice:
         """The advice to run a strategy (None: nobody), with the best alternative to it, and the experiment that is nearest."""
-        saving = None if subject is None else subject.saving
         return replace(
             self,
             outcome="nobody" if subject is None else "keep" if subject.strategy == RUN_TODAY else "ship",
             subject=subject,
             word="not judged" if subject is None else word_of(subject, subject),
-            could_miss=0 if saving is None else could_miss(saving.tasks),
             alternative=alternative,
             alternative_word="not judged" if alternative is None else word_of(alternative, subject),
             nearest=near,
         )
+
+    @property
+    def could_miss(self) -> int:
+        """With so few tasks a large loss in fewer than one of so many could have been missed; 0 for none."""
+        return 0 if self.subject is None or self.subject.saving is None else could_miss(self.subject.saving.tasks)
 
     @property
     def named(self) -> str | None:

@@ -68,12 +68,12 @@ def shared_cases(comparison: Comparison, accepted: Iterable[str]) -> SharedCases
     )
 
 
-def _what_differs(now: Signature, then: Signature, case: str) -> str:
+def _what_differs(now: Signature, then: Signature, case: str) -> str | None:
     if case in then.traces and now.traces.get(case) != then.traces[case]:
         return "is another recording under the same name"
     if now.questions.get(case) != then.questions.get(case):
         return "is asked other questions (labels or probes)"
-    return ""
+    return None
 
 
 # ---------------------------------------------------------------- what no longer compares
@@ -192,7 +192,7 @@ def _accepted(
     )
 
 
-class _Stored(msgspec.Struct):
+class _Stored(msgspec.Struct, frozen=True):
     """A baseline file. Fields that are not known here are left alone.
 
     `weights` has what a case weighs in a pooled value, `bounds` the least and the most that a value can be, where it is not exact.
@@ -206,7 +206,7 @@ class _Stored(msgspec.Struct):
     schema: int = 1  # of a file without the field
 
 
-class _Versioned(msgspec.Struct):
+class _Versioned(msgspec.Struct, frozen=True):
     schema: int = 1
 
 

@@ -192,7 +192,7 @@ def _open(path: Path, writing: bool = False) -> Iterator[sqlite3.Connection]:
             _require_history(path, connection, writing)
             yield connection
     except sqlite3.OperationalError as error:
-        if getattr(error, "sqlite_errorcode", 0) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        if getattr(error, "sqlite_errorcode", None) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise ResultsError(_damaged(path, error)) from None
         raise ResultsError(
             f"{path}: another process has written it for {_WAITS_S} s — try again when it is done"

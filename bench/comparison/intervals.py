@@ -294,7 +294,7 @@ def difference(info: MetricInfo, names: tuple[str, str], rows: Iterable[tuple[Ro
 
 def _doubt(delta: float, relative: float | None, cases: int, held: Certainty) -> str | None:
     """Why a difference is not called better or worse; None where it is sure."""
-    if delta == 0 or (relative is not None and abs(relative) < NOISE_FLOOR):
+    if not delta or (relative is not None and abs(relative) < NOISE_FLOOR):
         return "no difference above the noise floor"
     if cases < FEWEST:
         return f"{counted(cases, 'case')}: nothing is sure below {FEWEST}"

@@ -58,8 +58,8 @@ def parse_rule(table: Mapping[str, Any], where: str, number: int = 0) -> GateRul
     """A gate of a scenario as written: the metric, the strategy, and the settings of one gate. Raises ScenarioError naming what does not fit.
 
     >>> rule = parse_rule({"metric": "needed.recall", "min": 0.9}, "x.toml: gates[1]")
-    >>> rule.gate, rule.settings
-    ('limits', {'min': 0.9})
+    >>> rule.gate, rule.settings, rule.number
+    ('limits', {'min': 0.9}, 0)
     """
     metric = table.get("metric")
     if not isinstance(metric, str):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import bz2
 import json
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from operator import eq
 from typing import Any
 
 from ..model import CallShown, Case, Message, MetricInfo, RecordingShown, Run
@@ -111,21 +113,21 @@ def _prompts(run: Run, found: Sequence[CallShown], chosen: set[int], keys: dict[
             if key not in numbers:
                 numbers[key] = len(keys)
                 keys[key] = run.messages[key]
-        edits = _edits(before.get(prompt.thread, []), held, numbers)
-        before[prompt.thread] = list(held)
+        now = list(held)
+        edits = _edits(before.get(prompt.thread, []), now, numbers)
+        before[prompt.thread] = now
         prompts.append(
             [prompt.step, visible(prompt.thread), prompt.tokens, edits, visible(happened(call)), list(call.invalid_at)]
         )
     return prompts
 
 
-def _edits(before: Sequence[str], now: Sequence[str], numbers: Mapping[str, int]) -> list[list[Any]]:
+def _edits(before: list[str], now: list[str], numbers: Mapping[str, int]) -> list[list[Any]]:
     """The edit that turns one prompt into another, between the beginning and the end that both have; none for the same."""
-    most = min(len(before), len(now))
-    start = next((at for at in range(most) if before[at] != now[at]), most)
-    end = next((at for at in range(most - start) if before[-1 - at] != now[-1 - at]), most - start)
-    added = now[start : len(now) - end]
-    removed = len(before) - start - end
+    start = len([*takewhile(bool, map(eq, before, now))])
+    was, new = before[start:], now[start:]
+    end = len([*takewhile(bool, map(eq, reversed(was), reversed(new)))])
+    added, removed = new[: len(new) - end], len(was) - end
     return [[start, removed, [numbers[key] for key in added]]] if added or removed else []
 
 

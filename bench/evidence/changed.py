@@ -28,6 +28,11 @@ _LOOKED_AT = 5_000  # lines and records of one text
 _BRIEF_CHARS = 2_000  # longer results may quote failures of others
 _TOLD_CHARS = 12  # a shorter part of a line is found by accident
 _DISTINCT = 3_000  # values of one column that are compared beyond looking up
+_LINE_WORDS, _LINE_PLACES, _NEAREST = (
+    300,
+    200,
+    3,
+)  # of a line that is compared: its most words, the most lines of one word, the lines most like it
 _PAIR = re.compile(
     r"[\s\-*•>#|]*[\"'`*]*([A-Za-z_][\w .\-]{0,40}?)[\"'`*]*\s*(?::|=(?!=))(?!//|[\w.:\-]*[\"'`]\s*:)\s*(\S.*)"
 )
@@ -251,14 +256,14 @@ class Returned:
     def _of_line(self, line: str) -> Iterator[ChangedValue]:
         """The words of a line that stand where a line of the result, otherwise alike, has others."""
         words = _WORD.findall(line)
-        if len(words) > 300:
+        if len(words) > _LINE_WORDS:
             return
         shared: Counter[int] = Counter()
         for word in set(words):
             places = self._by_word.get(word, ())
-            if len(places) < 200:
+            if len(places) < _LINE_PLACES:
                 shared.update(places)
-        for number, _ in shared.most_common(3):
+        for number, _ in shared.most_common(_NEAREST):
             matcher = SequenceMatcher(None, self._words[number], words, autojunk=False)
             if matcher.ratio() < _ALIKE or abs(len(self._words[number]) - len(words)) > _DENIALS:
                 continue
@@ -266,14 +271,10 @@ class Returned:
             for kind, low, high, start, end in matcher.get_opcodes():
                 was, now = " ".join(self._words[number][low:high]), " ".join(words[start:end])
                 if (kind == "replace" and same and not explained(now, was)) or (
-                    kind != "equal" and _denies(was) != _denies(now)
+                    kind != "equal" and (not _DENIAL.search(was)) != (not _DENIAL.search(now))
                 ):
                     yield ChangedValue("", was, now)
             return
-
-
-def _denies(words: str) -> bool:
-    return _DENIAL.search(words) is not None
 
 
 def _records(leaves: Leaves) -> Iterator[Record]:
@@ -330,6 +331,8 @@ def failed(result: ToolResult) -> bool:
     >>> got = ToolResult(index=0, call_id="a", function="f", seen="Error: user not found")
     >>> failed(got), failed(ToolResult(index=0, call_id="a", function="f", seen="2 rows"))
     (True, False)
+    >>> [failed(ToolResult(index=0, call_id="a", function="f", seen=f"exit status {first}; exit status {last}")) for first, last in ("01", "10")]
+    [False, True]
     >>> failed(ToolResult(index=0, call_id="a", function="f", seen="2 rows. " * 99 + "The third failed.", success=False))
     True
     """

@@ -34,6 +34,7 @@ _READING = frozenset(_READ.split())
 """Verbs of an order that says how to get at the rest."""
 
 _STRANGE = 3  # words of a sentence that nothing in the message speaks of
+_PARTS = 3  # of the message, the longest: what stands there still is no news
 _LABEL = re.compile(r"^\W*(?:[A-Za-z]+\s+){0,3}[A-Za-z]+\s*:\s+")
 _OPENING = """
 of in on at by for from with and or to is are was were be as total here note there this that the all what when where who which how but not than over
@@ -56,7 +57,7 @@ def orders(text: str, was: str, new: Sequence[str], texts: Texts) -> Iterator[st
     """
     before = was.casefold()
     own = text
-    for part in sorted(was.split("\n\n"), key=len, reverse=True)[:3]:
+    for part in sorted(was.split("\n\n"), key=len, reverse=True)[:_PARTS]:
         own = own.replace(part, "\n") if len(part) > 20 else own
     strangers = [
         (sentence, bare)

@@ -39,6 +39,7 @@ SENTENCES, ALTERED = 12, 12
 
 _CHARS, _QUOTED_CHARS = 200, 60
 _BYTES = 4  # of one character, at most
+_SENTENCES_CHARS = 200_000  # of a text in which sentences are looked for
 _HASH = re.compile(r"(?<!\w)(?=\d*[a-f])[0-9a-f]{8,}(?!\w)")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _LINE = re.compile(r"^[ \t]*(\d{1,9})(?:[ \t:|→.)\]-]+(.*))?$", re.MULTILINE)
@@ -169,7 +170,7 @@ class SaidBefore:
     @cached_property
     def _sentences(self) -> list[str]:
         texts = (text for step in self._trace.steps for text in spoken(step))
-        return sorted({match.group().strip() for text in texts for match in SENTENCE.finditer(text[:200_000])})
+        return sorted({match.group().strip() for text in texts for match in SENTENCE.finditer(text[:_SENTENCES_CHARS])})
 
     @cached_property
     def _sorted(self) -> list[str]:

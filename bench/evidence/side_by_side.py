@@ -295,8 +295,8 @@ def _windows(length: int, marks: Sequence[_Mark], limit: int) -> list[tuple[int,
     """The parts to show, in order and apart from each other."""
     if length <= limit:
         return [(0, length)]
-    wanted = [(0, limit if not marks else limit // 4)]
-    spent = wanted[0][1]
+    spent = limit if not marks else limit // 4
+    wanted = [(0, spent)]
     for kind in ("needed", "lost"):
         for start, end, mark in marks:
             around = max(0, start - AROUND), min(length, end + AROUND)

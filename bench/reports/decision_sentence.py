@@ -148,7 +148,7 @@ def headroom_text(advice: Advice) -> str:
     """The most that anybody can save, as a sentence; `""` where it is not known.
 
     >>> from bench.comparison.advice import Headroom
-    >>> headroom_text(Advice("nobody", None, "usd", headroom=Headroom(1.0, 0.6, 0.4, 0.4, 8)))
+    >>> headroom_text(Advice("nobody", None, "usd", 0, 0, headroom=Headroom(1.0, 0.6, 0.4, 0.4, 8)))
     'At most 40% can be saved: with perfect foresight a run costs $0.60.'
     """
     found = advice.headroom

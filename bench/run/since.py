@@ -29,7 +29,7 @@ _BESIDE = (".md", ".py", ".toml", ".txt")
 _SETTINGS = {"model": None, "calibrate": True, "cache": "provider"}
 """The keys of a scenario that change every number, with what they are where nothing is written."""
 _NO_SOURCE = Source(format="", sha256="")
-_POINTER = re.compile(rb"version https://git-lfs[^\n]*\n(?:[^\n]*\n)*?oid sha256:([0-9a-f]{64})\n")
+_POINTER = re.compile(rb"version https://git-lfs[^\n]{,100}\n(?:[^\n]{,100}\n){,9}?oid sha256:([0-9a-f]{64})\n")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class JudgeThen:
 
     rules: tuple[GateRule, ...] = ()
     gone: tuple[str, ...] = ()
-    recordings: frozenset[str] | None = None
+    recordings: frozenset[str | None] | None = None
 
 
 def orphaned(plan: Scenario) -> Iterator[str]:
@@ -137,10 +137,10 @@ def _files_gone(plan: Scenario, then: Earlier) -> Iterator[str]:
                 yield f"scenario {Path(os.path.relpath(place, plan.base.resolve())).as_posix()} is gone"
 
 
-def _recordings(plan: Scenario, then: Earlier, traces: Iterable[str]) -> tuple[set[str], list[str]]:
+def _recordings(plan: Scenario, then: Earlier, traces: Iterable[str]) -> tuple[set[str | None], list[str]]:
     """The sha256 of every recording that was there, as it was and as it is, and a clause on each that is gone or another one."""
     top, folder = then.place.top, then.place.then
-    known: set[str] = set()
+    known: set[str | None] = set()
     gone: list[str] = []
     here: set[str | None] = set()
     for text in traces if top is not None and folder is not None else ():
@@ -149,14 +149,15 @@ def _recordings(plan: Scenario, then: Earlier, traces: Iterable[str]) -> tuple[s
             place = Path(os.path.normpath(given))
             now = top / place.relative_to(folder) if place.is_relative_to(folder) else place  # type: ignore[operator,arg-type]
             before, after = _sha256(was), _sha256(now)
-            known |= {sha for sha in (before, after) if sha is not None}
+            known |= {before, after}
             if before in (None, after) or (was.suffix in _BESIDE and not _is_recording(was, text)):
                 continue
-            if after is None:
-                here = here or {_sha256(Path(file)) for text in plan.traces for file in _files(text, plan.base)}
-            if after is not None or before not in here:
-                named = Path(os.path.relpath(now, plan.base.resolve())).as_posix()
-                gone.append(f"recording {named} is {'gone' if after is None else 'another one'}")
+            if after is None and before in (
+                here := here or {_sha256(Path(file)) for text in plan.traces for file in _files(text, plan.base)}
+            ):
+                continue
+            named = Path(os.path.relpath(now, plan.base.resolve())).as_posix()
+            gone.append(f"recording {named} is {'gone' if after is None else 'another one'}")
     return known, list(dict.fromkeys(gone))
 
 
@@ -196,5 +197,5 @@ def _sha256(file: Path) -> str | None:
         data = read_regular(file)
     except (OSError, ValueError):
         return None
-    pointer = _POINTER.match(data[:1000])
+    pointer = _POINTER.match(data)
     return pointer[1].decode() if pointer else hashlib.sha256(data).hexdigest()

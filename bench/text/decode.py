@@ -78,7 +78,7 @@ def parse_prefix(text: str) -> tuple[Any, int]:
     start = len(text) - len(text.lstrip())
     if text[start : start + 1] not in ("{", "["):
         raise NothingParsed
-    value = parser.container(start, 0)
+    value = parser.container(start)
     if not value:
         raise NothingParsed
     return value, parser.position
@@ -101,15 +101,15 @@ class _Prefix:
             return position
         return _BLANK.match(self.text, position).end()  # type: ignore[union-attr]  # it matches nothing at all too
 
-    def container(self, start: int, depth: int) -> Any:
-        """The mapping or list that opens at `start`; leaves `position` behind what was read."""
+    def container(self, start: int, levels: int = _MAX_DEPTH) -> Any:
+        """The mapping or list that opens at `start`, with so many levels in it at most; leaves `position` behind what was read."""
         mapping = self.text[start] == "{"
         result: dict[Any, Any] = {}
         items: list[Any] = []
         close = "}" if mapping else "]"
         self.position = self._skip(start + 1)
         try:
-            if depth > _MAX_DEPTH:
+            if levels < 0:
                 raise _Cut
             while self.text[self.position : self.position + 1] != close:
                 if mapping:
@@ -117,9 +117,9 @@ class _Prefix:
                     if self.cut:
                         raise _Cut
                     self._expect(":")
-                    result[key if isinstance(key, str) else str(key)] = self._value(depth)
+                    result[key if isinstance(key, str) else str(key)] = self._value(levels)
                 else:
-                    items.append(self._value(depth))
+                    items.append(self._value(levels))
                 if self.cut:
                     raise _Cut
                 self.position = self._skip(self.position)
@@ -138,9 +138,9 @@ class _Prefix:
             raise _Cut
         self.position = self._skip(self.position + 1)
 
-    def _value(self, depth: int) -> Any:
+    def _value(self, levels: int) -> Any:
         if self.text[self.position : self.position + 1] in ("{", "["):
-            value = self.container(self.position, depth + 1)
+            value = self.container(self.position, levels - 1)
             if self.cut and not value:
                 raise _Cut
             return value
@@ -299,7 +299,7 @@ def _unescaped_inside(text: str) -> str:
         begins, end = found.span()
         if found["mapping"]:
             reader = _Prefix(text)
-            reader.container(begins, 0)
+            reader.container(begins)
             end = max(reader.position, end)
         inside = text[begins:end]
         own = not found["mapping"] and _OWN_BACKSLASHES.search(inside)
@@ -325,7 +325,7 @@ def containers_in(text: str) -> Iterator[Any]:
     done = 0
     while found := _CONTAINER.search(text, done):
         reader, begins = _Prefix(text), found.end()
-        value = reader.container(begins, 0)
+        value = reader.container(begins)
         ended = not reader.cut or _HALF_WORD.fullmatch(text, reader.position)
         if value and (ended or isinstance(value, dict)):
             yield value

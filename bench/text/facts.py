@@ -207,8 +207,8 @@ def number_value(text: str) -> str:
 
     >>> number_value("1,250.50"), number_value("1e-09"), number_value("007")
     ('1250.5', '1e-9', '7')
-    >>> [number_value(text) for text in ("1e15", "1e16", "1e-6", "1e-7", "12e9999999999999999999", "1.0e-99999999")]
-    ['1000000000000000', '1e16', '0.000001', '1e-7', '12e9999999999999999999', '1e-99999999']
+    >>> [number_value(text) for text in ("1e15", "1.5e16", "1e-6", "1e-7", "12e9999999999999999999", "1.0e-99999999")]
+    ['1000000000000000', '1.5e16', '0.000001', '1e-7', '12e9999999999999999999', '1e-99999999']
     """
     plain = text.replace(",", "").lstrip("+-$€£")
     if len(plain) > _SIGNIFICANT_CHARS:
@@ -222,7 +222,7 @@ def number_value(text: str) -> str:
     except ArithmeticError:  # an exponent that no number has, as in a hash: 12e9999999999
         return plain
     exponent = value.as_tuple().exponent
-    if isinstance(exponent, int) and -7 < exponent < 16 and abs(value.adjusted()) < 16:
+    if isinstance(exponent, int) and exponent > -7 and value.adjusted() < 16:
         return f"{value:f}"
     return f"{value:e}".replace("e+", "e")
 

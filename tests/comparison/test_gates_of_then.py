@@ -137,12 +137,17 @@ def test_what_vanished_is_named_and_fails_where_a_baseline_is_required(gone, nam
     assert named in said
 
 
-def moved_to(place):
+def moved_to(place, moved="b.toml"):
     def change():
         Path(place).parent.mkdir(exist_ok=True)
-        Path("b.toml").rename(place)
+        Path(moved).rename(place)
 
     return change
+
+
+def moved_and_gone():
+    moved_to("calls.jsonl", "orders.jsonl")()
+    Path("others.jsonl").unlink()
 
 
 def a_link():
@@ -181,6 +186,8 @@ type = "number"
         ("orders.jsonl", moved_to(".b.toml"), "scenario b.toml is gone"),
         ("orders.jsonl", moved_to("b.toml.off"), "scenario b.toml is gone"),
         ("orders.jsonl", moved_to("c.toml"), ""),  # it is there, as it was
+        ("*s.jsonl", moved_to("calls.jsonl", "orders.jsonl"), ""),
+        ("*s.jsonl", moved_and_gone, "recording others.jsonl is gone"),
         ("orders.jsonl", a_link, "recording orders.jsonl is another one"),
         (".", another_recording, "recording orders.jsonl is another one"),
         ("*s.jsonl", another_recording, "recording orders.jsonl is another one"),
@@ -188,16 +195,17 @@ type = "number"
         ("orders.jsonl", written("128.25", "127.25"), "the probe 'How much is it?' is gone or asks something else"),
         ("orders.jsonl", written("[4000, 8000]", "[8000]"), "the budget of 4000 tokens is gone"),
         ("orders.jsonl", written("4000|5000", "5000|6000"), "strategy mine-4000, which was judged, is gone"),
-        ("orders.jsonl", written("budgets", 'model = "gpt-4o"\nbudgets'), "model was None and is 'gpt-4o'"),
+        (".", written("budgets", 'model = "gpt-4o"\nbudgets'), "model was None and is 'gpt-4o'"),
     ],
 )
 def test_what_is_asked_and_of_which_recordings_is_that_of_the_revision(traces, change, named):
     SCENARIO.write_text(ASKS.format(traces=repr(traces.format(here=Path.cwd()))) + GATE.replace('"mine"', '"mine*"'))
     Path("b.toml").write_text(HEAD + GATE + "# b")
+    Path("others.jsonl").write_text(ORDERS.replace('"id": "orders"', '"id": "others"').replace("W128", "W126"))
     commit("asked")
     change()
     code, said = judged("--against", "HEAD", "--require-baseline")
-    assert (named in said, "the judge is that of" in said) == (True, bool(named)), said
+    assert (named in said, "the judge is that of" in said, "a.toml is" in said) == (True, bool(named), False), said
     assert (code == 1) == bool(named), said
 
 

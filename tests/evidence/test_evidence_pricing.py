@@ -10,8 +10,8 @@ from handmade import trace
 
 from bench.evidence.of_run import RunEvidence
 from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.pricing import CachePrefix, PricedCall, Refetch, kept_prefixes, own_usd
-from bench.model import Counting, Message, ModelTurn, Prompt, Run, Splice, Usage, UserTurn, WriterCall
+from bench.evidence.pricing import CachePrefix, PricedCall, Refetch, kept_prefixes, own_usd, spent
+from bench.model import Counting, Message, ModelTurn, Prompt, Run, Spent, Splice, Usage, UserTurn, WriterCall
 from bench.tokens.prices import UnitPrices
 
 SIZES = {"user": 1000, "answer": 300, "more": 50}
@@ -129,6 +129,12 @@ def test_a_call_costs_what_is_read_written_plain_and_answered() -> None:
     assert call_of(read=None).usd() == pytest.approx((300 * 3.75 + 700 * 3 + 100 * 15) / 1e6, rel=1e-12)
     assert call_of(prices=None).usd() is None
     assert call_of().uncached.usd() == pytest.approx((1000 * 3 + 100 * 15) / 1e6, rel=1e-12)
+
+
+def test_dollars_by_their_use_are_those_of_every_call() -> None:
+    found = spent(evidence("gpt-4o", TWO).of_trace, TWO, [call_of(), call_of(step=3, prompt_tokens=1100)], {})
+    dollars = Spent(answers=3000, new_prompt=3300, cached_prompt=120, cache_writes=2250, own_calls=0, repairs=0)
+    assert msgspec.structs.astuple(found) == pytest.approx([part / 1e6 for part in msgspec.structs.astuple(dollars)])
 
 
 def test_a_call_that_sends_it_again_reads_it_and_writes_what_is_new_where_that_is_charged() -> None:

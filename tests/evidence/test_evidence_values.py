@@ -7,22 +7,25 @@ import importlib
 import math
 import pkgutil
 
+import msgspec
 import pytest
 from handmade import opened, result, run_of
 
-import bench.evidence
+import bench
 from bench.evidence.of_trace import TraceEvidence
 from bench.evidence.own_words import OwnText, OwnWords, _spots
 from bench.model import ContextReset, Message
 
-MUTABLE = {"_Told", "_Parts", "_CauseFound"}
+MUTABLE = {"_Told", "_Parts", "_CauseFound", "_Sides", "ScenarioTraces"}
 """What grows while one function works, and is seen by nobody else."""
 
 FOUND = [
     value
-    for module in pkgutil.iter_modules(bench.evidence.__path__, "bench.evidence.")
+    for module in pkgutil.walk_packages(bench.__path__, "bench.")
+    if module.name.split(".")[1] in ("metrics", "comparison", "evidence", "text", "run")
     for value in vars(importlib.import_module(module.name)).values()
-    if dataclasses.is_dataclass(value) and getattr(value, "__module__", "") == module.name
+    if isinstance(value, type) and (dataclasses.is_dataclass(value) or issubclass(value, msgspec.Struct))
+    if value.__module__ == module.name
 ]
 
 
@@ -30,8 +33,7 @@ FOUND = [
     "kind", [kind for kind in FOUND if kind.__name__ not in MUTABLE], ids=lambda kind: kind.__name__
 )
 def test_values_are_frozen(kind: type) -> None:
-    parameters = kind.__dataclass_params__  # type: ignore[attr-defined]
-    assert parameters.frozen
+    assert (kind.__dataclass_params__ if dataclasses.is_dataclass(kind) else kind.__struct_config__).frozen  # type: ignore[attr-defined]
 
 
 def test_figures_that_can_be_worked_out_of_a_result_and_beginnings_of_what_it_says() -> None:
@@ -63,3 +65,15 @@ def test_a_number_that_only_counts_the_lines_of_a_result_is_none_of_its_own() ->
         [None, (0, 1)],
         [(0, 1)],
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "harmless"),
+    [("it has 64 bytes", "64", True), ("it has 65 bytes", "65", False), ("length: 64", "64", True), ("gate 64 in Rome", "64", False)],
+)  # fmt: skip
+def test_a_number_that_counts_what_is_there_or_left_out_is_harmless(text: str, number: str, harmless: bool) -> None:
+    """Of a result of 16 characters, which have 64 bytes at most."""
+    trace = opened([result("alpha beta gamma", index=2)])
+    own = OwnText(Message(role="user", kind="made", text=text), text, 3, "", trace.results[0])
+    words = OwnWords(run_of(trace, "keep_all"), TraceEvidence(trace).said_before)
+    assert words._harmless(number, "number", text, own, _spots(text, own)) is harmless

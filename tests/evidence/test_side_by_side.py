@@ -6,7 +6,9 @@ import json
 
 import pytest
 
-from bench.evidence.side_by_side import beside, excerpt, table_in, whole
+from bench.evidence import side_by_side
+from bench.evidence.losses import Damage
+from bench.evidence.side_by_side import beside, excerpt, table_in, whole, worst_results
 
 A, B = "a " * 250, " b" * 250  # 500 characters each
 
@@ -47,6 +49,12 @@ def shown(text, lost, needed, limit):
 )
 def test_the_parts_of_a_text(text, lost, needed, limit, spans):
     assert shown(text, lost, needed, limit) == spans
+
+
+def test_the_worst_result_is_that_of_which_some_strategy_kept_least(monkeypatch):
+    monkeypatch.setattr(side_by_side, "_result_shown", lambda step, *_: step)
+    damaged = {step: [Damage("a", (), lost, 0.0) for lost in several] for step, several in ((4, (5, 5)), (7, (1, 9)))}
+    assert [worst_results(damaged, {}, most) for most in (1, 2)] == [(7,), (7, 4)]
 
 
 ROWS = [{"id": 1, "name": "W1"}, {"id": 2, "name": "W2"}, {"id": 3, "name": "-"}]

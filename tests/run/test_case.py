@@ -82,6 +82,7 @@ def test_a_case_holds_something_of_everything(short: Case) -> None:
     assert {row.strategy for row in short.rows} == set(NAMES)
     assert len(short.rows) == len(NAMES) * len(metrics())
     assert {item.strategy for item in short.losses} >= {"mask", "cut"}
+    assert {name for cause in short.causes for name in cause.strategies} == {"mask", "cut"}, "only those that are shown"
     assert any(span.text != "nothing" for item in short.results for kept in item.kept for span in kept.text)
     assert short.prompts
     assert short.recording.cuts

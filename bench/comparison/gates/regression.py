@@ -78,8 +78,8 @@ def _misfit(
     if info.better != better[name]:
         other = next(key for key in better if key != name)
         return f"{info.better} is better, so {name} passes whatever gets worse — write {other} = {written}"
-    amount, relative = relative_limit(limit) or (0.0, False)
-    if amount >= 1 and (name == "max_drop" if relative else info.unit == "fraction"):
+    found = relative_limit(limit)
+    if found and found[0] >= 1 and (name == "max_drop" if found[1] else info.unit == "fraction"):
         return f"{name} = {written}: nothing can change by more than that, so it always passes — write a smaller one"
     return None
 
