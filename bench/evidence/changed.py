@@ -28,11 +28,9 @@ _LOOKED_AT = 5_000  # lines and records of one text
 _BRIEF_CHARS = 2_000  # longer results may quote failures of others
 _TOLD_CHARS = 12  # a shorter part of a line is found by accident
 _DISTINCT = 3_000  # values of one column that are compared beyond looking up
-_LINE_WORDS, _LINE_PLACES, _NEAREST = (
-    300,
-    200,
-    3,
-)  # of a line that is compared: its most words, the most lines of one word, the lines most like it
+_LINE_WORDS = 300  # of a line that is compared
+_LINE_PLACES = 200  # lines that hold one word
+_NEAREST = 3  # lines that are most like it
 _PAIR = re.compile(
     r"[\s\-*•>#|]*[\"'`*]*([A-Za-z_][\w .\-]{0,40}?)[\"'`*]*\s*(?::|=(?!=))(?!//|[\w.:\-]*[\"'`]\s*:)\s*(\S.*)"
 )
