@@ -148,10 +148,7 @@ class Process:
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """End a process and those that it started."""
     with contextlib.suppress(OSError):  # it ended by itself
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _end(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:

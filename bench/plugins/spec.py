@@ -9,7 +9,6 @@ one setting, which only what compares strategies takes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ..model.errors import SpecError
@@ -18,6 +17,9 @@ RawValue = str | tuple[str, ...]
 _NUMBER = r"-?\d+(?:\.\d+)?"
 RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})\.\.({_NUMBER})")
 """Several values of one setting: first, last and step."""
+
+QUOTED = r'"(?:\\.|[^"\\])*"'
+"""The pattern of a quoted value, in which a backslash keeps the character behind it as it is."""
 
 _SPECIAL = set(',+:=[]|" \t\r\n\\')
 
@@ -75,28 +77,18 @@ def split_top(text: str, separator: str) -> list[str]:
     >>> split_top('a="x,y",b=[1,2]', ",")
     ['a="x,y"', 'b=[1,2]']
     """
-    parts, start, depth, quoted, skip = [], 0, 0, False, False
-    for position, char in enumerate(text):
-        if skip:
-            skip = False
-        elif quoted:
-            skip = char == "\\"
-            quoted = char != '"'
-        elif char == '"':
-            quoted = True
-        elif char == "[":
-            depth += 1
-        elif char == "]":
-            depth -= 1
-            if depth < 0:
-                raise SpecError(
-                    f"spec {text!r}: a closing bracket without an opening one — quote a value that holds one"
-                )
-        elif char == separator and depth == 0:
-            parts.append(text[start:position])
-            start = position + 1
-    if quoted or depth != 0:
-        raise SpecError(f"spec {text!r}: unclosed {'quote' if quoted else 'bracket'} — close it")
+    parts, start, depth = [], 0, 0
+    for found in re.finditer(rf"{QUOTED}|.", text, re.DOTALL):
+        depth += {"[": 1, "]": -1}.get(found[0], 0)
+        if found[0] == '"':
+            raise SpecError(f"spec {text!r}: unclosed quote — close it")
+        if depth < 0:
+            raise SpecError(f"spec {text!r}: a closing bracket without an opening one — quote a value that holds one")
+        if found[0] == separator and depth == 0:
+            parts.append(text[start : found.start()])
+            start = found.end()
+    if depth:
+        raise SpecError(f"spec {text!r}: unclosed bracket — close it")
     return [*parts, text[start:]]
 
 
@@ -104,21 +96,9 @@ def _unquote(text: str, whole: str) -> str:
     text = text.strip()
     if not text.startswith('"'):
         return text
-    if len(text) < 2 or not text.endswith('"'):
+    if not re.fullmatch(QUOTED, text, re.DOTALL):
         raise SpecError(f"spec {whole!r}: text after a closing quote in {text!r} — quote the whole value")
-
-    def plain() -> Iterator[str]:
-        escaped = False
-        for char in text[1:-1]:
-            if char == "\\" and not escaped:
-                escaped = True
-                continue
-            if char == '"' and not escaped:
-                raise SpecError(f"spec {whole!r}: text after a closing quote in {text!r} — quote the whole value")
-            escaped = False
-            yield char
-
-    return "".join(plain())
+    return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
 
 
 def parse_value(text: str, whole: str) -> RawValue:

@@ -42,17 +42,7 @@ from ..strategies.own_calls import OwnCalls
 from ..strategies.routing import decides_here, execution_of, labelled_route, state_left, state_of
 from ..text.lossless import gives_back
 from ..text.scripts import expected_scripts
-from .handed import (
-    can_change,
-    decision_of,
-    findings_of,
-    fresh,
-    own_future,
-    record_of,
-    reply_of,
-    summary_of,
-    texts,
-)
+from .handed import can_change, decision_of, findings_of, fresh, own_future, record_of, reply_of, summary_of, texts
 from .offered import Offered
 from .prompts import MessageTokens, ThreadHistory, ThreadPrompt
 from .shared import Broken, Shared, broken

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import is_
 from typing import Any, Literal, TypeVar, overload
 from weakref import WeakKeyDictionary
@@ -274,84 +274,46 @@ class ThreadHistory:
         )
 
     def _apply(self, edits: Edits | None) -> tuple[tuple[Splice, ...], bool]:
-        """Take the compactor's answer as the history. Gives the edits against the last prompt, and whether it changed more than new turns do."""
-        if self._full is not None:
-            return self._show(self._full if edits is None else _applied(edits, self._full))
-        if edits is None or (edits.messages is None and not edits.replace and not edits.append):
-            return self._joined(self._prompted), False
-        if edits.messages is None:
-            return self._replace(edits)
-        old, new = self.messages, [*edits.messages, *edits.append]
+        """Take the compactor's answer as the history. Gives the edits against the last prompt, and whether it changed more than new turns do.
+
+        A view is compared with the last one by what it says, since it may write a message anew each time.
+        """
+        old, new = self.messages, _applied(edits, self.messages if self._full is None else self._full)
         start = min(_alike(old, new), self._prompted)
-        compacted = len(new) != len(old) or not all(map(is_, old[start:], new[start:]))
-        splices = _further(start, _splices(old[start : self._prompted], new[start:], self._key_of))
-        self._take(new, start, map(self._key_of, new[start:]))
-        return splices, compacted
-
-    def _show(self, new: list[Message]) -> tuple[tuple[Splice, ...], bool]:
-        """Make these the messages of the prompt, compared with the last one by what they say: a view may write a message anew each time."""
-        start = min(_alike(self.messages, new), self._prompted)
-        old_keys = [self.ledger.key(item) for item in self.messages[start:]]
-        new_keys = [self._key_of(item) for item in new[start:]]
-        splices = _further(start, _changed(old_keys[: self._prompted - start], new_keys))
-        self._take(new, start, new_keys)
-        return splices, old_keys != new_keys
-
-    def _take(self, new: Sequence[Message], start: int, keys: Iterable[str]) -> None:
-        """Take these as the history: the first `start` are those of the history before, the keys of the others are given."""
-        tokens, ledger = self.ledger.message_tokens, self.ledger
-        self._tokens += sum(tokens[key] for key in keys)
-        self._tokens -= sum(tokens[ledger.key(item)] for item in self.messages[start:])
-        self.messages = list(new)
-
-    def _joined(self, at: int) -> tuple[Splice, ...]:
-        added = tuple(self.ledger.key(message) for message in self.messages[at:])
-        return (Splice(at=at, removed=0, added=added),) if added else ()
+        before, after = [self.ledger.key(item) for item in old[start:]], [self._key_of(item) for item in new[start:]]
+        if self._full is None:
+            changed = len(new) != len(old) or not all(map(is_, old[start:], new[start:]))
+            splices = _splices(old[start : self._prompted], new[start:], self._key_of)
+        else:
+            changed, splices = before != after, _changed(before[: self._prompted - start], after)
+        tokens = self.ledger.message_tokens
+        self._tokens += sum(tokens[key] for key in after) - sum(tokens[key] for key in before)
+        self.messages = new
+        return _further(start, splices), changed
 
     def _key_of(self, message: Any) -> str:
         if not isinstance(message, Message):
             raise StrategyError(f"a compactor's messages must be Message values, got {type(message).__name__}")
         return self.ledger.key(message)
 
-    def _replace(self, edits: Edits) -> tuple[tuple[Splice, ...], bool]:
-        """Edits by message: found from the newest on, because that is where compaction works; costs what lies behind them."""
-        wanted = dict(edits.replace)
-        places: list[tuple[int, Message | None]] = []
-        for position in range(len(self.messages) - 1, -1, -1):
-            if not wanted:
-                break
-            message = self.messages[position]
-            if message in wanted:
-                places.append((position, wanted.pop(message)))
-        if wanted:
-            raise StrategyError("a compactor replaced a message that is not in the history")
-        splices: list[Splice] = []
-        prompted = self._prompted
-        for position, new in places:  # from the back, so that earlier positions stay valid
-            key = None if new is None else self._key_of(new)
-            self._tokens -= self.ledger.message_tokens[self.ledger.key(self.messages[position])]
-            self._tokens += 0 if key is None else self.ledger.message_tokens[key]
-            self.messages[position : position + 1] = [] if new is None else [new]
-            if position < self._prompted:
-                splices.insert(0, Splice(at=position, removed=1, added=() if key is None else (key,)))
-                prompted -= new is None
-        for message in edits.append:
-            self._tokens += self.ledger.message_tokens[self._key_of(message)]
-            self.messages.append(message)
-        tail = tuple(self.ledger.key(message) for message in self.messages[prompted:])
-        if tail:
-            splices.append(Splice(at=self._prompted, removed=0, added=tail))
-        return tuple(splices), True
 
-
-def _applied(edits: Edits, history: Sequence[Message]) -> list[Message]:
-    """Apply edits to a history; the history itself stays as it is."""
+def _applied(edits: Edits | None, history: Sequence[Message]) -> list[Message]:
+    """Apply edits to a history, which stays as it is. Replaced messages are looked for from the newest on, where compaction works."""
+    if edits is None:
+        return [*history]
     if edits.messages is not None:
         return [*edits.messages, *edits.append]
-    if edits.replace.keys() - set(history):
+    shown: list[Message] = [*history]
+    wanted = dict(edits.replace)
+    for place in range(len(shown) - 1, -1, -1):
+        if not wanted:
+            break
+        if shown[place] in wanted:
+            instead = wanted.pop(shown[place])
+            shown[place : place + 1] = [] if instead is None else [instead]
+    if wanted:
         raise StrategyError("a compactor replaced a message that is not in the history")
-    shown = [edits.replace.get(message, message) for message in history]
-    return [*(message for message in shown if message is not None), *edits.append]
+    return [*shown, *edits.append]
 
 
 def _alike(old: list[Message], new: list[Message]) -> int:
