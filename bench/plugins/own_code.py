@@ -326,10 +326,7 @@ _FOLDERS: set[str] = set()
 
 
 def _package_of(file: Path) -> tuple[Path, str] | None:
-    """The folder that holds the outermost package of a file, and the file's dotted name from there; None for a file in no package.
-
-    The bench's own package is none: to take its modules away while it runs would end it.
-    """
+    """The folder that holds the outermost package of a file, and the file's dotted name from there; None for a file in none, or in the bench."""
     folder, parts = file.parent, [file.stem]
     while (folder / "__init__.py").is_file() and folder.parent != folder:
         parts.insert(0, folder.name)

@@ -123,24 +123,14 @@ def _parameters(target: Any, own: bool) -> tuple[Parameter, ...]:
     except ValueError:  # a function of C code that does not say what it takes
         return ()
     constructed = inspect.isclass(target)
-    first = None if constructed else next(iter(signature.parameters), None)  # what the function is given
-    scope = getattr(target.__init__ if inspect.isclass(target) else inspect.unwrap(target), "__globals__", {})
-    return tuple(
-        Parameter(
-            item.name,
-            _annotation(item, scope),
-            None if item.default is inspect.Parameter.empty else item.default,
-            item.default is inspect.Parameter.empty,
-        )
-        for item in signature.parameters.values()
-        if item.kind is item.KEYWORD_ONLY
-        or (
-            own
-            and item.kind is item.POSITIONAL_OR_KEYWORD
-            and (item.default is not item.empty or constructed)
-            and item.name != first
-        )
-    )
+    scope = getattr(target.__init__ if constructed else inspect.unwrap(target), "__globals__", {})
+    found = []
+    for place, item in enumerate(signature.parameters.values()):
+        required = item.default is item.empty
+        of_own = constructed or (place > 0 and not required)  # the first is what the function is given
+        if item.kind is item.KEYWORD_ONLY or (own and of_own and item.kind is item.POSITIONAL_OR_KEYWORD):
+            found.append(Parameter(item.name, _annotation(item, scope), None if required else item.default, required))
+    return tuple(found)
 
 
 def _annotation(item: inspect.Parameter, scope: dict[str, Any]) -> Any:

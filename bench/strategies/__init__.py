@@ -113,9 +113,11 @@ class Strategy:
     @property
     def spec(self) -> str:
         """The slots as written: `compactor=mask_observations:keep_last=10`; `""` for the empty strategy."""
-        return self.written or "+".join(
-            f"{slot}={_slot_text(plugins)}" for slot, plugins in self.plugins.items() if plugins
-        )
+        texts = {
+            slot: tuple(str(plugin.spec) for plugin in plugins) for slot, plugins in self.plugins.items() if plugins
+        }
+        filled = ((slot, found[0] if len(found) == 1 else format_value(found)) for slot, found in texts.items())
+        return self.written or "+".join(map("=".join, filled))
 
     @property
     def everything(self) -> tuple[Plugin, ...]:
@@ -145,11 +147,6 @@ class Strategy:
         """sha256 of every private file the strategy runs, by spec, or reads, by path: what a signature needs beyond the spec string."""
         read = {name: digest for plugin in self.everything for name, digest in plugin.files.items()}
         return {**read, **{str(plugin.spec): plugin.code_sha256 for plugin in self.everything if plugin.code_sha256}}
-
-
-def _slot_text(plugins: tuple[Plugin, ...]) -> str:
-    texts = tuple(str(plugin.spec) for plugin in plugins)
-    return texts[0] if len(texts) == 1 else format_value(texts)
 
 
 def compose(name: str, slots: Mapping[str, Any], base: Path | None = None) -> Strategy:
@@ -197,7 +194,9 @@ def _plugin(kind: str, name: str, slot: str, given: object, base: Path | None) -
     if isinstance(given, Plugin):
         return given
     if not callable(given):
-        plugin = build(kind, _spec(name, slot, given), base)
+        if not isinstance(given, str):
+            raise SpecError(f"strategy {name!r}: slot {slot} must be a spec string, got {type(given).__name__}")
+        plugin = build(kind, given, base)
         cassette = plugin.base / CASSETTE
         if plugin.entry.own and cassette.is_file():  # what it may ask a model is answered there
             plugin.files[CASSETTE] = hashlib.sha256(cassette.read_bytes()).hexdigest()
@@ -228,12 +227,6 @@ def has_writer(strategy: Strategy) -> bool:
     """
     compactors = strategy.plugins.get("compactor", ())
     return any(item.name == WRITER for plugin in compactors for item in plugin.entry.parameters)
-
-
-def _spec(name: str, slot: str, text: object) -> Spec:
-    if not isinstance(text, str):
-        raise SpecError(f"strategy {name!r}: slot {slot} must be a spec string, got {type(text).__name__}")
-    return parse_spec(text)
 
 
 def _is_own(part: str) -> bool:

@@ -148,23 +148,16 @@ class _Then:
 
     def require_files(self, slots: Mapping[str, Any]) -> None:
         """Raise SpecError where a file of a strategy did not exist."""
-        for given in slots.values():
-            for text in given if isinstance(given, list | tuple) else [given]:
-                spec = parse_spec(text) if isinstance(text, str) else None
-                if (
-                    spec is not None
-                    and spec.target.endswith(".py")
-                    and not (self.place.base or self.base).joinpath(spec.target).is_file()
-                ):
-                    raise SpecError(f"{self.named(self.base / spec.target)} did not exist at {self.sha[:9]}")
+        texts = [text for given in slots.values() for text in (given if isinstance(given, list | tuple) else [given])]
+        for target in (parse_spec(text).target for text in texts if isinstance(text, str)):
+            if target.endswith(".py") and not (self.place.base or self.base).joinpath(target).is_file():
+                raise SpecError(f"{self.named(self.base / target)} did not exist at {self.sha[:9]}")
 
     def require_no_program(self, strategy: Strategy) -> None:
         """Raise SpecError for a plug-in that runs a program of the working tree."""
-        for plugin in (plugin for plugins in strategy.plugins.values() for plugin in plugins):
-            if plugin.spec.target == TARGET and str(self.place.top) in (plugin.spec.attribute or ""):
-                raise SpecError(
-                    f"{plugin.spec}: a program is not taken from {self.sha[:9]} — name it by a relative path"
-                )
+        for spec in (plugin.spec for plugin in strategy.everything):
+            if spec.target == TARGET and str(self.place.top) in (spec.attribute or ""):
+                raise SpecError(f"{spec}: a program is not taken from {self.sha[:9]} — name it by a relative path")
 
     def renamed(self, strategy: Strategy) -> Strategy:
         """The strategy and the files that it took from the commit under the commit's name."""

@@ -82,19 +82,21 @@ class OwnFunction:
 
 
 def _require_untouched(raw: Mapping[str, Any], result: ToolResult) -> None:
-    if isinstance(result.data, Mapping) and (
-        raw.keys() != result.data.keys() or any(raw[key] is not result.data[key] for key in raw)
-    ):
-        raise StrategyError(
-            "the function changed the mapping that it was given — copy what a result holds before editing it"
-        )
+    data = result.data
+    if isinstance(data, Mapping) and (raw.keys() != data.keys() or any(raw[key] is not data[key] for key in raw)):
+        what = "the function changed the mapping that it was given"
+        raise StrategyError(f"{what} — copy what a result holds before editing it")
 
 
 def _answered(kind: str, answer: Any, given: tuple[Any, ...]) -> Any:
     """The answer of a function as its slot expects it."""
     if kind == "compactor":
-        ours = answer is None or isinstance(answer, Edits) or _is_messages(answer)
-        return answer if ours else Bridge(OpenAIMessages(), given[0].messages).back(answer)
+        listed = isinstance(answer, list | tuple) and all(isinstance(item, Message) for item in answer)
+        return (
+            answer
+            if listed or answer is None or isinstance(answer, Edits)
+            else Bridge(OpenAIMessages(), given[0].messages).back(answer)
+        )
     answer = plain(answer)
     if kind == "store" and (record := record_of_mapping(answer, given[0])) is not None:
         return record
@@ -110,10 +112,6 @@ def _answered(kind: str, answer: Any, given: tuple[Any, ...]) -> Any:
     if kind == "consumer" and isinstance(answer, Mapping) and {"text", "state", "route"} <= answer.keys():
         return Reply(str(answer["text"]), str(answer.get("path", "function")), answer["state"], str(answer["route"]))
     return answer
-
-
-def _is_messages(answer: Any) -> bool:
-    return isinstance(answer, list | tuple) and all(isinstance(item, Message) for item in answer)
 
 
 # ---------------------------------------------------------------- programs

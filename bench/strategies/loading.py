@@ -147,12 +147,8 @@ class _Loaded:
     def late(self) -> str:
         """The message for a call of it that takes too long."""
         told = self.child.limits.late
-        if self.threads:
-            told = told.partition(" — ")[0]
-            return (
-                f"{told}: threads that its file starts at import do not run in its process — start them inside a call"
-            )
-        return told
+        why = "threads that its file starts at import do not run in its process — start them inside a call"
+        return f"{told.partition(' — ')[0]}: {why}" if self.threads else told
 
     def again(self, name: str, slots: Mapping[str, Any]) -> Strategy:
         """Another strategy of the same code."""
@@ -269,29 +265,19 @@ def made(ready: Ready | None, item: Any, name: str | None, place: Place) -> Stra
     return ready[1] if ready is not None and ready[0] == (item, name) else strategy_of(item, name, place.base)
 
 
+def _seen(plugin: Plugin) -> _PluginSeen:
+    entry, settings = plugin.entry, tuple(item.name for item in plugin.entry.parameters)
+    of_code = plugin.own, plugin.loaded, settings, plugin.files, plugin.code_sha256
+    return _PluginSeen(entry.kind, entry.name, str(plugin.spec), *of_code)
+
+
 def _describe(link: Link, ready: Ready | None, item: Any, name: str | None, place: Place) -> bytes:
     try:
         strategy = made(ready, item, name, place)
         place.require_then()
         place.require_installed(strategy)
-        plugins = {
-            slot: tuple(
-                _PluginSeen(
-                    plugin.entry.kind,
-                    plugin.entry.name,
-                    str(plugin.spec),
-                    plugin.own,
-                    plugin.loaded,
-                    tuple(item.name for item in plugin.entry.parameters),
-                    plugin.files,
-                    plugin.code_sha256,
-                )
-                for plugin in several
-            )
-            for slot, several in strategy.plugins.items()
-        }
-        threads = any(plugin.threads for several in strategy.plugins.values() for plugin in several)
-        seen = _Seen(strategy.name, plugins, threads)
+        plugins = {slot: tuple(map(_seen, several)) for slot, several in strategy.plugins.items()}
+        seen = _Seen(strategy.name, plugins, any(plugin.threads for plugin in strategy.everything))
     except BenchError as error:
         seen = _Seen(error=one_line(error), ended=isinstance(error, EndedError))
     return msgspec.json.encode(seen)

@@ -75,9 +75,7 @@ class Bridge:
         self._dialect = dialect
         self._groups: list[list[Message]] = []
         self._told: list[list[NeutralMessage]] = []
-        self._beside: list[
-            tuple[int, Message]
-        ] = []  # messages in no group, and the number of groups that begin before them
+        self._beside: list[tuple[int, Message]] = []  # messages in no group, behind so many groups
         tools = {call.id: call.name for message in messages for call in message.tool_calls}
         for number, message in enumerate(messages):
             calls, tool = tuple(own_calls(message)), tools.get(message.call_id or "", "")

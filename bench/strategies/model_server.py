@@ -57,9 +57,8 @@ class ModelServer(HTTPServer):
         """Wait until every request sent so far is answered, also one whose answer the code did not wait for; 5 seconds at most."""
         until = time.monotonic() + 5.0
         while self.process == os.getpid() and time.monotonic() < until:
-            if (
-                not select.select([self.socket], [], [], 0)[0] and not self.busy
-            ):  # in this order: it is busy before it takes one
+            waits = select.select([self.socket], [], [], 0)[0]
+            if not waits and not self.busy:  # in this order: it is busy before it takes one
                 return
             time.sleep(0.001)
 
@@ -94,11 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _request(path: str, body: bytes) -> dict[str, Any]:
-    """The request as cassettes hold it. Raises StrategyError for one that no cassette can hold.
-
-    >>> _request("/v1/messages", b'{"model": "m", "messages": []}')
-    {'model': 'm', 'messages': [], 'api': 'anthropic'}
-    """
+    """The request as cassettes hold it. Raises StrategyError for one that no cassette can hold."""
     try:
         found = json.loads(body)
         named = isinstance(found, dict) and isinstance(found.get("model"), str)

@@ -88,11 +88,10 @@ def at_settings(item: Any) -> Sequence[tuple[tuple[str, ...], Any]]:
     if isinstance(item, str):
         fixed, swept = _split(item)
         each = [[((value,), value) for value in values] for values in swept]
-        made = [
+        return [
             (values, "".join(map("".join, zip(fixed, (*found, ""), strict=True))))
             for values, found in _combined(each, item)
         ]
-        return made
     if isinstance(item, Mapping):
         parts = [at_settings(part) for part in item.values()]
         return [(values, dict(zip(item, found, strict=True))) for values, found in _combined(parts, item)]

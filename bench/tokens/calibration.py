@@ -309,11 +309,7 @@ def _reported(turn: ModelTurn, count: TokenCounter) -> int:
 
 
 def _ways(sent: Sequence[SentPrompt], fewest_tools: int, flagged: bool, assumed: bool) -> list[_Way]:
-    """The ways to count that differ on this recording; the one to be believed where they agree equally well comes first.
-
-    A few turns cannot tell reasoning from anything else that is not counted as the provider does: then only what is reported of it is tried,
-    and where the vocabulary is not known, only what the recording says of itself.
-    """
+    """The ways to count that differ on this recording, the one to be believed first; a few turns cannot tell hidden reasoning from anything else."""
     kinds: list[type[_Way]] = [_Way]
     if any(item.reasoning for item in sent):
         kinds = [_AsReported, _Way] if flagged else [_Way, _AsReported]

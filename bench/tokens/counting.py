@@ -110,7 +110,8 @@ class TokenCounter:
         A text of more than 100,000 characters is counted in parts, cut where a token ends anyhow. Where there is no such place, in a word or a run
         of blanks of more than 50,000 characters, each cut can make a token or two more. A lone surrogate counts as the replacement character.
         """
-        return self._scaled(self.encoded(text))
+        tokens, factor = self.encoded(text), self.counting.factor
+        return tokens if factor == 1.0 else round(factor * tokens)
 
     def encoded(self, text: str) -> int:
         """Tokens of a text in the encoding itself."""
@@ -118,9 +119,6 @@ class TokenCounter:
         if known is None:
             known = self._memo[text] = self._count(text)
         return known
-
-    def _scaled(self, tokens: int) -> int:
-        return tokens if self.counting.factor == 1.0 else round(self.counting.factor * tokens)
 
     def _counted(self, text: str) -> int:
         paragraphs = _PARAGRAPH.split(text) if len(text) > _LONG_CHARS and "\n\n" in text else []

@@ -63,9 +63,7 @@ def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
         return "text", f"{ran}: {as_text(summary)}"
     did, unit, tab, shown = _TOLD[path]
     body = summary.get(path)
-    held = (
-        body if isinstance(body, Mapping) else summary
-    )  # a summary of counts alone has them at its top and shows none
+    held = body if isinstance(body, Mapping) else summary  # one of counts alone has them at its top, and shows none
     first: list[Any] = next((held[key] for key in shown if isinstance(held.get(key), list)), [])
     count = held.get(f"{unit}_count", len(first))
     listed = f" Here are the first {unit}s:\n" + "\n".join(map(as_text, first)) + "\n" if first else ""

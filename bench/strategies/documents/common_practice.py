@@ -70,13 +70,12 @@ class MaskObservations(Boundary):
         if not self.due():
             return None
         old = [self._verbatim.popleft() for _ in range(max(0, len(self._verbatim) - self.keep_last))]
-        return (
-            Edits(replace={message: with_text(message, _placeholder(message.text)) for message in old}) if old else None
-        )
+        return Edits(replace={message: _left_out(message) for message in old}) if old else None
 
 
-def _placeholder(text: str) -> str:
-    return f"[tool result left out: {len(text)} characters, {len(text.splitlines())} lines]"
+def _left_out(message: Message) -> Message:
+    text = message.text
+    return with_text(message, f"[tool result left out: {len(text)} characters, {len(text.splitlines())} lines]")
 
 
 REFERENCES = {

@@ -118,21 +118,18 @@ def _by_document(
 
 
 def _table(rows: Sequence[Any], limit: int, words: Words | None) -> dict[str, Any]:
-    body = {"row_count": len(rows)}
-    return {"type": "table", **(_first(rows, limit, words[0], words[1], "table", body) if words else body)}
+    return {"type": "table", **_first(rows, limit, "table", "row_count", words and words[:2])}
 
 
 def _console(lines: Sequence[str], limit: int, words: Words | None) -> dict[str, Any]:
-    body = {"line_count": len(lines)}
-    return {
-        "type": "console",
-        **(_first(lines, limit, "truncated_lines", words[2], "console", body) if words else body),
-    }
+    return {"type": "console", **_first(lines, limit, "console", "line_count", words and ("truncated_lines", words[2]))}
 
 
-def _first(items: Sequence[Any], limit: int, key: str, message: str, kind: str, body: dict[str, Any]) -> dict[str, Any]:
-    shown = list(items[:limit])
-    return {"message": message.format(count=len(items), shown=len(shown)), kind: {**body, key: shown}}
+def _first(items: Sequence[Any], limit: int, kind: str, counted: str, words: tuple[str, str] | None) -> dict[str, Any]:
+    if words is None:
+        return {counted: len(items)}
+    (key, message), shown = words, list(items[:limit])
+    return {"message": message.format(count=len(items), shown=len(shown)), kind: {counted: len(items), key: shown}}
 
 
 # ---------------------------------------------------------------- the later revisions

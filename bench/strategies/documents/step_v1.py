@@ -52,12 +52,8 @@ def step_v1(
     quality: dict[str, Any] = {"data_quality": "high_structured_access", "data_completeness": "full"}
     if not structured:
         likely = len(_text(record.value)) >= truncation_chars and record.value is not None
-        completeness = "limited" if likely else "full"
-        quality = {
-            "data_quality": "legacy_text_parsing",
-            "data_completeness": completeness,
-            "truncation_likely": likely,
-        }
+        told = {"data_completeness": "limited" if likely else "full", "truncation_likely": likely}
+        quality = {"data_quality": "legacy_text_parsing", **told}
     return {**_base(record), **quality, **_by_function(record, structured, top_terms, rich_above)}
 
 
@@ -195,12 +191,10 @@ def step_v1_deployed(record: Record | None, history: Sequence[Mapping[str, Any]]
 
 
 def _of_function(function: str, value: Any, structured: bool) -> dict[str, Any]:
+    if function == ENRICHMENT and structured:
+        return _deployed_enrichment(value)
     if function == ENRICHMENT:
-        return (
-            _deployed_enrichment(value)
-            if structured
-            else {"enrichment_evaluation": {"data_quality": "legacy_text_parsing"}}
-        )
+        return {"enrichment_evaluation": {"data_quality": "legacy_text_parsing"}}
     if function == "process_cells":
         status = "successful" if isinstance(value, str) and "discovered" in value.lower() else "no_new_types"
         of_text = {"discovery_status": status, "discovered_cell_types": []}

@@ -190,10 +190,7 @@ def _first_user(window: Window) -> list[Message]:
 
 
 def _with_request(events: list[Message], request: list[Message]) -> list[Message]:
-    """Return the complete messages of some events, with the first request of a history as the first or the second of them.
-
-    Left out are a model's message of which a result is missing, its other results, and results without a call. Calls in text are text there.
-    """
+    """Return the messages of some events that have all their calls and results, the first request of a history in front of them."""
     shown = messages_of(events)
     start = system_count(shown)
     if len(shown) <= start or shown[start].kind != "user":
