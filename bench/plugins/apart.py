@@ -21,6 +21,7 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import get_all_start_methods, get_context
 from typing import Any, NoReturn
 
 from ..model.errors import SpecError, debugged, one_line, raised_at
@@ -149,10 +150,16 @@ class Apart:
         request = pickle.dumps((work, given), pickle.HIGHEST_PROTOCOL)
         ours, theirs = socket.socketpair()
         told, tells = socket.socketpair()
-        exchange = _Exchange(ours, told, request, self.limits, count)
+        exchange = _Exchange(ours, told if can_fork() else None, request, self.limits, count)
         try:
-            with theirs, tells, contextlib.suppress(OSError):  # it died: nobody has the other ends
-                socket.send_fds(self._started(), [b"\0"], [theirs.fileno(), tells.fileno()])
+            with theirs, tells:
+                if can_fork():
+                    with contextlib.suppress(OSError):  # it died: nobody has the other ends
+                        socket.send_fds(self._started(), [b"\0"], [theirs.fileno(), tells.fileno()])
+                else:
+                    fresh = get_context("spawn").Process(target=_fresh, args=(theirs, self._prepare, self.limits))
+                    fresh.start()
+                    self._end = partial(_end_process, fresh)
             return exchange.answer()
         except NoAnswer as why:
             code = exchange.code
@@ -201,7 +208,7 @@ class _Exchange:
     def __init__(
         self,
         pipe: socket.socket,
-        told: socket.socket,
+        told: socket.socket | None,
         request: bytes,
         limits: Limits,
         count: Callable[[str], int] | None,
@@ -219,12 +226,12 @@ class _Exchange:
             left = self._until - time.monotonic()
             if left <= 0:
                 raise NoAnswer(_SPOILT, spoilt=True) if ending else NoAnswer(self._limits.late, late=True)
-            waits = [self._told, self._pipe] if open_ else [self._told]
+            waits = [pipe for pipe in (self._told, self._pipe if open_ else None) if pipe is not None]
             readable, writable, _ = select.select(waits, [self._pipe] if self._out and open_ else [], [], left)
             if writable:
                 with contextlib.suppress(OSError):
                     self._out = self._out[self._pipe.send(self._out) :]
-            if self._told in readable:
+            if self._told is not None and self._told in readable:
                 said, ended = self._told.recv(_CODE.size), True
                 self.code = _CODE.unpack(said)[0] if len(said) == _CODE.size else None
             more = self._pipe in readable or ended
@@ -232,7 +239,7 @@ class _Exchange:
                 open_, more = self._hear()
                 if (found := self._understood()) is not None:
                     return found
-            if ended:
+            if ended or (self._told is None and not open_):
                 raise NoAnswer(_SPOILT, ended=True)
             if not open_ and not ending:  # it may be about to end
                 ending, self._until = True, time.monotonic() + _PATIENCE_S
@@ -281,6 +288,11 @@ class _Exchange:
             self._out = memoryview(bytes(self._out) + answer)
 
 
+def can_fork() -> bool:
+    """True if this system has processes of this kind."""
+    return "fork" in get_all_start_methods()
+
+
 def _no_end(by_itself: bool) -> int | None:
     return None
 
@@ -306,6 +318,13 @@ def _end_kept(keeper: int, owner: int, control: socket.socket, by_itself: bool) 
                 break
             time.sleep(0.001)
     return None
+
+
+def _end_process(fresh: Any, by_itself: bool) -> int | None:
+    fresh.join(_PATIENCE_S if by_itself else 0.02)
+    code: int | None = fresh.exitcode
+    fresh.kill()
+    return code
 
 
 # ---------------------------------------------------------------- in the child
@@ -347,6 +366,12 @@ def _warm(control: socket.socket, prepare: Prepare, limits: Limits) -> None:
         with contextlib.suppress(OSError):
             os.write(tells, _CODE.pack(os.waitstatus_to_exitcode(status)))
         os.close(tells)
+
+
+def _fresh(pipe: socket.socket, prepare: Prepare, limits: Limits) -> None:
+    """Answer one request in a process of its own, on platforms without fork."""
+    limit_memory(held_mib() + limits.memory_mib)
+    _answer(pipe, prepare())
 
 
 def _answer(pipe: socket.socket, ready: Any) -> NoReturn:

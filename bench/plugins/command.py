@@ -148,7 +148,10 @@ class Process:
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """End a process and those that it started."""
     with contextlib.suppress(OSError):  # it ended by itself
-        os.killpg(process.pid, signal.SIGKILL)
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
 
 
 def _end(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:

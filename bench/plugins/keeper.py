@@ -10,7 +10,6 @@ import contextlib
 import ctypes
 import fcntl
 import os
-import resource
 import select
 import signal
 import stat
@@ -195,7 +194,9 @@ def open_files() -> list[int]:
 def _end_as(code: int) -> NoReturn:
     """End this process with an exit code, or where it is negative by a signal."""
     if code < 0:
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(ImportError, OSError, ValueError):
+            import resource
+
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         with contextlib.suppress(OSError, ValueError):
             signal.signal(-code, signal.SIG_DFL)
@@ -269,6 +270,10 @@ def held_mib() -> int:
 
 def limit_memory(mib: int | None) -> None:
     """Let this process, and what it starts, hold so many MiB; None takes the limit off. Nothing where the system has no such limit."""
+    try:
+        import resource
+    except ImportError:
+        return
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     wanted = hard if mib is None else mib * MIB if hard == resource.RLIM_INFINITY else min(hard, mib * MIB)
     with contextlib.suppress(ValueError, OSError):

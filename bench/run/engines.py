@@ -21,6 +21,7 @@ from typing import Any
 
 from ..model import Case, Trace
 from ..model.errors import BenchError, debugged, defect
+from ..plugins.apart import can_fork
 from ..plugins.keeper import end_with_parent, how_ended
 from ..traces import StoredTrace
 from .case import MeasuredCase, Measuring, about, case_key, is_doubtful, measured, unmeasured
@@ -84,8 +85,8 @@ def alone(plan: Measuring, tasks: Waiting) -> Iterator[MeasuredCase | Case]:
 
 
 def processes(jobs: int) -> Engine:
-    """The engine of so many processes; `alone` for one."""
-    return (lambda plan, tasks: _Pool(tasks, plan).cases(jobs)) if jobs > 1 else alone
+    """The engine of so many processes; `alone` for one, and where processes cannot be forked."""
+    return (lambda plan, tasks: _Pool(tasks, plan).cases(jobs)) if can_fork() and jobs > 1 else alone
 
 
 def end_children(plan: Measuring) -> None:

@@ -16,6 +16,8 @@ import pytest
 from orders import ORDERS
 from repository import bench
 
+from bench.plugins import apart
+
 EVERY_FUNCTION = "import gc, types\nfor one in [one for one in gc.get_objects() if isinstance(one, types.FunctionType)]:\n    if one.__module__ and one.__module__.startswith('bench.'):\n"
 
 AT_IMPORT = {
@@ -190,3 +192,19 @@ def test_no_code_of_a_strategy_runs_in_the_process_that_measures_and_reports(tmp
     pids = (tmp_path / "pids").read_text().split()
     assert pids
     assert str(os.getpid()) not in pids
+
+
+@pytest.mark.slow  # each request imports the bench
+def test_where_there_is_no_fork_they_do_not_either_slow_because_each_request_imports_the_bench(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.setattr(apart, "can_fork", lambda: False)
+    _, plain = run(tmp_path, {})
+    at_import = ("exits", "prints_and_exits", "replaces_check", "closes_files", "poisons_json", "ignores_signals")
+    in_call = ("exits_then", "packs_rubbish", "memory_error", "waits")
+    sources = {name: source(at_import=AT_IMPORT[name]) for name in at_import}
+    sources |= {name: source(in_call=IN_CALL[name]) for name in in_call}
+    code, scores = run(tmp_path, sources)
+    assert code == 1
+    assert "pass" not in {item["outcome"] for item in scores["verdicts"]}
+    assert rows_of(scores, set(sources)) == rows_of(plain, set())

@@ -15,6 +15,7 @@ from handmade import opened, result
 
 import bench
 from bench.model import ModelTurn
+from bench.plugins import apart
 from bench.plugins.apart import Apart, Limits, NoAnswer
 from bench.traces.formats.native import encode_trace
 
@@ -292,6 +293,16 @@ def test_a_run_that_is_none_of_the_trace_is_refused(folder, monkeypatch):
         assert says in failure.error if says else failure is None, (name, failure)
     values = {name: [row.value for row in found.rows if row.strategy == name] for name in ("fine", "tokens")}
     assert values["fine"] == values["tokens"]
+
+
+@pytest.mark.slow
+def test_where_there_is_no_fork_each_request_has_a_fresh_process_slow_because_it_imports_the_bench(folder, monkeypatch):
+    trace = bench.load("runs").traces[0]
+    here = bench.replay(trace, "mine=summarizer=mine.py:cut")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setattr(apart, "can_fork", lambda: False)
+    fresh = bench.replay(trace, "mine=summarizer=mine.py:cut")
+    assert fresh.prompts == here.prompts
 
 
 def test_functions_that_are_passed_run_here_and_only_ctrl_c_ends_the_comparison():
