@@ -278,6 +278,9 @@ class ThreadHistory:
 
         A view is compared with the last one by what it says, since it may write a message anew each time.
         """
+        if edits is None and self._full is None:
+            added = tuple(self.ledger.key(item) for item in self.messages[self._prompted :])
+            return ((Splice(at=self._prompted, removed=0, added=added),) if added else ()), False
         old, new = self.messages, _applied(edits, self.messages if self._full is None else self._full)
         start = min(_alike(old, new), self._prompted)
         before, after = [self.ledger.key(item) for item in old[start:]], [self._key_of(item) for item in new[start:]]
