@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from ..text.common_words import COMMON_WORDS
 from ..text.decode import resolved
@@ -33,6 +34,7 @@ read see use call run rerun retrieve view fetch get open recall load inspect che
 _READING = frozenset(_READ.split())
 """Verbs of an order that says how to get at the rest."""
 
+_NO_WORDS: frozenset[str] = frozenset()
 _STRANGE = 3  # words of a sentence that nothing in the message speaks of
 _PARTS = 3  # of the message, the longest: what stands there still is no news
 _LABEL = re.compile(r"^\W*(?:[A-Za-z]+\s+){0,3}[A-Za-z]+\s*:\s+")
@@ -55,21 +57,21 @@ def orders(text: str, was: str, new: Sequence[str], texts: Texts) -> Iterator[st
     >>> [list(orders(f"{was} Gates 12 34.", was, new, Texts())) for new in (["12", "34"], ["12", "35"])]
     [['Gates 12 34.'], []]
     """
-    before = was.casefold()
+    before, words_of_line = was.casefold(), texts.kept[_words_in]
     own = text
     for part in sorted(was.split("\n\n"), key=len, reverse=True)[:_PARTS]:
         own = own.replace(part, "\n") if len(part) > 20 else own
     strangers = [
         (sentence, bare)
-        for sentence in sentences(_BRACKETS.sub("\n", own))
+        for sentence in sentences(_BRACKETS.sub("\n", own), texts)
         if (bare := _LABEL.sub("", sentence)).casefold() not in before and not marker(sentence, was, texts=texts)
     ]
     if not strangers:
         return
-    known, said = _words_in(before), _words_in(text)
+    known, said = (_NO_WORDS.union(*map(words_of_line, set(each.split("\n")))) for each in (was, text))
     shows = 2 * len(said & known) >= len(said)
     for sentence, bare in strangers:
-        words = _words_in(bare)
+        words = words_of_line(bare)
         strange = words - known
         order = _ORDER.fullmatch(bare)
         if order and not _NO_VERB.issuperset(re.findall(r"[a-z']+", bare.casefold())[:1]):
@@ -88,9 +90,11 @@ def _words_in(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"(?<![\w/.-])[^\W\d_]{3,}(?![\w/-])", plain)) - COMMON_WORDS - OF_SHOWING
 
 
-def sentences(text: str) -> Iterator[str]:
+def sentences(text: str, texts: Texts) -> Iterator[str]:
     """The sentences of a text that have some words, each without the space around it."""
-    for match in SENTENCE.finditer(text[:200_000]):
-        sentence = match.group().strip()
-        if _LETTERS.search(sentence):
-            yield sentence
+    return chain.from_iterable(map(texts.kept[_sentences_of_line], text[:200_000].split("\n")))
+
+
+def _sentences_of_line(line: str) -> list[str]:
+    found = (match.group().strip() for match in SENTENCE.finditer(line))
+    return [sentence for sentence in found if _LETTERS.search(sentence)]

@@ -42,7 +42,7 @@ _BYTES = 4  # of one character, at most
 _SENTENCES_CHARS = 200_000  # of a text in which sentences are looked for
 _HASH = re.compile(r"(?<!\w)(?=\d*[a-f])[0-9a-f]{8,}(?!\w)")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
-_LINE = re.compile(r"^[ \t]*(\d{1,9})(?:[ \t:|→.)\]-]+(.*))?$", re.MULTILINE)
+_LINE = re.compile(r"^[ \t]*(\d{1,9})(?:[ \t:|→.)\]-]+(.*))?$")
 _COUNTED = (
     r"chars?|characters?|tokens?|lines?|rows?|bytes|words?|items?|more|messages?|results?|steps?|calls?|columns?|records?|[kmKM]i?[bB]|omitted|left|total"
     r"|of|entries|elements|fields|keys|values|pages?|matches|hits|turns?|first|last|length|size|count|showing"
@@ -104,6 +104,10 @@ class SaidBefore:
         self.figures = Remembered(self._figures)
         """By step the numbers that can be worked out of a structured result: counts, and sums, means, ends and spreads of its columns."""
 
+        self.quoted = Remembered(self._quotes)
+        """True for a sentence, or its beginning, that a step says; its speaker may be named before it."""
+
+        self.iso_dates = texts.kept[iso_dates]
         self._since = Remembered(lambda key: self._first_said(*key))
         self.invented: dict[tuple[int | None, str, int], tuple[list[str], list[str], int]] = {}
         """By step, own text and the step before which a fact counts as said: orders, facts that nothing had said, and the number of all facts."""
@@ -129,7 +133,7 @@ class SaidBefore:
                 said = [compact_json(step.tools)]
             elif calls := getattr(step, "tool_calls", ()):
                 said = [*said, *(f"{call.name} {call.id} {compact_json(call.arguments)}" for call in calls)]
-            for text in dict.fromkeys([*said, *map(iso_dates, said)]):
+            for text in dict.fromkeys([*said, *map(self.iso_dates, said)]):
                 for item in texts.words(text).union(texts.facts(text), texts.numbers(text)).difference(first):
                     first.setdefault(item, step.index)
                     first.setdefault(item.casefold(), step.index)
@@ -158,8 +162,7 @@ class SaidBefore:
                 return True
         return False
 
-    def quotes(self, sentence: str) -> bool:
-        """True for a sentence, or its beginning, that a step says; its speaker may be named before it."""
+    def _quotes(self, sentence: str) -> bool:
         for text in (sentence, _SPEAKER.sub("", sentence)):
             start = text.rstrip(" .…")[:_QUOTED_CHARS]
             place = bisect_left(self._sentences, start)
@@ -258,7 +261,9 @@ class OwnWords:
         """The sentences that results do not hold and that stand in more than one of them, or in a message of the strategy; most frequent first."""
         counts: Counter[str] = Counter()
         for own in self.texts:
-            counts.update({sentence for sentence in sentences(own.text) if not self._quoted(sentence, own)})
+            counts.update(
+                {sentence for sentence in sentences(own.text, self._texts) if not self._quoted(sentence, own)}
+            )
         constant = [(count, text) for text, count in counts.items() if count > 1 or len(self.texts) == 1]
         constant.sort(key=lambda item: (-item[0], item[1]))
         return tuple((text[:_CHARS], count) for count, text in constant)
@@ -267,7 +272,7 @@ class OwnWords:
         """True for a sentence of the message that stood there before; in a message that the strategy wrote, of any step, its speaker named or not."""
         if own.result is not None or own.was:
             return sentence in own.was
-        return self._said.quotes(sentence)
+        return self._said.quoted[sentence]
 
     @cached_property
     def invented(self) -> tuple[Invented, ...]:
@@ -280,7 +285,7 @@ class OwnWords:
         before = own.prompt if own.result is None else own.result.index + 1
         key = own.message.step, own.text, before
         if key not in self._said.invented:
-            plain = iso_dates(
+            plain = self._said.iso_dates(
                 self._texts.plain(next(iter(self._said.texts_of(own.message)), "") if own.result else own.text)
             )
             new, count = self._new(plain, own, before)
@@ -303,7 +308,8 @@ class OwnWords:
             for fact, kind in facts.items()
             if first.get(fact, math.inf) >= before and self._said.since(fact, kind) >= before
         ]
-        spots = _spots(plain, own) if any(map(is_number, new)) else {}
+        numbers = set(filter(is_number, new))
+        spots = self._spots(plain, own, numbers) if numbers else {}
         return [fact for fact in new if not self._harmless(fact, facts[fact], plain, own, spots)], len(facts)
 
     def _harmless(
@@ -346,6 +352,22 @@ class OwnWords:
         named = kind in ("name", "quoted", "path")
         return named and at >= 0 and (bool(_LABELS.match(behind)) or before[-1:] in tuple("</[_"))
 
+    def _spots(self, plain: str, own: OwnText, wanted: set[str]) -> dict[str, list[tuple[int, int] | None]]:
+        """The places of some numbers in a text; None for one that is a hash, or the number of the line of the result that it stands before."""
+        found: dict[str, list[tuple[int, int] | None]] = {}
+        there = [] if own.result is None else self._said.iso_dates(own.result.text).splitlines()
+        begins = 0
+        for line in plain.split("\n"):
+            for value, span in self._texts.kept[_numbers_of](line):
+                if value in wanted:
+                    found.setdefault(value, []).append(span and (begins + span[0], begins + span[1]))
+            if there and (match := _LINE.match(line)) and (value := number_value(match[1])) in wanted:
+                near = there[max(0, int(match[1]) - 1) : int(match[1]) + 1]  # counted from 1 or from 0
+                if _start(match[2] or "") in map(_start, near):
+                    found.setdefault(value, []).append(None)
+            begins += len(line) + 1
+        return found
+
     def _figured(self, value: float, result: ToolResult) -> bool:
         numbers = self._texts.numbers(result.text)
         if len(numbers) < 5_000 and any(explained(f"{value:g}", number) for number in numbers):
@@ -356,19 +378,10 @@ class OwnWords:
         )
 
 
-def _spots(plain: str, own: OwnText) -> dict[str, list[tuple[int, int] | None]]:
-    """The places of each number of a text; None for one that is a hash, or the number of the line of the result that it stands before."""
-    found: dict[str, list[tuple[int, int] | None]] = {}
-    for match in _HASH.finditer(plain):
-        found.setdefault(number_value(match.group()), []).append(None)
-    lines = [] if own.result is None else iso_dates(own.result.text).splitlines()
-    for match in _LINE.finditer(plain) if lines else ():
-        near = lines[max(0, int(match[1]) - 1) : int(match[1]) + 1]  # counted from 1 or from 0
-        if _start(match[2] or "") in map(_start, near):
-            found.setdefault(number_value(match[1]), []).append(None)
-    for match in _NUMBER.finditer(plain):
-        found.setdefault(number_value(match.group()), []).append(match.span())
-    return found
+def _numbers_of(line: str) -> list[tuple[str, tuple[int, int] | None]]:
+    """The numbers of a line with their places, None for one that is a hash."""
+    found: list[tuple[str, tuple[int, int] | None]] = [(number_value(text), None) for text in _HASH.findall(line)]
+    return found + [(number_value(match.group()), match.span()) for match in _NUMBER.finditer(line)]
 
 
 def _start(line: str) -> str:

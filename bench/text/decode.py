@@ -281,7 +281,9 @@ def resolved(text: str) -> str:
     ('x × y', 'C:\\new')
     """
     while "\\" in text:
-        lines = [line if _OWN_BACKSLASHES.search(line) else unescape(line) for line in text.split("\n")]
+        lines = (
+            line if "\\" not in line or _OWN_BACKSLASHES.search(line) else unescape(line) for line in text.split("\n")
+        )
         text, before = "\n".join(lines), text
         if text == before:
             break

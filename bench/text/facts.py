@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from functools import lru_cache
 
 FACTS_VERSION = "2"
 """Version of the pattern below; part of every signature, because it changes every recall."""
@@ -202,6 +203,7 @@ _OPENERS = frozenset(_OPENING.split())
 # ---------------------------------------------------------------- numbers
 
 
+@lru_cache(1 << 14)
 def number_value(text: str) -> str:
     """Return the number of a text in one spelling: no separators, no sign, no trailing zeros.
 

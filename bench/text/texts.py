@@ -57,6 +57,9 @@ class Texts:
         self.words = Remembered(lambda text: words_of(plain(text)))
         """The runs of word characters of a text, decoded first."""
 
+        self.kept: Remembered[Remembered[Any]] = Remembered(Remembered)
+        """By function its findings in texts, of whoever asks."""
+
         self.numbers_of_line = of_line = Remembered(_numbers)
         """The numbers of a plain line by value."""
 

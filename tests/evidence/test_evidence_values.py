@@ -13,7 +13,7 @@ from handmade import opened, result, run_of
 
 import bench
 from bench.evidence.of_trace import TraceEvidence
-from bench.evidence.own_words import OwnText, OwnWords, _spots
+from bench.evidence.own_words import OwnText, OwnWords
 from bench.model import ContextReset, Message
 
 MUTABLE = {"_Told", "_Parts", "_CauseFound", "_Sides", "ScenarioTraces"}
@@ -59,10 +59,12 @@ def test_figures_that_can_be_worked_out_of_a_result_and_beginnings_of_what_it_sa
 
 
 def test_a_number_that_only_counts_the_lines_of_a_result_is_none_of_its_own() -> None:
-    own = OwnText(Message(role="user", kind="made", text=""), "", 0, "", result("alpha beta\ngamma", index=2))
-    assert [_spots(f"{number}: alpha beta", own)[str(number)] for number in (0, 1, 2)] == [
-        [None, (0, 1)],
-        [None, (0, 1)],
+    trace = opened([result("alpha beta\ngamma", index=2)])
+    own = OwnText(Message(role="user", kind="made", text=""), "", 0, "", trace.results[0])
+    words = OwnWords(run_of(trace, "keep_all"), TraceEvidence(trace).said_before)
+    assert [words._spots(f"{number}: alpha beta", own, {f"{number}"})[f"{number}"] for number in (0, 1, 2)] == [
+        [(0, 1), None],
+        [(0, 1), None],
         [(0, 1)],
     ]
 
@@ -76,4 +78,4 @@ def test_a_number_that_counts_what_is_there_or_left_out_is_harmless(text: str, n
     trace = opened([result("alpha beta gamma", index=2)])
     own = OwnText(Message(role="user", kind="made", text=text), text, 3, "", trace.results[0])
     words = OwnWords(run_of(trace, "keep_all"), TraceEvidence(trace).said_before)
-    assert words._harmless(number, "number", text, own, _spots(text, own)) is harmless
+    assert words._harmless(number, "number", text, own, words._spots(text, own, {number})) is harmless
