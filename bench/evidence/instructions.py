@@ -33,7 +33,7 @@ _RULES = re.compile(
     r"\b(?:never|not|don['’]t|cannot|can['’]t|no|nothing|without|avoid|refuse|forbidden|prohibited|only|must|always|should|first|required?)\b",
     re.IGNORECASE,
 )
-_RULING = re.compile(r"(?<=[.!?;])\s+|\n")
+_RULING = re.compile(r"(?<=[.!?;])\s+")
 _MODAL = stems("never always must only not dont don do please should may can make sure under circumstances")
 
 
@@ -88,9 +88,9 @@ class Instructions:
             lambda text: frozenset(word.lower() for word in texts.words(text) if len(word) >= _WORD_CHARS)
         )
         self._wanted = Remembered(lambda rule: stems(rule) - _MODAL - FUNCTION_WORDS)
-        ruling = Remembered(lambda sentence: stems(sentence) if _RULES.search(sentence) else None)
+        ruling = Remembered(_rulings_of)
         self._rulings: Remembered[list[frozenset[str]]] = Remembered(
-            lambda text: list(filter(None, map(ruling, _RULING.split(text))))
+            lambda text: [found for line in dict.fromkeys(text.split("\n")) for found in ruling(line)]
         )
         """The stems of each sentence of a text that rules something; summaries repeat sentences."""
 
@@ -154,3 +154,8 @@ class Instructions:
             return True
         wanted = self._wanted(rule)
         return bool(wanted) and any(len(wanted & there) >= RULE_KEPT * len(wanted) for there in self._rulings(text))
+
+
+def _rulings_of(line: str) -> list[frozenset[str]]:
+    sentences = _RULING.split(line) if _RULES.search(line) else ()
+    return [words for sentence in sentences if _RULES.search(sentence) and (words := stems(sentence))]

@@ -46,7 +46,7 @@ class PromptEvidence:
             for held in results:
                 gone = set(held.gone)
                 of_kinds = kinds[held.result.index].items() if gone else ()
-                of_place.append((held, {kind: [fact for fact in facts if fact in gone] for kind, facts in of_kinds}))
+                of_place.append((held, {kind: list(filter(gone.__contains__, facts)) for kind, facts in of_kinds}))
         return found
 
     @cached_property
@@ -74,9 +74,9 @@ def same_prompts(run: Run) -> Hashable:
     )
 
 
-def prompts_sent(run: Run) -> Hashable:
-    """The key of what the model was shown: the same for two runs whose prompts say the same, call by call."""
-    texts = {key: (message.role, message.text) for key, message in run.messages.items()}
+def prompts_sent(run: Run, of_text: Callable[[str], str] = str) -> Hashable:
+    """The key of what the model was shown: the same for two runs whose prompts say the same, call by call. `of_text` may shorten a text."""
+    texts = {key: (message.role, of_text(message.text)) for key, message in run.messages.items()}
     return tuple(
         (
             prompt.thread,

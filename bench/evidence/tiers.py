@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import filterfalse
 from typing import NamedTuple
 
 from ..model import Compaction, Prompt, Run, ToolResult, grouped
@@ -108,7 +109,7 @@ def _result_held(of_trace: TraceEvidence, result: ToolResult, held: PromptHeld) 
     if held.whole(result):
         return ResultHeld(result, True)
     texts, items = tuple(held.texts_of(result.index)), held.items()
-    gone = tuple([fact for fact in of_trace.texts.facts(result.text) if fact not in items])
+    gone = tuple(filterfalse(items.__contains__, of_trace.texts.facts(result.text)))
     return ResultHeld(result, False, gone, texts, () if texts else tuple(held.texts_of(None)))
 
 
@@ -149,27 +150,20 @@ class Survivors:
     def at(self, prompt: Prompt, held: PromptHeld) -> Compaction:
         """The compaction that a prompt is."""
         items, told, lost = held.items(), self._told, self._lost
-        for fact in (held.touched or set()) & told.keys():
-            if fact not in items:
-                if fact not in lost:
-                    lost.add(fact)
-                    self._gone += told[fact]
-            elif fact in lost:
-                lost.remove(fact)
-                self._gone -= told[fact]
+        touched = set(filter(told.__contains__, held.touched or ()))
+        gone = set(filterfalse(items.__contains__, touched))
+        back = (touched - gone) & lost
+        self._gone += sum(map(told.__getitem__, gone - lost)) - sum(map(told.__getitem__, back))
+        lost |= gone
+        lost -= back
         held.touched = set()
         while self._next is not None and self._next[0] < prompt.step:
             facts = self._next[1]
             self._total += len(facts)
             told.update(facts)
-            for fact in facts:
-                if fact in items:  # of the lost ones none is held: they were seen to above
-                    continue
-                if fact in lost:
-                    self._gone += 1
-                else:
-                    lost.add(fact)
-                    self._gone += facts[fact]
+            gone = set(filterfalse(items.__contains__, facts))  # of the lost ones none is held: they were seen to above
+            self._gone += len(gone & lost) + sum(map(facts.__getitem__, gone - lost))
+            lost |= gone
             self._next = next(self._results, None)
         return Compaction(prompt.step, self._total - self._gone, self._total)
 
@@ -250,9 +244,10 @@ class Handles:
     def tiered(self, held: ResultHeld, place: str) -> Tiered:
         """The facts of a result that are gone at a place, by tier."""
         shown = self.of_results[place].get(held.result.index, _NONE)
-        behind = {fact for fact in held.gone if self.holding(fact, shown)}
-        lost = tuple(fact for fact in held.gone if fact not in behind)
-        return Tiered(held, tuple(fact for fact in held.gone if fact in behind), lost)
+        behind = {fact for fact in held.gone if self.holding(fact, shown)} if shown else _NONE
+        return Tiered(
+            held, tuple(filter(behind.__contains__, held.gone)), tuple(filterfalse(behind.__contains__, held.gone))
+        )
 
     def missing(self, wanted: Dependency) -> Missing:
         """A dependency that its turn's prompt did not hold, with what gives it."""

@@ -29,7 +29,7 @@ def loops(evidence: RunEvidence) -> list[Sample]:
     >>> loops(example())
     []
     """
-    known = _novelty(evidence.trace)
+    known = _novelty(evidence.trace) if evidence.run.decisions else []
     taken: dict[str, list[tuple[int, tuple[object, ...]]]] = {}
     for decision in evidence.run.decisions:
         where = (decision.route, bisect_right(known, decision.step))

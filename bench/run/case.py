@@ -30,6 +30,7 @@ from ..replayer.sending import SentRun, packed, there, unpacked, written
 from ..replayer.stability import unstable_at
 from ..strategies import Strategy, has_writer, parse_strategy, with_empty_writer
 from ..strategies.loading import Ready, made
+from ..text.texts import Remembered
 from .cache import CaseCache, identity, key_of
 
 RECORDED = "recorded"
@@ -193,6 +194,7 @@ class _OneCase:
         self.replayer = Replayer(self.of_trace, calibrate=measuring.calibrate)
         self.oracle = OracleCosts(self.replayer)
         self.shared: dict[Any, PromptEvidence] = {}
+        self.hashed = Remembered(_sha256)
 
     def made(self) -> MeasuredCase:
         """The case. Its parts are kept."""
@@ -215,7 +217,7 @@ class _OneCase:
         )
         case = msgspec.structs.replace(
             case,
-            questions_sha256=hashlib.sha256(compact_json(self.labels).encode()).hexdigest() if self.labels else "",
+            questions_sha256=_sha256(compact_json(self.labels)) if self.labels else "",
             rows=tuple(
                 case_row(item.info, found.run, parts[name].samples[item.name])
                 for name, found in evidence.items()
@@ -251,13 +253,13 @@ class _OneCase:
         )
         calls = tuple(calls_of_run(found))
         shown = run_shown(found, calls, samples, measuring.budgets)
-        sent = "" if found.run.failure else repr(prompts_sent(found.run))
+        sent = "" if found.run.failure else repr(prompts_sent(found.run, self.hashed))
         part = StrategyPart(
             run=packed(found.run, self.replayer, untouched="store" not in strategy.plugins),
             samples=samples,
             calls=calls,
             shown=msgspec.structs.replace(shown, unstable_at=done.unstable_at, seconds=seconds),
-            sent_sha256=hashlib.sha256(sent.encode("utf-8", "surrogatepass")).hexdigest(),
+            sent_sha256=_sha256(sent),
             touched=done.touched,
         )
         if kept and not is_doubtful(part.shown):
@@ -273,6 +275,10 @@ class _OneCase:
             if kept:
                 kept.put(key, shown)
         return msgspec.structs.replace(shown, sha256=self.sha256, our_usd=our_usd)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def about(trace: Trace, measuring: Measuring, labels: Mapping[str, Any] | None) -> Any:

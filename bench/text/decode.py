@@ -25,6 +25,10 @@ _COMMON_ESCAPES = (
     ('\\"', '"'),
     ("\\t", "\t"),
     ("\\'", "'"),
+    ("\\u0027", "'"),  # this and the next as JSON that is safe in a page of HTML writes them
+    ("\\u003c", "<"),
+    ("\\u003e", ">"),
+    ("\\u0026", "&"),
 )  # replaced without a pattern, which takes ten times as long
 SCALARS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None, "NaN": float("nan"),
           "nan": float("nan"), "Infinity": float("inf"), "inf": float("inf"), "-Infinity": float("-inf"), "-inf": float("-inf")}  # fmt: skip

@@ -26,10 +26,13 @@ _SCALES = (100, 1000, 10**6, 10**9, 10**12, 1024, 1024**2, 1024**3)
 _MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec"
 _MONTH_NAMES = tuple(map("".join, zip(*[iter(_MONTHS)] * 3, strict=True)))
 _MONTH, _YEAR = r"[A-Za-z]{3,9})\.?", r"(?P<year>(?:19|20)\d\d)(?!\d)"
-_SPACE_YEAR = re.compile(rf"\s{_YEAR}")
+_SPACE_YEAR = re.compile(
+    r"(?:19|20)(?<=[A-Za-z\d.,]\s..)\d\d(?!\d)"
+)  # begins with two digits, so that all others are passed quickly
 _DAY_MONTH = re.compile(rf"(?<!\w)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s(?P<month>{_MONTH},?\s{_YEAR}")
 _MONTH_DAY = re.compile(rf"(?<!\w)(?P<month>{_MONTH}\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s{_YEAR}")
 _TIME = re.compile(r"((?:19|20)(?<!\d\d\d)\d\d)-?(\d\d)-?(\d\d)[Tt ](\d\d):?(\d\d):?(\d\d)(?!\d)([Zz]\b)?")
+_DATED = re.compile(r"(?:19|20)(?:(?<=[A-Za-z\d.,]\s..)\d\d(?!\d)|\d\d-?\d\d-?\d\d[Tt ]\d\d)")
 _MULTIPLES = {"%", "k", "‰", "bn", "mio"}
 _SIGN = re.compile(r"[<>≤≥≠$€£¥]")
 _COMPARES = {"<", ">", "≤", "≥", "≠"}
@@ -74,6 +77,8 @@ def iso_dates(text: str) -> str:
     >>> iso_dates("25 May 2024, May 3, 2024; 20240503T084643 and 2024-05-03 08:46:43Z")
     '2024-05-25, 2024-05-03; 2024-05-03T08:46:43 and 2024-05-03T08:46:43+00:00'
     """
+    if not _DATED.search(text):
+        return text
     if _SPACE_YEAR.search(text) and (small := text.casefold()) and any(month in small for month in _MONTH_NAMES):
         for dates in (_DAY_MONTH, _MONTH_DAY):
             text = dates.sub(lambda match: _iso(match["year"], match["month"], match["day"], match.group()), text)

@@ -15,7 +15,7 @@ number, however it is written.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from functools import lru_cache
 
@@ -84,28 +84,26 @@ def find_facts(text: str) -> list[tuple[str, str]]:
     >>> find_facts("ValueError: no rows left")
     [('name', 'ValueError'), ('error', 'no rows left')]
     """
-    return [found for line in text.split("\n") for found in facts_of_line(line, scan, ())]
+    return [found for line in text.split("\n") for found in facts_of_line(line, ())]
 
 
-def facts_of_line(line: str, scanned: Callable[[str], Found], lower: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield the facts of one line. `scanned` gives those of a word, as `scan` does; `lower` are words that stand in small letters elsewhere:
-    such a word is no name because it is capitalised here.
-    """
+def facts_of_line(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the facts of one line. `lower` are words that stand in small letters elsewhere: such a word is no name because it is capitalised here."""
     error = _ERROR.match(line) if ":" in line else None
     if error is None:
-        yield from _facts_in(line, scanned, lower)
+        yield from _facts_in(line, lower)
         return
-    yield from _facts_in(line[: error.start("error")], scanned, lower)
+    yield from _facts_in(line[: error.start("error")], lower)
     message = error.group("error").strip().rstrip(_TRAILING)
     if _RUN.search(message):
         yield "error", message
-    yield from _facts_in(line[error.end() :], scanned, lower)
+    yield from _facts_in(line[error.end() :], lower)
 
 
-def _facts_in(line: str, scanned: Callable[[str], Found], lower: Collection[str]) -> Iterator[tuple[str, str]]:
+def _facts_in(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
     """The facts of a line but for an error message. Only a quoted string reaches over white space, so that without a quote each word stands alone."""
     for piece in (line,) if '"' in line or "'" in line else line.split():
-        yield from scanned(piece)
+        yield from _scan(piece)
     if _UPPER.search(line):
         yield from _named(line, lower)
 
@@ -113,14 +111,15 @@ def _facts_in(line: str, scanned: Callable[[str], Found], lower: Collection[str]
 _UPPER = re.compile(r"[A-Z][A-Za-zà-ÿ]")
 
 
-def scan(text: str) -> Found:
+@lru_cache(1 << 14)
+def _scan(text: str) -> Found:
     """The facts of a word, or of a line with quotes in it."""
     found: list[tuple[str, str]] = []
     for match in _PATTERN.finditer(text):
         kind = match.lastgroup or ""
         fact = match.group(kind).strip().rstrip(_TRAILING)
         if kind in ("quoted", "quoted1"):
-            inner = scan(fact) if _FINE.search(fact) else ()
+            inner = _scan(fact) if _FINE.search(fact) else ()
             found.extend(inner or _quoted(fact))
         elif kind == "number":
             found.extend(_number(fact))

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from ..model import grouped
 from .decode import decoded, holds_escapes, unescape
-from .facts import anchor, facts_of_line, flat, is_number, numbers_in, occurs, scan, words_of
+from .facts import anchor, facts_of_line, flat, is_number, numbers_in, occurs, words_of
 from .search import Strings
 
 _Found = TypeVar("_Found")
@@ -107,14 +107,14 @@ def _numbers(line: str) -> frozenset[str]:
 
 
 def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str], dict[str, str]]:
-    scanned = Remembered(scan)
-    facts_of = Remembered(lambda line: tuple(facts_of_line(line, scanned, lower)))
+    facts_of = Remembered(lambda line: tuple((fact, kind) for kind, fact in facts_of_line(line, lower)))
 
     def find(text: str) -> dict[str, str]:
-        distinct: dict[str, str] = {}
-        for line in plain(text).split("\n"):
-            for kind, fact in facts_of(line):
-                distinct.setdefault(fact, kind)
+        found: list[tuple[str, str]] = list(
+            itertools.chain.from_iterable(map(facts_of, dict.fromkeys(plain(text).split("\n"))))
+        )
+        distinct = dict(found)
+        distinct.update(reversed(found))  # the first kind counts
         return distinct
 
     return find

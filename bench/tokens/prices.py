@@ -35,13 +35,19 @@ class UnitPrices:
 
     def parts(self, prompt_tokens: int, cached: int, written: int, output_tokens: int) -> tuple[float, ...]:
         """Millionths of a dollar of one call: what is new in its prompt, what was read from the cache, what was put into it, and its answer."""
-        plain, size = prompt_tokens - cached - written, prompt_tokens
-        return (
-            plain * _at(self._input, size),
-            cached * _at(self._cached_read or self._input, size),
-            written * _at(self._cache_write or self._input, size),
-            output_tokens * _at(self._output, size),
-        )
+        fresh, read, write, answer = self._flat or self._rates(prompt_tokens)
+        plain = prompt_tokens - cached - written
+        return plain * fresh, cached * read, written * write, output_tokens * answer
+
+    def _rates(self, size: int) -> tuple[float, ...]:
+        read, write = self._cached_read or self._input, self._cache_write or self._input
+        return tuple(_at(price, size) for price in (self._input, read, write, self._output))
+
+    @functools.cached_property
+    def _flat(self) -> tuple[float, ...] | None:
+        """The rates of a model whose prices are the same at every size of prompt."""
+        prices = self._input, self._output, self._cached_read, self._cache_write
+        return None if any(hasattr(price, "tiers") for price in prices) else self._rates(0)
 
 
 def _at(price: Any, prompt_tokens: int) -> float:
