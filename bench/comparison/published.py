@@ -95,8 +95,8 @@ def nearest(spec: str) -> Experiment | None:
 
 def _rules(spec: str) -> Iterator[tuple[Rule, int]]:
     for part in split_top(spec, "+"):
-        slot, _, written = part.partition("=")
-        if slot != "compactor" or not written:
+        _, slot, written = part.partition("compactor=")
+        if not slot:
             continue
         parsed = parse_spec(written)
         if parsed.target in RULES:

@@ -137,7 +137,11 @@ class _Fields:
 
 
 def _is_prose(text: str) -> bool:
-    """True if a value is a text and no field."""
+    """True if a value is a text and no field.
+
+    >>> [_is_prose(text) for text in ("rows of the wall that we saw", "wall W1 L2 B3 C4 D5 E6", "one of the four walls", "a\\nb")]
+    [True, False, False, True]
+    """
     words = text.split()
     return (
         len(text) > _FIELD_CHARS

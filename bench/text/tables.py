@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from .decode import SCALARS, NothingParsed, parse_json
@@ -118,9 +119,10 @@ def _table_at(lines: Sequence[str], start: int, looked_for: _Looked) -> _Found |
     if "|" in header:
         return _take(lines, start, _bars(header), names, lambda line: _bars(line) if "|" in line else None)
     for delimiter in ("\t", ";", ","):
-        columns = _fields(header, delimiter)
-        if delimiter in header and _known(columns, names):
-            return _take(lines, start, columns, names, lambda line, mark=delimiter: _fields(line, mark))  # type: ignore[misc]
+        if delimiter in header:
+            read = partial(_fields, delimiter=delimiter)
+            if (found := _take(lines, start, read(header), names, read)) is not None:
+                return found
     return _aligned(lines, start, looked_for)
 
 
