@@ -49,7 +49,7 @@ def shared_cases(comparison: Comparison, accepted: Iterable[str]) -> SharedCases
     ours, known = set(comparison.case_ids), set(accepted) - {""}
     now = comparison.signature
     then = comparison.against.baseline.signature if comparison.against.baseline is not None else now
-    other = [(case, what) for case in sorted(ours & known) if (what := _what_differs(now, then, case))]
+    other = [(case, what) for case in sorted(ours & known) if (what := then.case_differs(now, case))]
     lost, unknown = sorted(known - ours), sorted(ours - known)
     removed = [case for case in unknown if comparison.against.baseline is not None and case in then.traces]
     new = [case for case in unknown if case not in removed]
@@ -66,14 +66,6 @@ def shared_cases(comparison: Comparison, accepted: Iterable[str]) -> SharedCases
         renamed=tuple(renamed),
         other=tuple(other),
     )
-
-
-def _what_differs(now: Signature, then: Signature, case: str) -> str | None:
-    if case in then.traces and now.traces.get(case) != then.traces[case]:
-        return "is another recording under the same name"
-    if now.questions.get(case) != then.questions.get(case):
-        return "is asked other questions (labels or probes)"
-    return None
 
 
 # ---------------------------------------------------------------- what no longer compares
@@ -101,30 +93,25 @@ def stale_reasons(stale: Mapping[str, str]) -> list[str]:
 
 
 def _why_stale(now: Signature, before: Signature, info: MetricInfo) -> str | None:
-    if now.facts_version != before.facts_version:
-        return _differs("the pattern of facts", now.facts_version, before.facts_version)
     version = before.metrics.get(info.family, 1)  # what was accepted before families had versions
-    if version != info.version:
-        return _differs(f"how {info.family or info.name} is counted", f"version {info.version}", f"version {version}")
+    settings = [
+        ("the pattern of facts", now.facts_version, before.facts_version),
+        (f"how {info.family or info.name} is counted", f"version {info.version}", f"version {version}"),
+    ]
     if info.unit in COUNTED:
-        encodings = _encodings(now, before)
-        if encodings is not None:
-            return _differs("the token encoding", *encodings)
-        if now.calibration != before.calibration:
-            return _differs("how counts of tokens are fitted", now.calibration, before.calibration)
-        if now.model != before.model:
-            return _differs("the model of traces that name none", now.model, before.model)
-    if info.unit == "usd" and now.prices_date != before.prices_date:
-        return _differs("the table of prices", now.prices_date, before.prices_date)
-    return None
+        settings += [
+            ("the token encoding", *_encodings(now, before)),
+            ("how counts of tokens are fitted", now.calibration, before.calibration),
+            ("the model of traces that name none", now.model, before.model),
+        ]
+    if info.unit == "usd":
+        settings.append(("the table of prices", now.prices_date, before.prices_date))
+    changed = ((what, then or "not said", ours or "not said") for what, ours, then in settings if ours != then)
+    return next((f"{what} changed ({then} then, {ours} now)" for what, then, ours in changed), None)
 
 
-def _differs(what: str, now: str, then: str) -> str:
-    return f"{what} changed ({then or 'not said'} then, {now or 'not said'} now)"
-
-
-def _encodings(now: Signature, then: Signature) -> tuple[str, str] | None:
-    """The encodings of now and then, where a case that both have was counted otherwise."""
+def _encodings(now: Signature, then: Signature) -> tuple[str, str]:
+    """The encodings of now and then, those of a case that was counted otherwise; the same twice where none was."""
     both = now.case_encodings.keys() & then.case_encodings.keys()
     for case in sorted(both):
         ours, theirs = now.case_encodings[case], then.case_encodings[case]
@@ -132,7 +119,7 @@ def _encodings(now: Signature, then: Signature) -> tuple[str, str] | None:
             return f"{', '.join(ours)} for {case}", ", ".join(theirs)
     if not both and now.traces.keys() == then.traces.keys() and now.encodings != then.encodings:
         return ", ".join(now.encodings), ", ".join(then.encodings)
-    return None
+    return "", ""
 
 
 # ---------------------------------------------------------------- from rows, and on disk
@@ -180,15 +167,7 @@ def _accepted(
     low, high = ends or (None, None)
     reason = NOTHING if value is None else None
     return Row(
-        strategy=strategy,
-        metric=metric,
-        case=case or None,
-        value=value,
-        unit="",
-        n=n,
-        reason=reason,
-        low=low,
-        high=high,
+        strategy=strategy, metric=metric, case=case or None, value=value, unit="", n=n, reason=reason, low=low, high=high
     )
 
 

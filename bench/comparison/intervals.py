@@ -309,7 +309,5 @@ def require_comparable(ours: Signature, theirs: Signature) -> None:
     for _, word, mine, other in ours.differences(theirs):
         raise ResultsError(f"not comparable: {word} differs ({mine} against {other})")
     for case in sorted(ours.traces.keys() & theirs.traces.keys()):
-        if ours.traces[case] != theirs.traces[case]:
-            raise ResultsError(f"not comparable: case {case} is another recording under the same name")
-        if ours.questions.get(case) != theirs.questions.get(case):
-            raise ResultsError(f"not comparable: case {case} is asked other questions (labels or probes)")
+        if what := ours.case_differs(theirs, case):
+            raise ResultsError(f"not comparable: case {case} {what}")

@@ -366,14 +366,14 @@ def loosened(now: Sequence[GateRule], then: Sequence[GateRule], strategies: Sequ
 
 def _no_looser(key: str, now: Any, then: Any) -> bool:
     """True if a limit is the same, or on the strict side by its name (`max…`, `min…`)."""
-    one, other = _number(now), _number(then)
+    one, other = number_of(now), number_of(then)
     if now == then or one is None or other is None or one[1] != other[1]:
         return bool(now == then)
     return (key.startswith("max") and one[0] <= other[0]) or (key.startswith("min") and one[0] >= other[0])
 
 
-def _number(limit: Any) -> tuple[float, bool] | None:
-    """A limit as a number, and True where it is a share; None for anything else."""
+def number_of(limit: Any) -> tuple[float, bool] | None:
+    """A limit as a number, and True where it is written in percent; None for anything else."""
     if isinstance(limit, int | float):
         return float(limit), False
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -34,24 +35,21 @@ def case_row(info: MetricInfo, run: Run, samples: Sequence[Sample]) -> Row:
     """One metric of one run as a row: the samples added up as the metric declares, or None with the reason."""
     reason = failure_reason(run)
     value, n = (None, 0.0) if reason else aggregate(info, samples)
-    if value is None and reason is None:
-        reason = next((sample.reason for sample in samples if sample.numerator is None and sample.reason), NOTHING)
     bounded = [item for item in samples if item.upper_bound or item.least is not None or item.most is not None]
-    low, high = (None, None) if value is None or not bounded else bounds(info, samples)
-    partly = sum(sample.numerator is None for sample in samples) if value is not None else 0
-    return Row(
-        strategy=run.strategy,
-        metric=info.name,
-        case=run.trace_id,
-        value=value,
-        unit=info.unit,
-        n=n,
-        reason=reason,
-        low=low,
-        high=high,
-        partly=partly,
-        marks=_marks(info, run, bounded, f"{partly} of {len(samples)} not measured" if partly else ""),
-    )
+    if value is None:
+        reason = reason or next((item.reason for item in samples if item.numerator is None and item.reason), NOTHING)
+        return row_of(info, run.strategy, run.trace_id, reason=reason, marks=_marks(info, run, bounded))
+    low, high = bounds(info, samples) if bounded else (None, None)
+    partly = sum(sample.numerator is None for sample in samples)
+    marks = (*_marks(info, run, bounded), *([f"{partly} of {len(samples)} not measured"] if partly else []))
+    return row_of(info, run.strategy, run.trace_id, value, n, low=low, high=high, partly=partly, marks=marks)
+
+
+def row_of(
+    info: MetricInfo, strategy: str, case: str | None, value: float | None = None, n: float = 0.0, **more: Any
+) -> Row:
+    """A row of a metric; with nothing but a `reason` that of a case that could not be measured at all."""
+    return Row(strategy=strategy, metric=info.name, case=case, value=value, unit=info.unit, n=n, **more)
 
 
 def aggregate(info: MetricInfo, samples: Sequence[Sample]) -> tuple[float | None, float]:
@@ -89,7 +87,7 @@ def bounds(info: MetricInfo, samples: Sequence[Sample]) -> tuple[float | None, f
     return low, high
 
 
-def _marks(info: MetricInfo, run: Run, bounded: Sequence[Sample], partly: str) -> tuple[str, ...]:
+def _marks(info: MetricInfo, run: Run, bounded: Sequence[Sample]) -> tuple[str, ...]:
     marks = []
     if run.encoding_assumed and info.unit in ("tokens", "usd"):
         marks.append(f"tokens counted with {run.encoding}: the model's own encoding is not known")
@@ -97,8 +95,6 @@ def _marks(info: MetricInfo, run: Run, bounded: Sequence[Sample], partly: str) -
         marks.append("upper bound: some values were looked for as whole tokens")
     if any(sample.high != sample.numerator for sample in bounded):
         marks.append("lower bound: some values can only be higher")
-    if partly:
-        marks.append(partly)
     return tuple(marks)
 
 
@@ -108,31 +104,19 @@ def summary_row(info: MetricInfo, strategy: str, rows: Sequence[Row]) -> Row:
     """
     missing = [row for row in rows if row.value is None and row.reason != NOTHING]
     measured = [row for row in rows if row.value is not None]
-    value: float | None = None
-    low = high = None
-    n = 0.0
-    reason: str | None = NOTHING
-    if missing:
-        reason = f"{len(missing)} of {len(rows)} cases not measured: {missing[0].case}: {missing[0].reason}"
-    elif measured:
-        value = combine(info, [(row.value or 0.0, row.n) for row in measured])
-        n, reason = sum(row.n for row in measured), None
-        if any(row.low is not None or row.high is not None for row in measured):
-            low = combine(info, [(row.least or 0.0, row.n) for row in measured])
-            high = combine(info, [(row.most or 0.0, row.n) for row in measured])
-    return Row(
-        strategy=strategy,
-        metric=info.name,
-        case=None,
-        value=value,
-        unit=info.unit,
-        n=n,
-        reason=reason,
-        low=low,
-        high=high,
-        partly=0 if value is None else sum(row.partly for row in measured),
-        marks=tuple(dict.fromkeys(mark for row in rows for mark in row.marks)),
-    )
+    marks = tuple(dict.fromkeys(mark for row in rows for mark in row.marks))
+    if missing or not measured:
+        why = [f"{len(missing)} of {len(rows)} cases not measured: {row.case}: {row.reason}" for row in missing[:1]]
+        return row_of(info, strategy, None, reason=why[0] if why else NOTHING, marks=marks)
+
+    def over_all(end: str) -> float | None:
+        return combine(info, [(getattr(row, end) or 0.0, row.n) for row in measured])
+
+    bounded = any(row.low is not None or row.high is not None for row in measured)
+    low, high = (over_all("least"), over_all("most")) if bounded else (None, None)
+    value, n = over_all("value"), sum(row.n for row in measured)
+    partly = 0 if value is None else sum(row.partly for row in measured)
+    return row_of(info, strategy, None, value, n, low=low, high=high, partly=partly, marks=marks)
 
 
 def combine(info: MetricInfo, values: Sequence[tuple[float, float]]) -> float | None:
@@ -145,11 +129,6 @@ def combine(info: MetricInfo, values: Sequence[tuple[float, float]]) -> float | 
         return math.fsum(value for value, _ in values)
     total = math.fsum(n for _, n in values)
     return math.fsum(value * n for value, n in values) / total if total else None
-
-
-def failed_row(info: MetricInfo, strategy: str, case: str, reason: str) -> Row:
-    """The row of a metric on a case that could not be measured at all."""
-    return Row(strategy=strategy, metric=info.name, case=case, value=None, unit=info.unit, n=0.0, reason=reason)
 
 
 def ordered(cases: Sequence[Case], strategies: Sequence[str], infos: Sequence[MetricInfo]) -> tuple[Row, ...]:

@@ -66,6 +66,13 @@ class Signature(Value, frozen=True, kw_only=True):
             if self.metrics[family] != other.metrics[family]:
                 yield "metrics", f"version of {family}", str(self.metrics[family]), str(other.metrics[family])
 
+    def case_differs(self, other: Signature, case: str) -> str | None:
+        """The difference of another signature in one case, as a clause; None for none, or a case that is not here."""
+        if case in self.traces and other.traces.get(case) != self.traces[case]:
+            return "is another recording under the same name"
+        asked_otherwise = self.questions.get(case) != other.questions.get(case)
+        return "is asked other questions (labels or probes)" if asked_otherwise else None
+
 
 def _said(value: Any) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)

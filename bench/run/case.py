@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from ..comparison.rows import case_row, failed_row
+from ..comparison.rows import case_row, row_of
 from ..evidence.case import case_of
 from ..evidence.of_run import PromptEvidence, RunEvidence, prompts_sent, same_prompts
 from ..evidence.of_trace import TraceEvidence
@@ -308,7 +308,7 @@ def unmeasured(case: str, measuring: Measuring, sha256: str, problem: str) -> Ca
     return Case(
         id=case,
         recording=RecordingShown(sha256=sha256),
-        rows=tuple(failed_row(item.info, name, case, problem) for name in names for item in measuring.metrics),
+        rows=tuple(row_of(item.info, name, case, reason=problem) for name in names for item in measuring.metrics),
         runs={name: RunShown(failure=failure) for name in names},
     )
 

@@ -12,9 +12,9 @@ from bench.comparison.rows import (
     aggregate,
     case_row,
     combine,
-    failed_row,
     failure_reason,
     ordered,
+    row_of,
     summarized,
     summary_row,
 )
@@ -153,7 +153,7 @@ def test_every_row_is_there_in_one_order():
 
 
 def test_a_case_that_could_not_be_measured_at_all_makes_the_whole_unknown():
-    lost = failed_row(info("sum"), "s", "a", "the process died")
+    lost = row_of(info("sum"), "s", "a", reason="the process died")
     assert (lost.value, lost.case, lost.reason) == (None, "a", "the process died")
     total = summary_row(info("sum"), "s", [lost, case_row(info("sum"), run("b"), samples(5))])
     assert (total.value, total.reason) == (None, "1 of 2 cases not measured: a: the process died")

@@ -12,7 +12,7 @@ from ...model import Comparison, GateRule, MetricInfo, Row, Verdict
 from ...text.wording import counted, exact, interval, moved
 from ..baselines import SharedCases, shared_cases
 from ..intervals import change
-from ..judging import ROUNDING, gate, losses_on, value_text, why_not
+from ..judging import ROUNDING, gate, losses_on, number_of, value_text, why_not
 from ..rows import NOTHING, combine
 
 ACCEPT = "accept the change with --update-baseline"
@@ -48,13 +48,10 @@ def relative_limit(limit: str | float | None) -> tuple[float, bool] | None:
     >>> relative_limit("2%"), relative_limit(0.01), relative_limit("two")
     ((0.02, True), (0.01, False), None)
     """
-    relative = isinstance(limit, str)
-    try:
-        amount = float(str(limit).strip().removesuffix("%") if relative else limit or 0)
-    except ValueError:
+    amount, relative = number_of(limit) or (math.nan, False)
+    if not 0 <= amount < math.inf or relative is not isinstance(limit, str):
         return None
-    unread = limit is None or (relative and not str(limit).strip().endswith("%"))
-    return None if unread or not 0 <= amount < math.inf else (amount / 100 if relative else amount, relative)
+    return amount / 100 if relative else amount, relative
 
 
 def _problem(max_increase: str | float | None = None, max_drop: str | float | None = None) -> str | None:
