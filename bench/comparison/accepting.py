@@ -15,8 +15,7 @@ from .baselines import accepted_from, baseline_bytes, stale_reasons
 from .judging import judge, judged, loosened, needs_baseline, unstable_on
 from .rows import summary_row
 
-MOST_CASES = 10
-"""The most changed cases that are listed for one metric of one strategy."""
+MOST_CASES = 10  # the most changed cases that are listed for one metric of one strategy
 
 
 def baseline_of(comparison: Comparison) -> Baseline:

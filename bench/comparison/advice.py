@@ -220,8 +220,7 @@ class Choice:
         return word_of(candidate, self.advice.subject)
 
 
-NOISE_FLOOR = 0.001
-"""A relative difference below this is not called better or worse, however sure it is."""
+NOISE_FLOOR = 0.001  # a relative difference below this is not called better or worse, however sure it is
 
 
 def word_of(candidate: Candidate, advised: Candidate | None) -> Word:

@@ -18,8 +18,7 @@ from .rows import NOTHING
 
 _Kept = TypeVar("_Kept")
 
-COUNTED = {"tokens", "usd", "prompts"}
-"""Units of values that depend on how tokens are counted."""
+COUNTED = {"tokens", "usd", "prompts"}  # units of values that depend on how tokens are counted
 
 
 @dataclass(frozen=True)
@@ -125,8 +124,7 @@ def _encodings(now: Signature, then: Signature) -> tuple[str, str]:
 # ---------------------------------------------------------------- from rows, and on disk
 
 
-_Table = dict[str, dict[str, dict[str, _Kept]]]
-"""Values by strategy, metric and case (`""`: over all cases)."""
+_Table = dict[str, dict[str, dict[str, _Kept]]]  # values by strategy, metric and case (`""`: over all cases)
 
 
 def _flat(table: _Table[_Kept]) -> dict[tuple[str, str, str], _Kept]:
@@ -167,7 +165,15 @@ def _accepted(
     low, high = ends or (None, None)
     reason = NOTHING if value is None else None
     return Row(
-        strategy=strategy, metric=metric, case=case or None, value=value, unit="", n=n, reason=reason, low=low, high=high
+        strategy=strategy,
+        metric=metric,
+        case=case or None,
+        value=value,
+        unit="",
+        n=n,
+        reason=reason,
+        low=low,
+        high=high,
     )
 
 
@@ -239,8 +245,7 @@ def read_baseline(path: Path) -> Baseline | None:
     return baseline_from(signature, file.values, file.weights, file.bounds, file.rules)
 
 
-RENAMED = {"atoms_version": "facts_version"}
-"""Fields that once had another name."""
+RENAMED = {"atoms_version": "facts_version"}  # fields that once had another name
 
 _UNSAID: dict[str, Any] = {
     "bench_version": "", "traces": {}, "strategies": {}, "encodings": [], "facts_version": "", "prices_date": "", "seed": 0,

@@ -21,9 +21,7 @@ from ..model.errors import ResultsError, one_line
 from .baselines import signature_from
 
 SCHEMA = 1
-_WAITS_S = 15
-"""Seconds to wait while another process writes the history."""
-
+_WAITS_S = 15  # seconds to wait while another process writes the history
 _APPLICATION = 0x62656E63  # "benc": how a history is told from any other SQLite file
 _CREATE = """
 CREATE TABLE runs (

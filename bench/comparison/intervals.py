@@ -36,23 +36,12 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-FEWEST = 6
-"""Below so many cases nothing is called sure."""
-
-EXACT_UP_TO = 12
-"""Up to so many cases every swap is tried."""
-
-DRAWN = 2_000
-"""The number of swaps tried above that, the one that swaps nothing among them."""
-
-ONE_IN = 20
-"""At most one in so many swaps may give as large a difference: 5 %."""
-
-ROUNDING = 1e-12
-"""A sum this small beside its parts is zero."""
-
-AT_ONCE = 2_000_000
-"""The most values that are added up at once, so that many cases take little memory."""
+FEWEST = 6  # below so many cases nothing is called sure
+EXACT_UP_TO = 12  # up to so many cases every swap is tried
+DRAWN = 2_000  # the number of swaps tried above that, the one that swaps nothing among them
+ONE_IN = 20  # at most one in so many swaps may give as large a difference: 5 %
+ROUNDING = 1e-12  # a sum this small beside its parts is zero
+AT_ONCE = 2_000_000  # the most values that are added up at once, so that many cases take little memory
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,7 @@ GateFunction = Callable[..., Verdict]
 SHARED = ("metric", "strategy", "over", "gate")
 """The settings that every gate has. `gate` names the gate meant, where the settings alone leave that open."""
 
-LISTED = 10
-"""The most losses that a verdict names."""
+LISTED = 10  # the most losses that a verdict names
 
 
 def gate(

@@ -20,8 +20,7 @@ TRAP = "arXiv 2508.21433, SWE-bench Verified"
 NOISE_OF_FAULTS = (0.004, 0.029)
 """The fault rates that are measured where there can be no faults: in 122 runs of SWE-agent whose model never saw what it is blamed for missing."""
 
-WITHIN = 2.0
-"""An experiment counts as near where its setting is within this factor."""
+WITHIN = 2.0  # an experiment counts as near where its setting is within this factor
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,8 @@ from dataclasses import dataclass
 
 from ..text.wording import counted
 
-ALPHA = 0.025
-"""The level of each one-sided test."""
-
-LARGEST_RATIO = 1e3
-"""A ratio of two costs beyond this counts as this: a run that is free has no logarithm."""
+ALPHA = 0.025  # the level of each one-sided test
+LARGEST_RATIO = 1e3  # a ratio of two costs beyond this counts as this: a run that is free has no logarithm
 
 
 @dataclass(frozen=True)

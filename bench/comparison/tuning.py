@@ -16,8 +16,7 @@ from .judging import check, needs_baseline
 from .published import nearest
 from .rows import summarized, tasks
 
-FEWEST = 6
-"""The tasks that each half needs at least: of fewer nothing is sure."""
+FEWEST = 6  # the tasks that each half needs at least: of fewer nothing is sure
 
 
 @dataclass(frozen=True)

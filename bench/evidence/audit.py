@@ -22,9 +22,7 @@ from .recorded_cut import Reread, answered_calls, asked, gone_at, rereads
 from .recording import stated_usd
 from .spending import OUTSIDE, Carried, Charges, TurnSpent, carried, total, turns_spent
 
-DEAREST = 10
-"""The results that are named as the dearest of a recording."""
-
+DEAREST = 10  # the results that are named as the dearest of a recording
 BESIDE = "not recorded: instructions, tools"
 USER, SYSTEM, ANSWERS = "user messages", "system messages", "the model's own earlier answers"
 

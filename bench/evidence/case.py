@@ -56,14 +56,12 @@ def case_of(
 MOST_CALLS = 120
 """The most model calls of a case that are kept; of a longer run those where most happened, evenly spread."""
 
-MESSAGE_CHARS = 6_000
-"""The characters of one message that a page shows; the rest is counted."""
+MESSAGE_CHARS = 6_000  # the characters of one message that a page shows; the rest is counted
 
 MOST_CHARS = 300_000
 """The characters of all messages of a case together; where they are more, long messages are cut shorter."""
 
-LEAST_CHARS = 60
-"""The fewest characters kept of a message, so that it can be told from others."""
+LEAST_CHARS = 60  # the fewest characters kept of a message, so that it can be told from others
 
 MAX_BYTES = 500_000
 """The largest size of the compressed prompts of one case; where even cut messages are more, they are left out."""

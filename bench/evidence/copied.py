@@ -10,14 +10,9 @@ from ..text.common_words import COMMON_WORDS
 from ..text.texts import Texts
 from .spoken import spoken
 
-SPAN_WORDS = 3
-"""The shortest run of words that counts as copied."""
-
-SPAN_CONTENT = 2
-"""The fewest of its words that are none of the common ones."""
-
-_FAR = 1000
-"""Of how many words at most these must be found."""
+SPAN_WORDS = 3  # the shortest run of words that counts as copied
+SPAN_CONTENT = 2  # the fewest of its words that are none of the common ones
+_FAR = 1000  # of how many words at most these must be found
 
 _SPARE = 200_000_000
 """The characters of a trace's messages that may be read in vain for runs that go on elsewhere than where they were said first.

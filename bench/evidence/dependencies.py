@@ -40,14 +40,9 @@ from .spoken import call_text, parts_by_turn, spoken
 
 Origin = Literal["system", "user", "model", "result"]
 
-HABIT_SHARE = 0.25
-"""A fact in more than this share of an agent's turns is a habit of the agent."""
-
-HABIT_TURNS = 4
-"""Below so many turns nothing is a habit."""
-
-_PARTS = 24
-"""The most parts that the end of a path has: all ends of a longer path would take the square of its length."""
+HABIT_SHARE = 0.25  # a fact in more than this share of an agent's turns is a habit of the agent
+HABIT_TURNS = 4  # below so many turns nothing is a habit
+_PARTS = 24  # the most parts that the end of a path has: all ends of a longer path would take the square of its length
 
 
 class Dependency(NamedTuple):

@@ -18,12 +18,8 @@ from ..text.leaves import flatten, tokens_of, typed
 from ..text.texts import Texts
 from ..text.wording import counted, listed, quantity
 
-MAX_NAMED = 4
-"""The most rows, columns, values or facts that one sentence names."""
-
-MAX_RECORDS = 40
-"""The most changed records that are told of."""
-
+MAX_NAMED = 4  # the most rows, columns, values or facts that one sentence names
+MAX_RECORDS = 40  # the most changed records that are told of
 VALUE_CHARS = 60
 ABSENT = "absent"
 

@@ -11,15 +11,9 @@ from ..text.scripts import FUNCTION_WORDS
 from ..text.texts import Remembered, Texts
 from .meaning import stems
 
-KEPT = 0.8
-"""The share of an instruction's facts that a summary must hold to stand for it."""
-
-RULE_KEPT = 0.5
-"""The share of a rule's words, by their stems, that one sentence of a summary must hold to stand for it."""
-
-_WORD_CHARS = 4
-"""Words of an instruction without facts count from this length on."""
-
+KEPT = 0.8  # the share of an instruction's facts that a summary must hold to stand for it
+RULE_KEPT = 0.5  # the share of a rule's words, by their stems, that one sentence of a summary must hold to stand for it
+_WORD_CHARS = 4  # words of an instruction without facts count from this length on
 _MOST_RULES, _RULE_CHARS = 100, 300
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*(?:[-*•]|\d+[.)])\s+|\n\s*\n")
 _FIRST = r"(?:^|[,;:(—–]\s*|\b(?:please|and|but|so|then|you|you should|should)\s+)"

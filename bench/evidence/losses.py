@@ -31,22 +31,15 @@ from ..model import (
 )
 from ..text.leaves import same
 
-Scored = Mapping[str, Sequence[Sample]]
-"""The samples of one run, by metric."""
-
-NEEDED = "needed.recall"
-"""The metric whose samples name the turn that needed what is gone."""
-
+Scored = Mapping[str, Sequence[Sample]]  # the samples of one run, by metric
+NEEDED = "needed.recall"  # the metric whose samples name the turn that needed what is gone
 LOST_IN_PROMPT, LOST_IN_STORE = "loss.fact_recall.end", "loss.fact_recall.stored"
 
-MOST = 10
-"""The most losses of one metric that are kept."""
-
+MOST = 10  # the most losses of one metric that are kept
 FACTS = 20
 _FACT_CHARS = 120
 
-MOST_CAUSES = 30
-"""The most causes of one case that are kept."""
+MOST_CAUSES = 30  # the most causes of one case that are kept
 
 PARTS = (
     ("loss.leaf_recall.end", "values of records"),
@@ -242,12 +235,8 @@ def _what(uses: Sequence[Missed], part: str) -> str:
     return KINDS.get(kind, kind.replace("_", " "))
 
 
-MAX_CHANGES = 10
-"""The most differences of one result that are listed."""
-
-MAX_RESULTS = 4
-"""The most results of one run that are compared in detail."""
-
+MAX_CHANGES = 10  # the most differences of one result that are listed
+MAX_RESULTS = 4  # the most results of one run that are compared in detail
 _VALUE_CHARS = 120
 _DIFF_CHARS = 20_000  # findings longer than this as JSON are not compared in detail: deepdiff takes seconds on them
 

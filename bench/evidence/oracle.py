@@ -20,14 +20,9 @@ from ..text.search import first_places
 from ..text.texts import FactsHeld, Texts, longer_holding
 from .dependencies import Dependency, Origin
 
-Recall = Annotated[float, msgspec.Meta(ge=0, le=1)]
-"""A share of dependencies to reach, from 0 to 1."""
-
-SLACK = 1e-9
-"""The rounding error allowed when a share is turned into a whole number of dependencies."""
-
-Fact = tuple[str, str]
-"""A thread and a fact that it depends on."""
+Recall = Annotated[float, msgspec.Meta(ge=0, le=1)]  # a share of dependencies to reach, from 0 to 1
+SLACK = 1e-9  # the rounding error allowed when a share is turned into a whole number of dependencies
+Fact = tuple[str, str]  # a thread and a fact that it depends on
 
 
 class Need(NamedTuple):

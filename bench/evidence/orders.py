@@ -31,9 +31,7 @@ _TO_READ = re.compile(
 _READ = """
 read see use call run rerun retrieve view fetch get open recall load inspect check consult find request query search grep show expand scroll
 """
-_READING = frozenset(_READ.split())
-"""Verbs of an order that says how to get at the rest."""
-
+_READING = frozenset(_READ.split())  # verbs of an order that says how to get at the rest
 _NO_WORDS: frozenset[str] = frozenset()
 _STRANGE = 3  # words of a sentence that nothing in the message speaks of
 _PARTS = 3  # of the message, the longest: what stands there still is no news
@@ -42,8 +40,7 @@ _OPENING = """
 of in on at by for from with and or to is are was were be as total here note there this that the all what when where who which how but not than over
 under about between into up out off via per if has have had after before both every each any some
 """
-_NO_VERB = frozenset(_OPENING.split())
-"""Words that begin a sentence that is no order."""
+_NO_VERB = frozenset(_OPENING.split())  # words that begin a sentence that is no order
 
 
 def orders(text: str, was: str, new: Sequence[str], texts: Texts) -> Iterator[str]:

@@ -34,9 +34,7 @@ from ..text.texts import Remembered, Texts
 from .orders import SENTENCE, orders, sentences
 from .spoken import spoken
 
-SENTENCES, ALTERED = 12, 12
-"""The most sentences and altered messages of one run that are kept."""
-
+SENTENCES, ALTERED = 12, 12  # the most sentences and altered messages of one run that are kept
 _CHARS, _QUOTED_CHARS = 200, 60
 _BYTES = 4  # of one character, at most
 _SENTENCES_CHARS = 200_000  # of a text in which sentences are looked for

@@ -20,8 +20,7 @@ from ..text.leaves import Leaf, Leaves, Match, Path, flatten
 from ..text.texts import Remembered, Texts
 from .spoken import call_text
 
-ItemsOf = Callable[[str], Iterable[str]]
-"""The items that one text holds, each as often as it counts."""
+ItemsOf = Callable[[str], Iterable[str]]  # the items that one text holds, each as often as it counts
 
 
 class MessageTexts:

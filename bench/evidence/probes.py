@@ -15,8 +15,7 @@ from ..text.decode import NothingParsed, decode_strings, parse_some
 
 _ANSWERS = ("path", "expected", "absent")
 
-LABEL = "probes"
-"""The label of a trace that keeps its probes."""
+LABEL = "probes"  # the label of a trace that keeps its probes
 
 
 def search(path: str, value: Any) -> Any:

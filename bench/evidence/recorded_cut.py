@@ -28,8 +28,7 @@ from ..text.decode import NothingParsed, parse_json
 from ..text.texts import Texts
 from .spoken import spoken
 
-NAMED = 4
-"""The most later turns and facts of one cut that are named."""
+NAMED = 4  # the most later turns and facts of one cut that are named
 
 
 def find_cuts(trace: Trace, texts: Texts) -> Iterator[RecordedCut]:
@@ -160,8 +159,7 @@ def _told_twice(earlier: ToolResult, again: ToolResult, texts: Texts) -> tuple[s
     return tuple(fact for fact in texts.facts(earlier.shown_by_recorder) if fact in seen_again and fact in untruncated)
 
 
-SHARE = 0.95
-"""The share of a result's lines that earlier results must hold."""
+SHARE = 0.95  # the share of a result's lines that earlier results must hold
 
 FEWEST_LINES = 5
 """The lines that a result must have to be judged by its lines; of fewer only the same call with the same answer counts."""

@@ -11,8 +11,7 @@ from ..tokens.counting import TokenCounter
 from ..tokens.prices import unit_prices
 from .of_trace import TraceEvidence
 
-MOST = 20
-"""The most cuts and resets of one recording that are kept."""
+MOST = 20  # the most cuts and resets of one recording that are kept
 
 _STATED = (("model_stats", "instance_cost"), ("instance_cost",), ("cost_usd",), ("cost",))
 """The places in `Trace.meta` where recorders write the cost of a run."""

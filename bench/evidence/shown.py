@@ -27,9 +27,7 @@ from .of_run import RunEvidence
 from .own_words import ALTERED, SENTENCES
 from .validity import Checked
 
-CURVE_CALLS = 240
-"""The calls of one run that are kept to draw its window, apart from the two at its ends."""
-
+CURVE_CALLS = 240  # the calls of one run that are kept to draw its window, apart from the two at its ends
 COMPACTIONS = 20
 NOTES = 12
 JUDGEMENTS = 12

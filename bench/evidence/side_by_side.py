@@ -115,9 +115,7 @@ def _in_prompt(evidence: RunEvidence, result: ToolResult, turn: int | None) -> t
 MAX_ROWS = 24
 MAX_COLUMNS = 12
 MAX_CELL = 60
-MAX_COMPARED = 400
-"""The most kept rows or lines in which a row is looked for."""
-
+MAX_COMPARED = 400  # the most kept rows or lines in which a row is looked for
 Table = Sequence[Mapping[str, Any]]
 
 
@@ -258,11 +256,8 @@ def _whole(text: str, start: int, end: int) -> bool:
     return bool(_BEGINS.match(text, start) and _ENDS.match(text, end))
 
 
-AROUND = 160
-"""Characters kept on each side of a marked fact."""
-MOST_SOUGHT = 200
-"""Lost facts looked for to choose what is shown; every lost fact in what is shown is marked."""
-
+AROUND = 160  # characters kept on each side of a marked fact
+MOST_SOUGHT = 200  # lost facts looked for to choose what is shown; every lost fact in what is shown is marked
 _Mark = tuple[int, int, Literal["lost", "needed"]]
 
 

@@ -168,8 +168,7 @@ class Survivors:
         return Compaction(prompt.step, self._total - self._gone, self._total)
 
 
-TIERS = ("retrievable", "lost")
-"""Best first; a fact out of context has the first that applies."""
+TIERS = ("retrievable", "lost")  # best first; a fact out of context has the first that applies
 
 
 class Tiered(NamedTuple):

@@ -25,9 +25,7 @@ from ..model import (
 )
 from .instructions import Instruction, Instructions
 
-PLACES = 40
-"""The most messages of one prompt that are named as refused."""
-
+PLACES = 40  # the most messages of one prompt that are named as refused
 NO_USER = "no message speaks as a user"
 
 

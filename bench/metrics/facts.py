@@ -157,8 +157,7 @@ def _needed(evidence: RunEvidence, tier: str) -> list[Sample]:
 
 # ---------------------------------------------------------------- by compaction
 
-COLLAPSED = 0.5
-"""Below this share of facts a history has collapsed."""
+COLLAPSED = 0.5  # below this share of facts a history has collapsed
 
 
 @metric("loss.compactions", unit="fraction", better="higher", aggregate="pooled", number=("1", "2", "3"))

@@ -9,8 +9,7 @@ from ..evidence.validity import Checked
 from ..model import Sample, Told
 from . import metric, sample
 
-RULES_NAMED = 3
-"""The most missing instructions of one prompt that are named."""
+RULES_NAMED = 3  # the most missing instructions of one prompt that are named
 
 
 @metric("prompt.invalid", unit="prompts", better="lower", aggregate="sum")

@@ -11,8 +11,7 @@ from ..model import Approval, RouteDecision, Sample, Told, ToolResult
 from ..model.run import TASK_STATE
 from . import metric, sample
 
-ABORT = "abort"
-"""The route that ends a run because of a critical failure."""
+ABORT = "abort"  # the route that ends a run because of a critical failure
 
 
 @metric("routing.accuracy", unit="fraction", better="higher", aggregate="pooled", version=2)

@@ -10,8 +10,7 @@ from ..evidence.of_run import RunEvidence
 from ..model import Approval, Decision, ModelTurn, Sample, Told, ToolResult, Trace, UserTurn, compact_json, text_of
 from . import metric, sample
 
-REPEATS = 3
-"""The number of equal decisions in a row that make a loop."""
+REPEATS = 3  # the number of equal decisions in a row that make a loop
 
 
 @metric("routing.loops", unit="loops", better="lower", aggregate="sum")

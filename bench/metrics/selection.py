@@ -9,8 +9,7 @@ from ..model import Decision, Run, Sample, Told, compact_json
 from ..text.scripts import expected_scripts, scripts_of
 from . import metric, sample
 
-RECALL_AT = 3
-"""The number of returned scripts that `routing.selection_recall_at_3` looks at."""
+RECALL_AT = 3  # the number of returned scripts that `routing.selection_recall_at_3` looks at
 
 
 @metric("routing.selection_top1", unit="fraction", better="higher", aggregate="pooled")

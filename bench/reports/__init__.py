@@ -25,8 +25,7 @@ REPLAY_LIMIT = (
 )
 """The limit of replay; every report states it."""
 
-NOTHING = "nothing"
-"""The name of the last part of a report, which names the panels that have nothing to say."""
+NOTHING = "nothing"  # the name of the last part of a report, which names the panels that have nothing to say
 
 
 @dataclass(frozen=True)
@@ -116,8 +115,7 @@ def sections(comparisons: Sequence[Comparison], names: Sequence[str] | None = No
     return tuple(found)
 
 
-STREAM = Path("-")
-"""The path that stands for standard output."""
+STREAM = Path("-")  # the path that stands for standard output
 
 
 def require_renderer(path: Path, form: str | None = None) -> Entry:

@@ -36,8 +36,7 @@ WHY = {
 }
 
 
-FORMATS = (".html", ".htm", ".md", ".txt", ".json")
-"""The endings of files that an audit is written to."""
+FORMATS = (".html", ".htm", ".md", ".txt", ".json")  # the endings of files that an audit is written to
 
 
 def audit_bytes(sessions: Sequence[Audit], skipped: Sequence[tuple[str, str]], path: Path) -> bytes:

@@ -10,11 +10,8 @@ from typing import Any, Literal, TypeVar
 from ..model import Comparison, Delta, NeededAt, ResultShown, RoutesShown, RouteTurn, Row, Span
 from ..text.wording import NOT_MEASURED, counted, percent, quantity, signed, to_width
 
-MOST_CASES = 10
-"""The most cases that a format without a click shows; a page, CSV and JSON have all."""
-
-MOST_ROWS = 10
-"""The most rows of a table of the worst things."""
+MOST_CASES = 10  # the most cases that a format without a click shows; a page, CSV and JSON have all
+MOST_ROWS = 10  # the most rows of a table of the worst things
 
 Tone = Literal["plain", "good", "bad", "warn", "muted"]
 """The judgement in a piece of a report; a renderer may colour it, but never by colour alone."""

@@ -26,12 +26,8 @@ WIDTH, LEFT, TOP = 420, 44, 10
 HEIGHTS = {"scatter": (WIDTH - LEFT - 10, 240), "line": (WIDTH - LEFT - 10, 140)}
 """Width and height of what lies between the axes, in pixels; small enough for a phone."""
 
-UNEVEN = 8
-"""From how many times the median on the largest value bends the axis of a line chart."""
-
-MOST_STRIPS = 120
-"""The most places of a line chart that can be pointed at."""
-
+UNEVEN = 8  # from how many times the median on the largest value bends the axis of a line chart
+MOST_STRIPS = 120  # the most places of a line chart that can be pointed at
 _LETTER = 7
 _MEASURES = ("fraction", "tokens", "usd")
 
@@ -253,8 +249,7 @@ _FAR = tuple(
     for dx in (10, 24)
     for anchor, sign in (("after", 1), ("before", -1))
 )
-_PLACES = (*_NEAR, *_FAR)
-"""The places of a name around its point: its side, and pixels to the right and down."""
+_PLACES = (*_NEAR, *_FAR)  # the places of a name around its point: its side, and pixels to the right and down
 
 
 def _box(x: float, y: float, start: float, wide: float) -> tuple[float, float, float, float]:

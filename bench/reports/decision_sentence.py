@@ -320,8 +320,7 @@ def certainty(found: Saving) -> str:
     return f"cheaper on {found.cheaper} of {found.over}{equal}"
 
 
-RAREST = 10_000
-"""Odds below one in so many are given as that: the tests are not exact so far out."""
+RAREST = 10_000  # odds below one in so many are given as that: the tests are not exact so far out
 
 
 def odds(chance: float) -> str:

@@ -29,9 +29,7 @@ TONES: dict[str, Tone] = {"ship": "good", "keep": "plain", "nobody": "bad"}
 
 CHEAPER = "What is cheaper, and why not?"
 
-LONGEST = 28
-"""The most characters of a short name, where fewer still tell all names apart."""
-
+LONGEST = 28  # the most characters of a short name, where fewer still tell all names apart
 _SIGNS = "/\\:#. _-"
 _ENDS = re.compile(rf"(?<=[{re.escape(_SIGNS)}])")
 

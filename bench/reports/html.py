@@ -27,14 +27,9 @@ if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
 
-STROKES = {"solid": "none", "dashed": "6 3", "dotted": "2 3"}
-"""Dash patterns of lines by their names in CSS."""
-
-GREYS = 5
-"""The shades of grey that the style sheet has."""
-
-MOST_OPEN = 3
-"""The most gates that did not pass at the head of a page."""
+STROKES = {"solid": "none", "dashed": "6 3", "dotted": "2 3"}  # dash patterns of lines by their names in CSS
+GREYS = 5  # the shades of grey that the style sheet has
+MOST_OPEN = 3  # the most gates that did not pass at the head of a page
 
 
 @renderer("html", endings=(".html", ".htm"))

@@ -33,14 +33,12 @@ from .blocks import (
 from .charts import class_of, svg
 from .page_parts import Glossary, label, place, shown, table_html
 
-MAX_OPEN = 3
-"""The results of a panel or case that stand open."""
+MAX_OPEN = 3  # the results of a panel or case that stand open
 
 MAX_DETAILS_BYTES = 48_000_000
 """The most bytes of a page for cases that open on demand; later cases are then named only, and the page says how to get them."""
 
-FEW = 3
-"""Up to how many later needs of a result are listed openly."""
+FEW = 3  # up to how many later needs of a result are listed openly
 
 
 def packed(text: str) -> str:

@@ -20,8 +20,7 @@ def shown(text: str) -> str:
     return escape(visible(text)) if _OUTSIDE.search(text) else text
 
 
-_OUTSIDE = re.compile(r"[^\n\t !#-%(-;=?-~]")
-"""Anything but plain ASCII without the characters that HTML reserves."""
+_OUTSIDE = re.compile(r"[^\n\t !#-%(-;=?-~]")  # anything but plain ASCII without the characters that HTML reserves
 
 
 def place(scenario: str, case: str, strategy: str | None = None, step: int | None = None) -> str:
@@ -71,11 +70,8 @@ class Glossary:
         return "".join([*parts, shown(text[at:])])
 
 
-LONG = 20
-"""From how many characters on a word may be broken."""
-
-SHADES = (0.0, 0.02, 0.05, 0.2, 0.5)
-"""The shares lost up to which a field has each shade; above the last the darkest."""
+LONG = 20  # from how many characters on a word may be broken
+SHADES = (0.0, 0.02, 0.05, 0.2, 0.5)  # the shares lost up to which a field has each shade; above the last the darkest
 
 
 def shade(lost: float) -> int:

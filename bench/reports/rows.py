@@ -17,8 +17,7 @@ _IS_NUMBER = re.compile(r"\s*[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*", re.ASCII)
 
 COLUMNS = ("scenario", "strategy", "metric", "case", "value", "low", "high", "unit", "n", "status")
 _NUMBERS = frozenset(("value", "low", "high", "n"))
-_GROUP = 100_000
-"""The rows that are in memory as columns at once."""
+_GROUP = 100_000  # the rows that are in memory as columns at once
 
 
 def scores(sections: Sequence[Section]) -> Iterator[tuple[Any, ...]]:

@@ -20,21 +20,14 @@ if TYPE_CHECKING:
 TERMINAL_PANELS = ("ranking", "gates", "changes", "trust")
 """The panels of the short report, in its order: the answer comes first."""
 
-WIDTH = 100
-"""The columns of a line of text where no terminal says otherwise."""
-
-GAP = 2
-"""Blanks between two columns."""
-
-PROSE = 100
-"""The widest that a paragraph is: longer lines are hard to read."""
+WIDTH = 100  # the columns of a line of text where no terminal says otherwise
+GAP = 2  # blanks between two columns
+PROSE = 100  # the widest that a paragraph is: longer lines are hard to read
 
 FEW, NARROW = 8, 20
 """In a table of so few columns names are broken at that width, if it then fits; else it is shown in parts."""
 
-MAX_CELL = 240
-"""The most characters of a cell that are shown; the last of a row is shown whole."""
-
+MAX_CELL = 240  # the most characters of a cell that are shown; the last of a row is shown whole
 MAX_LINES = 12
 _BLANKS = re.compile(r"[ \t\r\n\f\v]+")
 _BARS = "▁▂▃▄▅▆▇█"

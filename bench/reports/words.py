@@ -91,9 +91,7 @@ def in_words(sentence: str, metric: str, info: MetricInfo | None) -> str:
     return re.sub(rf"(?<![\w.]){re.escape(metric)}(?![\w.])", lambda _: words, sentence)
 
 
-NAMED = 3
-"""The most facts and steps that a sentence names."""
-
+NAMED = 3  # the most facts and steps that a sentence names
 LISTED = 10
 _FACT_CHARS = 60
 

@@ -19,8 +19,7 @@ ACCEPT = "accept the change with --update-baseline"
 ALLOW = "look at it; --allow-inconclusive lets it pass"
 """The next step where nothing can be accepted: the run is compared with another revision or another file of scores."""
 
-NEW_NAMED = 3
-"""The most new cases that a verdict names."""
+NEW_NAMED = 3  # the most new cases that a verdict names
 
 
 @dataclass(frozen=True)

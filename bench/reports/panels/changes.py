@@ -15,8 +15,7 @@ from .. import panel
 from ..answered import Answered
 from ..blocks import MOST_ROWS, Block, Cell, Chart, Point, Prose, change as change_cell, number, strategy, table_of
 
-CHARTED = ("cost.prompt_tokens", "needed.recall")
-"""Metrics that are drawn beside those that gates judge."""
+CHARTED = ("cost.prompt_tokens", "needed.recall")  # metrics that are drawn beside those that gates judge
 
 
 @dataclass(frozen=True)

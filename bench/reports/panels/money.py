@@ -28,8 +28,7 @@ PARTS = {
 }
 """The parts of a price, each with its column."""
 
-LITTLE = 0.1
-"""The share saved by perfect foresight below which there is nothing to win."""
+LITTLE = 0.1  # the share saved by perfect foresight below which there is nothing to win
 
 NOTHING_TO_WIN = (
     "There is little to win here, and that is worth knowing: shorter answers, fewer calls or another model "

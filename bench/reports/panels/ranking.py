@@ -35,9 +35,7 @@ VERDICTS: dict[str, Tone] = {"ship it": "good", "keep it": "good", "cheaper, not
 SHOWN = 10
 """The rows of the table that stand open: what is advised, what runs today and the best alternative are among them."""
 
-FORGETS = "forgets what is far back"
-"""The mark of a strategy in the chart that is refused for that."""
-
+FORGETS = "forgets what is far back"  # the mark of a strategy in the chart that is refused for that
 NOISE = "The measurement itself blames {} to {} of turns wrongly; a share this small may mean nothing."
 
 
