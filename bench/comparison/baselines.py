@@ -67,9 +67,6 @@ def shared_cases(comparison: Comparison, accepted: Iterable[str]) -> SharedCases
     )
 
 
-# ---------------------------------------------------------------- what no longer compares
-
-
 def stale_metrics(now: Signature, then: Baseline, infos: Mapping[str, MetricInfo]) -> dict[str, str]:
     """Baseline metrics that are no longer comparable, mapped to the reason. `{}` where all compare.
 
@@ -119,9 +116,6 @@ def _encodings(now: Signature, then: Signature) -> tuple[str, str]:
     if not both and now.traces.keys() == then.traces.keys() and now.encodings != then.encodings:
         return ", ".join(now.encodings), ", ".join(then.encodings)
     return "", ""
-
-
-# ---------------------------------------------------------------- from rows, and on disk
 
 
 _Table = dict[str, dict[str, dict[str, _Kept]]]  # values by strategy, metric and case (`""`: over all cases)

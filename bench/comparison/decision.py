@@ -170,8 +170,6 @@ class _Rule:
             impossible=int(self.of(KEEPS_ALL, OVERFLOWS).known),
         )
 
-    # ------------------------------------------------------------ one candidate
-
     def _candidate(self, name: str) -> Candidate:
         too_large = self._too_large(name)
         fits = [case for case in self.cases if case not in too_large]
@@ -307,8 +305,6 @@ class _Rule:
             gates = tuple(item.gate for item in verdicts if (item.strategy, item.outcome) == (name, outcome))
             if gates and not (outcome == "inconclusive" and self.comparison.allow_inconclusive):
                 yield Obstacle(kind, count=len(gates), gates=gates)
-
-    # ------------------------------------------------------------ all of them
 
     def _judged_together(self, candidates: list[Candidate]) -> tuple[Candidate, ...]:
         """The candidates, sorted, with the odds of their savings although the best of many is picked."""

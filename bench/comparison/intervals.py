@@ -214,9 +214,6 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-# ---------------------------------------------------------------- pairs of rows
-
-
 def deltas(
     infos: Mapping[str, MetricInfo],
     rows: Sequence[Row],

@@ -148,9 +148,6 @@ def summarized(rows: Sequence[Row], infos: Mapping[str, MetricInfo]) -> tuple[Ro
     return tuple(summary_row(infos[metric], strategy, of_one) for (strategy, metric), of_one in found.items())
 
 
-# ---------------------------------------------------------------- over runs, and over tasks: what the decision reads
-
-
 @dataclass(frozen=True)
 class Total:
     """One metric of one strategy over some cases: the rows that have a value, and the cases that were not measured in full, with the reason."""

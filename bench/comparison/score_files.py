@@ -134,9 +134,6 @@ def _runs(failures: Iterable[_Named], unstable: Iterable[_Named]) -> dict[str, d
     return found
 
 
-# ---------------------------------------------------------------- one file against another
-
-
 def compare_scores(
     before: Path, after: Path, rules: Sequence[GateRule], *, allow_inconclusive: bool = False
 ) -> list[Comparison]:

@@ -125,9 +125,6 @@ def _number(value: RawValue) -> tuple[bool, float, str]:
         return True, 0.0, str(value)
 
 
-# ---------------------------------------------------------------- ranks within the same budget
-
-
 @dataclass(frozen=True)
 class BudgetRank:
     """One strategy at one budget: its rank from 1 among those that stayed within it, None for one that did not or could not be ranked.

@@ -65,18 +65,12 @@ class Dependency(NamedTuple):
     distance: int
 
 
-# ---------------------------------------------------------------- what turns say
-
-
 class SaidFact(NamedTuple):
     """One fact as a turn says it: `code` tells whether only code says it."""
 
     fact: str
     kind: str
     code: bool
-
-
-# ---------------------------------------------------------------- finding
 
 
 DISTANCES = {"near": (0, 1), "mid": (2, 5), "far": (6, None)}

@@ -116,9 +116,6 @@ def find_resets(trace: Trace, texts: Texts) -> Iterator[RecordedReset]:
         held[step.thread] = kept
 
 
-# ---------------------------------------------------------------- calls that ask again
-
-
 class Repeat(NamedTuple):
     """A call that an earlier one of its thread had already made, and the facts that both results told the recorded model.
 

@@ -82,9 +82,6 @@ def run_shown(
     )
 
 
-# ---------------------------------------------------------------- the window
-
-
 def calls_of_run(evidence: RunEvidence) -> list[CallShown]:
     """Every model call of a run, in order; of a run that failed only what its prompts say by themselves."""
     if evidence.run.failure is not None:
@@ -171,9 +168,6 @@ def _thinned(calls: Sequence[CallShown]) -> Iterator[CallShown]:
         )
 
 
-# ---------------------------------------------------------------- routes
-
-
 def routes_shown(decisions: Sequence[Decision]) -> RoutesShown:
     """The routing of a run. No decisions: nothing in it."""
     counts = Counter((item.router, item.expected, item.route, item.expected_from) for item in decisions)
@@ -208,9 +202,6 @@ def path(decisions: Sequence[Decision]) -> Iterator[RouteTurn]:
             waiting = RouteTurn(decision.step, "", "as expected")
     if waiting is not None:
         yield waiting
-
-
-# ---------------------------------------------------------------- notes and judgements
 
 
 def notes_shown(run: Run) -> tuple[Note, ...]:

@@ -54,8 +54,6 @@ def spoken(step: AnyStep) -> list[str]:
     return []
 
 
-# ---------------------------------------------------------------- prose and code
-
 _EXECUTE = re.compile(r"^[^\S\n]*+execute:\s*(.+?)$", re.MULTILINE)
 
 _CODE = re.compile(r"[\n()=|;$<>]|^.{120}|^\w+ -")  # marks of an argument that is code or a command, and no value

@@ -113,9 +113,6 @@ def _result_held(of_trace: TraceEvidence, result: ToolResult, held: PromptHeld) 
     return ResultHeld(result, False, gone, texts, () if texts else tuple(held.texts_of(None)))
 
 
-# ---------------------------------------------------------------- compactions
-
-
 def compaction_steps(run: Run, joined: Mapping[int, Sequence[int]]) -> frozenset[int]:
     """The steps of the prompts that are compactions.
 

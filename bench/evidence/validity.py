@@ -79,9 +79,6 @@ def calls_in(calls: Iterable[ToolCall]) -> tuple[str, ...]:
     return tuple(call.id for call in calls if not call.in_text)
 
 
-# ---------------------------------------------------------------- what the recording allows
-
-
 class RecordedPrompts:
     """The recording's own prompts: what must be there, and what was broken anyway.
 
@@ -214,9 +211,6 @@ def _judged(shapes: Sequence[MessageShape], start: int, end: int) -> list[list[P
     if waiting:
         found[head - start].extend(Problem("call", shapes[head].step, name) for name in waiting)
     return found
-
-
-# ---------------------------------------------------------------- the prompts of a run
 
 
 class _CheckedThread:

@@ -239,8 +239,6 @@ def _provider_text(call: PricedCall) -> str:
     return call.provider or call.model or "an unnamed model"
 
 
-# ---------------------------------------------------------------- with repairs
-
 _NAMED = 5  # facts that a repair cannot fetch
 
 

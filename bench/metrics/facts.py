@@ -95,8 +95,6 @@ def _exit_codes(evidence: RunEvidence) -> list[Sample]:
     return with_rest(samples, float(total - len(samples)), float(total))
 
 
-# ---------------------------------------------------------------- by tier
-
 TIER_PLACES = ("shown", "end", "needed")
 
 
@@ -154,8 +152,6 @@ def _needed(evidence: RunEvidence, tier: str) -> list[Sample]:
     ]
     return with_rest(samples, float(len(samples)), float(len(evidence.prompts.scan.judged)))
 
-
-# ---------------------------------------------------------------- by compaction
 
 COLLAPSED = 0.5  # below this share of facts a history has collapsed
 

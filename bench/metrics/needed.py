@@ -147,8 +147,6 @@ def refetches(evidence: RunEvidence) -> list[Sample]:
     ]
 
 
-# ---------------------------------------------------------------- beside a reference, and beside itself without words
-
 UNKNOWN = "nothing may be replayed here, so the reference is not known"
 
 

@@ -109,8 +109,6 @@ def reply_errors(evidence: RunEvidence) -> list[Sample]:
     return [sample(told is not None, item.step, item.call_id, detail=told) for item, told in failed]
 
 
-# ---------------------------------------------------------------- after an execution
-
 RUN_SCRIPT = "run_script_by_name"
 
 

@@ -261,9 +261,6 @@ def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
     return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
-# ---------------------------------------------------------------- the window of a case
-
-
 SENTENCE = "Prompt tokens of each model call. Cross: the turn needed something that was gone."
 RARE = {COMPACTED: "Triangle: the strategy compacted the history.", EVICTED: "Square: results left the prompt."}
 """Events that are marked where they are rare, each with its sentence."""

@@ -153,9 +153,6 @@ def _tail(name: str) -> str:
     return "…" + name[next(starts, 1 - LONGEST) :].lstrip(_SIGNS)
 
 
-# ---------------------------------------------------------------- several scenarios
-
-
 SAID = {"ship": "something better to ship", "keep": "keep what you run", "nobody": "nobody qualifies"}
 
 

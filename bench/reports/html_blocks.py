@@ -124,8 +124,6 @@ class BlocksHtml:
     def _place(self, case: str, strategy: str | None = None, step: int | None = None) -> str:
         return shown(place(self.scenario, visible(case), None if strategy is None else visible(strategy), step))
 
-    # ------------------------------------------------------------ one result
-
     def _side_by_side(self, block: SideBySide) -> str:
         """A result untruncated beside what each strategy kept; a fact that was needed and the step that needed it lead to each other."""
         self.opened += 1
@@ -182,8 +180,6 @@ class BlocksHtml:
 
         where = self._place(case, strategy, step)
         return f'<a href="#{where}" title="the prompt of that step">step {step}</a> needed {", ".join(map(fact_html, facts))}'
-
-    # ------------------------------------------------------------ cases
 
     def _cases(self, block: Cases) -> Iterator[str]:
         """The table of cases, and each case with its compressed details; empty ones from where the page is full."""

@@ -209,9 +209,6 @@ def _chart(chart: Chart) -> Iterator[Any]:
     yield grid
 
 
-# ---------------------------------------------------------------- tables
-
-
 def _table(table: Table, console: Console) -> Iterator[Any]:
     """The table, in as many parts as its columns need, the first column in front of each; then its notes."""
     from rich import box

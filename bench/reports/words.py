@@ -142,8 +142,6 @@ def _short(text: str) -> str:
     return flat if len(flat) <= _FACT_CHARS else flat[: _FACT_CHARS - 1] + "…"
 
 
-# ---------------------------------------------------------------- obstacles
-
 MEASURED_AS = {
     "needed.fault_rate": "what its turns would have missed",
     "needed.recall.far": "what it keeps of what was needed from far back",

@@ -110,9 +110,6 @@ def _unpaired(comparison: Comparison, baseline: Baseline) -> Iterator[str]:
                 yield f"Only {where}: {what} {', '.join(sorted(names))}."
 
 
-# ---------------------------------------------------------------- earlier runs
-
-
 def _history(comparison: Comparison) -> Iterator[Block]:
     """Every kept run of this scenario, as lines of the gated metrics, and the commits that moved a value, the latest first."""
     kept = [moment for moment in comparison.history if moment.strategy in comparison.strategies]

@@ -179,9 +179,6 @@ def _signature(comparison: Comparison) -> Block:
     return Fold("Signature: the settings behind every number", (table,))
 
 
-# ---------------------------------------------------------------- the recorded harness
-
-
 def _recorded_cut(comparison: Comparison) -> Fold:
     """The results that the recorded model saw in part and the resets of its history, worst first, with what of the rest turned up later."""
     recordings = [case.recording for case in comparison.cases]
