@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..evidence.changed import hides_failure
 from ..evidence.of_run import RunEvidence
 from ..model import Lost, Sample, Told
-from . import LISTED, metric, sample
+from . import LISTED, example as example, metric, sample
 
 
 @metric("changed.values", unit="values", better="lower", aggregate="sum")
@@ -19,7 +19,6 @@ def values(evidence: RunEvidence) -> list[Sample]:
 
     Source: 004 Issue Analysis "incorrect scientific conclusions"
 
-    >>> from bench.metrics import example
     >>> [sample.numerator for sample in values(example())]
     [0.0]
     """
@@ -49,7 +48,6 @@ def invented(evidence: RunEvidence) -> list[Sample]:
 
     Source: "hallucination rate" of summarisation research (Maynez et al. 2020, arXiv 2005.00661)
 
-    >>> from bench.metrics import example
     >>> [(sample.numerator, sample.denominator) for sample in invented(example())]
     [(0.0, 2.0)]
     """
@@ -75,7 +73,6 @@ def errors_hidden(evidence: RunEvidence) -> list[Sample]:
 
     Source: 004 §1.2: a step that failed must be seen to have failed
 
-    >>> from bench.metrics import example
     >>> [sample.numerator for sample in errors_hidden(example())]
     [0.0]
     """

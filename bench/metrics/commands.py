@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..evidence.of_run import RunEvidence
 from ..model import Lost, Message, Prompt, Run, Sample
-from . import metric, sample
+from . import example as example, metric, sample
 
 
 @metric("loss.commands_lost", unit="commands", better="lower", aggregate="sum")
@@ -18,7 +18,6 @@ def commands_lost(evidence: RunEvidence) -> list[Sample]:
 
     Source: 002 Goal: commands stay after a summarization
 
-    >>> from bench.metrics import example
     >>> [(sample.numerator, sample.detail) for sample in commands_lost(example())]
     [(0.0, None)]
     """
@@ -42,7 +41,6 @@ def conversation_tokens(evidence: RunEvidence) -> list[Sample]:
 
     Source: 002 Token Management
 
-    >>> from bench.metrics import example
     >>> conversation_tokens(example())
     []
     """
@@ -57,7 +55,6 @@ def command_history_tokens(evidence: RunEvidence) -> list[Sample]:
 
     Source: 002 Token Management
 
-    >>> from bench.metrics import example
     >>> command_history_tokens(example())
     []
     """

@@ -9,7 +9,7 @@ from ..evidence.of_run import RunEvidence
 from ..evidence.pricing import PricedCall, Refetch, own_usd
 from ..model import Sample, Told, WriterCall, grouped
 from ..text.wording import counted
-from . import DOES_NOT_FIT, metric, sample
+from . import DOES_NOT_FIT, example as example, metric, sample
 
 
 @metric("cost.prompt_tokens", unit="tokens", better="lower", aggregate="sum", version=2)
@@ -20,7 +20,6 @@ def prompt_tokens(evidence: RunEvidence) -> list[Sample]:
 
     Source: 003 §1 "Token Efficiency"; 002 Token Management
 
-    >>> from bench.metrics import example
     >>> [(sample.step, sample.numerator) for sample in prompt_tokens(example())]
     [(1, 9.0), (3, 22.0)]
     """
@@ -35,7 +34,6 @@ def peak_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
 
     Source: 002 Current Behavior: what triggers a compaction is the size of one prompt
 
-    >>> from bench.metrics import example
     >>> max(sample.numerator for sample in peak_prompt_tokens(example()))
     22.0
     """
@@ -55,7 +53,6 @@ def cached_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
 
     Source: for each provider the page that `bench.tokens.caching.cache_rule` names
 
-    >>> from bench.metrics import example
     >>> [sample.numerator for sample in cached_prompt_tokens(example())]
     [0.0, 0.0]
     """
@@ -83,7 +80,6 @@ def writer_tokens(evidence: RunEvidence) -> list[Sample]:
 
     Source: "The Complexity Trap" (arXiv 2508.21433): summaries cost model calls of their own
 
-    >>> from bench.metrics import example
     >>> [sample.numerator for sample in writer_tokens(example())]
     [0.0]
     """
@@ -100,7 +96,6 @@ def writer_seconds(evidence: RunEvidence) -> list[Sample]:
 
     Source: "The Complexity Trap" (arXiv 2508.21433): summaries cost model calls of their own
 
-    >>> from bench.metrics import example
     >>> writer_seconds(example())
     []
     """
@@ -120,7 +115,6 @@ def window_overflows(evidence: RunEvidence) -> list[Sample]:
 
     Source: genai-prices 0.2, `context_window` of a model
 
-    >>> from bench.metrics import example
     >>> window_overflows(example())[0].reason
     'the context window of gpt-4o is not known'
     """
@@ -149,7 +143,6 @@ def cost_usd(evidence: RunEvidence) -> list[Sample]:
 
     Source: genai-prices 0.2, dated prices of a model; for each provider the page that `bench.tokens.caching.cache_rule` names
 
-    >>> from bench.metrics import example
     >>> [f"{sample.numerator:.6f}" for sample in cost_usd(example())]
     ['0.000043', '0.000145']
     """
@@ -164,7 +157,6 @@ def uncached_usd(evidence: RunEvidence) -> list[Sample]:
 
     Source: "The Complexity Trap" (arXiv 2508.21433), whose prices ignore prompt caching
 
-    >>> from bench.metrics import example
     >>> [f"{sample.numerator:.6f}" for sample in uncached_usd(example())]
     ['0.000043', '0.000145']
     """
@@ -253,7 +245,6 @@ def with_refetches_tokens(evidence: RunEvidence) -> list[Sample]:
 
     Source: average access time of caches, hit time and miss rate times penalty (Hennessy and Patterson, Computer Architecture, appendix B)
 
-    >>> from bench.metrics import example
     >>> [(sample.step, sample.numerator) for sample in with_refetches_tokens(example())]
     [(1, 9.0), (3, 60.0)]
     """
@@ -279,7 +270,6 @@ def with_refetches_usd(evidence: RunEvidence) -> list[Sample]:
 
     Source: average access time of caches (Hennessy and Patterson, Computer Architecture, appendix B); prices of genai-prices 0.2
 
-    >>> from bench.metrics import example
     >>> [f"{sample.numerator:.6f}" for sample in with_refetches_usd(example())]
     ['0.000043', '0.000260']
     """
@@ -294,7 +284,6 @@ def uncached_with_refetches_usd(evidence: RunEvidence) -> list[Sample]:
 
     Source: average access time of caches (Hennessy and Patterson, Computer Architecture, appendix B); prices of genai-prices 0.2
 
-    >>> from bench.metrics import example
     >>> [f"{sample.numerator:.6f}" for sample in uncached_with_refetches_usd(example())]
     ['0.000043', '0.000260']
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..evidence.of_run import RunEvidence
 from ..model import Lost, ResultOutcome, Sample, ToolResult
 from ..text.fact_kinds import states
-from . import LISTED, metric, missed, of_result, sample, with_rest
+from . import LISTED, example as example, metric, missed, of_result, sample, with_rest
 
 PLACES = ("shown", "end", "stored")
 KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error", "measure", "exit_code")
@@ -33,7 +33,6 @@ def fact_recall(evidence: RunEvidence, kind: str, place: str) -> list[Sample]:
 
     Source: the recall of a set of keywords, as in "needle in a haystack" tests (Kamradt 2023); here every fact is a needle
 
-    >>> from bench.metrics import example
     >>> [(sample.numerator, sample.denominator, sample.detail.facts) for sample in fact_recall(example(), "", "shown")]
     [(1.0, 2.0, ('a/b.csv',))]
     >>> [(sample.numerator, sample.denominator) for sample in fact_recall(example(), "path", "end")]
@@ -108,7 +107,6 @@ def retrievable(evidence: RunEvidence, place: str) -> list[Sample]:
 
     Source: MemGPT (arXiv 2310.08560): what is paged out can be paged in
 
-    >>> from bench.metrics import example
     >>> [(sample.step, sample.numerator, sample.denominator) for sample in retrievable(example(), "shown")]
     [(None, 0.0, 2.0)]
     """
@@ -124,7 +122,6 @@ def lost(evidence: RunEvidence, place: str) -> list[Sample]:
 
     Source: MemGPT (arXiv 2310.08560)
 
-    >>> from bench.metrics import example
     >>> [(sample.step, sample.numerator, sample.denominator) for sample in lost(example(), "needed")]
     [(3, 1.0, 1.0), (None, 0.0, 1.0)]
     """
@@ -166,7 +163,6 @@ def compactions(evidence: RunEvidence, number: str) -> list[Sample]:
 
     Source: 002 Current Behavior: a summary is summarised again with what is old
 
-    >>> from bench.metrics import example
     >>> compactions(example(), "1")
     []
     """
@@ -184,7 +180,6 @@ def collapse_compaction(evidence: RunEvidence) -> list[Sample]:
 
     Source: 002 Current Behavior
 
-    >>> from bench.metrics import example
     >>> collapse_compaction(example())
     []
     """

@@ -7,7 +7,7 @@ from typing import Literal
 from ..evidence.losses import agree, judged, same_findings
 from ..evidence.of_run import RunEvidence
 from ..model import Run, Sample
-from . import metric, sample
+from . import example as example, metric, sample
 
 
 @metric("findings.agreement", unit="fraction", better="higher", aggregate="pooled")
@@ -19,7 +19,6 @@ def agreement(evidence: RunEvidence) -> list[Sample]:
 
     Source: 004 Issue Analysis "incorrect scientific conclusions"
 
-    >>> from bench.metrics import example
     >>> agreement(example())
     []
     """
@@ -38,7 +37,6 @@ def evaluation_agreement(evidence: RunEvidence) -> list[Sample]:
 
     Source: 004 §5.2
 
-    >>> from bench.metrics import example
     >>> evaluation_agreement(example())
     []
     """
@@ -53,7 +51,6 @@ def extraction_agreement(evidence: RunEvidence) -> list[Sample]:
 
     Source: 004 §3.2
 
-    >>> from bench.metrics import example
     >>> extraction_agreement(example())
     []
     """

@@ -7,7 +7,7 @@ from collections import Counter
 from ..evidence.dependencies import DISTANCES, Dependency, within
 from ..evidence.of_run import RunEvidence
 from ..model import Lost, Missed, Sample, Told, grouped
-from . import LISTED, metric, missed, sample
+from . import LISTED, example as example, metric, missed, sample
 
 ORIGINS = ("user", "model", "result")
 
@@ -39,7 +39,6 @@ def recall(evidence: RunEvidence, origin: str, distance: str) -> list[Sample]:
 
     Source: reuse distance and miss rate of cache research (Mattson et al. 1970)
 
-    >>> from bench.metrics import example
     >>> for sample in recall(example(), "", "near"):
     ...     print(sample.step, sample.numerator, sample.denominator, sample.detail)
     3 1.0 1.0 None
@@ -69,7 +68,6 @@ def faults(evidence: RunEvidence) -> list[Sample]:
 
     Source: page faults of virtual memory (Denning 1968)
 
-    >>> from bench.metrics import example
     >>> [(sample.step, sample.numerator) for sample in faults(example())]
     [(3, 1.0)]
     """
@@ -88,7 +86,6 @@ def fault_rate(evidence: RunEvidence) -> list[Sample]:
 
     Source: page fault rate (Denning 1968)
 
-    >>> from bench.metrics import example
     >>> [(sample.numerator, sample.denominator) for sample in fault_rate(example())]
     [(1.0, 2.0)]
     """
@@ -107,7 +104,6 @@ def survival(evidence: RunEvidence) -> list[Sample]:
 
     Source: this project; the question is that of 002 Goal, what a summary keeps
 
-    >>> from bench.metrics import example
     >>> [(sample.step, sample.numerator, sample.denominator) for sample in survival(example())]
     [(3, 1.0, 2.0)]
     """
@@ -137,7 +133,6 @@ def refetches(evidence: RunEvidence) -> list[Sample]:
 
     Source: cache misses that are fetched again (Denning 1968)
 
-    >>> from bench.metrics import example
     >>> refetches(example())
     []
     """
@@ -159,7 +154,6 @@ def tokens_over_oracle(evidence: RunEvidence) -> list[Sample]:
 
     Source: the clairvoyant optimum of cache research (Belady 1966)
 
-    >>> from bench.metrics import example
     >>> tokens_over_oracle(example())[0].numerator
     20.0
     """
@@ -175,7 +169,6 @@ def tokens_over_clairvoyant(evidence: RunEvidence) -> list[Sample]:
 
     Source: the clairvoyant optimum of cache research (Belady 1966)
 
-    >>> from bench.metrics import example
     >>> tokens_over_clairvoyant(example())[0].numerator
     20.0
     """
@@ -206,7 +199,6 @@ def summary_adds(evidence: RunEvidence, distance: str) -> list[Sample]:
 
     Source: "The Complexity Trap" (arXiv 2508.21433): masking does as well as summaries
 
-    >>> from bench.metrics import example
     >>> summary_adds(example(), "")
     []
     """

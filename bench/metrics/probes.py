@@ -13,7 +13,7 @@ from ..evidence.spoken import message_texts, turn_text
 from ..model import Asked, AskedProbe, Run, Sample, Trace, as_text, compact_json
 from ..model.errors import ScenarioError
 from ..text.answers import is_answer, said
-from . import metric
+from . import example as example, metric
 
 SHOWN_CHARS = 200
 
@@ -31,7 +31,6 @@ def recall(evidence: RunEvidence) -> list[Sample]:
 
     >>> import msgspec
     >>> from bench.evidence.of_trace import TraceEvidence
-    >>> from bench.metrics import example
     >>> evidence = example()
     >>> probes = [{"question": "How many rows?", "expected": 471, "step": 2, "path": "rows"}]
     >>> labelled = TraceEvidence(msgspec.structs.replace(evidence.trace, labels={"probes": probes}))
@@ -54,7 +53,6 @@ def unwanted(evidence: RunEvidence) -> list[Sample]:
 
     >>> import msgspec
     >>> from bench.evidence.of_trace import TraceEvidence
-    >>> from bench.metrics import example
     >>> evidence = example()
     >>> probes = [{"question": "How many rows?", "expected": rows, "absent": True, "type": "number"} for rows in (471, 470)]
     >>> labelled = TraceEvidence(msgspec.structs.replace(evidence.trace, labels={"probes": probes}))

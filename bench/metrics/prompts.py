@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..evidence.of_run import RunEvidence
 from ..evidence.validity import Checked
 from ..model import Sample, Told
-from . import metric, sample
+from . import example as example, metric, sample
 
 RULES_NAMED = 3  # the most missing instructions of one prompt that are named
 
@@ -23,7 +23,6 @@ def invalid(evidence: RunEvidence) -> list[Sample]:
 
     Source: OpenAI API reference, "Create chat completion" (messages with `tool_calls`, tool messages); Anthropic documentation "Handle tool calls"
 
-    >>> from bench.metrics import example
     >>> [sample.numerator for sample in invalid(example())]
     [0.0, 0.0]
     """
@@ -42,7 +41,6 @@ def task_missing(evidence: RunEvidence) -> list[Sample]:
 
     Source: 002 Current Behavior: the initial request is kept when the conversation is compacted
 
-    >>> from bench.metrics import example
     >>> [sample.numerator for sample in task_missing(example())]
     [0.0, 0.0]
     """
@@ -59,7 +57,6 @@ def system_missing(evidence: RunEvidence) -> list[Sample]:
 
     Source: OpenAI API reference, "Create chat completion" (system and developer messages: instructions that the model should follow)
 
-    >>> from bench.metrics import example
     >>> [sample.numerator for sample in system_missing(example())]
     [0.0, 0.0]
     """
@@ -76,7 +73,6 @@ def rules_missing(evidence: RunEvidence) -> list[Sample]:
 
     Source: OpenAI API reference, "Create chat completion" (system and developer messages: instructions that the model should follow)
 
-    >>> from bench.metrics import example
     >>> [sample.numerator for sample in rules_missing(example())]
     [0.0, 0.0]
     """

@@ -9,7 +9,7 @@ from ..evidence.losses import turned
 from ..evidence.of_run import RunEvidence
 from ..model import Approval, RouteDecision, Sample, Told, ToolResult
 from ..model.run import TASK_STATE
-from . import metric, sample
+from . import example as example, metric, sample
 
 ABORT = "abort"  # the route that ends a run because of a critical failure
 
@@ -23,7 +23,6 @@ def accuracy(evidence: RunEvidence) -> list[Sample]:
 
     Source: 004 §4.2
 
-    >>> from bench.metrics import example
     >>> accuracy(example())
     []
     """
@@ -40,7 +39,6 @@ def missed_aborts(evidence: RunEvidence) -> list[Sample]:
 
     Source: 004 §4.2, the route `abort`
 
-    >>> from bench.metrics import example
     >>> missed_aborts(example())
     []
     """
@@ -59,7 +57,6 @@ def false_aborts(evidence: RunEvidence) -> list[Sample]:
 
     Source: 004 §4.2, the route `abort`
 
-    >>> from bench.metrics import example
     >>> false_aborts(example())
     []
     """
@@ -80,7 +77,6 @@ def first_divergence(evidence: RunEvidence) -> list[Sample]:
 
     Source: Who&When (arXiv 2505.00212): the earliest decisive error of a run
 
-    >>> from bench.metrics import example
     >>> first_divergence(example())
     []
     """
@@ -100,7 +96,6 @@ def reply_errors(evidence: RunEvidence) -> list[Sample]:
 
     Source: 001 §2 Step 2: only a small raw output is shown
 
-    >>> from bench.metrics import example
     >>> reply_errors(example())
     []
     """
@@ -122,7 +117,6 @@ def unreset_states(evidence: RunEvidence) -> list[Sample]:
 
     Source: 000 Step 5, 001 §2 Step 3
 
-    >>> from bench.metrics import example
     >>> unreset_states(example())
     []
     """
@@ -151,7 +145,6 @@ def unapproved_executions(evidence: RunEvidence) -> list[Sample]:
 
     Source: 003 §1 "Human-in-the-Loop", §3.2
 
-    >>> from bench.metrics import example
     >>> unapproved_executions(example())
     []
     """

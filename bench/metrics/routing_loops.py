@@ -8,7 +8,7 @@ from itertools import groupby
 
 from ..evidence.of_run import RunEvidence
 from ..model import Approval, Decision, ModelTurn, Sample, Told, ToolResult, Trace, UserTurn, compact_json, text_of
-from . import metric, sample
+from . import example as example, metric, sample
 
 REPEATS = 3  # the number of equal decisions in a row that make a loop
 
@@ -24,7 +24,6 @@ def loops(evidence: RunEvidence) -> list[Sample]:
 
     Source: 001 §2 Step 3 "stuck in a loop"
 
-    >>> from bench.metrics import example
     >>> loops(example())
     []
     """
@@ -76,7 +75,6 @@ def missed_loops(evidence: RunEvidence) -> list[Sample]:
 
     Source: 001 §2 Step 3 "stuck in a loop"; a miss in signal detection (Green and Swets 1966)
 
-    >>> from bench.metrics import example
     >>> missed_loops(example())
     []
     """
@@ -91,7 +89,6 @@ def false_loops(evidence: RunEvidence) -> list[Sample]:
 
     Source: 001 §2 Step 3 "stuck in a loop"; a false alarm in signal detection (Green and Swets 1966)
 
-    >>> from bench.metrics import example
     >>> false_loops(example())
     []
     """

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..evidence.of_run import RunEvidence
 from ..model import Decision, Run, Sample, Told, compact_json
 from ..text.scripts import expected_scripts, scripts_of
-from . import metric, sample
+from . import example as example, metric, sample
 
 RECALL_AT = 3  # the number of returned scripts that `routing.selection_recall_at_3` looks at
 
@@ -22,7 +22,6 @@ def selection_top1(evidence: RunEvidence) -> list[Sample]:
 
     Source: 003 §4.2; Berkeley Function Calling Leaderboard, category "multiple"
 
-    >>> from bench.metrics import example
     >>> selection_top1(example())
     []
     """
@@ -37,7 +36,6 @@ def selection_recall_at_3(evidence: RunEvidence) -> list[Sample]:
 
     Source: 003 §4.2; recall at k (Manning, Raghavan and Schütze 2008, "Introduction to Information Retrieval", chapter 8)
 
-    >>> from bench.metrics import example
     >>> selection_recall_at_3(example())
     []
     """
@@ -55,7 +53,6 @@ def selection_mrr(evidence: RunEvidence) -> list[Sample]:
 
     Source: 003 §4.2; mean reciprocal rank (Voorhees 1999, "The TREC-8 Question Answering Track Report")
 
-    >>> from bench.metrics import example
     >>> selection_mrr(example())
     []
     """
@@ -73,7 +70,6 @@ def selection_tokens(evidence: RunEvidence) -> list[Sample]:
 
     Source: 003 §1 "Token Efficiency"
 
-    >>> from bench.metrics import example
     >>> selection_tokens(example())
     []
     """

@@ -12,7 +12,7 @@ from ..evidence.presence import HeldLeaves
 from ..model import ResultOutcome, Sample, ToolResult
 from ..text.found_leaves import by_label, match_read, with_labelled
 from ..text.leaves import Leaf, Leaves, Match, flatten, match, tokens_of
-from . import LISTED, metric, of_result, sample
+from . import LISTED, example as example, metric, of_result, sample
 
 PROMPTS = ("shown", "end")
 _LISTED_CHARS = 200  # of one lost leaf
@@ -38,7 +38,6 @@ def leaf_recall(evidence: RunEvidence, place: str) -> list[Sample]:
 
     Source: 004 §1.2: a structured result stored as `str(result)[:500]`
 
-    >>> from bench.metrics import example
     >>> [(sample.numerator, sample.denominator, sample.detail.facts, sample.low) for sample in leaf_recall(example(), "shown")]
     [(1.0, 2.0, ('file: a/b.csv',), 0.0)]
     """
@@ -90,7 +89,6 @@ def rows_kept(evidence: RunEvidence, place: str) -> list[Sample]:
 
     Source: 001 §1 Rule #1 "Showing 5 of 100 rows"
 
-    >>> from bench.metrics import example
     >>> rows_kept(example(), "shown")
     []
     """
@@ -106,7 +104,6 @@ def columns_kept(evidence: RunEvidence, place: str) -> list[Sample]:
 
     Source: 001 §1 Rule #1; 000 Step 3: tables of script results
 
-    >>> from bench.metrics import example
     >>> columns_kept(example(), "shown")
     []
     """
@@ -123,7 +120,6 @@ def schema_kept(evidence: RunEvidence, place: str) -> list[Sample]:
 
     Source: 004 §2.1: structured records keep their keys
 
-    >>> from bench.metrics import example
     >>> [(sample.step, sample.numerator, sample.denominator) for sample in schema_kept(example(), "end")]
     [(2, 0.0, 2.0)]
     """

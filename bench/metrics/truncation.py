@@ -10,7 +10,7 @@ from ..evidence.tiers import ResultHeld
 from ..model import Sample, Told, ToolResult, lines_of
 from ..text.notices import marker
 from ..text.texts import Texts
-from . import metric, sample
+from . import example as example, metric, sample
 
 _PLACES = ("shown", "end")
 
@@ -26,7 +26,6 @@ def silent_truncation(evidence: RunEvidence) -> list[Sample]:
 
     Source: 004 §1.2: `str(result)[:500]` does not say that it was cut
 
-    >>> from bench.metrics import example
     >>> [(sample.step, sample.numerator, sample.detail.text) for sample in silent_truncation(example())]
     [(2, 1.0, 'silent: shown, end')]
     """
@@ -62,7 +61,6 @@ def false_notices(evidence: RunEvidence) -> list[Sample]:
 
     Source: 001 §1 Rule #3: where nothing is left out there is no summary
 
-    >>> from bench.metrics import example
     >>> [(sample.step, sample.numerator) for sample in false_notices(example())]
     [(2, 0.0)]
     """
