@@ -42,11 +42,9 @@ from ..plugins.registry import Entry, entries, register
 
 MetricFunction = Callable[..., Sequence[Sample]]
 
-LISTED = 20
+LISTED = 20  # the most lost facts that a sample names
 DOES_NOT_FIT = "does not fit the model's window"
 """The reason why a run has no price: some prompt of it could not have been sent."""
-
-"""The most lost facts that a sample names."""
 
 
 def metric(
@@ -174,23 +172,11 @@ def example() -> RunEvidence:
     ('{"rows": 471, "file": "a/b.csv"}', '{"rows": 471')
     """
     call = ToolCall(id="c1", name="count", arguments={})
-    result = ToolResult(
-        index=2,
-        call_id="c1",
-        function="count",
-        seen='{"rows": 471, "file": "a/b.csv"}',
-        data={"rows": 471, "file": "a/b.csv"},
-    )
-    trace = Trace(
-        id="example",
-        source=Source(format="native"),
-        steps=(
-            UserTurn(index=0, content="How many?"),
-            ModelTurn(index=1, tool_calls=(call,), model="gpt-4o"),
-            result,
-            ModelTurn(index=3, content="There are 471 in a/b.csv."),
-        ),
-    )
+    text, data = '{"rows": 471, "file": "a/b.csv"}', {"rows": 471, "file": "a/b.csv"}
+    result = ToolResult(index=2, call_id="c1", function="count", seen=text, data=data)
+    asked = UserTurn(index=0, content="How many?"), ModelTurn(index=1, tool_calls=(call,), model="gpt-4o")
+    said = ModelTurn(index=3, content="There are 471 in a/b.csv.")
+    trace = Trace(id="example", source=Source(format="native"), steps=(*asked, result, said))
     cut = result.text[:12]
     messages = {
         "user": Message(role="user", text="How many?", kind="user", step=0),
@@ -198,6 +184,7 @@ def example() -> RunEvidence:
         "result": Message(role="tool", text=cut, kind="result", step=2, call_id="c1"),
     }
     record = Record(step=2, call_id="c1", function="count", success=True, value=cut)
+    edits = (1, 9, Splice(at=0, removed=0, added=("user",))), (3, 22, Splice(at=1, removed=0, added=("call", "result")))
     run = Run(
         trace_id="example",
         trace_sha256="",
@@ -207,10 +194,7 @@ def example() -> RunEvidence:
         model="gpt-4o",
         messages=messages,
         message_tokens={"user": 6, "call": 5, "result": 8},
-        prompts=(
-            Prompt(step=1, thread="main", splices=(Splice(at=0, removed=0, added=("user",)),), tokens=9),
-            Prompt(step=3, thread="main", splices=(Splice(at=1, removed=0, added=("call", "result")),), tokens=22),
-        ),
+        prompts=tuple(Prompt(step=at, thread="main", splices=(edit,), tokens=size) for at, size, edit in edits),
         results=(ResultOutcome(step=2, call_id="c1", shown="result", record=record, stored=cut),),
     )
     return RunEvidence(TraceEvidence(trace), run, oracle_tokens=lambda reference, recall: 11)

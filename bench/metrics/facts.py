@@ -110,7 +110,7 @@ def retrievable(evidence: RunEvidence, place: str) -> list[Sample]:
     >>> [(sample.step, sample.numerator, sample.denominator) for sample in retrievable(example(), "shown")]
     [(None, 0.0, 2.0)]
     """
-    return _needed(evidence, "retrievable") if place == "needed" else _of_results(evidence, "retrievable", place)
+    return _of_tier(evidence, "retrievable", place)
 
 
 @metric("loss.lost", unit="fraction", better="lower", aggregate="pooled", version=4, place=TIER_PLACES)
@@ -125,29 +125,22 @@ def lost(evidence: RunEvidence, place: str) -> list[Sample]:
     >>> [(sample.step, sample.numerator, sample.denominator) for sample in lost(example(), "needed")]
     [(3, 1.0, 1.0), (None, 0.0, 1.0)]
     """
-    return _needed(evidence, "lost") if place == "needed" else _of_results(evidence, "lost", place)
+    return _of_tier(evidence, "lost", place)
 
 
-def _of_results(evidence: RunEvidence, tier: str, place: str) -> list[Sample]:
-    facts_of = evidence.texts.facts
-    total = sum(len(facts_of(held.result.text)) for held in evidence.prompts.scan.results[place])
-    found = [(item.held.result, item.of(tier)) for item in evidence.tiers[place] if item.of(tier)]
-    samples = [
-        sample(
-            len(facts), result.index, result.call_id, of=len(facts_of(result.text)), detail=Lost(facts=facts[:LISTED])
-        )
-        for result, facts in found
-    ]
-    return with_rest(samples, float(sum(len(facts) for _, facts in found)), float(total))
-
-
-def _needed(evidence: RunEvidence, tier: str) -> list[Sample]:
-    samples = [
-        sample(1, item.turn, of=1, detail=missed(item))
-        for item, behind in evidence.missed
-        if bool(behind) == (tier == "retrievable")
-    ]
-    return with_rest(samples, float(len(samples)), float(len(evidence.prompts.scan.judged)))
+def _of_tier(evidence: RunEvidence, tier: str, place: str) -> list[Sample]:
+    scan = evidence.prompts.scan
+    if place == "needed":
+        gone = [item for item, behind in evidence.missed if bool(behind) == (tier == "retrievable")]
+        samples, total = [sample(1, item.turn, of=1, detail=missed(item)) for item in gone], len(scan.judged)
+    else:
+        counts = {held.result.index: len(evidence.texts.facts(held.result.text)) for held in scan.results[place]}
+        samples, total = [], sum(counts.values())
+        for item in evidence.tiers[place]:
+            if facts := item.of(tier):
+                at, call_id = item.held.result.index, item.held.result.call_id
+                samples.append(sample(len(facts), at, call_id, of=counts[at], detail=Lost(facts=facts[:LISTED])))
+    return with_rest(samples, sum(item.numerator or 0.0 for item in samples), float(total))
 
 
 COLLAPSED = 0.5  # below this share of facts a history has collapsed

@@ -115,10 +115,8 @@ def _reply(trace: Trace, run: Run, probe: AskedProbe) -> tuple[list[str], int | 
 def _prompt(trace: Trace, run: Run, probe: AskedProbe) -> tuple[list[Any], list[str], int | None]:
     """The texts that show the result in the prompt that is asked, every text of that prompt, and its step."""
     turn = turn_after(trace, probe)
-    if turn is None:
-        return [], [], None
-    messages = messages_at(run, turn.index)
-    if messages is None:
+    messages = None if turn is None else messages_at(run, turn.index)
+    if turn is None or messages is None:
         return [], [], None
     own = [message.text for message in messages if message.step is not None and message.step == probe.step]
     return [*own], [text for message in messages for text in message_texts(message)], turn.index

@@ -42,11 +42,7 @@ def missed_aborts(evidence: RunEvidence) -> list[Sample]:
     >>> missed_aborts(example())
     []
     """
-    return [
-        sample(item.route != ABORT, item.step, detail=turned(item))
-        for item in evidence.run.decisions
-        if item.expected == ABORT
-    ]
+    return _aborts(evidence, expected=True)
 
 
 @metric("routing.false_aborts", unit="decisions", better="lower", aggregate="sum")
@@ -60,11 +56,13 @@ def false_aborts(evidence: RunEvidence) -> list[Sample]:
     >>> false_aborts(example())
     []
     """
-    return [
-        sample(item.route == ABORT, item.step, detail=turned(item))
-        for item in evidence.run.decisions
-        if item.expected != ABORT
-    ]
+    return _aborts(evidence, expected=False)
+
+
+def _aborts(evidence: RunEvidence, *, expected: bool) -> list[Sample]:
+    """The decisions that should have aborted, or not, each with 1 where it did the other thing."""
+    decisions = [item for item in evidence.run.decisions if (item.expected == ABORT) is expected]
+    return [sample((item.route == ABORT) is not expected, item.step, detail=turned(item)) for item in decisions]
 
 
 @metric("routing.first_divergence", unit="fraction", better="higher", aggregate="pooled", version=2)

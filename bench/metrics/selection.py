@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 
 from ..evidence.of_run import RunEvidence
 from ..model import Decision, Run, Sample, Told, compact_json
@@ -25,7 +26,7 @@ def selection_top1(evidence: RunEvidence) -> list[Sample]:
     >>> selection_top1(example())
     []
     """
-    return [_found(decision, expected, rank, rank == 1) for decision, expected, rank in _ranks(evidence)]
+    return _ranked(evidence, lambda rank: rank == 1)
 
 
 @metric("routing.selection_recall_at_3", unit="fraction", better="higher", aggregate="pooled")
@@ -39,10 +40,7 @@ def selection_recall_at_3(evidence: RunEvidence) -> list[Sample]:
     >>> selection_recall_at_3(example())
     []
     """
-    return [
-        _found(decision, expected, rank, rank is not None and rank <= RECALL_AT)
-        for decision, expected, rank in _ranks(evidence)
-    ]
+    return _ranked(evidence, lambda rank: rank <= RECALL_AT)
 
 
 @metric("routing.selection_mrr", unit="fraction", better="higher", aggregate="pooled")
@@ -56,10 +54,7 @@ def selection_mrr(evidence: RunEvidence) -> list[Sample]:
     >>> selection_mrr(example())
     []
     """
-    return [
-        _found(decision, expected, rank, 0.0 if rank is None else 1 / rank)
-        for decision, expected, rank in _ranks(evidence)
-    ]
+    return _ranked(evidence, lambda rank: 1 / rank)
 
 
 @metric("routing.selection_tokens", unit="tokens", better="lower", aggregate="sum")
@@ -86,17 +81,16 @@ def _selections(run: Run) -> Iterator[Decision]:
     return (item for item in run.decisions if item.at == "user_turn" and isinstance(item.detail.get("ranked"), list))
 
 
-def _ranks(evidence: RunEvidence) -> Iterator[tuple[Decision, list[str], int | None]]:
-    """Each selection with a label: the expected names, and the place (from 1) of the first of them among those returned."""
+def _ranked(evidence: RunEvidence, score: Callable[[float], float]) -> list[Sample]:
+    """Score each selection with a label by the place (from 1) of the first expected name among those returned; infinity for none."""
     trace = evidence.trace
     labels = expected_scripts(trace.labels.get("scripts"), trace.meta.get("manifest"))
+    samples = []
     for decision in _selections(evidence.run):
         if expected := labels.get(str(decision.step)):
             ranked = decision.detail["ranked"]
-            yield decision, expected, next((at for at, name in enumerate(ranked, 1) if name in expected), None)
-
-
-def _found(decision: Decision, expected: list[str], rank: int | None, value: float) -> Sample:
-    ranked = ", ".join(decision.detail["ranked"][:RECALL_AT]) or "nothing"
-    told = None if rank == 1 else Told(text=f"expected {' or '.join(expected)}, got {ranked}")
-    return sample(value, decision.step, of=1, detail=told)
+            rank = next((at for at, name in enumerate(ranked, 1) if name in expected), math.inf)
+            told = f"expected {' or '.join(expected)}, got {', '.join(ranked[:RECALL_AT]) or 'nothing'}"
+            detail = None if rank == 1 else Told(text=told)
+            samples.append(sample(score(rank), decision.step, of=1, detail=detail))
+    return samples
