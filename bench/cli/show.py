@@ -56,7 +56,7 @@ def step_lines(trace: Trace) -> Iterator[str]:
        0  user              3  list the walls
     3 tokens of text
     """
-    from ..text.wording import counted, quantity
+    from ..text.wording import counted, cut, quantity
     from ..tokens.counting import TokenCounter, encoding_for
 
     encoding, assumed = encoding_for(trace.model)
@@ -75,8 +75,7 @@ def step_lines(trace: Trace) -> Iterator[str]:
         tokens = count(text)
         total += tokens
         where = f"[{_flat(step.thread)}] " if several else ""
-        flat = _flat(text[: 4 * WIDTH])
-        begins = flat if len(flat) <= WIDTH else flat[: WIDTH - 1] + "…"
+        begins = cut(_flat(text[: 4 * WIDTH]), WIDTH)
         yield f"{step.index:>{wide}}  {kind:<10} {quantity(tokens, 'tokens'):>8}  {where}{extra}{begins}"
     yield f"{counted(total, 'token')} of text"
 

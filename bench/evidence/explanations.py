@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..model import as_text, compact_json, lines_of
-from ..text.decode import NothingParsed, decode_strings, decoded, parse_some
+from ..text.decode import as_data, decoded
 from ..text.found_leaves import TokensOf
 from ..text.leaves import flatten, tokens_of, typed
 from ..text.texts import Texts
-from ..text.wording import counted, listed, quantity
+from ..text.wording import counted, cut, listed, quantity
 
 MAX_NAMED = 4  # the most rows, columns, values or facts that one sentence names
 MAX_RECORDS = 40  # the most changed records that are told of
@@ -49,7 +49,7 @@ def explain(untruncated: Any, held: Any) -> list[str]:
     Of `table`, column Area gone; columns Name and Type kept.
     `kegg.total_significant` 47 → absent.
     """
-    ours, theirs = _tree(untruncated), _tree(held)
+    ours, theirs = as_data(untruncated), as_data(held)
     if isinstance(ours, dict | list) and isinstance(theirs, dict | list):
         sentences = _data(ours, theirs)
     elif isinstance(untruncated, dict | list):
@@ -57,14 +57,6 @@ def explain(untruncated: Any, held: Any) -> list[str]:
     else:
         sentences = _text(as_text(untruncated), as_text(held))
     return list(sentences) or ["Nothing is missing or changed."]
-
-
-def _tree(value: Any) -> Any:
-    """A value with its strings decoded; a text as what it holds, as far as that can be read, else as it is."""
-    try:
-        return decode_strings(parse_some(value) if isinstance(value, str) else value)
-    except NothingParsed:
-        return value
 
 
 # ---------------------------------------------------------------- data against data
@@ -316,12 +308,12 @@ def _named(path: str) -> str:
 
 def _shown(value: Any) -> str:
     text = compact_json(value)
-    return text if len(text) <= VALUE_CHARS else f"{text[: VALUE_CHARS - 1]}… ({counted(len(text), 'character')})"
+    return text if len(text) <= VALUE_CHARS else f"{cut(text, VALUE_CHARS)} ({counted(len(text), 'character')})"
 
 
 def _some(names: Sequence[str], total: int) -> str:
     """The first of some names, and how many more there are."""
-    shown = [name if len(name) <= VALUE_CHARS * 2 else f"{name[: VALUE_CHARS * 2 - 1]}…" for name in names[:MAX_NAMED]]
+    shown = [cut(name, VALUE_CHARS * 2) for name in names[:MAX_NAMED]]
     more = total - len(shown)
     return f"{', '.join(shown)} and {more} more" if more else listed(shown)
 

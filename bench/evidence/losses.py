@@ -30,6 +30,7 @@ from ..model import (
     grouped,
 )
 from ..text.leaves import same
+from ..text.wording import cut
 
 Scored = Mapping[str, Sequence[Sample]]  # the samples of one run, by metric
 NEEDED = "needed.recall"  # the metric whose samples name the turn that needed what is gone
@@ -308,4 +309,4 @@ def _changes(outcome: ResultOutcome) -> Iterator[FindingChange]:
 
 def _shortened(value: Any) -> str:
     text = "" if type(value).__name__ == "NotPresent" else value if isinstance(value, str) else compact_json(value)
-    return text if len(text) <= _VALUE_CHARS else text[: _VALUE_CHARS - 1] + "…"
+    return cut(text, _VALUE_CHARS)

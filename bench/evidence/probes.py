@@ -11,7 +11,7 @@ import msgspec
 from ..model import AskedProbe, ModelTurn, Probe, ToolResult, Trace
 from ..model.errors import ScenarioError, nearest, one_line
 from ..text.answers import type_problem
-from ..text.decode import NothingParsed, decode_strings, parse_some
+from ..text.decode import as_data
 
 _ANSWERS = ("path", "expected", "absent")
 
@@ -35,19 +35,12 @@ def search(path: str, value: Any) -> Any:
     except (JMESPathError, ValueError, RecursionError) as error:
         raise ScenarioError(f"{not_one}: {one_line(error)}") from None
     try:
-        found = msgspec.to_builtins(compiled.search(decode_strings(_parsed(value))))
+        found = msgspec.to_builtins(compiled.search(as_data(value)))
     except (ArityError, UnknownFunctionError) as error:
         raise ScenarioError(f"{not_one}: {one_line(error)}") from None
     except (JMESPathError, TypeError, ValueError, RecursionError, ArithmeticError):  # no answer in this value
         return None
     return None if found == [] else found
-
-
-def _parsed(value: Any) -> Any:
-    try:
-        return parse_some(value) if isinstance(value, str) else value
-    except NothingParsed:
-        return value
 
 
 def problem_of(probe: Probe) -> str | None:

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from ..model import Kept, ResultShown, Rows, Span, ToolResult, as_text
-from ..text.decode import NothingParsed, decode_strings, parse_prefix
+from ..text.decode import as_data, decode_strings
 from ..text.search import Strings
 from ..text.texts import Texts
-from ..text.wording import counted, listed
+from ..text.wording import counted, cut, listed
 from .explanations import explain
 from .losses import Damage
 from .of_run import RunEvidence
@@ -171,31 +171,20 @@ def beside(table: Table | None, text: str) -> Rows | None:
 
 def table_of(result: ToolResult) -> Table | None:
     """The table in a result; None where it holds none."""
-    return table_in(result.data if result.data is not None else _data_in(result.text[:2_000_000]))
-
-
-def _data_in(text: str) -> Any:
-    """The data that a text begins with, as far as it can be read; the text where it is none."""
-    try:
-        return decode_strings(parse_prefix(text)[0])
-    except (NothingParsed, RecursionError):
-        return text
+    return table_in(result.data if result.data is not None else as_data(result.text[:2_000_000]))
 
 
 def _held_rows(text: str) -> list[Mapping[str, Any]] | None:
     """The rows that a text holds as data, as far as it can be read; None where it is not data."""
     start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=len(text))
-    value = _data_in(text[start:])
+    value = as_data(text[start:])
     found: list[Mapping[str, Any]] = []
     waiting = [value]
     while waiting and len(found) < MAX_COMPARED:
         node = waiting.pop()
         if isinstance(node, Mapping):
             found.append(node)
-            items = (
-                _data_in(item) if isinstance(item, str) and item[:1] in ("[", "{") else item for item in node.values()
-            )
-            waiting.extend(reversed(list(items)))
+            waiting.extend(as_data(item) if isinstance(item, str) else item for item in reversed(node.values()))
         elif isinstance(node, list | tuple):
             waiting.extend(reversed(node))
     return None if isinstance(value, str) else found
@@ -224,11 +213,7 @@ def _columns(table: Table) -> tuple[str, ...]:
 
 
 def _texts(rows: Table, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(_cut(as_text(row[name])) if name in row else "" for name in columns) for row in rows)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"
+    return tuple(tuple(cut(as_text(row[name]), MAX_CELL) if name in row else "" for name in columns) for row in rows)
 
 
 def _extent(table: Table, columns: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from ..evidence.presence import HeldLeaves
 from ..model import ResultOutcome, Sample, ToolResult
 from ..text.found_leaves import by_label, match_read, with_labelled
 from ..text.leaves import Leaf, Leaves, Match, flatten, match, tokens_of
+from ..text.wording import cut
 from . import LISTED, example as example, metric, of_result, sample
 
 PROMPTS = ("shown", "end")
@@ -69,8 +70,7 @@ def _sample(result: ToolResult, found: Match, labelled: int) -> Sample:
 
 def _text(leaf: Leaf) -> str:
     path, value = leaf
-    text = f"{'.'.join(path)}: {tokens_of(value)[0]}" if path else tokens_of(value)[0]
-    return text if len(text) <= _LISTED_CHARS else text[: _LISTED_CHARS - 1] + "…"
+    return cut(f"{'.'.join(path)}: {tokens_of(value)[0]}" if path else tokens_of(value)[0], _LISTED_CHARS)
 
 
 def _parts(evidence: RunEvidence, place: str, part: Callable[[HeldLeaves], tuple[int, int]]) -> list[Sample]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from ..comparison.advice import RUN_TODAY
 from ..model import CallShown, Case
 from ..text.prompts_shown import happened
-from ..text.wording import percent, rough
+from ..text.wording import cut, percent, rough
 from .blocks import Chart, Point
 from .page_parts import shown
 
@@ -229,8 +229,7 @@ class _Drawn:
         taken = [*map(self.mark_box, self.points), *([self.limit_word] if self.limit_word else [])]
         for group in groups:
             x, y = self.x(group[0].x), self.y(group[0].y)
-            names = (self.labelled[p.series] for p in group)
-            label = ", ".join(name if len(name) <= 34 else name[:33] + "…" for name in names)
+            label = ", ".join(cut(self.labelled[point.series], 34) for point in group)
             long = _LETTER * len(label)
             boxes = [_box(x, y + dy, dx if anchor == "after" else dx - long, long) for anchor, dx, dy in _PLACES]
             inside = [

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..model import Comparison
-from ..text.wording import quantity, visible
+from ..text.wording import cut, quantity, visible
 from . import NOTHING, PanelBlocks, Section, build_blocks, failed, renderer
 from .blocks import Block, Cell, Chart, Column, Excerpt, Figures, Fold, Prose, Simple, Table, Tone, simple
 from .figures import scenarios_blocks
@@ -124,8 +124,7 @@ def _flat(text: str) -> str:
 
 
 def _clip(text: str, width: int) -> str:
-    shown = visible(text.replace("\t", " ").replace("\n", " "))
-    return shown if len(shown) <= width else shown[: width - 1] + "…"
+    return cut(visible(text.replace("\t", " ").replace("\n", " ")), width)
 
 
 def _said(text: str, tone: Tone = "plain", before: str = "") -> Any:
@@ -236,7 +235,7 @@ def _table(table: Table, console: Console) -> Iterator[Any]:
 def _cell(cell: Cell, notes: tuple[str, ...], whole: bool) -> str:
     mark = f" [{notes.index(cell.note) + 1}]" if cell.note else ""
     shown = _flat(cell.whole)
-    return (shown if whole or len(shown) <= MAX_CELL else shown[: MAX_CELL - 1] + "…") + mark
+    return (shown if whole else cut(shown, MAX_CELL)) + mark
 
 
 def _parts(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int) -> Iterator[dict[int, int]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from ..comparison.advice import Candidate, Kind, Obstacle
 from ..model import Loss, MetricInfo, Verdict
-from ..text.wording import counted, quantity, visible
+from ..text.wording import counted, cut, quantity, visible
 from .blocks import needed
 
 CALL = "One request to the model: everything in its prompt is paid for again."
@@ -138,8 +138,7 @@ def _fact(fact: str) -> str:
 
 
 def _short(text: str) -> str:
-    flat = visible(" ".join(text.split()))
-    return flat if len(flat) <= _FACT_CHARS else flat[: _FACT_CHARS - 1] + "…"
+    return cut(visible(" ".join(text.split())), _FACT_CHARS)
 
 
 MEASURED_AS = {

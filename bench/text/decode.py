@@ -238,6 +238,18 @@ def decode_strings(value: Any, levels: int = MAX_DEPTH) -> Any:
     return value
 
 
+def as_data(value: Any) -> Any:
+    """The value that a text holds, as far as it can be read, with what its strings hold; a text that holds none, or no text, as it is.
+
+    >>> as_data('{"a": "[1]", "b'), as_data("plain"), as_data({"a": "[1]"})
+    ({'a': [1]}, 'plain', {'a': [1]})
+    """
+    try:
+        return decode_strings(parse_some(value) if isinstance(value, str) else value)
+    except (NothingParsed, RecursionError):
+        return value
+
+
 def decoded(text: str) -> str:
     """The text as facts are looked for in it: a JSON or Python container becomes one plain line a row or leaf, other text stays.
 

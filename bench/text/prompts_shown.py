@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from ..model import CallShown
-from .wording import listed
+from .wording import cut, listed
 
 
 def unpacked(data: bytes) -> dict[str, Any]:
@@ -40,5 +40,5 @@ def happened(call: CallShown) -> str:
 
 
 def _some(names: list[str]) -> str:
-    shown = [name if len(name) <= 40 else name[:39] + "…" for name in names[:4]]
+    shown = [cut(name, 40) for name in names[:4]]
     return listed([*shown, f"{len(names) - 4} more"] if len(names) > 4 else shown)

@@ -123,6 +123,11 @@ def counted(count: float, singular: str, plural: str = "") -> str:
     return f"{quantity(count, 'count')} {singular if count == 1 else plural or singular + 's'}"
 
 
+def cut(text: str, most: int) -> str:
+    """A text of at most so many characters; `…` stands for an end that is left out."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def listed(names: tuple[str, ...] | list[str]) -> str:
     """Names in a sentence.
 
