@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal
+
+from msgspec.structs import replace
 
 from ..model import (
     ContextEdit,
@@ -165,8 +166,8 @@ def _replayed(evidence: RunEvidence) -> Charges:
     return total([turn.spent for turn in turns_spent(evidence, as_reported=False)])
 
 
-def _parts(evidence: RunEvidence, costs: dict[int, Carried]) -> Iterator[PartSpent]:
-    """Yield what each tool's results, and each kind of other messages, cost over the run; the dearest first."""
+def _parts(evidence: RunEvidence, costs: dict[int, Carried]) -> list[PartSpent]:
+    """Return what each tool's results, and each kind of other messages, cost over the run; the dearest first."""
     names: dict[int, tuple[str, bool]] = {OUTSIDE: (BESIDE, False)}
     for step in evidence.trace.steps:
         if isinstance(step, ToolResult):
@@ -175,18 +176,15 @@ def _parts(evidence: RunEvidence, costs: dict[int, Carried]) -> Iterator[PartSpe
             names[step.index] = ANSWERS, False
         elif isinstance(step, SystemTurn | UserTurn):
             names[step.index] = USER if isinstance(step, UserTurn) else SYSTEM, False
-    messages, tokens = Counter[tuple[str, bool]](), Counter[tuple[str, bool]]()
-    over: dict[tuple[str, bool], float] = {}
-    usd: dict[tuple[str, bool], float] = {}
+    parts: dict[tuple[str, bool], PartSpent] = {}
     for at, cost in costs.items():
-        name = names[at]
-        messages[name] += at != OUTSIDE
-        tokens[name] += cost.tokens
-        over[name] = over.get(name, 0.0) + cost.carried_tokens
-        usd[name] = usd.get(name, 0.0) + cost.usd
-    for name in sorted(over, key=lambda name: (-usd[name], -over[name], name)):
-        yield PartSpent(name=name[0], tool=name[1], messages=messages[name], tokens=tokens[name],
-                        carried_tokens=over[name], usd=usd[name])  # fmt: skip
+        name, tool = names[at]
+        part = parts.get(
+            (name, tool), PartSpent(name=name, tool=tool, messages=0, tokens=0, carried_tokens=0.0, usd=0.0)
+        )
+        added = {field: getattr(part, field) + getattr(cost, field) for field in ("tokens", "carried_tokens", "usd")}
+        parts[name, tool] = replace(part, messages=part.messages + (at != OUTSIDE), **added)
+    return sorted(parts.values(), key=lambda part: (-part.usd, -part.carried_tokens, part.name, part.tool))
 
 
 def _shortened(evidence: RunEvidence, turns: tuple[TurnSpent, ...], again: Iterable[Reread]) -> Iterator[Shortened]:

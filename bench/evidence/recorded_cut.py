@@ -136,18 +136,16 @@ def find_repeats(trace: Trace, texts: Texts) -> Iterator[Repeat]:
     The same call is the same function with the same arguments, or the same command. A call without a result, and one that got nothing it
     had been told before, is left out.
     """
-    answered: dict[tuple[str, str], ToolResult] = {}
-    asked: dict[tuple[str, str], tuple[int, str, ToolResult | None]] = {}
-    for step in trace.steps:
-        if isinstance(step, ModelTurn):
-            for call in step.tool_calls:
-                command = call.command
-                asked[step.thread, call.id] = step.index, command, answered.get((step.thread, command))
-        elif isinstance(step, ToolResult) and (step.thread, step.call_id) in asked:
-            turn, command, earlier = asked[step.thread, step.call_id]
-            answered[step.thread, command] = step
-            if earlier is not None and (told := _told_twice(earlier, step, texts)):
-                yield Repeat(turn, step.call_id, command, earlier, step.index, told)
+    answered: dict[tuple[str, str], list[ToolResult]] = {}
+    calls = answered_calls(trace)
+    for result in trace.results:
+        if result.index in calls:
+            turn, call = calls[result.index]
+            before = answered.setdefault((result.thread, call.command), [])
+            earlier = next((item for item in reversed(before) if item.index < turn), None)
+            before.append(result)
+            if earlier is not None and (told := _told_twice(earlier, result, texts)):
+                yield Repeat(turn, call.id, call.command, earlier, result.index, told)
 
 
 def _told_twice(earlier: ToolResult, again: ToolResult, texts: Texts) -> tuple[str, ...]:
