@@ -184,7 +184,7 @@ def _held_rows(text: str) -> list[Mapping[str, Any]] | None:
         node = waiting.pop()
         if isinstance(node, Mapping):
             found.append(node)
-            waiting.extend(as_data(item) if isinstance(item, str) else item for item in reversed(node.values()))
+            waiting.extend(as_data(item) if isinstance(item, str) else item for item in reversed([*node.values()]))
         elif isinstance(node, list | tuple):
             waiting.extend(reversed(node))
     return None if isinstance(value, str) else found
