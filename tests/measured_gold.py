@@ -37,8 +37,8 @@ GROUPS = {
     "inventories": ["traces/inventories/inventorie_0[1-6].jsonl"],
     "rounds": ["traces/rounds/round_0[1-3].jsonl"],
     "building": ["traces/building_model"],
-    "analysis": ["traces/analysis/completed_cut.jsonl"],
-    "terminal": ["traces/terminal_beginnings/020_commands.json", "traces/analysis/empty_plan.jsonl"],
+    "analysis": ["traces/analysis/completed_cut.jsonl", "traces/analysis/empty_plan.jsonl"],
+    "terminal": ["traces/terminal_beginnings/020_commands.json"],
     "formats_a_to_c": [f"{FORMATS}[a-c]*"],
     "formats_d_to_m": [f"{FORMATS}[d-m]*"],
     "formats_n_to_z": [f"{FORMATS}[n-z]*"],
@@ -53,8 +53,9 @@ def current(group: str) -> str:
     strange = [*written["HARMFUL"].items(), *written["HARMLESS"].items()][place :: len(GROUPS)]
     strategies = {**SHIPPED, **dict(strange)}
     traces = load(GROUPS[group], ROOT).traces
-    found = compare(traces, strategies, title=group, gates=GATES)
+    found = compare(traces, strategies, title=group, gates=GATES, jobs=2 if group == "analysis" else 1)
     lines = [terminal_text(found), *_parts(found), *(line for case in found.cases for line in _case(case))]
+    lines += [f"candidate {item.strategy} {_hash(item)}" for item in found.choice.candidates]
     lines += [f"{item.id} audit {_hash(item)}" for item in audit(GROUPS[group], ROOT).sessions]
     return "\n".join(lines) + "\n"
 

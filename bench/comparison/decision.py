@@ -204,7 +204,7 @@ class _Rule:
         cases = (self.comparison.by_case[row.case] for row in price.rows if row.case is not None)
         parts = [case.runs[name].spent.get(self.cache) for case in cases if name in case.runs]
         known = [part for part in parts if part is not None]
-        if self.metric == TOKENS or not known or len(known) < len(price.rows):
+        if self.metric == TOKENS or not known or None in parts:
             return None
         mean = {field: sum(getattr(part, field) for part in known) / len(known) for field in Spent.__struct_fields__}
         return Spent(**mean)

@@ -341,6 +341,9 @@ def loosened(now: Sequence[GateRule], then: Sequence[GateRule], strategies: Sequ
     >>> before, after = (GateRule(metric="m", settings={"max_drop": limit}) for limit in ("1%", "99%"))
     >>> list(loosened([after], [before], ["mine"])), list(loosened([before], [after], ["mine"]))
     (["the gate on m of *: max_drop = '1%' is now max_drop = '99%'"], [])
+    >>> before, after = (GateRule(metric="m", settings={"min": 0.5, "max": most}) for most in (1, 2))
+    >>> list(loosened([after], [before], ["mine"]))
+    ['the gate on m of *: min = 0.5, max = 1 is now min = 0.5, max = 2']
     """
     for rule in then:
         alike = [one for one in now if (one.metric, one.gate, one.over) == (rule.metric, rule.gate, rule.over)]
@@ -364,7 +367,11 @@ def loosened(now: Sequence[GateRule], then: Sequence[GateRule], strategies: Sequ
 
 
 def _no_looser(key: str, now: Any, then: Any) -> bool:
-    """True if a limit is the same, or on the strict side by its name (`max…`, `min…`)."""
+    """True if a limit is the same, or on the strict side by its name (`max…`, `min…`).
+
+    >>> [_no_looser("max", now, 2) for now in (1, 2, 3, "1%")], [_no_looser("min", now, "2%") for now in ("1%", "2.0%", "3%", 3)]
+    ([True, True, False, False], [False, True, True, False])
+    """
     one, other = number_of(now), number_of(then)
     if now == then or one is None or other is None or one[1] != other[1]:
         return bool(now == then)

@@ -130,7 +130,11 @@ def _edits(before: list[str], now: list[str], numbers: Mapping[str, int]) -> lis
 
 
 def _chars(lengths: Sequence[int]) -> int:
-    """The characters kept of a message, so that all messages together are not too many."""
+    """The characters kept of a message, so that all messages together are not too many.
+
+    >>> _chars([MESSAGE_CHARS] * (MOST_CHARS // MESSAGE_CHARS)), _chars([MESSAGE_CHARS] * (MOST_CHARS // MESSAGE_CHARS + 1)), _chars([99] * 9999)
+    (6000, 4800, 60)
+    """
     chars = MESSAGE_CHARS
     while chars > LEAST_CHARS and sum(min(length, chars) for length in lengths) > MOST_CHARS:
         chars = max(LEAST_CHARS, chars * 4 // 5)

@@ -280,6 +280,8 @@ def _records(leaves: Leaves) -> Iterator[Record]:
 
     >>> [[item for _, item in record] for given in ({"a": [1, 2], "b": [3, 4]}, {"a": [1, 2], "b": 3}) for record in _records(flatten(given))]
     [[1, 3], [2, 4], [3, 1, 2]]
+    >>> [[item for _, item in record] for record in _records(flatten([{"a": 1, "b": {}}, {"a": 2, "b": []}]))]
+    [[1], [2]]
     """
     path_of = Remembered(_path)  # rows repeat their paths
     for row in leaves.rows:

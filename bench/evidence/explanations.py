@@ -312,7 +312,11 @@ def _shown(value: Any) -> str:
 
 
 def _some(names: Sequence[str], total: int) -> str:
-    """The first of some names, and how many more there are."""
+    """The first of some names, and how many more there are.
+
+    >>> _some(["a", "b", "c", "d", "e"], 6), [_some(["x" * length], 1)[-1] for length in (120, 121)]
+    ('a, b, c, d and 2 more', ['x', '…'])
+    """
     shown = [cut(name, VALUE_CHARS * 2) for name in names[:MAX_NAMED]]
     more = total - len(shown)
     return f"{', '.join(shown)} and {more} more" if more else listed(shown)

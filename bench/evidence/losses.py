@@ -68,7 +68,12 @@ def _uses(scored: Scored, metric: str = NEEDED) -> dict[int, list[tuple[NeededAt
 
 
 def _lacking(scored: Scored, metric: str) -> dict[int, float]:
-    """The steps of which something is lacking, with how much."""
+    """The steps of which something is lacking, with how much.
+
+    >>> several = ((1, 2.0, 3.0), (2, 3.0, 3.0), (3, None, 3.0), (4, 1.0, None), (None, 1.0, 3.0))
+    >>> _lacking({"m": [Sample(step=step, numerator=part, denominator=whole) for step, part, whole in several]}, "m")
+    {1: 1.0}
+    """
     return {
         sample.step: sample.denominator - sample.numerator
         for sample in scored.get(metric, ())

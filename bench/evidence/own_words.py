@@ -145,7 +145,7 @@ class SaidBefore:
         found = self._said(fact)
         if is_number(fact) or kind == "date":
             return -1 if kind == "date" and self.begins(f"{fact}T") else found
-        found = min(found, max(map(self._said, words_of(fact)), default=-1))
+        found = min(found, max(map(self._said, words_of(fact))))
         return -1 if len(fact) > 3 and self.begins(fact) else found
 
     def _said(self, text: str) -> float:

@@ -80,7 +80,11 @@ class Metric:
 
     @functools.cached_property
     def info(self) -> MetricInfo:
-        """Its declaration; the title is the first line of the docstring, with the values of its parameters."""
+        """Its declaration; the title is the first line of the docstring, with the values of its parameters.
+
+        >>> metric_of("loss.fact_recall.end").info.title
+        "Share of a tool result's facts that are still there. (place: end)"
+        """
         declared = {key: self.entry.meta[key] for key in ("unit", "better", "aggregate", "version")}
         first = self.entry.doc.splitlines()[0] if self.entry.doc else ""
         told = ", ".join(f"{name}: {value}" for name, value in self.arguments if value)

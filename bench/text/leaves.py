@@ -261,7 +261,13 @@ def _rarest_first(row: _Row, holders: dict[tuple[Any, ...], list[int]]) -> list[
 def _candidates(
     ours: _Rows, theirs: _Rows, holders: dict[tuple[Any, ...], list[int]]
 ) -> Iterator[tuple[int, int, int]]:
-    """(−shared leaves, our place, their place) of rows that may be the same: by their rarest leaves, near the same place among the holders."""
+    """(−shared leaves, our place, their place) of rows that may be the same: by their rarest leaves, near the same place among the holders.
+
+    >>> rows = {place: _Row([(("a",), ("str", "x")), (("b",), ("int", place))]) for place in range(50)}
+    >>> found = list(_candidates(rows, rows, grouped((rows[0].leaves[0], place) for place in rows)))
+    >>> [[their for _, our, their in found if our == place] == [*range(*span)] for place, span in {0: (0, 16), 20: (12, 28), 49: (34, 50)}.items()]
+    [True, True, True]
+    """
     asked: Counter[tuple[Any, ...]] = Counter()
     for place, row in ours.items():
         found: dict[int, None] = {}
@@ -287,7 +293,7 @@ def _match_others(ours: list[Leaf], held: list[Leaf]) -> tuple[list[Leaf], list[
     """
     ours, held = _serve(ours, held, lambda leaf: leaf, lambda leaf: leaf)
     longest = min(max((len(path) for path, _ in leaves), default=0) for leaves in (ours, held))
-    for keys in range(min(_LEVELS, longest), 0, -1):
+    for keys in [*range(longest, 0, -1)][-_LEVELS:]:
         last = functools.partial(_end, keys=keys)
         ours, held = _serve(ours, held, last, last)
     return _serve(ours, held, lambda leaf: None if leaf[0] else leaf[1], lambda leaf: leaf[1])

@@ -29,8 +29,8 @@ _SCAN = json.JSONDecoder()
 def exact_json(value: Any) -> str:
     """A value as compact JSON that gives it back: as `compact_json` writes it, but for NaN and infinities, written as JavaScript does.
 
-    >>> exact_json([1e-9, None, "é"]), exact_json(float("inf"))
-    ('[1e-9,null,"é"]', 'Infinity')
+    >>> exact_json([1e-9, None, "é"]), exact_json(["é", float("inf")])
+    ('[1e-9,null,"é"]', '["é",Infinity]')
     """
     try:
         json.dumps(value, allow_nan=False)

@@ -127,7 +127,11 @@ def _table_at(lines: Sequence[str], start: int, looked_for: _Looked) -> _Found |
 
 
 def _known(columns: Sequence[str], names: Names) -> bool:
-    """True if these are the columns of a table: no two alike, and at least half of the named ones known."""
+    """True if these are the columns of a table: no two alike, and at least half of the named ones known.
+
+    >>> [_known(columns, {"a": ("a",)}) for columns in (["", "a", "", "b"], ["a", "a"], ["a", "b", "c"], [""])]
+    [True, False, False, False]
+    """
     named = [column for column in columns if column]
     return 0 < len(named) <= _MAX_COLUMNS and len(set(named)) == len(named) and 2 * sum(c in names for c in named) >= len(named)  # fmt: skip
 

@@ -90,6 +90,17 @@ def test_what_the_rule_could_not_look_at_is_said():
     assert "Nothing was needed from far back, so that part of the rule does not apply." in list(decision_notes(nothing))
 
 
+@pytest.mark.parametrize(
+    ("gone", "part"),
+    [("prompt.invalid", "prompts"), ("prompt.task_missing", "prompts"), ("cost.window_overflows", "window"), ("needed.recall.far", "far"),
+     ("changed.values", "changed"), ("changed.errors_hidden", "changed"), ("changed.invented", "changed")],
+)  # fmt: skip
+def test_a_part_of_the_rule_without_its_metric_is_not_looked_at(gone, part):
+    infos = {name: info for name, info in INFOS.items() if name != gone}
+    rows = {name: value for name, value in strategy(1.0).items() if name != gone}
+    assert part in decide(comparison(dict.fromkeys(("recorded", "keep_all", "a"), rows), infos=infos)).unchecked
+
+
 def test_keeping_everything_is_called_impossible_where_it_overflows():
     decision = decided(keep_all=strategy(2.0, **{"cost.window_overflows": [20] + [0] * 7}), a=strategy(0.5))
     assert decision.impossible == 20

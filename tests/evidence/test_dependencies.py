@@ -77,6 +77,7 @@ def test_who_said_it_first() -> None:
         ("run/x.h5ad and x.h5ad", "open /data/run/x.h5ad", [("/data/run/x.h5ad", "run/x.h5ad", "composed")]),
         ("score 0.873214", "about 0.873", [("0.873", "0.873214", "rounded")]),
         ("0.8732 or 0.873214", "about 0.873", [("0.873", "0.873214", "rounded")]),  # the longest
+        ("score 0.8732", "about 0.873", [("0.873", "0.8732", "rounded")]),
         ("score 999.7", "about 1000", []),  # as many digits: another number
         ("score 0.873214", "about 0.87", []),  # too few digits to be sure
         ("score 0.873214", "about 0.874", []),  # another number

@@ -313,6 +313,13 @@ def test_the_whole_way(tmp_path: Path) -> None:
     assert "0.5" in rendered([compared], "markdown", ["judgements"])
 
 
+def test_a_question_to_no_case_of_a_scenario_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "long.jsonl").write_bytes(encode_trace(HAND))
+    (tmp_path / "s.toml").write_text(HEAD + 'question = "q"\nexpected = 1\ncase = "u*"\n')
+    with pytest.raises(ScenarioError, match=r"no case is called 'u\*'"):
+        bench.run_scenario(tmp_path / "s.toml")
+
+
 def test_labels_that_are_no_probes_are_told() -> None:
     recording = msgspec.structs.replace(HAND, labels={"probes": [{"quest": 1}]})
     (sample,) = measured(recording, run_of(recording, "keep_all"))
