@@ -258,8 +258,8 @@ def decoded(text: str) -> str:
 
     >>> decoded('{"output": "line 1\\\\nline 2", "n": 3}')
     'output:\\nline 1\\nline 2\\nn: 3'
-    >>> [decoded(text) for text in ("plain", '[cut] {"output": "line 1\\nline', '{"a": 1}...', '{"a": 1} then')]
-    ['plain', '[cut] {"output": "line 1\nline', 'a: 1', '{"a": 1} then']
+    >>> [decoded(text) for text in ("plain", '[cut] {"output": "line 1\\\\nline', '{"a": 1}...', '{"a": 1} then')]
+    ['plain', '[cut] {"output": "line 1\\nline', 'a: 1', '{"a": 1} then']
     """
     head = text[:64].lstrip("\ufeff \t\r\n")[:1]
     if head not in ("{", "["):
