@@ -64,13 +64,11 @@ def import_(
     one_file = output.name.endswith(ENDINGS)
     _require_place(output, one_file)
     if shape_only and (no_redact or redact_emails or redact_homes):
-        raise BenchError(
-            "--shape-only keeps no text, so there is nothing to keep or to remove in it — leave out the other option"
-        )
+        what = "--shape-only keeps no text, so there is nothing to keep or to remove in it"
+        raise BenchError(f"{what} — leave out the other option")
     if no_redact and (redact_emails or redact_homes):
-        raise BenchError(
-            "--no-redact keeps everything, --redact-emails and --redact-homes remove more — give one of them"
-        )
+        what = "--no-redact keeps everything, --redact-emails and --redact-homes remove more"
+        raise BenchError(f"{what} — give one of them")
     source, totals = TraceSource(sources, strict=strict, limits=Limits(call_s, memory_mib)), list[Found]()
     made = map(_changing(no_redact, redact_emails, redact_homes, shape_only), source)
     read = [(file, "a file that is read") for text in sources for file in files_of(text, Path())[0]]

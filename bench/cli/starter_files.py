@@ -98,9 +98,8 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
         None,
     )
     if named is None:
-        raise BenchError(
-            f"{traces[0]}: no policy is advised for these recordings — write a scenario of your own with `bench init`"
-        )
+        what = f"{traces[0]}: no policy is advised for these recordings"
+        raise BenchError(f"{what} — write a scenario of your own with `bench init`")
     paths = [
         _placed(text, lambda path: Path(os.path.relpath(path, folder / "scenarios")).as_posix()) for text in traces
     ]

@@ -66,9 +66,8 @@ class Process:
         watch.cancel()
         if self._late:
             self.close()
-            raise StrategyError(
-                f"{self._name} gave no answer within {seconds:g} s — make it faster, or set timeout=SECONDS"
-            )
+            what = f"{self._name} gave no answer within {seconds:g} s"
+            raise StrategyError(f"{what} — make it faster, or set timeout=SECONDS")
         if not answer.endswith(b"\n"):
             raise StrategyError(self._ended(process, answer))
         return self._read(answer)

@@ -254,9 +254,8 @@ def load_file(path: str, shown: str) -> OwnFile:
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise SpecError(
-            f"{shown}: {error.strerror or error} — paths are relative to the scenario, else to this folder"
-        ) from None
+        what = f"{shown}: {error.strerror or error}"
+        raise SpecError(f"{what} — paths are relative to the scenario, else to this folder") from None
     threads = threading.active_count()
     try:
         module, folder = _loaded(file, data)

@@ -375,9 +375,8 @@ def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
             raise SpecError(f"{kind} {spec.target!r}: a function follows its file — write {module}.py:{function}")
         return entry(kind, spec.target)
     if "." not in spec.target and spec.target in entries(kind):  # a dotted one may be a module too
-        raise SpecError(
-            f"{kind} {spec.target!r}: {spec.attribute!r} has no value — write {spec.target}:{spec.attribute}=VALUE"
-        )
+        what = f"{kind} {spec.target!r}: {spec.attribute!r} has no value"
+        raise SpecError(f"{what} — write {spec.target}:{spec.attribute}=VALUE")
     target, file = loaded(spec, base)
     owner, method = target if isinstance(target, tuple) else (target, None)
     name = f"{spec.target}:{spec.attribute}"

@@ -110,9 +110,8 @@ def parse_value(text: str, whole: str) -> RawValue:
         inner = text[1:-1].strip()
         return tuple(_unquote(item, whole) for item in split_top(inner, ",")) if inner else ()
     if not text.startswith('"') and is_sweep(text):
-        raise SpecError(
-            f"spec {whole!r}: {text!r} is several settings, and one is asked for — quote a value that is meant as it is"
-        )
+        what = f"spec {whole!r}: {text!r} is several settings, and one is asked for"
+        raise SpecError(f"{what} — quote a value that is meant as it is")
     return _unquote(text, whole)
 
 

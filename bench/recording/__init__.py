@@ -133,9 +133,8 @@ class Recorder:
             else None
         )
         if said is None:
-            raise BenchError(
-                f"an answer is expected, got {one_line(value)[:80]} — give the client's response, or call `model`"
-            )
+            what = f"an answer is expected, got {one_line(value)[:80]}"
+            raise BenchError(f"{what} — give the client's response, or call `model`")
         with self._lock:
             self._left_out.update(unread.counts)
         self.model(said.content, tool_calls=said.calls, model=said.model, reasoning=said.reasoning,

@@ -64,9 +64,8 @@ class Hosts:
         except TraceError as error:
             raise StrategyError(f"{error} — check the host") from None
         if isinstance(given, str) and (said is None or said.finish_reason == CUT):
-            raise StrategyError(
-                f"{url}: the streamed answer broke off, or is in no form that is known — check the host"
-            )
+            what = f"{url}: the streamed answer broke off, or is in no form that is known"
+            raise StrategyError(f"{what} — check the host")
         spent = said.usage if said else None
         return RecordedAnswer(
             text=said.text if said else "",
@@ -137,9 +136,8 @@ def _posted(url: str, body: str, headers: Mapping[str, str]) -> dict[str, Any] |
     except urllib.error.HTTPError as error:
         with error:
             said = one_line(error.read(500).decode(errors="replace"))
-        raise StrategyError(
-            f"{url}: {error.code} {error.reason}: {said} — check the host, the model and the key"
-        ) from None
+        what = f"{url}: {error.code} {error.reason}: {said}"
+        raise StrategyError(f"{what} — check the host, the model and the key") from None
     except (OSError, ValueError, HTTPException) as error:
         raise StrategyError(f"{url}: {one_line(error)} — check the host") from None
     if not isinstance(found, dict | str):

@@ -31,9 +31,8 @@ class RecordingServer(ThreadingHTTPServer):
         try:
             super().__init__(address, handler)
         except OSError as error:
-            raise BenchError(
-                f"{address[0]}:{address[1]}: cannot listen: {error.strerror or error} — give another --port or --host"
-            ) from None
+            what = f"{address[0]}:{address[1]}: cannot listen: {error.strerror or error}"
+            raise BenchError(f"{what} — give another --port or --host") from None
         self.redact, self.recorded = redact, 0
         try:
             self.lines = Lines(path)

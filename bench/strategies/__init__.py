@@ -174,9 +174,8 @@ def checked(strategy: Strategy) -> Strategy:
     for router in strategy.plugins.get("routers", ()):
         if router.attribute("at", AT_DEFAULT if router.entry.own else None) not in DECISION_POINTS:
             known = ", ".join(DECISION_POINTS)
-            raise SpecError(
-                f"router {router.spec}: its `at` must be one of {known} — write {router.spec}:at=after_result"
-            )
+            what = f"router {router.spec}: its `at` must be one of {known}"
+            raise SpecError(f"{what} — write {router.spec}:at=after_result")
         loop = router.attribute("loop")
         if loop is not None and not (isinstance(loop, str) and loop):
             raise SpecError(f"router {router.spec}: its `loop` must be the name of a route, got {loop!r}")

@@ -90,9 +90,8 @@ def strategies_at(
             name = f"{revision} ({sha[:9]})" if revision != sha else sha[:9]
             yield Earlier(name, sha, place, found, missing)
             if not is_unpacked(top, folder, index):
-                raise BenchError(
-                    f"--against {revision}: its files were changed while they were measured — look at what the strategies write"
-                )
+                what = f"--against {revision}: its files were changed while they were measured"
+                raise BenchError(f"{what} — look at what the strategies write")
         finally:
             for strategy in found.values():
                 if strategy.apart is not None:

@@ -333,9 +333,8 @@ def _named(annotation: Any, what: str, chats: bool) -> str | None:
     if _package(plain) in _LIBRARIES and plain.__name__ in _CLASSES:
         return _CLASSES[plain.__name__]
     if _package(plain) in _LIBRARIES:
-        raise SpecError(
-            f"{what} asks for one {plain.__module__}.{plain.__name__}, which no form hands over — name a form="
-        )
+        what = f"{what} asks for one {plain.__module__}.{plain.__name__}, which no form hands over"
+        raise SpecError(f"{what} — name a form=")
     return "dict" if class_of(plain) is not None else None
 
 

@@ -97,9 +97,8 @@ class Place:
             code = getattr(inspect.unwrap(plugin.entry.target), "__code__", None) if plugin.entry.target else None
             for path in filter(None, (file, getattr(code, "co_filename", None))):
                 if self.of_then(path) != path:
-                    raise SpecError(
-                        f"{plugin.spec} is installed from this repository as it is now — name it by its file, `path.py:function`"
-                    )
+                    what = f"{plugin.spec} is installed from this repository as it is now"
+                    raise SpecError(f"{what} — name it by its file, `path.py:function`")
 
 
 NAMED = 3

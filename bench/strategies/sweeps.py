@@ -131,9 +131,8 @@ def _values(written: str, whole: str) -> Iterator[str]:
         return
     first, last, step = map(Decimal, written.split(".."))
     if step <= 0 or last < first:
-        raise SpecError(
-            f"spec {whole!r}: the range {written!r} never ends — write first..last..step, as in 0.5..0.9..0.1"
-        )
+        what = f"spec {whole!r}: the range {written!r} never ends"
+        raise SpecError(f"{what} — write first..last..step, as in 0.5..0.9..0.1")
     count = int((last - first) / step) + 1
     _require_few(count, whole)
     yield from (f"{first + number * step:f}" for number in range(count))

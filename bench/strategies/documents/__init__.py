@@ -97,9 +97,8 @@ def tables_of(output: ScriptOutput, notes: list[str]) -> list[list[Any]]:
 
 def deployed_fails(why: str) -> NoReturn:
     """Raise the StrategyError of a `…_deployed` plug-in where the code that its owners deployed raises."""
-    raise StrategyError(
-        f"the deployed code fails here: {why} — the rule of the document is the plug-in without `_deployed`"
-    )
+    what = f"the deployed code fails here: {why}"
+    raise StrategyError(f"{what} — the rule of the document is the plug-in without `_deployed`")
 
 
 # ---------------------------------------------------------------- results of the analysis functions

@@ -135,6 +135,5 @@ def recorded_summary(messages: Sequence[Message], window: Window | None = None) 
     if window is not None and window.recorded_summary is not None:
         return window.recorded_summary
     where = "the trace" if window is None else f"thread {window.thread!r} up to step {window.step}"
-    raise StrategyError(
-        f"writer 'recorded': {where} holds no recorded summary — use another writer, for example extractive"
-    )
+    what = f"writer 'recorded': {where} holds no recorded summary"
+    raise StrategyError(f"{what} — use another writer, for example extractive")

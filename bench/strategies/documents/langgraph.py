@@ -41,9 +41,8 @@ class LangGraphRouter:
         found = getattr(load_file(str(file_beside(file).resolve()), file).module, name, None)
         compiled = found() if callable(found) else found
         if compiled is None or not hasattr(compiled, "builder"):
-            raise SpecError(
-                f"{graph}: is no compiled StateGraph — name what .compile() gave, or a function that gives it"
-            )
+            what = f"{graph}: is no compiled StateGraph"
+            raise SpecError(f"{what} — name what .compile() gave, or a function that gives it")
         self.graph = compiled.builder
         self.node: str | None = START
 
@@ -79,9 +78,8 @@ class LangGraphRouter:
                     )
                 ways = branch.ends or {label: label}
                 if label not in ways:
-                    raise StrategyError(
-                        f"node {node}: its edge gave {label!r}, which leads nowhere — known: {', '.join(map(str, ways))}"
-                    )
+                    what = f"node {node}: its edge gave {label!r}, which leads nowhere"
+                    raise StrategyError(f"{what} — known: {', '.join(map(str, ways))}")
                 yield str(label), str(ways[label])
 
     def _values(self, schema: Any, state: Mapping[str, Any]) -> Any:
