@@ -188,13 +188,11 @@ and pass what was harmless (58 events) on three corpora of coding runs.
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything that gates and panels may see: the cases with their rows, the rows over all cases, and what is made of them.
 
-    `skipped` are files that were left out, each with the reason; `damaged` those of them that may have held a case. `history` are earlier runs
-    and this one, oldest first. `allow_inconclusive`: such a verdict does not fail the whole. A strategy
-    qualifies with a fault rate of at most `max_fault_rate` and a recall from far back of at least `min_far_recall`. Its price is that with the
-    provider's `cache`, or without any.
-    `asks` is the strategy that the title asks about (`""`: none).
-    `tuning`: these are the cases that a setting
-    is judged on which was chosen on others; None: nothing was chosen beforehand.
+    `skipped` are files that were left out, each with the reason; `damaged` those of them that may have held a case. `history` are earlier runs and
+    this one, oldest first. `allow_inconclusive`: such a verdict does not fail the whole. A strategy qualifies with a fault rate of at most
+    `max_fault_rate` and a recall from far back of at least `min_far_recall`. Its price is that with the provider's `cache`, or without any. `asks`
+    is the strategy that the title asks about (`""`: none). `tuning`: these are the cases that a setting is judged on which was chosen on others;
+    None: nothing was chosen beforehand.
     """
 
     title: str

@@ -18,10 +18,9 @@ from .trace import ToolCall
 class Message(msgspec.Struct, frozen=True, kw_only=True, eq=False, omit_defaults=True):
     """One message of a prompt. Compared by identity: that is how a compactor's answer is matched against the history.
 
-    `kind` is system, user, model, result, or made (written by a strategy); `step` the index of the step it shows, None for
-    a made one. A rewritten message (a placeholder for a result, say) keeps its `step`, so that loss is charged to the right result.
-    `reasoning_tokens` is the size of the reasoning that is sent back with a model turn; its text is not part of `text`, as providers hand
-    most of it over encrypted or not at all.
+    `kind` is system, user, model, result, or made (written by a strategy); `step` the index of the step it shows, None for a made one. A rewritten
+    message (a placeholder for a result, say) keeps its `step`, so that loss is charged to the right result. `reasoning_tokens` is the size of the
+    reasoning that is sent back with a model turn; its text is not part of `text`, as providers hand most of it over encrypted or not at all.
     """
 
     role: str

@@ -163,8 +163,7 @@ def _end(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
 
 
 def process_class(line: str, base: Path, method: str) -> tuple[type[Process], list[str]]:
-    """The class of a command line's processes, its work under the name that a slot's method has, and the files
-    that the line names.
+    """The class of a command line's processes, its work under the name that a slot's method has, and the files that the line names.
 
     Raises SpecError for a line that cannot be split, and for a program that is not there.
     """

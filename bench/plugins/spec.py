@@ -1,9 +1,8 @@
 """Spec strings: how a plug-in and its parameters are written, `name:key=value,key=value`, and how they print back.
 
 `SPEC` is `name`, `path/to/file.py:function` (or `:Class.method`), `package.module:name` or `command:"a command line"`, each with optional
-parameters after a further colon.
-A value that holds `, + : = [ ] | "` or white space is quoted with `"`; lists are `[a,b]`. `5|10` and `0.5..0.9..0.1` are several values of
-one setting, which only what compares strategies takes.
+parameters after a further colon. A value that holds `, + : = [ ] | "` or white space is quoted with `"`; lists are `[a,b]`. `5|10` and
+`0.5..0.9..0.1` are several values of one setting, which only what compares strategies takes.
 """
 
 from __future__ import annotations

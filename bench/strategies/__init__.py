@@ -98,9 +98,8 @@ class Elsewhere(Protocol):
 class Strategy:
     """A named composition of slots. An empty slot does what the recording did, so `recorded` is the empty strategy.
 
-    `str()` gives the string that parses back to it: `NAME=SLOT=SPEC+SLOT=SPEC`, or a bare NAME for a reference. `broken` says why it cannot be
-    run at all, which is the failure of each of its cases; `written` is then its spec, where it could not even be put together. `apart` is the child
-    process in which it runs, where a spec names somebody else's code: the plug-ins are then descriptions, and cannot be started here.
+    `str()` gives the string that parses back to it. `broken` says why it cannot be run at all, `written` is then its spec. `apart` is the child
+    process of somebody else's code: the plug-ins are then descriptions, and cannot be started here.
     """
 
     name: str

@@ -60,11 +60,10 @@ def strategies_at(
 ) -> Iterator[Earlier]:
     """The strategies as they were at the revision, whose files lie in a folder as long as the block lasts.
 
-    `written_at` says what the scenario declared, by its folder as it was there and the commit. What no scenario declared there (None) has its
-    present settings. In the child of such a strategy the working folder, and each folder of `sys.path` in the repository, is that of the revision. A
-    strategy is renamed NAME@SHA; one that loads nothing, and had the same settings, is its own earlier self and not in the answer. One that was not
-    declared then, cannot be put together, or still gets a file from the working tree, is listed as missing. Raises ScenarioError where nothing can
-    differ: no file, and no scenario there. BenchError for an unknown revision.
+    `written_at` says what the scenario declared, by its folder as it was there and the commit; what no scenario declared there (None) has its
+    present settings. A strategy is renamed NAME@SHA; one that loads nothing, and had the same settings, is its own earlier self and not in the
+    answer. One that cannot be put together, or still gets a file from the working tree, is listed as missing. Raises ScenarioError where nothing
+    can differ, BenchError for an unknown revision.
     """
     top = (outermost_of(base) or base).resolve()
     sha = resolve(top, revision)

@@ -39,9 +39,8 @@ def ask(
     """A model's answer to a text, or to messages of `role` and `content`, for a strategy of yours: recorded once, and replayed from then on.
 
     The cassette lies beside the scenario; that of a function which a spec names in the same repository. `options` (temperature, max_tokens, …) are
-    sent as they are. What it cost in tokens and in time is charged to the strategy. Raises StrategyError for a cassette elsewhere, and for a
-    request that was never recorded, naming the nearest one that was: `bench run --record-model HOST` asks the host for what is missing, with the
-    key in OPENAI_API_KEY or ANTHROPIC_API_KEY.
+    sent as they are, tokens and time are charged to the strategy. Raises StrategyError for a request that was never recorded, naming the nearest
+    one: `bench run --record-model HOST` asks the host for what is missing, with the key in OPENAI_API_KEY or ANTHROPIC_API_KEY.
 
     >>> ask("small", "Shorten: …", cassette="none.jsonl")
     Traceback (most recent call last):
@@ -63,9 +62,8 @@ def ask(
 def offload(name: str, value: Any) -> str:
     """Keep a value outside of the prompt, as a file or in a store of your own, under a name that you then show to the model; gives the name.
 
-    No file is written. Wherever a prompt shows the name, what the value holds counts as retrievable, at the cost of fetching it. A name given
-    twice stands for the newer value from then on. `value` is text, or anything that JSON can hold. Raises StrategyError for a name that is empty
-    or has a line break, and for a value that cannot be kept.
+    No file is written. Wherever a prompt shows the name, the value counts as retrievable, at the cost of fetching it. A name given twice stands for
+    the newer value. Raises StrategyError for a name that is empty or has a line break, and for a value that JSON cannot hold.
 
     >>> f"[{offload('results/3.json', {'rows': 471})}: 1 row]"
     '[results/3.json: 1 row]'
@@ -82,9 +80,8 @@ def offload(name: str, value: Any) -> str:
 class OwnCalls:
     """The requests of one replayed strategy. `charged` are the calls so far, `step` is the one going on.
 
-    `base` is the folder of its cassettes, which lie in its repository where it is `confined`: a spec that names a function may name its cassette.
-    `count` counts what no provider counted, `keep` takes what is offloaded (name, value, step). While `free` no call is charged: the untruncated
-    side is asked to judge the strategy, and not by it. `refused` is what a client was told that had no answer.
+    `base` is the folder of its cassettes, which lie in its repository where it is `confined`. `count` counts what no provider counted, `keep` takes
+    what is offloaded (name, value, step). While `free` no call is charged. `refused` is what a client was told that had no answer.
     """
 
     base: Path = Path()
@@ -220,8 +217,7 @@ class RecordedAnswer(Value, frozen=True, kw_only=True):
 class Cassette:
     """One cassette: JSON Lines, a header and one line a request with its answer, in the order in which they were recorded.
 
-    `name` is the path as it was given, for messages. Raises SpecError for a name that does not end in `.jsonl`, for a file that is missing (unless it
-    `may_be_missing`) or that is no cassette, with the place.
+    `name` is the path as it was given, for messages. Raises SpecError for a file that is missing (unless it `may_be_missing`) or no cassette.
     """
 
     def __init__(self, path: Path, name: str, *, may_be_missing: bool = False) -> None:

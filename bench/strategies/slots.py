@@ -53,9 +53,8 @@ class Execution:
 class Seen:
     """All that a replay knows where a router decides: `bench.strategies.routing.state_of` makes the router's state of it.
 
-    `step` is decided on (None: the run is over), `recorded` the state that the trace recorded last, `meta` what the trace says of itself. `results`
-    came so far, with their `executions` as document 004 has them and their `evaluations` (None: no evaluator). `summary` and `output` are of the
-    last one. `prompt` is the thread's history as the strategy shows it.
+    `step` is decided on (None: the run is over). `executions` are as document 004 has them, `evaluations` None without an evaluator. `summary` and
+    `output` are of the last result. `prompt` is the thread's history as the strategy shows it.
     """
 
     step: AnyStep | None
@@ -83,10 +82,9 @@ class Reply:
 class Window:
     """The prompt before a model call, as a compactor is given it: the thread's history and its tokens; with `mode="per_call"` the full one.
 
-    `added` joined since the last prompt; `tokens` is the whole prompt, framing and tool definitions included; `max_tokens` the model's
-    window (128,000 where unknown); `count` gives the tokens of a message or text; `resets` are the recorder's own compactions since the
-    last prompt, `recorded_summary` is the summary of its latest one so far. `future` is what the whole recording shows, given only to a
-    compactor that declares `needs_future`.
+    `added` joined since the last prompt; `tokens` is the whole prompt, framing and tool definitions included; `max_tokens` the model's window
+    (128,000 where unknown); `resets` are the recorder's own compactions since the last prompt. `future` is given only to a compactor that declares
+    `needs_future`.
     """
 
     step: int

@@ -48,9 +48,8 @@ def declared(
 ) -> Declared:
     """The strategies of some names (None: what is given has its own) and what `strategy_of` takes.
 
-    A strategy with a sweep becomes one for each setting, called after the values: `mask=compactor=…:keep_last=5|10` gives `mask-5` and `mask-10`,
-    two sweeps in one strategy every combination. One whose compactor has a window then runs at every budget. What loads somebody's own code may
-    take what `limits` say. Raises SpecError as `strategy_of` does, and for more than 100 settings.
+    A strategy with a sweep becomes one for each setting, called after the values; two sweeps in one strategy give every combination. One whose
+    compactor has a window then runs at every budget. Raises SpecError as `strategy_of` does, and for more than 100 settings.
 
     >>> found = declared([(None, "cut=summarizer=truncate:limit=80|200"), ("old", "compactor=summarize_old")], [8000])
     >>> [str(item) for item in found.strategies]

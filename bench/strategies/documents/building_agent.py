@@ -24,10 +24,9 @@ def building_agent(
 ) -> Reply:
     """The agent's reply to one execution: from the summary where there is one, else from the raw output while that is short.
 
-    Paths: `table` and `console` (a summary of that type: its first rows or lines, and where the rest is), `text` (any other summary),
-    `empty` (no output, or status lines alone), `message` (a short output, or what a failed execution says), and `error`: no summary, and an
-    output of more than `max_rows` rows or `max_lines` lines, which the summarizer should have summarised. `noise` says which console lines are
-    no output. On every path the task state is cleared and the run goes to `END`.
+    Paths: `table` and `console` (a summary of that type: its first rows or lines), `text` (any other summary), `empty` (no output, or status lines
+    alone), `message` (a short output, or what a failed execution says), and `error`: an output that the summarizer should have summarised. On every
+    path the task state is cleared and the run goes to `END`.
 
     Source: 000 Step 5; 001 §2
 

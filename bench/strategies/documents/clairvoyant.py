@@ -23,10 +23,9 @@ from ..histories import summary_message
 class Clairvoyant:
     """The conversation, and of each tool result only the decoded lines that this or a later turn depends on, until the last one.
 
-    Reads the future of the trace. One line a fact: the first that holds it. A result that nothing needs any more is `""`; where the
-    chosen lines would cost more than the untruncated text, that is shown. No uses: every result is `""`.
-
-    `recall` is the share of dependencies to reach: below 1 the lines are given up that cost most for each one they serve.
+    Reads the future of the trace. One line a fact: the first that holds it. A result that nothing needs any more is `""`; where the chosen lines
+    would cost more than the untruncated text, that is shown. `recall` is the share of dependencies to reach: below 1 the lines are given up that
+    cost most for each one they serve.
 
     Source: the clairvoyant optimum of cache research (Belady 1966), by lines
 
@@ -174,11 +173,9 @@ _ON_A_LINE = 8  # facts behind one key
 class Floor:
     """The system turns and one message with the needed facts, each from its result on until its last use.
 
-    Reads the future of the trace. The fewest tokens at full recall among strategies that select verbatim: a fact that another one or a
-    system turn already holds is left out, and of the separators the cheapest is taken; facts of fields stand behind their key. Nothing needed: the
-    system turns alone.
-
-    `recall` is the share of dependencies to reach: below 1 the facts are given up that cost most (their tokens times the prompts they are in).
+    Reads the future of the trace. A fact that another one or a system turn already holds is left out, and of the separators the cheapest is taken;
+    facts of fields stand behind their key. `recall` is the share of dependencies to reach: below 1 the facts are given up that cost most (their
+    tokens times the prompts they are in).
 
     Source: the clairvoyant optimum of cache research (Belady 1966), by facts
 

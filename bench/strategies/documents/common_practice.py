@@ -53,8 +53,7 @@ agent:
 class MaskObservations(Boundary):
     """The last `keep_last` tool results verbatim, a one-line placeholder in the place of each older one that says how long it was.
 
-    Everything else stays. A placeholder keeps role, call and step of the result it stands for. With `every` above 1 the boundary moves at every
-    `every`-th prompt only: in between more results stay verbatim, and the prefix that a provider has cached holds.
+    A placeholder keeps role, call and step of the result it stands for.
 
     Source: common practice of coding agents; arXiv 2508.21433 "The Complexity Trap" §3
 
@@ -130,9 +129,7 @@ class Repeats(Compactor):
 class SlidingWindow(Batched):
     """The system messages at the start and the last `keep_last` messages, a tool call never separated from its results.
 
-    Where the cut would fall between a call and one of its results, it moves back to the call, so a few more may stay. A shorter history
-    is unchanged (None). With `every` above 1 the boundary moves at every `every`-th prompt only: in between the history grows, and the prefix
-    that a provider has cached holds.
+    Where the cut would fall between a call and one of its results, it moves back to the call, so a few more may stay.
 
     Source: common practice: a sliding window over the messages that keeps pairs together
 
@@ -190,9 +187,8 @@ agent = create_agent(model, tools, middleware=[middleware])
 class SummarizeOld(AtShare, Summarising):
     """`[system, summary, last 8]` once the prompt reaches a share of the window: everything older becomes one summary message.
 
-    All prompt tokens count, framing and tool definitions included. `max_tokens` None is the model's window, 128,000 where unknown. The
-    rule counts messages, so a tool call can be cut from its result. It acts again when the threshold is reached again; an earlier summary
-    is then old like the rest. Where nothing is older than the last `keep_last`, nothing changes and a note says so.
+    All prompt tokens count, framing and tool definitions included. The rule counts messages, so a tool call can be cut from its result. An earlier
+    summary is old like the rest. Where nothing is older than the last `keep_last`, nothing changes and a note says so.
 
     Source: 002 Current Behavior
 

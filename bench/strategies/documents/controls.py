@@ -55,8 +55,7 @@ def drop_all(window: Window) -> Edits:
 def empty(messages: Sequence[Message]) -> str:
     """A summary that says nothing: the empty text, for any messages.
 
-    The message that holds a summary is still there. A strategy with this writer shows what dropping alone does; the difference to another writer
-    is the worth of its text. What it would have read is charged as with any writer.
+    The difference to another writer is the worth of its text. What it would have read is charged as with any writer.
 
     Source: the control of an ablation: the same policy without the summary's text
 

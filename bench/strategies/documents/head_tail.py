@@ -96,8 +96,7 @@ def compact_json(text):
 def compact_json_text(result: ToolResult, *, unpack: bool = True) -> str:
     """The whole result as JSON without blanks: nothing is lost, `decode` gives the value back.
 
-    `unpack` writes JSON inside strings as the value it holds, which saves its escapes and blanks. A result that is no mapping or list
-    (data or JSON text) is shown as it is.
+    `unpack` writes JSON inside strings as the value it holds. A result that is no mapping or list (data or JSON text) is shown as it is.
 
     Source: RFC 8259 (JSON)
 
@@ -165,9 +164,8 @@ def _toon_format() -> Any:
 class Toon:
     """The whole result in TOON, a notation that names a table's columns once: nothing is lost, `decode` gives the value back.
 
-    TOON does not tell 2.0 from 2, nor some very large numbers apart. A value that would not come back exactly is shown as compact JSON, and
-    a note says so. `unpack` writes JSON inside strings as the value it holds. A result that is no mapping or list (data or JSON text) is
-    shown as it is. Needs the extra `bench[toon]`: SpecError without it.
+    TOON does not tell 2.0 from 2, nor some very large numbers apart: a value that would not come back exactly is shown as compact JSON, and a note
+    says so. `unpack` is that of `csv_table`. Needs the extra `bench[toon]`: SpecError without it.
 
     Source: toon-format 1.2 (github.com/toon-format/toon-python)
 

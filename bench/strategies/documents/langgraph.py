@@ -21,11 +21,10 @@ START, END, NAME = "__start__", "__end__", "langgraph"
 class LangGraphRouter:
     """The routes of a compiled `StateGraph` from each node that the trace recorded, on the state as the strategy left it.
 
-    `graph` is `file.py:name` of the graph, or of a function that compiles it. No node runs: what nodes did is in the trace. A plain edge leads on; of
-    conditional edges the graph's own functions decide, given the recorded state with the strategy's records, and the prompt as LangChain's
-    `messages`. The recorded path is followed whatever they decide, so that each decision is compared by itself. A decision that names a node of
-    the graph as its router is answered with the edge's label, one of a LangGraph trace with the next node's name (`a+b` for several).
-    Decisions of other routers, and those of nodes that go on by a `Command`, are not answered.
+    `graph` is `file.py:name` of the graph, or of a function that compiles it. No node runs: a plain edge leads on, of conditional edges the graph's
+    own functions decide, given the recorded state with the strategy's records and the prompt as LangChain's `messages`. The recorded path is
+    followed whatever they decide. A decision that names a node of the graph as its router is answered with the edge's label, one of a LangGraph
+    trace with the next node's name (`a+b` for several). Other decisions are not answered.
 
     Source: LangGraph reference, `langgraph.graph.StateGraph.add_conditional_edges`
 

@@ -97,9 +97,8 @@ def step_evaluator(state: Mapping[str, Any]) -> str:
 def plan(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The way of a plan of several scripts after a step: `process_summary`, `continue`, `complete` or `abort`.
 
-    The steps of `multi_step_plan` (else of `execution_plan`) run in order. A step that succeeded and left a summary has that processed before the
-    next starts (`process_summary`; the detail says what comes `then`). A failed step goes where the step evaluator sends it: `abort` when its
-    evaluation is critical, else on. The detail names the next step of the plan and its number, from 0. An empty state is `complete`.
+    The steps of `multi_step_plan` (else of `execution_plan`) run in order. A step that left a summary has that processed before the next starts;
+    the detail says what comes `then`. A failed step goes where the step evaluator sends it. An empty state is `complete`.
 
     Source: 003 §5.1, 004 §4.2
 
@@ -141,10 +140,9 @@ def _name(step: Any) -> Any:
 class Ledger:
     """The next act of an orchestrator, read from its ledger: `satisfied`, `next` (the detail names the speaker), `replan` or `terminated`.
 
-    Satisfied wins. A ledger that sees a loop or no progress is a stall; progress never takes one away. More than `max_stalls` stalls →
-    `replan`, and counting starts again; once `max_replans` replans are used up, `terminated` instead. The ledger is `state["ledger"]`:
-    `{is_request_satisfied | is_in_loop | is_progress_being_made | next_speaker: {answer}}`. Only a boolean answer counts, as in Magentic-One.
-    A state without a ledger is `next`, with nobody named.
+    Satisfied wins. A ledger that sees a loop or no progress is a stall; progress never takes one away. After more than `max_stalls` stalls counting
+    starts again. The ledger is `{is_request_satisfied | is_in_loop | is_progress_being_made | next_speaker: {answer}}`. Only a boolean answer
+    counts, as in Magentic-One. A state without a ledger is `next`, with nobody named.
 
     Source: Magentic-One (arXiv 2411.04468); microsoft/autogen, `autogen_magentic_one/agents/orchestrator.py` (LedgerOrchestrator)
 
@@ -189,9 +187,8 @@ def _answer(state: Mapping[str, Any], question: str) -> Any:
 class LoopDetector:
     """`break_loop` where the prompt shows the same call with the same arguments and result `repeats` times, else `continue`.
 
-    It sees what the model sees: a call counts with the result that follows it under its id in `state["prompt"]`, so compaction can hide a loop, and
-    placeholders that look alike can feign one. Calls whose result is not shown do not count. The detail names the tool and how often it
-    was called so. No prompt: `continue`.
+    It sees what the model sees, so compaction can hide a loop, and placeholders that look alike can feign one. Calls whose result is not shown do
+    not count. No prompt: `continue`.
 
     Source: 001 §2 Step 3 "stuck in a loop"
 

@@ -58,13 +58,11 @@ def table_console(
 ) -> Summary:
     """The first rows of the first table longer than `max_rows`, else the first lines of a console log longer than `max_lines`.
 
-    Status lines are taken out of the log before it is measured: `noise="status"` those that report the execution itself, `noise="markers"`
-    every line that starts with ✅ or ❌, answers included. Anything shorter gives no summary. Where table data cannot be read, the rule falls
-    through, and a note says so.
+    Status lines are taken out of the log before it is measured: `noise="status"` those that report the execution itself, `noise="markers"` every
+    line that starts with ✅ or ❌, answers included. Where table data cannot be read, the rule falls through, and a note says so.
 
-    `noise="deployed"` is the rule as first deployed, to the letter: every line that starts with a mark goes, blank lines count, a `\\r` at the
-    end of a line stays, and only the first table item is looked at. Data that is not JSON ends the rule without a summary; a mapping or a text
-    goes on to the console. `table_console_deployed` is that deployment itself, which fails on some malformed data.
+    `noise="deployed"` is the rule as first deployed, for data that it can read: blank lines count, a `\\r` stays, only the first table item is
+    looked at, and data that is not JSON ends the rule without a summary. `table_console_deployed` fails on some malformed data.
 
     Source: 000 Step 3, and its first deployment
 
@@ -139,9 +137,8 @@ def _first(items: Sequence[Any], limit: int, kind: str, counted: str, words: tup
 def first_result_line(result: ToolResult) -> Summary:
     """Of a console log the first line that states a result, and the number of lines.
 
-    A line states a result where it starts with ✅ or ❌ and does not report the execution itself; a log without one gives its first line, one
-    with lines that begin with `SUMMARY:` gives these instead. A log of status lines alone gives the first of them, up to a `|`. A table, which
-    comes first, is shown as `headers_preview` shows it. Nothing at all gives no summary (`shown` is None).
+    A log without such a line gives its first one, one with lines that begin with `SUMMARY:` these instead, one of status lines alone the first of
+    them, up to a `|`. A table, which comes first, is shown as `headers_preview` shows it. Nothing at all gives no summary.
 
     Source: 000 Step 3, the latest revision by the same owners
 
@@ -172,10 +169,8 @@ def count_always(result: ToolResult) -> Summary:
 def headers_preview(result: ToolResult, *, preview: Count = 2) -> Summary:
     """A table as its row count, its column names and the first `preview` rows; else a console log as what it calls its summary.
 
-    Of a log the lines that begin with `SUMMARY:` are shown, joined and without that word; without one its first `preview` lines. Lines that
-    start with ✅ or ❌ are left out and not counted; a log of nothing else gives the first of them, up to a `|`. Only the first table item is
-    looked at; data that is no list counts as no table, with a note. Nothing at all gives no summary (`shown` is None). A short result is
-    summarised too.
+    Lines that start with ✅ or ❌ are left out and not counted; a log of nothing else gives the first of them, up to a `|`. Only the first table item
+    is looked at; data that is no list counts as no table, with a note. A short result is summarised too.
 
     Source: 000 Step 3, a later revision by the same owners
 
@@ -257,10 +252,8 @@ def _is_mapping_or_text(output: ScriptOutput) -> bool:
 def table_console_deployed(result: ToolResult) -> Summary:
     """The first deployment to the letter: the first five rows of the first table, else the first five console lines, above five alone.
 
-    Rows are JSON strings, and there is no message. Lines that start with ✅ or ❌ are left out, blank lines count, a `\\r` stays. Table data that is
-    no JSON ends the rule without a summary; data that is a mapping or a text goes on to the console. Raises StrategyError where the original raises:
-    an item that is no mapping before the first table, table data that is no text, or that is a number or null. `table_console:noise=deployed` is
-    the same rule for data that it can read, and never fails.
+    Rows are JSON strings, and there is no message; blank lines count, a `\\r` stays. Raises StrategyError where the original raises: an item that
+    is no mapping before the first table, table data that is no text, or that is a number or null.
 
     Source: 000 Step 3, its first deployment
 

@@ -75,10 +75,9 @@ def keyword(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 def action(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The scripts that do what the request wants done, those that share most of its objects first, then as the manifest has them.
 
-    The action of a text is that of its first word that names one (create, modify, delete, list, …); a script's is that of its name, else of its
-    description. Objects are the other words of name, description and examples, plurals folded, function words left out. A request without an
-    action, or for an action that no script has, is matched by its objects alone. The route is the first script's name, `none` where nothing
-    fits.
+    The action of a text is that of its first word that names one; a script's is that of its name, else of its description. Objects are the other
+    words, plurals folded, function words left out. A request without an action is matched by its objects alone. The route is the first script's
+    name, `none` where nothing fits.
 
     Source: 003 §4.2 "Immediate Action"
 

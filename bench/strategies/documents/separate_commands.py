@@ -92,12 +92,10 @@ class CommandHistory:
 class SeparateCommands(AtShare, Summarising):
     """`[system, summary, later messages, command history]`: conversation is summarised as it ages, commands and their results are not.
 
-    A command is a tool call or `execute: <command>`; it and its result join the command history when they happen and are left out of
-    what is summarised. Triggered as `summarize_old` is. From the first trigger on every prompt ends with the command history, in full
-    while it costs at most `full_below` tokens, else its `last` entries, each result cut at `result_chars` and followed by `...`, as the
-    document does even where nothing was cut. Commands among the last messages are shown in both.
-
-    Token counts are kept as parts: conversation, command_history, total.
+    A command is a tool call or `execute: <command>`; it and its result are left out of what is summarised. Triggered as `summarize_old` is. From
+    then on every prompt ends with the command history, in full while it costs at most `full_below` tokens, else its `last` entries, each result cut
+    at `result_chars` and followed by `...`, as the document does even where nothing was cut. Commands among the last messages are shown in both.
+    Token counts are kept as parts.
 
     Source: 002 Proposed Smart Strategy
 
@@ -176,23 +174,20 @@ _EXECUTE_LINE = re.compile(r"execute:[^\n]*")
 class SeparateCommandsDeployed(AtShare, Summarising):
     """The whole history and the last `last` commands, until a trigger; then `[system, summary, summary of commands, last 8, last 5 commands]`.
 
-    The trigger: the messages reach `threshold` of `max_tokens`, there are more than `more_than` of them, and they use at least `rise` more
-    of `max_tokens` than they did when last summarised. Until the first one every prompt ends with a user message that shows the last `last`
-    commands, each result cut at `result_chars`; the trigger does not count that message. At a trigger the last `keep_last` messages stay;
-    of the older ones those that are no command messages are summarised, each cut at `message_chars` first, and without one nothing happens.
-    All commands but the last `keep_commands` are summarised from the commands themselves, each result cut at `old_result_chars` first, never
-    from an earlier summary. The new history then stands: the command message in it gets no new commands until the next trigger.
+    The trigger: the messages reach `threshold` of `max_tokens`, there are more than `more_than` of them, and they use at least `rise` more of
+    `max_tokens` than they did when last summarised; it does not count the command message. Old messages that are no command messages are
+    summarised, each cut at `message_chars` first; without one nothing happens. All commands but the last `keep_commands` are summarised from the
+    commands themselves, never from an earlier summary. The new history then stands: the command message in it gets no new commands until the next
+    trigger.
 
-    A command message holds `Command result:`; or is an assistant's with `execute:` and at most `around_chars` characters before it and after
-    its line; or is a user's with `execute:`. So a result that comes without that mark is conversation. Where the writer fails, the system
-    messages and the last `keep_last` stay; where it fails on the commands alone, these are gone; a note says why. While any message says
-    "Command History", as the agent itself may, no command message is added. Messages are counted, so a tool call can be cut from its result.
-    Token counts are kept as parts: conversation, command_history, total.
+    A result that comes without the mark `Command result:` is conversation (`is_command`). Where the writer fails, the system messages and the last
+    `keep_last` stay; where it fails on the commands alone, these are gone; a note says why. While any message says "Command History", as the agent
+    itself may, no command message is added. A tool call can be cut from its result. Token counts are kept as parts.
 
     `usage="all_calls"` is the deployment's own count: prompt and answer of every call so far are added up, at a trigger the characters of the
     summarised messages / 4 come off and those of the new history / 4 are added. That count only grows, so `max_tokens` is a budget of the run: it
-    ends (StrategyError) at a call with all of it used, or with `ends_at` used where the trigger did not help. `usage="prompt"` counts the
-    prompt alone and ends no run.
+    ends (StrategyError) at a call with all of it used, or with `ends_at` used where the trigger did not help. `usage="prompt"` counts the prompt
+    alone and ends no run.
 
     Source: 002 Proposed Smart Strategy, as one deployment has it
 

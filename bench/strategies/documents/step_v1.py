@@ -32,10 +32,9 @@ def step_v1(
 ) -> dict[str, Any]:
     """The findings about one execution: a base record, then what failed, or how good the result is and what its function found.
 
-    `critical_failure` depends on the recorded error alone, so storage cannot change an abort; it changes the findings. An error is critical
-    where its text holds one of `critical_errors` anywhere, as the original matches: `ZipImportError: bad` is, for ImportError. A text of
-    `truncation_chars` or more counts as probably truncated. `timestamp` is the trace's, None where it has none. Nothing executed (None)
-    gives the status `no_history`. It changes no plan and reads no earlier findings.
+    `critical_failure` depends on the recorded error alone, so storage cannot change an abort. An error is critical where its text holds one of
+    `critical_errors` anywhere, as the original matches. A text of `truncation_chars` or more counts as probably truncated. Nothing executed (None)
+    gives the status `no_history`.
 
     Source: 004 §5.1, §5.2, §5.3
 
@@ -157,10 +156,8 @@ def _list(value: Any) -> list[Any]:
 def step_v1_deployed(record: Record | None, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """`step_v1` as its owners built it, with the names of its fields.
 
-    A text of `process_cells` is `successful` where it says discovered, else `no_new_types`, and its types are always empty; any other value of it,
-    and each DEA, even an empty one, is `completed`. HTML is what holds `<div` or `<html`, and its length that of the text. An empty record is
-    judged by its summary. Raises StrategyError where the original raises: a failure without an error, a total that is no number, terms that are no
-    list. `timestamp` is the trace's.
+    HTML is what holds `<div` or `<html`; an empty record is judged by its summary. Raises StrategyError where the original raises: a failure
+    without an error, a total that is no number, terms that are no list. `timestamp` is the trace's.
 
     Source: 004 §5.1, §5.2, §5.3, as its owners built it
 

@@ -42,8 +42,7 @@ def by_function(
 ) -> Record:
     """The value itself for the functions that need its structure and for visualizations, anything else as cut text.
 
-    A result that failed, and one of any other function, is the first `text_limit` characters of `str()` of its value, "Success" where that
-    is empty. Every record has a summary, visualizations too, which the document forgets.
+    Every record has a summary, visualizations too, which the document forgets.
 
     Source: 004 §2.1, §2.2
 

@@ -85,9 +85,8 @@ INSTRUCTION = (
 class ModelWriter:
     """A model's summary, out of the cassette that keeps its answers; recorded where the command line names a host.
 
-    `cassette` lies beside the scenario; `model` and what is sent make up a request, its answer is kept under it. A request that the cassette does
-    not hold raises StrategyError naming the nearest one that it does. `bench run --record-model HOST` asks the host for what is missing, and
-    keeps it. `api` is the host's interface, OpenAI's or Anthropic's.
+    `cassette` lies beside the scenario. A request that it does not hold raises StrategyError naming the nearest one that it does; `bench run
+    --record-model HOST` asks the host for what is missing.
 
     Source: 002 Current Behavior; OpenAI API reference, "Create chat completion"; Anthropic API reference, "Messages"
 

@@ -47,9 +47,8 @@ class ClearToolUses(View):
     """Above `trigger` prompt tokens all tool results but the last `keep` are cleared: a placeholder stands in their place.
 
     A view, as the provider has it. The trigger is the whole prompt, tool definitions included; with `trigger_tool_uses` it is the number of tool
-    uses. Results of `exclude_tools` stay and do not count towards `keep`. Where clearing would free fewer than `clear_at_least` tokens, nothing
-    is cleared. `clear_tool_inputs` empties the arguments of the cleared calls too. The provider does not document its placeholder; this one is
-    ours.
+    uses. Results of `exclude_tools` stay and do not count towards `keep`. Where clearing would free fewer than `clear_at_least` tokens, nothing is
+    cleared. `clear_tool_inputs` empties the arguments of the cleared calls too. The provider does not document its placeholder; this one is ours.
 
     Source: Anthropic API, "Context editing", clear_tool_uses_20250919 (https://platform.claude.com/docs/en/build-with-claude/context-editing)
 
