@@ -1,11 +1,13 @@
-"""The lines that put a plug-in to use in somebody's own agent: an attribute of the plug-in, by the place where that agent can be changed."""
+"""The lines that put a plug-in to use in somebody's own agent, by the place where that agent can be changed: those of `how_to.toml`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import tomllib
+from importlib.resources import files
 from string import Template
 
-from .registry import KINDS, build, entries
+from .registry import build
 from .spec import parse_spec, split_top
 
 PLACES = {"langgraph": "langchain", "langsmith": "langchain", "flowgentic": "langchain", "openhands_sdk": "openhands"}
@@ -25,10 +27,7 @@ def place_of(trace_format: str, provider: str | None) -> tuple[str, ...]:
 
 
 def how_to(slots: str, places: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the lines that put the slots of a strategy to use, a text for each of its plug-ins; none for one that brings none, or is somebody's own.
-
-    A plug-in registers them as `how`, a mapping of places to templates, in which `$name` is one of its settings, and `$name_tokens` a number of
-    characters as tokens, at four a token.
+    """Return the lines that put the slots of a strategy to use, a text for each of its plug-ins; none for one without lines, or somebody's own.
 
     >>> print(how_to("compactor=clear_tool_uses:trigger=30000", ("langchain", "python"))[0].splitlines()[-1])
     agent = create_agent(model, tools, middleware=[ContextEditingMiddleware(edits=[edit])])
@@ -36,8 +35,7 @@ def how_to(slots: str, places: tuple[str, ...]) -> tuple[str, ...]:
     found = []
     for part in split_top(slots, "+"):
         slot, _, written = part.partition("=")
-        entry = entries(slot).get(parse_spec(written).target) if slot in KINDS else None
-        lines: Mapping[str, str] = {} if entry is None else entry.meta.get("how", {})
+        lines = _lines().get(slot, {}).get(parse_spec(written).target, {})
         place = next((place for place in places if place in lines), None)
         if place is not None:
             plugin = build(slot, written)
@@ -45,3 +43,9 @@ def how_to(slots: str, places: tuple[str, ...]) -> tuple[str, ...]:
             tokens = {f"{name}_tokens": value // 4 for name, value in settings.items() if type(value) is int}
             found.append(Template(lines[place]).safe_substitute(tokens | settings).strip())
     return tuple(found)
+
+
+@functools.cache
+def _lines() -> dict[str, dict[str, dict[str, str]]]:
+    """The templates by slot, plug-in and place."""
+    return tomllib.loads(files("bench.plugins").joinpath("how_to.toml").read_text(encoding="utf-8"))

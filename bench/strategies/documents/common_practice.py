@@ -23,33 +23,8 @@ from ..histories import (
     worth_summarising,
 )
 
-MASKING = {
-    "python": '''
-def mask_old_results(messages, keep_last=$keep_last, every=$every):
-    """What to send of the messages, which you keep: older results become a line, in batches."""
-    answers = [at for at, message in enumerate(messages) if message["role"] == "assistant"]
-    moved = (len(answers) + 1) // every * every  # the request at which the boundary moved last
-    end = [*answers, len(messages)][moved - 1] if moved else 0
-    results = [at for at, message in enumerate(messages[:end]) if message["role"] == "tool"]
-    shown = list(messages)
-    for at in results[: max(0, len(results) - keep_last)]:
-        text = messages[at]["content"]
-        line = f"[tool result left out: {len(text)} characters, {len(text.splitlines())} lines]"
-        shown[at] = {**messages[at], "content": line}
-    return shown
-''',
-    "swe_agent": """
-# config/default.yaml
-agent:
-  history_processors:
-    - type: last_n_observations
-      n: $keep_last
-      polling: $every
-""",
-}
 
-
-@register("compactor", "mask_observations", how=MASKING)
+@register("compactor", "mask_observations")
 class MaskObservations(Boundary):
     """The last `keep_last` tool results verbatim, a one-line placeholder in the place of each older one that says how long it was.
 
@@ -77,25 +52,7 @@ def _left_out(message: Message) -> Message:
     return with_text(message, f"[tool result left out: {len(text)} characters, {len(text.splitlines())} lines]")
 
 
-REFERENCES = {
-    "python": '''
-def repeats_as_references(messages, min_chars=$min_chars):
-    """What to send of the messages, which you keep: a result that repeats becomes a line."""
-    first, shown = {}, []
-    for message in messages:
-        text = message["content"]
-        if message["role"] == "tool" and len(text) >= min_chars:
-            if text in first:
-                message = {**message, "content": f"[the same result as call {first[text]} above]"}
-            else:
-                first[text] = message["tool_call_id"]
-        shown.append(message)
-    return shown
-''',
-}
-
-
-@register("compactor", "repeats", how=REFERENCES)
+@register("compactor", "repeats")
 class Repeats(Compactor):
     """Every tool result of `min_chars` or more that an earlier one gives word for word as a line that names the earlier call.
 
@@ -159,31 +116,7 @@ def safe_cut(messages: Sequence[Message], cut: int) -> int:
     return cut
 
 
-SUMMARY = {
-    "python": '''
-def compact(messages, prompt_tokens, window, summarize, share=$threshold, keep_last=$keep_last):
-    """Call this before every request and keep what it returns; `summarize` asks your model."""
-    if prompt_tokens < share * window:
-        return messages
-    system = [message for message in messages if message["role"] == "system"]
-    rest = [message for message in messages if message["role"] != "system"]
-    old, recent = rest[:-keep_last], rest[-keep_last:]
-    return [*system, {"role": "user", "content": summarize(old)}, *recent] if old else messages
-''',
-    "langchain": """
-from langchain.agents import create_agent
-from langchain.agents.middleware import SummarizationMiddleware
-
-# ("tokens", ...) for a model whose window LangChain does not know
-middleware = SummarizationMiddleware(model=model, trigger=("fraction", $threshold), keep=("messages", $keep_last))
-agent = create_agent(model, tools, middleware=[middleware])
-""",
-    "claude_code": "Claude Code does this by itself; /compact does it now, with a note of what is to stay",
-    "codex": "# ~/.codex/config.toml: model_auto_compact_token_limit, in tokens, is $threshold of your model's window",
-}
-
-
-@register("compactor", "summarize_old", how=SUMMARY)
+@register("compactor", "summarize_old")
 class SummarizeOld(AtShare, Summarising):
     """`[system, summary, last 8]` once the prompt reaches a share of the window: everything older becomes one summary message.
 

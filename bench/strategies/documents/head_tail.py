@@ -13,20 +13,8 @@ from ...text.lossless import exact_json, read_json, read_tables, write_tables
 from .. import Summary
 from ..histories import Count
 
-ENDS = {
-    "python": '''
-def ends_of(text, head=$head, tail=$tail):
-    """Call this on every tool result before it joins the messages; JSON was cut by its values."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    left_out = len(lines) - head - tail
-    if left_out <= 0:
-        return text
-    return "\\n".join([*lines[:head], f"[{left_out} lines left out]", *lines[-tail:]])
-''',
-}
 
-
-@register("summarizer", "head_tail", how=ENDS)
+@register("summarizer", "head_tail")
 def head_tail(
     result: ToolResult, *, head: Count = 20, tail: Count = 20, unit: Literal["lines", "characters"] = "lines"
 ) -> str:
@@ -64,35 +52,7 @@ def structured_value(result: ToolResult, unpack: bool) -> Any:
     return decode_strings(value) if unpack else value
 
 
-AS_CSV = {
-    "python": '''
-import json
-from bench.text.lossless import write_tables  # pip install agent-memory-bench
-
-def tables_as_csv(text):
-    """Call this on every tool result before it joins the messages: tables become CSV."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    return write_tables(value) if isinstance(value, (dict, list)) else text
-''',
-}
-COMPACT = {
-    "python": '''
-import json
-
-def compact_json(text):
-    """Call this on every tool result before it joins the messages: JSON without blanks."""
-    try:
-        return json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
-    except ValueError:
-        return text
-''',
-}
-
-
-@register("summarizer", "compact_json", decode=read_json, how=COMPACT)
+@register("summarizer", "compact_json", decode=read_json)
 def compact_json_text(result: ToolResult, *, unpack: bool = True) -> str:
     """The whole result as JSON without blanks: nothing is lost, `decode` gives the value back.
 
@@ -109,7 +69,7 @@ def compact_json_text(result: ToolResult, *, unpack: bool = True) -> str:
         return result.text
 
 
-@register("summarizer", "csv_table", decode=read_tables, how=AS_CSV)
+@register("summarizer", "csv_table", decode=read_tables)
 def csv_table(result: ToolResult, *, unpack: bool = True) -> str:
     """The whole result with its tables as CSV and the rest as compact JSON: nothing is lost, `decode` gives the value back.
 

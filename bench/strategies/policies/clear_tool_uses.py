@@ -7,42 +7,8 @@ from .. import Window
 from ..histories import Count, PromptMessages, View
 from . import callers, cleared_inputs, exchanged, older, tool_name
 
-HOW = {
-    "anthropic": """
-client.beta.messages.create(
-    ...,
-    betas=["context-management-2025-06-27"],
-    context_management={"edits": [{
-        "type": "clear_tool_uses_20250919",
-        "trigger": {"type": "input_tokens", "value": $trigger},
-        "keep": {"type": "tool_uses", "value": $keep},
-        "clear_at_least": {"type": "input_tokens", "value": $clear_at_least},
-    }]},
-)
-""",
-    "langchain": """
-from langchain.agents import create_agent
-from langchain.agents.middleware import ClearToolUsesEdit, ContextEditingMiddleware
 
-edit = ClearToolUsesEdit(trigger=$trigger, keep=$keep, clear_at_least=$clear_at_least)
-agent = create_agent(model, tools, middleware=[ContextEditingMiddleware(edits=[edit])])
-""",
-    "python": '''
-def clear_old_results(messages, prompt_tokens, count, keep=$keep, at_least=$clear_at_least):
-    """What to send of the messages, which you keep; `count` counts the tokens of a text."""
-    results = [at for at, message in enumerate(messages) if message["role"] == "tool"]
-    old = results[: max(0, len(results) - keep)]
-    line = "[tool result cleared]"
-    freed = sum(count(messages[at]["content"]) - count(line) for at in old)
-    if prompt_tokens <= $trigger or freed < at_least:
-        return messages
-    cleared = {at: {**messages[at], "content": line} for at in old}
-    return [cleared.get(at, message) for at, message in enumerate(messages)]
-''',
-}
-
-
-@register("compactor", "clear_tool_uses", how=HOW)
+@register("compactor", "clear_tool_uses")
 class ClearToolUses(View):
     """Above `trigger` prompt tokens all tool results but the last `keep` are cleared: a placeholder stands in their place.
 

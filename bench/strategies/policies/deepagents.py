@@ -79,34 +79,7 @@ def _named(text: str) -> Message:
     return summary_message(f"[the whole is in {HISTORY}]\n{text}")
 
 
-OUTPUT = {
-    "python": '''
-from pathlib import Path
-
-def to_a_file(text, call_id, max_chars=$max_chars, ends=$ends, folder="large_tool_results"):
-    """Call this on every tool result before it joins the messages; the agent can read files."""
-    if len(text) <= max_chars:
-        return text
-    Path(folder).mkdir(exist_ok=True)
-    Path(folder, call_id).write_text(text)
-    lines = [f"{number}  {line[:$line_chars]}" for number, line in enumerate(text.splitlines(), 1)]
-    left_out = len(lines) - 2 * ends
-    if left_out > 0:
-        lines = [*lines[:ends], f"... [{left_out} lines truncated] ...", *lines[-ends:]]
-    return "\\n".join([f"[too long: the whole is in {folder}/{call_id}]", *lines])
-''',
-    "langchain": """
-from deepagents import create_deep_agent  # $max_chars characters, at four a token
-from deepagents.middleware.filesystem import FilesystemMiddleware
-
-middleware = FilesystemMiddleware(tool_token_limit_before_evict=$max_chars_tokens)
-agent = create_deep_agent(model, tools, middleware=[middleware])
-""",
-    "claude_code": "Claude Code writes long output to a file by itself: BASH_MAX_OUTPUT_LENGTH=$max_chars claude",
-}
-
-
-@register("summarizer", "deepagents.output", how=OUTPUT)
+@register("summarizer", "deepagents.output")
 def deepagents_output(
     result: ToolResult,
     *,

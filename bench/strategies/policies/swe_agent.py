@@ -89,35 +89,7 @@ def _observations(messages: Sequence[Message]) -> list[Message]:
 _OPENED, _CLOSED = re.compile(r"<output>\n?"), re.compile(r"\n?</output>")
 
 
-HOW = {
-    "python": '''
-def cut(text, limit=$limit, end=$end):
-    """Call this on every tool result before it joins the messages."""
-    if len(text) < limit:
-        return text
-    elided = f"{max(0, len(text) - 2 * end)} characters elided"
-    parts = (("output_head", text[:end]), ("elided_chars", elided), ("output_tail", text[-end:]))
-    return "\\n".join(f"<{name}>\\n{part}\\n</{name}>" for name, part in parts)
-''',
-    "claude_code": "BASH_MAX_OUTPUT_LENGTH=$limit claude  # the setting that Claude Code has: its cut keeps both ends too",
-    "codex": "tool_output_token_limit = $limit_tokens  # ~/.codex/config.toml: $limit characters; Codex cuts out the middle too",
-    "mini_swe_agent": """
-# mini.yaml
-model:
-  observation_template: |
-    <returncode>{{output.returncode}}</returncode>
-    {% if output.output | length < $limit -%}
-    <output>{{ output.output -}}</output>
-    {%- else -%}
-    <output_head>{{ output.output[:$end] }}</output_head>
-    <elided_chars>{{ output.output | length - 2 * $end }} characters elided</elided_chars>
-    <output_tail>{{ output.output[-$end:] }}</output_tail>
-    {%- endif -%}
-""",
-}
-
-
-@register("summarizer", "mini_swe_agent.output", how=HOW)
+@register("summarizer", "mini_swe_agent.output")
 def mini_swe_agent_output(result: ToolResult, *, limit: Count = 10_000, end: Count = 5_000) -> Any:
     """An output below `limit` characters as it is; else its first and last `end`, and the number left out.
 
