@@ -93,13 +93,13 @@ TASK_STATE = (SELECTED, PARAMETERS, OUTPUT, SUMMARY)
 """The keys of one task's state (documents 000, 001, 003): an agent keeps them while it runs a script and must clear them when it has replied."""
 
 
-class ReplyMade(Value, frozen=True, kw_only=True):
-    """The reply of a consumer after one execution: its rule, the task state it left, and where it sent the run."""
+class Reply(Value, frozen=True):
+    """A consumer's answer: the agent's text, the rule that made it (`path`), the task state that it leaves, and where the run goes."""
 
     text: str
     path: str
-    state: dict[str, Any]
-    route: str
+    state: dict[str, Any] = {}
+    route: str = "END"
 
 
 class ResultOutcome(Value, frozen=True, kw_only=True):
@@ -118,7 +118,7 @@ class ResultOutcome(Value, frozen=True, kw_only=True):
     evaluation_untruncated: dict[str, Any] | None = None
     extraction: dict[str, Any] | None = None
     extraction_untruncated: dict[str, Any] | None = None
-    reply: ReplyMade | None = None
+    reply: Reply | None = None
 
 
 class Decision(Value, frozen=True, kw_only=True):

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..evidence.oracle import Future
-from ..model import MAX_DEPTH, Record, ReplyMade, ToolCall, ToolResult, as_text, compact_json
+from ..model import MAX_DEPTH, Record, Reply, ToolCall, ToolResult, as_text, compact_json
 from ..model.errors import StrategyError, one_line
-from ..strategies import Edits, Reply, Summary, untruncated_record
+from ..strategies import Edits, Summary, untruncated_record
 from ..strategies.routing import route_of
 
 _NEVER_CHANGED = str | int | float | bytes | None
@@ -168,12 +168,12 @@ def record_of(kept: Any, own: ToolResult, step: ToolResult) -> Record:
     return msgspec.structs.replace(plain, **traces)
 
 
-def reply_of(answer: Any) -> ReplyMade:
+def reply_of(answer: Any) -> Reply:
     """A consumer's answer. Raises StrategyError for anything but a Reply."""
     if not isinstance(answer, Reply):
         what = f"a consumer gives a Reply, got {type(answer).__name__}"
         raise StrategyError(f"{what} — or return a mapping with text, state and route")
-    reply = checked(ReplyMade, answer)
+    reply = checked(Reply, answer)
     compact_json(reply.state)
     return reply
 

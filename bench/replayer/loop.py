@@ -21,7 +21,7 @@ from ..model import (
     ModelTurn,
     Note,
     Record,
-    ReplyMade,
+    Reply,
     ResultOutcome,
     RouteDecision,
     Run,
@@ -282,7 +282,7 @@ class _Replay:
         self.notes.extend(Note(step=step.index, slot="summarizer", text=text) for text in notes)
         return summary, shown
 
-    def _consume(self, step: ToolResult, summary: Any) -> ReplyMade | None:
+    def _consume(self, step: ToolResult, summary: Any) -> Reply | None:
         """The consumer's reply to one execution."""
         if self.consumer is None:
             return None

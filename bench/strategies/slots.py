@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..evidence.oracle import Future
-from ..model import AnyStep, ContextEdit, ContextReset, Message, Record, ToolResult
+from ..model import AnyStep, ContextEdit, ContextReset, Message, Record, Reply as Reply, ToolResult
 
 
 @dataclass(frozen=True)
@@ -66,16 +66,6 @@ class Seen:
     summary: Any
     output: Any
     prompt: Sequence[Message]
-
-
-@dataclass(frozen=True)
-class Reply:
-    """A consumer's answer: the agent's text, the rule that made it (`path`), the task state that it leaves, and where the run goes."""
-
-    text: str
-    path: str
-    state: Mapping[str, Any] = field(default_factory=dict)
-    route: str = "END"
 
 
 @dataclass(frozen=True)
