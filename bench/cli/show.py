@@ -56,6 +56,8 @@ def step_lines(trace: Trace) -> Iterator[str]:
        0  user              3  list the walls
     3 tokens of text
     """
+    from ..model import ToolsChanged
+    from ..recording.found import texts_of
     from ..text.wording import counted, cut, quantity
     from ..tokens.counting import TokenCounter, encoding_for
 
@@ -71,12 +73,13 @@ def step_lines(trace: Trace) -> Iterator[str]:
     several = len({step.thread for step in trace.steps}) > 1
     total = 0
     for step in trace.steps:
-        kind, text, extra = _described(step)
+        text = ("" if isinstance(step, ToolsChanged) else "\n").join(texts_of(step))
         tokens = count(text)
         total += tokens
         where = f"[{_flat(step.thread)}] " if several else ""
         begins = cut(_flat(text[: 4 * WIDTH]), WIDTH)
-        yield f"{step.index:>{wide}}  {kind:<10} {quantity(tokens, 'tokens'):>8}  {where}{extra}{begins}"
+        kind = step.__struct_config__.tag
+        yield f"{step.index:>{wide}}  {kind:<10} {quantity(tokens, 'tokens'):>8}  {where}{_before(step)}{begins}"
     yield f"{counted(total, 'token')} of text"
 
 
@@ -86,32 +89,27 @@ def _flat(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
-def _described(step: AnyStep) -> tuple[str, str, str]:
-    """A step's kind, the text that is counted, and what is said before it."""
+def _before(step: AnyStep) -> str:
+    """The words before the text of a step."""
     from .. import model
     from ..text.wording import counted
 
     match step:
-        case model.SystemTurn() | model.UserTurn():
-            return ("system" if isinstance(step, model.SystemTurn) else "user"), model.text_of(step.content), ""
-        case model.ModelTurn():
-            calls = [f"{call.name}({model.as_text(call.arguments)})" for call in step.tool_calls if not call.in_text]
-            return "model", "\n".join(filter(None, [model.text_of(step.content), *calls])), ""
         case model.ToolResult():
             cut = ", recorded cut" if step.truncated_at_source else ""
             seen = ", shown cut" if step.seen is not None and step.full not in (None, step.seen) else ""
-            return "result", step.text, f"{_flat(step.function)}{'' if step.success else ', failed'}{seen}{cut}: "
+            return f"{_flat(step.function)}{'' if step.success else ', failed'}{seen}{cut}: "
         case model.RouteDecision():
-            return "route", "", f"{_flat(step.router or step.at)} → {_flat(step.taken)}"
+            return f"{_flat(step.router or step.at)} → {_flat(step.taken)}"
         case model.Approval():
-            return "approval", "", f"{_flat(step.call_id)}: {'approved' if step.approved else 'rejected'}"
+            return f"{_flat(step.call_id)}: {'approved' if step.approved else 'rejected'}"
         case model.ToolsChanged():
-            return "tools", "".join(map(model.compact_json, step.tools)), f"{counted(len(step.tools), 'tool')}: "
+            return f"{counted(len(step.tools), 'tool')}: "
         case model.ContextReset():
-            return "reset", step.summary or "", f"{counted(len(step.kept), 'step')} kept: "
+            return f"{counted(len(step.kept), 'step')} kept: "
         case model.ContextEdit():
-            return "edit", "\n".join(step.shown.values()), f"{counted(len(step.shown), 'step')} reworded: "
-    return type(step).__name__, "", ""
+            return f"{counted(len(step.shown), 'step')} reworded: "
+    return ""
 
 
 def whole_step(trace: Trace, index: int) -> Iterator[str]:

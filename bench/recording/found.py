@@ -111,8 +111,8 @@ def texts_of(step: AnyStep) -> Iterator[str]:
     if isinstance(step, SystemTurn | UserTurn):
         yield text_of(step.content)
     elif isinstance(step, ModelTurn):
-        yield text_of(step.content)
-        yield from (f"{call.name}({as_text(call.arguments)})" for call in step.tool_calls if not call.in_text)
+        calls = (f"{call.name}({as_text(call.arguments)})" for call in step.tool_calls if not call.in_text)
+        yield from filter(None, (text_of(step.content), *calls))
     elif isinstance(step, ToolResult):
         yield step.text
     elif isinstance(step, ToolsChanged):

@@ -223,8 +223,13 @@ def has_writer(strategy: Strategy) -> bool:
     >>> has_writer(parse_strategy("s=compactor=summarize_old")), has_writer(parse_strategy("c=summarizer=truncate"))
     (True, False)
     """
+    return has_parameter(strategy, WRITER)
+
+
+def has_parameter(strategy: Strategy, name: str) -> bool:
+    """True if a strategy's compactor has a parameter of a name."""
     compactors = strategy.plugins.get("compactor", ())
-    return any(item.name == WRITER for plugin in compactors for item in plugin.entry.parameters)
+    return any(item.name == name for plugin in compactors for item in plugin.entry.parameters)
 
 
 def _is_own(part: str) -> bool:

@@ -18,7 +18,7 @@ from ..model.errors import SpecError
 from ..plugins.apart import Limits
 from ..plugins.registry import build
 from ..plugins.spec import RANGE
-from . import Strategy
+from . import Strategy, has_parameter
 from .loading import put_together
 
 MOST_SETTINGS = 100
@@ -179,8 +179,7 @@ def at_budgets(strategies: Sequence[Strategy], budgets: Sequence[int]) -> tuple[
 
 def has_window(strategy: Strategy) -> bool:
     """True if a strategy's compactor has a window that a budget can set. A reference is never changed."""
-    compactors = () if strategy.reference else strategy.plugins.get("compactor", ())
-    return any(item.name == WINDOW for plugin in compactors for item in plugin.entry.parameters)
+    return not strategy.reference and has_parameter(strategy, WINDOW)
 
 
 def _at(strategy: Strategy, budget: int) -> Strategy:

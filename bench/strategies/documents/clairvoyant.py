@@ -18,6 +18,9 @@ from ...text.texts import Texts
 from .. import Edits, Window
 from ..histories import summary_message
 
+NOTHING = Future.of((), {})
+"""The future of a recording in which nothing is needed."""
+
 
 @register("compactor", "clairvoyant", needs_future=True)
 class Clairvoyant:
@@ -47,9 +50,9 @@ class Clairvoyant:
         self._expiries: list[tuple[int, int]] = []  # (turn, result) after which a result's selection changes
 
     def compact(self, window: Window) -> Edits | None:
+        future = window.future or NOTHING
         if self._needs is None:
-            gone = frozenset() if window.future is None else lines_given_up(window.future, self.recall, window.count)
-            self._needs = last_needs(window.future, window.thread, gone)
+            self._needs = last_needs(future, window.thread, lines_given_up(future, self.recall, window.count))
         changed: dict[int, _Selection] = {}
         while self._expiries and self._expiries[0][0] < window.step:
             _, step = heapq.heappop(self._expiries)
@@ -57,7 +60,7 @@ class Clairvoyant:
         for message in window.added:
             if message.kind == "result" and message.step is not None:
                 needs = self._needs.get(message.step, {})
-                selection = _Selection(message, message, _spans(message, needs, window.future))
+                selection = _Selection(message, message, _spans(message, needs, future))
                 changed[message.step] = self._selections[message.step] = selection
                 for turn in set(needs.values()):
                     heapq.heappush(self._expiries, (turn, message.step))
@@ -85,7 +88,7 @@ class _Selection:
         if not alive:
             return ""
         whole = self.untruncated.text
-        decode = decoded if window.future is None else window.future.plain
+        decode = (window.future or NOTHING).plain
         plain = decode(whole)
         text = "\n".join(plain[start:end] for start, end in merged(alive))
         text = text if decode(text) == text else f">{text}"  # one that would be decoded as JSON gets a mark in front
@@ -116,18 +119,18 @@ def lines_given_up(future: Future, recall: float, count: Callable[[str], int]) -
     return given_up(future.needs, recall, bundles)
 
 
-def last_needs(future: Future | None, thread: str, gone: frozenset[Fact] = frozenset()) -> dict[int, dict[str, int]]:
+def last_needs(future: Future, thread: str, gone: frozenset[Fact] = frozenset()) -> dict[int, dict[str, int]]:
     """Per tool result (by step) the facts that it told first and that a thread needs and does not give up, each with its last turn."""
     needs: dict[int, dict[str, int]] = {}
-    for need in future.needs if future is not None else ():
+    for need in future.needs:
         if need.thread == thread and need.origin == "result" and need.key not in gone:
             needs.setdefault(need.source, {})[need.fact] = need.last
     return needs
 
 
-def _spans(message: Message, needs: dict[str, int], future: Future | None) -> list[tuple[int, int, int]]:
+def _spans(message: Message, needs: dict[str, int], future: Future) -> list[tuple[int, int, int]]:
     """The lines of a result's message that are needed; those of an untruncated result were found once for all strategies."""
-    if future is None or message.step not in future.places or message.text != future.results[message.step]:
+    if message.step not in future.places or message.text != future.results[message.step]:
         return spans_of(decoded(message.text), needs)
     plain, places = future.plain(message.text), future.places[message.step]
     return [(*_line_at(plain, *places[fact]), last) for fact, last in needs.items() if fact in places]
@@ -199,20 +202,20 @@ class Floor:
         self._shown: tuple[tuple[str, ...], Message | None] = ((), None)
 
     def compact(self, window: Window) -> Edits:
+        future = window.future or NOTHING
         if self._born is None:
-            self._born = self._foresee(window)
-        future = window.future
+            self._born = self._foresee(window, future)
         for message in window.added:
             if message.kind == "system":
                 self._system.append(message)
-                self._in_system.update(() if future is None else future.held(message.text))
+                self._in_system.update(future.held(message.text))
             if message.step is not None:
                 self._alive.update(dict.fromkeys(self._born.get(message.step, ())))
         self._alive = {fact: None for fact in self._alive if self._dies[fact] >= window.step}
         needed = tuple(fact for fact in self._alive if fact not in self._in_system)
         if needed != self._shown[0]:
-            longer = {} if future is None else future.longer
-            self._shown = needed, summary_message(self._written(needed, window.count, longer)) if needed else None
+            made = summary_message(self._written(needed, window.count, future.longer)) if needed else None
+            self._shown = needed, made
         made = self._shown[1]
         return Edits(messages=[*self._system, *([] if made is None else [made])])
 
@@ -230,25 +233,19 @@ class Floor:
                 lines.append(f"{label}: {' '.join(facts[start : start + _ON_A_LINE])}")
         return "\n".join(lines)
 
-    def _foresee(self, window: Window) -> dict[int, list[str]]:
+    def _foresee(self, window: Window, future: Future) -> dict[int, list[str]]:
         born: dict[int, list[str]] = {}
-        gone = self._given_up(window)
-        for need in window.future.needs if window.future is not None else ():
+
+        def bundles(needs: Sequence[Need]) -> list[Bundle]:
+            return [Bundle((need,), window.count(f" {need.fact}") * need.prompts) for need in needs]
+
+        gone = given_up(future.needs, self.recall, bundles)
+        for need in future.needs:
             if need.thread == window.thread and need.key not in gone:
                 born.setdefault(need.source, []).append(need.fact)
                 self._dies[need.fact] = need.last
                 self._labels[need.fact] = need.label
         return born
-
-    def _given_up(self, window: Window) -> frozenset[Fact]:
-        if window.future is None or self.recall >= 1:
-            return frozenset()
-        count = window.count
-        return given_up(
-            window.future.needs,
-            self.recall,
-            lambda needs: [Bundle((need,), count(f" {need.fact}") * need.prompts) for need in needs],
-        )
 
 
 def densest(facts: tuple[str, ...], count: Callable[[str], int], longer: Mapping[str, frozenset[str]]) -> str:
