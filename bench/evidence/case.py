@@ -79,7 +79,9 @@ def prompt_data(runs: Mapping[str, tuple[Run, Sequence[CallShown]]]) -> bytes:
     told = {name: (run, calls) for name, (run, calls) in runs.items() if run.prompts}
     if not told:
         return b""
-    chosen = _chosen([found for _, found in told.values()])
+    longest = max((found for _, found in told.values()), key=len)
+    kept = most_happened([found for _, found in told.values()], len(longest), MOST_CALLS)
+    chosen = {longest[at].step for at in kept}  # the same for every strategy
     keys: dict[str, Message] = {}
     strategies = [[visible(name), _prompts(run, found, chosen, keys)] for name, (run, found) in told.items()]
     texts = ["\n".join(message_texts(message)) for message in keys.values()]
@@ -87,16 +89,10 @@ def prompt_data(runs: Mapping[str, tuple[Run, Sequence[CallShown]]]) -> bytes:
     data = {
         "messages": [_message(*pair, chars) for pair in zip(keys.values(), texts, strict=True)],
         "strategies": strategies,
-        "calls": [len(chosen), max(len(found) for _, found in told.values())],
+        "calls": [len(chosen), len(longest)],
     }
     packed = bz2.compress(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
     return packed if len(packed) <= MAX_BYTES else b""
-
-
-def _chosen(runs: Sequence[Sequence[CallShown]]) -> set[int]:
-    """The steps of the calls that are kept, the same for every strategy: of each stretch the one where most happened, the first and the last."""
-    longest = max(runs, key=len)
-    return {longest[at].step for at in most_happened(runs, len(longest), MOST_CALLS)}
 
 
 def _prompts(run: Run, found: Sequence[CallShown], chosen: set[int], keys: dict[str, Message]) -> list[list[Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from msgspec.structs import replace
@@ -201,20 +201,12 @@ def damages(samples: Mapping[str, Scored], results: Container[int]) -> dict[int,
 # ---------------------------------------------------------------- of one case, by cause
 
 
-@dataclass
-class _CauseFound:
-    """One cause while a case is looked at."""
-
-    strategies: set[str] = field(default_factory=set)
-    places: Counter[int] = field(default_factory=Counter)
-
-
 def causes(samples: Mapping[str, Scored], results: Mapping[int, ToolResult]) -> tuple[Cause, ...]:
     """Everything that some strategies (their samples by metric) lost on one case, grouped; what later turns missed most comes first.
 
     `results` are the tool results by step. Nothing lost: ().
     """
-    found: dict[tuple[str, str, str], _CauseFound] = {}
+    found: dict[tuple[str, str, str], tuple[set[str], Counter[int]]] = {}  # strategies, and uses by step
     for strategy, scored in samples.items():
         missed = {step: [detail for _, detail in uses] for step, uses in _uses(scored).items()}
         parts = {step: what for metric, what in PARTS for step in _lacking(scored, metric)}
@@ -222,13 +214,14 @@ def causes(samples: Mapping[str, Scored], results: Mapping[int, ToolResult]) -> 
             uses = missed.get(step, [])
             what = _what(uses, parts.get(step, "")) if uses else UNUSED
             function = results[step].function if step in results else ""
-            item = found.setdefault((what, function, "" if function else uses[0].origin if uses else ""), _CauseFound())
-            item.strategies.add(strategy)
-            item.places[step] += len(uses)
+            origin = uses[0].origin if uses and not function else ""
+            strategies, places = found.setdefault((what, function, origin), (set(), Counter()))
+            strategies.add(strategy)
+            places[step] += len(uses)
     told = [
-        Cause(what=what, function=function, origin=origin, strategies=tuple(sorted(item.strategies)), results=len(item.places),
-              missed=item.places.total(), step=max(item.places, key=lambda step: (item.places[step], -step)))
-        for (what, function, origin), item in found.items()
+        Cause(what=what, function=function, origin=origin, strategies=tuple(sorted(strategies)), results=len(places),
+              missed=places.total(), step=min(places, key=lambda step: (-places[step], step)))
+        for (what, function, origin), (strategies, places) in found.items()
     ]  # fmt: skip
     return tuple(sorted(told, key=lambda item: (-item.missed, -item.results, item.what, item.function))[:MOST_CAUSES])
 

@@ -213,7 +213,9 @@ def rereads(trace: Trace, run: Run) -> Iterator[Reread]:
         before = answered.get((step.thread, command))
         enough = SHARE * len(lines)
         if len(lines) < FEWEST_LINES or len(known) < enough:
-            known = {line: [before.index] for line in lines} if before is not None and _same(before, step) else {}
+            text = step.shown_by_recorder
+            same = before is not None and len(text) >= _SAME and text == before.shown_by_recorder
+            known = {line: [before.index] for line in lines} if before is not None and same else {}
         if known:
             seen = {line: [at for at in places if line in shown[at]] for line, places in known.items()}
             there = {line: [at for at in places if gone.get(at, turn + 1) > turn] for line, places in seen.items()}
@@ -245,11 +247,6 @@ def answered_calls(trace: Trace) -> dict[int, tuple[int, ToolCall]]:
         elif isinstance(step, ToolResult) and (step.thread, step.call_id) in calls:
             found[step.index] = calls[step.thread, step.call_id]
     return found
-
-
-def _same(before: ToolResult, again: ToolResult) -> bool:
-    text = again.shown_by_recorder
-    return len(text) >= _SAME and text == before.shown_by_recorder
 
 
 def _lines(text: str) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 import msgspec
 
@@ -189,19 +190,13 @@ def routes_shown(decisions: Sequence[Decision]) -> RoutesShown:
 def path(decisions: Sequence[Decision]) -> Iterator[RouteTurn]:
     """The decisions of a run in order: every wrong turn, and the right ones around it; of a long path, right ones in a row become one."""
     wrong = [decision.route != decision.expected for decision in decisions]
-    waiting: RouteTurn | None = None
-    for at, decision in enumerate(decisions):
-        if any(wrong[max(0, at - 1) : at + 2]) or len(decisions) <= WHOLE_PATH:
-            if waiting is not None:
-                yield waiting
-                waiting = None
-            yield RouteTurn(decision.step, decision.router, decision.route, decision.expected if wrong[at] else None)
-        elif waiting is not None:
-            waiting = RouteTurn(waiting.step, "", "as expected", None, waiting.count + 1)
+    near = [any(wrong[max(0, at - 1) : at + 2]) or len(wrong) <= WHOLE_PATH for at in range(len(wrong))]
+    for alone, group in groupby(zip(decisions, wrong, near, strict=True), key=lambda item: item[2]):
+        several = [(item, item.expected if differs else None) for item, differs, _ in group]
+        if alone:
+            yield from (RouteTurn(item.step, item.router, item.route, expected) for item, expected in several)
         else:
-            waiting = RouteTurn(decision.step, "", "as expected")
-    if waiting is not None:
-        yield waiting
+            yield RouteTurn(several[0][0].step, "", "as expected", None, len(several))
 
 
 def notes_shown(run: Run) -> tuple[Note, ...]:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
 from ..model import Kept, ResultShown, Rows, Span, ToolResult, as_text
 from ..text.decode import as_data, decode_strings
 from ..text.search import Strings
@@ -29,11 +31,8 @@ def worst_results(
     damaged: Mapping[int, Sequence[Damage]], evidence: Mapping[str, RunEvidence], most: int
 ) -> tuple[ResultShown, ...]:
     """The worst results of a case, at most `most`, each beside what the worst strategies kept of it."""
-
-    def worst(step: int) -> tuple[tuple[float, float], int]:
-        return min(damage.badness for damage in damaged[step]), step
-
-    return tuple(_result_shown(step, damaged[step], evidence) for step in sorted(damaged, key=worst)[:most])
+    worst = sorted(damaged, key=lambda step: (min(damage.badness for damage in damaged[step]), step))[:most]
+    return tuple(_result_shown(step, damaged[step], evidence) for step in worst)
 
 
 def _result_shown(step: int, damaged: Sequence[Damage], evidence: Mapping[str, RunEvidence]) -> ResultShown:
@@ -68,8 +67,11 @@ def _kept(evidence: RunEvidence, result: ToolResult, table: Table | None, damage
         held = evidence.outcomes[result.index].stored
         where, text = "in its store", as_text(held)
         lost = evidence.of_trace.lost_of(result, text)
+    comparable = isinstance(result.data, dict | list) and len(result.text) <= MAX_EXPLAINED_CHARS and held
     needed = {item.fact for item in damage.missed}
-    behind = {fact for found in evidence.tiers["end"] if found.held.result is result for fact in found.retrievable}
+    behind = {
+        fact for found in evidence.tiers["end"] if found.held.result is result for fact in found.facts["retrievable"]
+    }
     named = sorted(lost, key=lambda fact: fact not in needed)[:MAX_NAMED]
     return (
         Kept(
@@ -80,19 +82,11 @@ def _kept(evidence: RunEvidence, result: ToolResult, table: Table | None, damage
             lost_total=len(lost),
             needed_at=damage.missed[:MAX_NAMED],
             retrievable=tuple(fact for fact in named if fact in behind),
-            said=_sentences(result, held),
+            said=tuple(explain(result.value, held)[:MAX_SENTENCES]) if comparable else (),
             rows=beside(table, text),
         ),
         lost,
     )
-
-
-def _sentences(result: ToolResult, held: object) -> tuple[str, ...]:
-    """Say what is missing or changed; `()` for a text, whose lost facts are named, and for what takes too long to compare."""
-    if not isinstance(result.data, dict | list) or len(result.text) > MAX_EXPLAINED_CHARS or not held:
-        return ()
-    said = explain(result.value, held)
-    return tuple(said[:MAX_SENTENCES])
 
 
 def _in_prompt(evidence: RunEvidence, result: ToolResult, turn: int | None) -> tuple[str, str, list[str]]:
@@ -166,7 +160,7 @@ def beside(table: Table | None, text: str) -> Rows | None:
             free.remove(-at)
         gone |= {(number, column) for column, name in enumerate(columns) if name in row and column not in kept}
     shown = Rows(columns, _texts(rows, columns), frozenset(gone), "")
-    return Rows(columns, shown.rows, shown.gone, _said(shown, len(table)))
+    return replace(shown, caption=_said(shown, len(table)))
 
 
 def table_of(result: ToolResult) -> Table | None:
@@ -297,9 +291,9 @@ def _windows(length: int, marks: Sequence[_Mark], limit: int) -> list[tuple[int,
 
 def _spans(text: str, marks: Sequence[_Mark], windows: Sequence[tuple[int, int]]) -> Iterator[Span]:
     position = 0
-    for low, high in windows:
+    for low, high in (*windows, (len(text), len(text))):
         if low > position:
-            yield _gap(low - position)
+            yield Span(f"\n… {counted(low - position, 'character')} left out here …\n", "gap")
         at = low
         for start, end, kind in marks:
             if start >= at and end <= high:
@@ -310,9 +304,3 @@ def _spans(text: str, marks: Sequence[_Mark], windows: Sequence[tuple[int, int]]
         if high > at:
             yield Span(text[at:high])
         position = high
-    if position < len(text):
-        yield _gap(len(text) - position)
-
-
-def _gap(characters: int) -> Span:
-    return Span(f"\n… {counted(characters, 'character')} left out here …\n", "gap")

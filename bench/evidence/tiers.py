@@ -172,12 +172,7 @@ class Tiered(NamedTuple):
     """The facts of one result that are not in context, by tier, in the order of the result."""
 
     held: ResultHeld
-    retrievable: tuple[str, ...]
-    lost: tuple[str, ...]
-
-    def of(self, tier: str) -> tuple[str, ...]:
-        """The facts of one tier."""
-        return self.retrievable if tier == "retrievable" else self.lost
+    facts: dict[str, tuple[str, ...]]
 
 
 class Behind(NamedTuple):
@@ -241,9 +236,8 @@ class Handles:
         """The facts of a result that are gone at a place, by tier."""
         shown = self.of_results[place].get(held.result.index, _NONE)
         behind = {fact for fact in held.gone if self.holding(fact, shown)} if shown else _NONE
-        return Tiered(
-            held, tuple(filter(behind.__contains__, held.gone)), tuple(filterfalse(behind.__contains__, held.gone))
-        )
+        lost = tuple(filterfalse(behind.__contains__, held.gone))
+        return Tiered(held, {"retrievable": tuple(filter(behind.__contains__, held.gone)), "lost": lost})
 
     def missing(self, wanted: Dependency) -> Missing:
         """A dependency that its turn's prompt did not hold, with what gives it."""

@@ -137,7 +137,7 @@ def _of_tier(evidence: RunEvidence, tier: str, place: str) -> list[Sample]:
         counts = {held.result.index: len(evidence.texts.facts(held.result.text)) for held in scan.results[place]}
         samples, total = [], sum(counts.values())
         for item in evidence.tiers[place]:
-            if facts := item.of(tier):
+            if facts := item.facts[tier]:
                 at, call_id = item.held.result.index, item.held.result.call_id
                 samples.append(sample(len(facts), at, call_id, of=counts[at], detail=Lost(facts=facts[:LISTED])))
     return with_rest(samples, sum(item.numerator or 0.0 for item in samples), float(total))

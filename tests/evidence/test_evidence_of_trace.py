@@ -124,7 +124,7 @@ def test_what_is_gone_is_told_by_tier_only_of_results_of_which_something_is_gone
     recording = opened([result("471 rows", index=2, call_id="a"), result("rows: 472", index=3, call_id="b")])
     evidence = evidence_of(recording, run_of(recording, "cut=summarizer=truncate:limit=5"))
     for place in ("shown", "end"):
-        found = [(item.held.result.index, item.retrievable, item.lost) for item in evidence.tiers[place]]
+        found = [(item.held.result.index, *item.facts.values()) for item in evidence.tiers[place]]
         assert found == [(3, (), ("472",))]
 
 

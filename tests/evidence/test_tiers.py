@@ -125,8 +125,8 @@ def test_a_handle_stands_for_what_it_was_last_given_when_the_prompt_was_made() -
     assert [found.holding(fact, first | second) for fact in ("471", "472", "473")] == [first, second, nothing]
     assert [found.holding("471", shown) for shown in (first, second, nothing)] == [first, nothing, nothing]
     standing = ResultHeld(recording.results[0], False, ("472", "471"))
-    assert found.tiered(standing, "shown") == Tiered(standing, ("471",), ("472",))
-    assert found.tiered(standing, "end") == Tiered(standing, (), ("472", "471"))
+    assert found.tiered(standing, "shown") == Tiered(standing, {"retrievable": ("471",), "lost": ("472",)})
+    assert found.tiered(standing, "end") == Tiered(standing, {"retrievable": (), "lost": ("472", "471")})
 
 
 def test_a_part_of_a_longer_handle_is_no_handle() -> None:
