@@ -124,19 +124,13 @@ def audit_of(recorded: RunEvidence, floor: RunEvidence | None = None) -> Audit:
     costs = carried(recorded.run, recorded.calls, turns)
     again = tuple(rereads(trace, recorded.run))
     calls = answered_calls(trace)
-    dearest = sorted(
-        (
-            ResultSpent(
-                step=result.index,
-                function=result.function,
-                asked=asked(calls[result.index][1]) if result.index in calls else "",
-                **costs[result.index]._asdict(),
-            )
-            for result in trace.results
-            if result.index in costs
-        ),
-        key=lambda item: (-item.usd, -item.carried_tokens, item.step),
-    )
+    questions = {step: asked(call) for step, (_, call) in calls.items()}
+    results = [
+        ResultSpent(step=step, function=item.function, asked=questions.get(step, ""), **costs[step]._asdict())
+        for step, item in recorded.of_trace.results.items()
+        if step in costs
+    ]
+    dearest = sorted(results, key=lambda item: (-item.usd, -item.carried_tokens, item.step))
     answers = {turn.index: turn.usage.completion_tokens for turn in trace.model_turns if turn.usage is not None}
     return Audit(
         id=trace.id,

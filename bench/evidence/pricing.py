@@ -255,32 +255,21 @@ def refetches_of(of_trace: TraceEvidence, missed: Iterable[Missing], count: Toke
     asking = [answers.get(turn.index, 0) for turn in of_trace.trace.model_turns if turn.tool_calls]
     answer = round(statistics.median(asking)) if asking else 0
     holders = _holders(of_trace, count, {wanted.fact for wants in by_turn.values() for wanted, _ in wants})
-    return {turn: _repair(turn, wants, answer, holders, count) for turn, wants in by_turn.items()}
-
-
-def _repair(
-    turn: int,
-    wants: list[Missing],
-    answer_tokens: int,
-    holders: dict[tuple[str, str], list[tuple[int, int]]],
-    count: TokenCounter,
-) -> Refetch:
-    fetched: dict[int | str, int] = {}
-    beyond: list[str] = []
-    for _, behind in wants:  # what handles give first: it may give the others too
-        if behind and not any(item.handle in fetched for item in behind):
-            tokens, handle = min((count.text(item.text), item.handle) for item in behind)
-            fetched[handle] = tokens
-    for wanted, behind in wants:
-        if behind:
-            continue
-        choices = [choice for choice in holders.get((wanted.thread, wanted.fact), ()) if choice[1] < turn]
-        if not choices:
-            beyond.append(wanted.fact)
-        elif not any(step in fetched for _, step in choices):
-            tokens, step = min(choices)
-            fetched[step] = tokens
-    return Refetch(turn, answer_tokens, fetched, tuple(beyond))
+    found = {}
+    for turn, wants in by_turn.items():
+        fetched: dict[int | str, int] = {}
+        beyond: list[str] = []
+        for wanted, behind in sorted(wants, key=lambda want: not want[1]):  # what handles give first: it may give more
+            choices: list[tuple[int, int | str]] = [(count.text(item.text), item.handle) for item in behind]
+            if not behind:
+                choices += [choice for choice in holders.get((wanted.thread, wanted.fact), ()) if choice[1] < turn]
+            if not choices:
+                beyond.append(wanted.fact)
+            elif not any(where in fetched for _, where in choices):
+                tokens, where = min(choices)
+                fetched[where] = tokens
+        found[turn] = Refetch(turn, answer, fetched, tuple(beyond))
+    return found
 
 
 def _holders(
