@@ -18,8 +18,10 @@ Hartigan, Using subsample values as typical values (1969), for the interval
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -161,7 +163,8 @@ def _tested(parts: Numbers, weights: Numbers, swaps: Swaps, whole: float, refere
     """The test of Σ parts / Σ weights: its interval times the `whole`, and as a share of the `reference` (0: none)."""
     p, low, high = _limits(parts, weights, swaps)
     relative = (low / reference, high / reference) if reference else (None, None)
-    return Certainty(_is_sure(p), p, *map(_finite, (low * whole, high * whole, *relative)))
+    ends = (low * whole, high * whole, *relative)
+    return Certainty(_is_sure(p), p, *(end if end is not None and math.isfinite(end) else None for end in ends))
 
 
 def _of_maximum(ours: Numbers, theirs: Numbers, swapped: NDArray[np.bool_]) -> Certainty:
@@ -208,12 +211,6 @@ def _blocks(swapped: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
     return [swapped[start : start + rows] for start in range(0, len(swapped), rows)]
 
 
-def _finite(value: float | None) -> float | None:
-    import math
-
-    return value if value is not None and math.isfinite(value) else None
-
-
 def deltas(
     infos: Mapping[str, MetricInfo],
     rows: Sequence[Row],
@@ -228,14 +225,11 @@ def deltas(
             table.setdefault((row.strategy, row.metric), {})[row.case] = row
     swaps = Swaps(seed)
     found = []
-    for reference in references:
-        for strategy in strategies:
-            if strategy == reference:
-                continue
-            for name, info in infos.items():
-                ours, theirs = table.get((strategy, name), {}), table.get((reference, name), {})
-                pairs = ((ours[case], theirs[case]) for case in sorted(ours.keys() & theirs.keys()))
-                found.append(difference(info, (strategy, reference), pairs, swaps))
+    for reference, strategy, name in product(references, strategies, infos):
+        if strategy != reference:
+            ours, theirs = table.get((strategy, name), {}), table.get((reference, name), {})
+            pairs = ((ours[case], theirs[case]) for case in sorted(ours.keys() & theirs.keys()))
+            found.append(difference(infos[name], (strategy, reference), pairs, swaps))
     return tuple(found)
 
 

@@ -60,16 +60,8 @@ def _sweep(
 ) -> Sweep:
     points = [(name, comparison.value(name, cost), comparison.value(name, RECALL)) for name in members]
     best = pareto_front(points)
-    settings = [
-        Setting(
-            name,
-            ", ".join(f"{_short(key)}={format_value(members[name][key])}" for key in moved),
-            price,
-            kept,
-            name in best,
-        )
-        for name, price, kept in points
-    ]
+    values = {name: [f"{_short(key)}={format_value(of[key])}" for key in moved] for name, of in members.items()}
+    settings = [Setting(name, ", ".join(values[name]), price, kept, name in best) for name, price, kept in points]
     order = {name: tuple(_number(members[name][key]) for key in moved) for name in members}
     return Sweep(plugins, tuple(map(_short, moved)), tuple(sorted(settings, key=lambda item: order[item.strategy])))
 
@@ -159,10 +151,8 @@ def _ranked(comparison: Comparison, budget: int) -> tuple[BudgetRank, ...]:
     able = sorted((item for item in found if not item.reason), key=_order)
     scores = [_order(item)[:2] for item in able]
     ranked = [replace(item, rank=1 + scores.index(score)) for item, score in zip(able, scores, strict=True)]
-    rest = sorted(
-        (item for item in found if item.reason), key=lambda item: (item.over, item.largest_tokens, item.strategy)
-    )
-    return (*ranked, *rest)
+    rest = [item for item in found if item.reason]
+    return (*ranked, *sorted(rest, key=lambda item: (item.over, item.largest_tokens, item.strategy)))
 
 
 def _order(item: BudgetRank) -> tuple[float, float, str]:
@@ -173,13 +163,8 @@ def _standing(comparison: Comparison, strategy: str, budget: int) -> BudgetRank:
     windows = [case.runs[strategy].window for case in comparison.cases if strategy in case.runs]
     prompts, over = sum(item.calls for item in windows), sum(item.over_budget.get(budget, 0) for item in windows)
     recall, cost = (comparison.value(strategy, name) for name in (RECALL, COST))
-    failed = comparison.failed(strategy)
-    reason = ""
-    if failed is not None:
-        reason = f"raised on {failed[0]}"
-    elif over:
-        reason = f"{over} of {prompts} prompts above the budget"
-    elif recall is None:
-        reason = f"{RECALL} was not measured"
+    failed, missing = comparison.failed(strategy), f"{RECALL} was not measured" if recall is None else ""
+    reason = f"{over} of {prompts} prompts above the budget" if over else missing
+    reason = f"raised on {failed[0]}" if failed is not None else reason
     largest = max((item.largest_tokens for item in windows), default=0)
     return BudgetRank(strategy, budget, None, recall, cost, largest, over, prompts, reason)

@@ -133,16 +133,9 @@ def row_fields(row: Row) -> dict[str, Any]:
     value = row.finite
     if value is not None and row.unit not in COUNTS and float(value).is_integer():
         value = int(value)
-    n = int(row.n) if math.isfinite(row.n) and float(row.n).is_integer() else row.n
-    fields = {
-        "strategy": row.strategy,
-        "metric": row.metric,
-        "case": row.case,
-        "value": value,
-        "unit": row.unit,
-        "n": n if math.isfinite(n) else 0,
-        "reason": row.why,
-    }
+    n = row.n if math.isfinite(row.n) else 0
+    counts = {"value": value, "unit": row.unit, "n": int(n) if float(n).is_integer() else n, "reason": row.why}
+    fields = _fields(row, "strategy", "metric", "case") | counts
     if not row.exact and row.finite is not None:
         fields |= {"low": row.least, "high": row.most}
     return fields | ({"partly": row.partly} if row.partly else {})
@@ -171,26 +164,17 @@ def _advice(comparison: Answered) -> dict[str, Any]:
             "word": elsewhere.word,
             **_said(elsewhere.subject),
         },
-        "unknown_prompts": advice.unknown_prompts,
-        "unknown_cache": advice.unknown_cache,
+        **_fields(advice, "unknown_prompts", "unknown_cache"),
         "nearest_experiment": None if advice.nearest is None else asdict(advice.nearest),
         "alternative": other and {"strategy": other.strategy, "word": advice.alternative_word, **_said(other)},
-        "cases": decision.cases,
-        "compared": decision.compared,
-        "tasks": decision.tasks,
-        "left_out": list(decision.left_out),
-        "max_fault_rate": decision.max_fault_rate,
-        "min_far_recall": decision.min_far_recall,
+        **_fields(decision, "cases", "compared", "tasks", "left_out", "max_fault_rate", "min_far_recall"),
         "noise_of_fault_rate": list(NOISE_OF_FAULTS),
         "unchecked": list(decision.unchecked),
         "candidates": [
             {
                 "strategy": item.strategy,
                 "word": decision.word(item),
-                "qualifies": item.qualifies,
-                "never_acted": item.never_acted,
-                "far_recall": item.far_recall,
-                "cached_share": item.cached_share,
+                **_fields(item, "qualifies", "never_acted", "far_recall", "cached_share"),
                 "spent": item.spent and _plain(item.spent),
                 **_said(item),
                 "obstacles": [{"kind": found.kind, "text": obstacle_text(found)} for found in item.obstacles],
@@ -199,13 +183,16 @@ def _advice(comparison: Answered) -> dict[str, Any]:
         ],
         **({} if tuned is None else {"tuned": {
             "strategy": None if tuned.candidate is None else tuned.candidate.strategy,
-            "holds": tuned.holds,
-            "sure": tuned.sure,
+            **_fields(tuned, "holds", "sure"),
             "seed": tuned.tuning.seed,
-            "chosen_on": list(tuned.chosen_on),
-            "judged_on": list(tuned.comparison.case_ids),
+            "chosen_on": tuned.chosen_on,
+            "judged_on": tuned.comparison.case_ids,
         }}),
     }  # fmt: skip
+
+
+def _fields(item: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(item, name) for name in names}
 
 
 def _said(item: Candidate | None) -> dict[str, Any]:

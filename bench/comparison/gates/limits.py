@@ -86,13 +86,9 @@ def limits(
     unknown = [row for row in rows if not decided(row)]
     measured = sorted(filter(decided, rows), key=slack)
     closest = measured[0] if measured else None
-    where = (
-        f" on {closest.case}"
-        if closest is not None and closest.case
-        else f" over {counted(len(comparison.cases), 'case')}"
-    )
-    if closest is not None and closest is before:
-        where = f" over the cases that {comparison.against.name} has"
+    where = f" over {counted(len(comparison.cases), 'case')}"
+    if closest is not None and (closest.case or closest is before):
+        where = f" on {closest.case}" if closest.case else f" over the cases that {comparison.against.name} has"
     if closest is not None and slack(closest) < -ROUNDING:
         worst = closest if closest.case else _worst(by_case, at_min(closest))
         named = f"; worst on {worst.case} ({value_text(worst)})" if worst is not None and not closest.case else ""
@@ -119,7 +115,6 @@ def _of_known(metric: str, comparison: Comparison, by_case: Sequence[Row]) -> Ro
 
 def _worst(by_case: Sequence[Row], low: bool) -> Row | None:
     """The case to blame for a value over all cases: the lowest one, or the highest."""
-    known = sorted(
-        (row for row in by_case if row.finite is not None), key=lambda row: (row.least if low else row.most) or 0.0
-    )
+    known = [row for row in by_case if row.finite is not None]
+    known.sort(key=lambda row: (row.least if low else row.most) or 0.0)
     return known[0 if low else -1] if known else None

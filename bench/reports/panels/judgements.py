@@ -139,22 +139,19 @@ def _findings(comparison: Answered) -> Iterator[Block]:
 
 def _evaluated(runs: Sequence[tuple[str, str, RunShown]]) -> Table:
     """A row for each strategy that evaluates: its steps, and the judgements that differ from those of untruncated records."""
-
-    def total(name: str, field: str) -> int:
-        return sum(getattr(run, field) for of, _, run in runs if of == name)
-
-    def otherwise(name: str) -> Cell:
-        differing = total(name, "findings_differing")
-        return Cell(f"{differing} of {total(name, 'findings_judged')}", "bad" if differing else "good")
-
+    of_name = grouped((name, run) for name, _, run in runs)
+    totals = {
+        name: [sum(getattr(run, field) for run in of_name[name]) for field in ("judged", "findings_differing", "findings_judged")]
+        for name in of_name
+    }  # fmt: skip
     return table_of(
-        dict.fromkeys(name for name, _, _ in runs),
+        totals.items(),
         {
-            "strategy": strategy,
-            number("steps evaluated"): lambda name: str(total(name, "judged")),
-            number("came out otherwise"): otherwise,
+            "strategy": lambda item: strategy(item[0]),
+            number("steps evaluated"): lambda item: str(item[1][0]),
+            number("came out otherwise"): lambda item: Cell(f"{item[1][1]} of {item[1][2]}", "bad" if item[1][1] else "good"),
         },
-    )
+    )  # fmt: skip
 
 
 def _changes(title: str, changes: list[FindingChange]) -> Block:
@@ -238,9 +235,7 @@ def _as_expected(items: Sequence[RouteCount]) -> Cell:
 
 def _taken(items: Sequence[RouteCount]) -> str:
     """The routes that a router took, the most frequent first."""
-    counts: Counter[str] = Counter()
-    for item in items:
-        counts[item.taken] += item.count
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    counts = grouped((item.taken, item.count) for item in items)
+    ordered = sorted(((name, sum(of)) for name, of in counts.items()), key=lambda item: (-item[1], item[0]))
     left = f" and {len(ordered) - MAX_ROUTES} more" if len(ordered) > MAX_ROUTES else ""
     return ", ".join(f"{name} {count}" for name, count in ordered[:MAX_ROUTES]) + left

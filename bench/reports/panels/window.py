@@ -63,8 +63,9 @@ def _missed(comparison: Answered) -> Iterator[Block]:
         if call.missed
     ]
     if found:
-        total = int(sum(comparison.value(name, FAULTS) or 0 for name in comparison.contenders))
-        left = total - min(len(found), MOST_ROWS)
+        left = int(sum(comparison.value(name, FAULTS) or 0 for name in comparison.contenders)) - min(
+            len(found), MOST_ROWS
+        )
         yield table_of(
             sorted(found, key=lambda item: (-len(item[3]), *item[:3]))[:MOST_ROWS],
             {
@@ -108,16 +109,13 @@ def _beyond(comparison: Comparison) -> Iterator[Block]:
     """Each strategy's tokens, and how many of them a selection that keeps as much would not have needed; the fewest such tokens first."""
     if all(comparison.value(name, RECALL) is None for name in comparison.everyone):
         return
-
-    def over(name: str) -> tuple[bool, float]:
-        value = comparison.value(name, OVER_ORACLE)
-        return value is None, value or 0.0
-
+    beyond = {name: comparison.value(name, OVER_ORACLE) for name in comparison.everyone}
     columns = (
         (RECALL, RECALL),
         (COST, "prompt tokens"),
         (OVER_ORACLE, "beyond the selection that serves as much"),
         (OVER_CLAIRVOYANT, "beyond clairvoyant that serves as much"),
     )
-    table = by_strategy(comparison, sorted(comparison.everyone, key=over), columns)
+    names = sorted(beyond, key=lambda name: (beyond[name] is None, beyond[name] or 0.0))
+    table = by_strategy(comparison, names, columns)
     yield Fold("How few tokens would have done?", (Prose(LIMITS, "muted"), table))
