@@ -121,9 +121,9 @@ def _with_new(old: Baseline, comparison: Comparison, new: Sequence[str]) -> Base
     rows = [
         row
         for strategy, by_metric in old.rows.items()
-        for metric, by_case in by_metric.items()
+        for metric, known in by_metric.items()
         for row in _joined(
-            by_case, comparison.metrics.get(metric), comparison, [(strategy, metric, case) for case in new]
+            known, comparison.metrics.get(metric), comparison, [(strategy, metric, name) for name in new]
         )
     ]
     signature = _signature_with(old.signature, comparison.signature, new)
@@ -153,9 +153,8 @@ def _joined(
 def _signature_with(old: Signature, now: Signature, new: Sequence[str]) -> Signature:
     """The signature of what was accepted, with the new cases in it."""
     by_case = {
-        name: {**before, **{case: after[case] for case in new if case in after}}
+        name: getattr(old, name) | {case: getattr(now, name)[case] for case in new if case in getattr(now, name)}
         for name in ("traces", "questions", "case_encodings")
-        for before, after in [(getattr(old, name), getattr(now, name))]
     }
     encodings = tuple(sorted({*old.encodings, *now.encodings}))
     return msgspec.structs.replace(old, encodings=encodings, **by_case)
@@ -201,7 +200,7 @@ def _metric(name: str, old: dict[str, float | None] | None, new: dict[str, float
     if old is None:
         yield f"  {name}: {_value(new.get(''))} {over} (new)"
         return
-    changed: Sequence[str] = sorted(case for case in new if case and case in old and new[case] != old[case])
+    changed = sorted(case for case in new if case and case in old and new[case] != old[case])
     change = _change(old.get(""), new.get("")) if old.get("") != new.get("") else f"{_value(new.get(''))} unchanged"
     yield f"  {name}: {change} {over}"
     for case in changed[:MOST_CASES]:

@@ -230,7 +230,7 @@ class _Rule:
         ours, today = (sum(pair[side] for pair in known.values()) for side in (0, 1))
         grouped = [[known[case] for case in cases if case in known] for cases in self.tasks]
         by_task = [(sum(a for a, _ in group), sum(b for _, b in group)) for group in grouped if group]
-        moved = [self._moved(a, b) for a, b in by_task]
+        moved = [0 if abs(a - b) <= NOISE_FLOOR * abs(b) else -1 if a < b else 1 for a, b in by_task]
         return Saving(
             a_run=(ours - today) / len(known),
             relative=(ours - today) / today if today else (0.0 if ours == today else None),
@@ -241,12 +241,6 @@ class _Rule:
             dearer=moved.count(1),
             p=chance(by_task),
         )
-
-    @staticmethod
-    def _moved(ours: float, theirs: float) -> int:
-        if abs(ours - theirs) <= NOISE_FLOOR * abs(theirs):
-            return 0
-        return -1 if ours < theirs else 1
 
     def _obstacles(self, name: str, price: Total, rate: float | None, far: float | None) -> Iterator[Obstacle]:
         """Why a strategy does not qualify, the gravest first."""
@@ -310,12 +304,12 @@ class _Rule:
         """The candidates, sorted, with the odds of their savings although the best of many is picked."""
         claims = {item.strategy: item.saving.p for item in candidates if item.qualifies and item.saving is not None}
         known = corrected(claims)
-        judged = [
-            replace(item, saving=replace(item.saving, corrected=known[item.strategy]))
-            if item.saving is not None and item.strategy in known and (item.saving.relative or 0.0) <= -NOISE_FLOOR
-            else item
-            for item in candidates
-        ]
+        judged = []
+        for item in candidates:
+            saving, odds = item.saving, known.get(item.strategy)
+            if saving is not None and odds is not None and (saving.relative or 0.0) <= -NOISE_FLOOR:
+                saving = replace(saving, corrected=odds)
+            judged.append(replace(item, saving=saving))
         return tuple(sorted(judged, key=self._order))
 
     @staticmethod

@@ -82,25 +82,17 @@ def _kept(
 
 
 def _add(connection: sqlite3.Connection, comparison: Comparison, commit: Commit | None, at: datetime.datetime) -> None:
+    made = (commit.sha, commit.subject, int(commit.dirty)) if commit else (None, None, 0)
+    signed = msgspec.json.encode(comparison.signature, order="sorted").decode()
     done = connection.execute(
         "INSERT INTO runs (title, commit_sha, subject, dirty, at, signature) VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            comparison.title,
-            commit.sha if commit else None,
-            commit.subject if commit else None,
-            int(commit.dirty) if commit else 0,
-            at.astimezone(datetime.UTC).isoformat(timespec="seconds"),
-            msgspec.json.encode(comparison.signature, order="sorted").decode(),
-        ),
+        (comparison.title, *made, at.astimezone(datetime.UTC).isoformat(timespec="seconds"), signed),
     )
-    run = int(done.lastrowid or 0)
-    connection.executemany(
-        "INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            (run, row.strategy, row.metric, row.case or "", row.value, row.unit, row.n, row.reason)
-            for row in (*comparison.summary, *comparison.rows)
-        ),
+    scores = (
+        (done.lastrowid or 0, row.strategy, row.metric, row.case or "", row.value, row.unit, row.n, row.reason)
+        for row in (*comparison.summary, *comparison.rows)
     )
+    connection.executemany("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)", scores)
 
 
 def titles(path: Path) -> tuple[str, ...]:

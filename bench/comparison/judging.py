@@ -189,9 +189,8 @@ def _of_then(comparison: Comparison) -> Iterator[Verdict]:
             yield msgspec.structs.replace(verdict, gate=f"{verdict.gate} (a gate of {against.name})")
     if against.gone:
         more = f"; and {len(against.gone) - LISTED} more" if len(against.gone) > LISTED else ""
-        then = (
-            "accept it with --update-baseline" if against.kept else "look at it; without --require-baseline it passes"
-        )
+        look = "look at it; without --require-baseline it passes"
+        then = "accept it with --update-baseline" if against.kept else look
         said = f"since {against.name}: {'; '.join(against.gone[:LISTED])}{more} — {then}"
         yield _of_all(f"the judge is that of {against.name}", "fail" if against.required else "skipped", said)
 
@@ -296,11 +295,8 @@ def conclude(comparisons: Sequence[Comparison]) -> Conclusion:
     measured is never 0, whatever is allowed.
     """
     counts = Counter(verdict.outcome for comparison in comparisons for verdict in comparison.verdicts)
-    undecided = any(
-        verdict.outcome == "inconclusive" and not comparison.allow_inconclusive
-        for comparison in comparisons
-        for verdict in comparison.verdicts
-    )
+    strict = [item for item in comparisons if not item.allow_inconclusive]
+    undecided = any(verdict.outcome == "inconclusive" for item in strict for verdict in item.verdicts)
     said = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "no gates declared"
     if "fail" in counts:
         code, meaning = 1, "a gate failed"
@@ -324,14 +320,17 @@ def measured_anything(comparison: Comparison) -> bool:
 # ---------------------------------------------------------------- gates held against the gates of before
 
 
+def _limits(rule: GateRule) -> str:
+    return ", ".join(f"{key} = {value!r}" for key, value in rule.settings.items())
+
+
 def rule_text(rule: GateRule) -> str:
     """A gate as one clause.
 
     >>> rule_text(GateRule(metric="needed.recall", strategy="mine", settings={"max_drop": "1%"}))
     "needed.recall of mine: max_drop = '1%'"
     """
-    settings = ", ".join(f"{key} = {value!r}" for key, value in rule.settings.items())
-    return f"{rule.metric} of {rule.strategy}: {settings}{' (worst case)' if rule.over == 'worst_case' else ''}"
+    return f"{rule.metric} of {rule.strategy}: {_limits(rule)}{' (worst case)' if rule.over == 'worst_case' else ''}"
 
 
 def loosened(now: Sequence[GateRule], then: Sequence[GateRule], strategies: Sequence[str]) -> Iterator[str]:
@@ -349,21 +348,17 @@ def loosened(now: Sequence[GateRule], then: Sequence[GateRule], strategies: Sequ
         alike = [one for one in now if (one.metric, one.gate, one.over) == (rule.metric, rule.gate, rule.over)]
         for name in [name for name in strategies if fnmatchcase(name, rule.strategy)] or [rule.strategy]:
             here = [one for one in alike if fnmatchcase(name, one.strategy)]
-            limits = rule.settings.items()
-            if any(
-                all(key in one.settings and _no_looser(key, one.settings[key], limit) for key, limit in limits)
-                for one in here
-            ):
+            if any(_replaces(one, rule) for one in here):
                 continue
-            if here:
-                is_now = listed(
-                    [", ".join(f"{key} = {value!r}" for key, value in one.settings.items()) for one in here]
-                )
-                yield f"the gate on {rule_text(rule)} is now {is_now}"
-            else:
-                left = "is gone" if not alike else f"no longer judges {name}"
-                yield f"the gate on {rule_text(rule)} {left}"
+            left = "is gone" if not alike else f"no longer judges {name}"
+            yield f"the gate on {rule_text(rule)} {f'is now {listed([*map(_limits, here)])}' if here else left}"
             break
+
+
+def _replaces(now: GateRule, then: GateRule) -> bool:
+    """True if each limit of a gate is in another one of its kind, the same or stricter."""
+    limits = then.settings.items()
+    return all(key in now.settings and _no_looser(key, now.settings[key], limit) for key, limit in limits)
 
 
 def _no_looser(key: str, now: Any, then: Any) -> bool:

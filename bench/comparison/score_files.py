@@ -72,12 +72,8 @@ def _scores(file: _ScoreFile, title: str, signature: Signature) -> Comparison:
     """One scenario of a file. A file leaves out the rows of cases on which a metric had nothing to measure."""
     fields = [name for name in Row.__struct_fields__ if name != "marks"]
     summary, known = (
-        {
-            (row.strategy, row.metric, row.case): Row(**{name: getattr(row, name) for name in fields})
-            for row in rows
-            if _is_of(row, file, title)
-        }
-        for rows in (file.summary, file.rows)
+        {(row.strategy, row.metric, row.case): Row(**{name: getattr(row, name) for name in fields}) for row in rows}
+        for rows in ([row for row in of if _is_of(row, file, title)] for of in (file.summary, file.rows))
     )
     nothing: dict[str, Any] = {"value": None, "n": 0.0, "reason": NOTHING, "low": None, "high": None, "partly": 0}
     names = {name: item.info for name, item in metrics().items()}
@@ -89,8 +85,8 @@ def _scores(file: _ScoreFile, title: str, signature: Signature) -> Comparison:
         strategies=tuple(name for name in file.strategies if name in signature.strategies),
         references=tuple(name for name in signature.strategies if name not in file.strategies),
         cases=tuple(
-            Case(id=case, recording=RecordingShown(sha256=signature.traces[case]), runs=runs.get(case, {}))
-            for case in cases
+            Case(id=name, recording=RecordingShown(sha256=signature.traces[name]), runs=runs.get(name, {}))
+            for name in cases
         ),
         rows=tuple(
             known.get((total.strategy, total.metric, case)) or msgspec.structs.replace(total, case=case, **nothing)
@@ -170,12 +166,13 @@ def _compared(
     cases = []
     for case in new.cases:
         then = old.by_case[case.id].runs if case.id in old.by_case else {}
-        earlier = {
-            called: RunShown(unstable_at=then[name].unstable_at) for name, called in before.items() if name in then
-        }
+        then = {name: RunShown(unstable_at=run.unstable_at) for name, run in then.items()}
+        earlier = {called: then[name] for name, called in before.items() if name in then}
         here = {name: run for name, run in case.runs.items() if name in new.strategies}
         cases.append(msgspec.structs.replace(case, runs={**here, **earlier}))
-    names = {name: name for name in old.strategies}
+    accepted = accepted_from(
+        (*old.summary, *old.rows), old.signature, old.metrics, {name: name for name in old.strategies}
+    )
     drawn = msgspec.structs.replace(
         new,
         references=(),
@@ -183,11 +180,7 @@ def _compared(
         rows=tuple(row for row in new.rows if row.strategy in new.strategies),
         summary=tuple(row for row in new.summary if row.strategy in new.strategies),
         rules=tuple(rules),
-        against=Against(
-            baseline=accepted_from((*old.summary, *old.rows), old.signature, old.metrics, names),
-            name=path.name,
-            before=before,
-        ),
+        against=Against(baseline=accepted, name=path.name, before=before),
         allow_inconclusive=allow_inconclusive,
     )
     return msgspec.structs.replace(drawn, verdicts=check(drawn))

@@ -54,13 +54,10 @@ def relative_limit(limit: str | float | None) -> tuple[float, bool] | None:
 
 
 def _problem(max_increase: str | float | None = None, max_drop: str | float | None = None) -> str | None:
-    given = {
-        name: limit for name, limit in (("max_increase", max_increase), ("max_drop", max_drop)) if limit is not None
-    }
-    if len(given) > 1:
+    if max_increase is not None and max_drop is not None:
         return "max_increase and max_drop in one gate — write one gate for each"
-    for name, limit in given.items():
-        if relative_limit(limit) is None:
+    for name, limit in (("max_increase", max_increase), ("max_drop", max_drop)):
+        if limit is not None and relative_limit(limit) is None:
             return f'{name} = {limit!r}: write "2%" for a relative limit or a number for an absolute one, not negative'
     return None
 
@@ -68,11 +65,10 @@ def _problem(max_increase: str | float | None = None, max_drop: str | float | No
 def _misfit(
     info: MetricInfo, max_increase: str | float | None = None, max_drop: str | float | None = None
 ) -> str | None:
-    better = {"max_increase": "lower", "max_drop": "higher"}
-    name, limit = ("max_increase", max_increase) if max_drop is None else ("max_drop", max_drop)
+    rises = ("max_increase", max_increase, "max_drop", "lower")
+    name, limit, other, better = rises if max_drop is None else ("max_drop", max_drop, "max_increase", "higher")
     written = repr(limit) if isinstance(limit, str) else exact(limit or 0.0)
-    if info.better != better[name]:
-        other = next(key for key in better if key != name)
+    if info.better != better:
         return f"{info.better} is better, so {name} passes whatever gets worse — write {other} = {written}"
     found = relative_limit(limit)
     if found and found[0] >= 1 and (name == "max_drop" if found[1] else info.unit == "fraction"):
@@ -199,11 +195,7 @@ class _Sides:
         """The shared cases that both sides measured: the row, what is judged of it, the accepted row, and what is judged of that."""
         both = ((self.row(case), self.accepted[case]) for case in self.cases.shared)
         ends = ((row, self.end(row), then, self.end(then)) for row, then in both)
-        return [
-            (row, now, then, before)
-            for row, now, then, before in ends
-            if row is not None and now is not None and before is not None
-        ]
+        return [(row, now, then, old) for row, now, then, old in ends if row and now is not None and old is not None]
 
     def doubts(self) -> Iterator[str]:
         """Why some shared cases cannot be judged, nor what is judged over all of them."""
