@@ -107,19 +107,15 @@ class BlocksHtml:
     def _chart(self, chart: Chart) -> str:
         """The drawing, its sentence, and the numbers of a line chart; those of a scatter are in the table beside it."""
         case = "" if chart.case is None else f' data-case="{shown(chart.case)}"'
-        parts = [
-            f'<figure class="{chart.kind}"{case}><figcaption>{shown(chart.title)}</figcaption>\n',
-            svg(chart, self.classes),
-        ]
+        legend = data = ""
         if chart.kind == "line":
             names = (label(name, {name: class_of(name, at, self.classes)}) for at, name in enumerate(chart.series))
-            parts.append(f'<p class="legend">{" ".join(names)}</p>')
-        parts.append(f'<p class="caption">{shown(chart.text)}</p>\n')
-        if chart.kind == "line":
-            parts.append(
-                f'<details class="numbers"><summary>The numbers of this chart</summary>\n{self._block(numbers(chart))}</details>'
-            )
-        return "".join([*parts, "</figure>\n"])
+            legend, table = f'<p class="legend">{" ".join(names)}</p>', self._block(numbers(chart))
+            data = f'<details class="numbers"><summary>The numbers of this chart</summary>\n{table}</details>'
+        return (
+            f'<figure class="{chart.kind}"{case}><figcaption>{shown(chart.title)}</figcaption>\n{svg(chart, self.classes)}'
+            f'{legend}<p class="caption">{shown(chart.text)}</p>\n{data}</figure>\n'
+        )
 
     def _place(self, case: str, strategy: str | None = None, step: int | None = None) -> str:
         return shown(place(self.scenario, visible(case), None if strategy is None else visible(strategy), step))
@@ -157,8 +153,7 @@ class BlocksHtml:
         if len(later) == 1:
             parts.append(f'<p class="needs"><b>Needed later:</b> {later[0]}</p>')
         elif later:
-            items = "".join(f"<li>{item}</li>" for item in later)
-            is_open = " open" if len(later) <= FEW else ""
+            items, is_open = "".join(f"<li>{item}</li>" for item in later), " open" if len(later) <= FEW else ""
             parts.append(
                 f'<details class="needs"{is_open}><summary><b>Needed later</b></summary><ul>{items}</ul></details>'
             )

@@ -59,10 +59,8 @@ def _since(comparison: Answered) -> Iterator[Block]:
         return
     moved = [item for item in found if item.delta.delta]
     gated = {rule.metric for rule in comparison.rules}
-    yield Prose(
-        f"Different from {against.name}: {len(moved) or 'none'} of {counted(len(found), 'value')}.",
-        "plain" if moved else "muted",
-    )
+    said = f"Different from {against.name}: {len(moved) or 'none'} of {counted(len(found), 'value')}."
+    yield Prose(said, "plain" if moved else "muted")
     if moved:
         yield table_of(
             sorted(moved, key=lambda item: item.place(gated)),
@@ -92,12 +90,9 @@ def _changes(comparison: Comparison, baseline: Baseline) -> Iterator[_Change]:
             rows = [row for case in shared if (row := comparison.row(name, metric, case)) is not None]
             delta = change(info, rows, accepted, comparison.signature.seed, comparison.against.name)
             if delta is not None and delta.delta is not None:
-                both = [
-                    (row.value, row.n)
-                    for row in rows
-                    if row.value is not None and accepted[row.case or ""].value is not None
-                ]
-                yield _Change(name, info, combine(info, both), delta)
+                both = [row for row in rows if accepted[row.case or ""].value is not None]
+                values = [(row.value, row.n) for row in both if row.value is not None]
+                yield _Change(name, info, combine(info, values), delta)
 
 
 def _unpaired(comparison: Comparison, baseline: Baseline) -> Iterator[str]:
@@ -148,11 +143,8 @@ def _history(comparison: Comparison) -> Iterator[Block]:
 
 def _chart(comparison: Comparison, metric: str, kept: Sequence[Moment]) -> Chart:
     """One metric over the runs, a line a strategy."""
-    points = tuple(
-        Point(moment.strategy, float(moment.run), moment.value)
-        for moment in kept
-        if moment.metric == metric and moment.value is not None
-    )
+    known = [moment for moment in kept if moment.metric == metric]
+    points = tuple(Point(item.strategy, float(item.run), item.value) for item in known if item.value is not None)
     text = f"{metric} of each strategy over the runs kept, oldest left."
     unit = comparison.metrics[metric].unit
     return Chart("line", f"{metric} over time", "run", metric, "count", unit, points, text)

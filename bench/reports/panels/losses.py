@@ -105,20 +105,21 @@ def losses(comparison: Answered) -> list[Block]:
         *_grid(comparison),
         *_worst(comparison, found),
         *(Prose(text, "warn") for name in everyone for text in _seen_through(comparison, name)),
-        *(
-            table
-            for table in [by_strategy(comparison, able(comparison), DISTANCES, DISTANCE)]
-            if len(table.columns) > 1
-        ),
+        *_known(by_strategy(comparison, able(comparison), DISTANCES, DISTANCE)),
         by_strategy(comparison, everyone, TIERS),
         Prose(LIMITS, "muted"),
         *(
-            Fold(title, (table,))
+            Fold(title, tables)
             for title, columns in FOLDED.items()
-            if len((table := by_strategy(comparison, everyone, columns)).columns) > 1
+            if (tables := _known(by_strategy(comparison, everyone, columns)))
         ),
         *_compactions(comparison),
     ]
+
+
+def _known(table: Table) -> tuple[Table, ...]:
+    """A table by strategy; none where no metric of it has a value."""
+    return (table,) if len(table.columns) > 1 else ()
 
 
 # ---------------------------------------------------------------- the grid
@@ -145,13 +146,12 @@ def _grid(comparison: Answered) -> Iterator[Block]:
         ("missed something", FAULTS),
         ("needed it", NEEDED),
     )
-    columns = (
-        Column("case"),
+    counts = (
         number("model calls", CALL),
         number("least kept", LOST),
         number("most turns that missed something", FAULTS),
-        *(number(name, strategy=name) for name in everyone),
     )
+    columns = (Column("case"), *counts, *(number(name, strategy=name) for name in everyone))
     rows = [_row(comparison, case, kept, price) for case in shown]
     rows.sort(key=lambda row: (row[2].lost is None, -(row[2].lost or 0.0)))
     details = tuple(Detail(case.id, functools.partial(_detail, comparison, case)) for case in shown)
@@ -174,10 +174,8 @@ def _row(comparison: Answered, case: Case, kept: str, price: str) -> tuple[Cell,
 
 def _field(comparison: Comparison, case: str, strategy: str, kept: str, price: str) -> Cell:
     """The share that one strategy kept of one case; beneath it the cost and the number of turns that missed something."""
-    rows = [
-        comparison.row(strategy, metric, case) if metric in comparison.metrics else None
-        for metric in (kept, price, MISSED)
-    ]
+    metrics = (kept, price, MISSED)
+    rows = [comparison.row(strategy, name, case) if name in comparison.metrics else None for name in metrics]
     values = tuple(None if row is None else row.finite for row in rows)
     below = [rough(values[1], rows[1].unit)] if values[1] is not None and rows[1] is not None else []
     if values[2]:
@@ -232,23 +230,18 @@ def _worst(comparison: Comparison, found: list[tuple[str, ResultShown]]) -> Iter
     needed = sum(case.results_needed for case in comparison.cases)
     missed = f"{needed} of them something" if needed else "but nothing"
     follow = "Here is the worst" if len(chosen) == 1 else f"Here are the worst {len(chosen)}"
-    yield Prose(
-        f"{damaged} of {counted(results, 'tool result')} lost something, {missed} that a later turn needed. {follow}."
-    )
+    yield Prose(f"{damaged} of {counted(results, 'tool result')} lost something, {missed} that a later turn needed. {follow}.")  # fmt: skip
     yield from _causes(comparison)
     yield from (SideBySide(case, result) for case, result in chosen)
 
 
 def _causes(comparison: Comparison) -> Iterator[Block]:
     """Losses by cause over all cases, those that later turns missed most first; the ten worst."""
-    groups = grouped(
-        ((item.what, item.function, item.origin), (case.id, item)) for case in comparison.cases for item in case.causes
-    )
+    causes = ((case.id, item) for case in comparison.cases for item in case.causes)
+    groups = grouped(((item.what, item.function, item.origin), (case, item)) for case, item in causes)
+    missed = {key: sum(item.missed for _, item in found) for key, found in groups.items()}
     if not groups:
         return
-
-    def missed(key: tuple[str, str, str]) -> int:
-        return sum(item.missed for _, item in groups[key])
 
     def lost(key: tuple[str, str, str]) -> str:
         what, function, origin = key
@@ -260,21 +253,17 @@ def _causes(comparison: Comparison) -> Iterator[Block]:
 
     left = len(groups) - MOST_ROWS
     yield table_of(
-        sorted(groups, key=lambda key: (-missed(key), -len(groups[key]), key))[:MOST_ROWS],
+        sorted(groups, key=lambda key: (-missed[key], -len(groups[key]), key))[:MOST_ROWS],
         {
             "what was lost": lost,
             number("cases"): lambda key: quantity(len({case for case, _ in groups[key]}), "cases"),
             number("messages"): lambda key: quantity(sum(item.results for _, item in groups[key]), "messages"),
-            number("uses that missed it", USES): lambda key: Cell(
-                quantity(missed(key), "uses"), "bad" if missed(key) else "muted"
-            ),
-            "lost by": lambda key: ", ".join(
-                dict.fromkeys(name for _, item in groups[key] for name in item.strategies)
-            ),
+            number("uses that missed it", USES): lambda key: Cell(quantity(missed[key], "uses"), "bad" if missed[key] else "muted"),
+            "lost by": lambda key: ", ".join(dict.fromkeys(name for _, item in groups[key] for name in item.strategies)),
             "worst place": place,
         },
         f"The worst {MOST_ROWS}; {counted(left, 'more cause')}." if left > 0 else "",
-    )
+    )  # fmt: skip
 
 
 def _seen_through(comparison: Comparison, name: str) -> Iterator[str]:
@@ -306,13 +295,9 @@ def _compactions(comparison: Answered) -> list[Block]:
             said.append(f"{name} in compaction {collapsed.value:.2g} ({counted(collapsed.n, 'thread')})")
     if not points:
         return []
-    chart = Chart(
-        "line",
-        "What survives each compaction",
-        *("compaction", "facts kept", "compactions", "fraction"),
-        tuple(points),
-        f"Facts told so far that the prompt of each compaction still holds, the mean over threads; at most {MAX_COMPACTIONS} compactions.",
-    )
+    axes = ("compaction", "facts kept", "compactions", "fraction")
+    text = f"Facts told so far that the prompt of each compaction still holds, the mean over threads; at most {MAX_COMPACTIONS} compactions."
+    chart = Chart("line", "What survives each compaction", *axes, tuple(points), text)
     fell = f"Fell below half, on average: {listed(said)}." if said else "No strategy fell below half in any compaction."
     blocks = (Prose(fell), chart)
     return [*blocks] if set(comparison.contenders) & set(chart.series) else [Fold("Compactions", blocks)]

@@ -104,11 +104,8 @@ def _about_tokens(comparison: Comparison) -> Iterator[str]:
             yield f"The model's reasoning was {again} again in {counted(cases, 'case')}, as recorded prompt tokens show; its tokens are {are}."
     for problem, count in Counter(item.not_calibrated for item in told if item.not_calibrated).most_common(MAX_LISTED):
         yield f"Token counts of {counted(count, 'case')} are not fitted on recorded usage: {problem}."
-    both = [
-        (item.stated_usd, item.our_usd)
-        for item in recordings
-        if item.stated_usd is not None and item.our_usd is not None
-    ]
+    costs = [(item.stated_usd, item.our_usd) for item in recordings]
+    both = [(stated, ours) for stated, ours in costs if stated is not None and ours is not None]
     if both:
         stated, ours = sum(stated for stated, _ in both), sum(ours for _, ours in both)
         ratios = sorted(ours / stated for stated, ours in both)
@@ -116,11 +113,8 @@ def _about_tokens(comparison: Comparison) -> Iterator[str]:
             f"{counted(len(both), 'recording')} state what they cost: {quantity(stated, 'usd')}. The strategy `recorded` costs "
             f"{quantity(ours, 'usd')} here, {quantity(ratios[0], 'fraction')} to {quantity(ratios[-1], 'fraction')} of it by case."
         )
-    assumed = sum(
-        any(run.encoding_assumed for run in case.runs.values())
-        for case in comparison.cases
-        if not case.recording.counting.calibrated
-    )
+    plain_counts = [case for case in comparison.cases if not case.recording.counting.calibrated]
+    assumed = sum(any(run.encoding_assumed for run in case.runs.values()) for case in plain_counts)
     if assumed:
         yield (
             f"The encoding is assumed ({listed(comparison.signature.encodings)}) in {counted(assumed, 'case')}, "
@@ -184,25 +178,18 @@ def _recorded_cut(comparison: Comparison) -> Fold:
     recordings = [case.recording for case in comparison.cases]
     cuts = [(case.id, cut) for case in comparison.cases for cut in case.recording.cuts]
     resets = [(case.id, reset) for case in comparison.cases for reset in case.recording.resets]
-    results, cut, needed, times = (
-        sum(getattr(item, field) for item in recordings)
-        for field in ("results", "cuts_total", "cuts_needed", "resets_total")
-    )
+    fields = ("results", "cuts_total", "cuts_needed", "resets_total")
+    results, cut, needed, times = (sum(getattr(item, field) for item in recordings) for field in fields)
     caption = "What the recorded system showed its model, beside everything its tools had said."
     shown = by_strategy(comparison, ("recorded", "keep_all"), [(metric, metric) for metric in SEEN], caption)
     if not cuts and not resets:
         said = "Nothing: its model saw every recorded result whole, and its history was never cleared."
         return Fold("What the recorded harness cut", (shown, Prose(said, "good")))
-    blocks: list[Block] = [
-        shown,
-        Prose(
-            f"{quantity(cut, 'count')} of {counted(results, 'result')} were cut; of {quantity(needed, 'count')} of them something "
-            f"turned up later. {counted(times, 'time')} the history was cleared."
-        ),
-        Prose(LIMITS, "muted"),
-    ]
-    if cuts:
-        blocks.append(_cuts(cuts))
+    said = (
+        f"{quantity(cut, 'count')} of {counted(results, 'result')} were cut; of {quantity(needed, 'count')} of them something "
+        f"turned up later. {counted(times, 'time')} the history was cleared."
+    )
+    tables = [_cuts(cuts)] if cuts else []
     if resets:
         table = table_of(
             sorted(resets, key=lambda item: (-item[1].lost, item[0], item[1].step)),
@@ -218,8 +205,8 @@ def _recorded_cut(comparison: Comparison) -> Fold:
             most=MOST_ROWS,
             more=MORE,
         )
-        blocks.append(table)
-    return Fold("What the recorded harness cut", tuple(blocks))
+        tables.append(table)
+    return Fold("What the recorded harness cut", (shown, Prose(said), Prose(LIMITS, "muted"), *tables))
 
 
 def _lost(facts: float) -> Cell:
