@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from ..evidence.audit import Audit, PartSpent, headroom
+from ..evidence.audit import Audit, headroom
 from ..evidence.spending import Charges, total
-from ..model import Signature
+from ..model import Signature, grouped
 from ..model.errors import BenchError
 from ..text.wording import counted, listed, percent, quantity, visible
 from . import PanelBlocks, Section, as_pieces, require_renderer
@@ -177,21 +177,22 @@ class _Audited:
             ("prompt, written to the cache", spent.written_tokens, spent.written_usd),
             ("prompt, read from the cache", spent.cached_tokens, spent.cached_usd),
         ]
-        yield table_of(
-            rows,
-            {
-                "where the money went": lambda row: row[0],
-                number("tokens"): lambda row: quantity(row[1], "tokens"),
-                number("cost"): lambda row: quantity(row[2] if spent.usd is not None else None, "usd"),
-                number("share"): lambda row: percent(self.worth(row[2], row[1]) / whole) if whole else "",
-            },
-        )
+        columns: Columns = {
+            "where the money went": lambda row: row[0],
+            number("tokens"): lambda row: quantity(row[1], "tokens"),
+        }
+        yield table_of(rows, columns | self.costs(whole, lambda row: (row[2], row[1])))
+
+    def costs(self, whole: float, of: Callable[[Any], tuple[float, float]]) -> Columns:
+        """The columns of what something cost and of its share; `of` gives its dollars and its tokens."""
+        return {
+            number("cost"): lambda item: quantity(of(item)[0] if self.spent.usd is not None else None, "usd"),
+            number("share"): lambda item: percent(self.worth(*of(item)) / whole) if whole else "",
+        }
 
     def headroom(self) -> str:
         """The most that could be saved, as a sentence."""
-        both = [
-            (one.replayed, one.floor) for one in self.sessions if one.replayed is not None and one.floor is not None
-        ]
+        both = [(one.replayed, one.floor) for one in self.sessions if one.replayed and one.floor]
         now = total([replayed for replayed, _ in both])
         share = headroom(now, total([floor for _, floor in both]))
         if share is None:
@@ -205,26 +206,17 @@ class _Audited:
         """The content of the prompts by what it is, the sessions, and the results that cost most."""
         priced, more = self.spent.usd is not None, "" if self.brief else "{} more."
         whole = self.worth(self.spent.usd or 0.0, self.spent.prompt_tokens)
-        merged: dict[str, list[PartSpent]] = defaultdict(list)
-        for _, part in self.each("parts"):
-            merged[f"{part.name} (tool)" if part.tool else part.name].append(part)
-        rows = [
-            (name, *(sum(getattr(part, field) for part in found) for field in ("messages", "tokens", "carried_tokens", "usd")))
-            for name, found in merged.items()
-        ]  # fmt: skip
-        yield self.table(
-            sorted(rows, key=lambda row: (-self.worth(row[4], row[3]), row[0])),
-            {
-                "what filled the prompts": lambda row: row[0],
-                number("messages"): lambda row: _count(row[1] or None),
-                number("tokens once"): lambda row: quantity(row[2], "tokens"),
-                number("in all prompts"): lambda row: quantity(round(row[3]), "tokens"),
-                number("cost"): lambda row: quantity(row[4] if priced else None, "usd"),
-                number("share"): lambda row: percent(self.worth(row[4], row[3]) / whole) if whole else "",
-            },
-            _BRIEF + 1,
-            more,
-        )
+        merged = grouped((f"{part.name} (tool)" if part.tool else part.name, part) for _, part in self.each("parts"))
+        fields = ("messages", "tokens", "carried_tokens", "usd")
+        rows = [(name, *(sum(getattr(part, field) for part in of) for field in fields)) for name, of in merged.items()]
+        columns: Columns = {
+            "what filled the prompts": lambda row: row[0],
+            number("messages"): lambda row: _count(row[1] or None),
+            number("tokens once"): lambda row: quantity(row[2], "tokens"),
+            number("in all prompts"): lambda row: quantity(round(row[3]), "tokens"),
+        }
+        rows.sort(key=lambda row: (-self.worth(row[4], row[3]), row[0]))
+        yield self.table(rows, columns | self.costs(whole, lambda row: (row[4], row[3])), _BRIEF + 1, more)
         if self.several:
             yield self.table(
                 sorted(self.sessions, key=lambda item: (-(item.spent.usd or 0), -item.spent.prompt_tokens, item.id)),
@@ -240,7 +232,7 @@ class _Audited:
         dearest = self.each("dearest")
         dearest.sort(key=lambda of: (-self.worth(of[1].usd, of[1].carried_tokens), of[0].id, of[1].step))
         if dearest and not (self.brief and self.several):
-            columns: Columns = {
+            columns = {
                 "dearest": self.step,
                 "tool": lambda of: of[1].function,
                 number("tokens"): lambda of: quantity(of[1].tokens, "tokens"),

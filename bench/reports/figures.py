@@ -59,9 +59,8 @@ def _figures(answered: Answered) -> Iterator[Figure]:
         sure = f"Nothing that was compared is surely cheaper, over {over}."
     else:
         sure = _sentence("nothing is known of what runs today" if saving is None else certainty(saving))
-    yield Figure(
-        "What should I run?", "what you run today" if keep else named(subject), (sure,), "plain" if keep else "good"
-    )
+    what = "what you run today" if keep else named(subject)
+    yield Figure("What should I run?", what, (sure,), "plain" if keep else "good")
     beside = "As today." if keep else ""
     if saving is not None and today is not None:
         beside = _sentence(f"{change_text(saving)} today's {price_text(advice.unit, today)}")
@@ -85,9 +84,8 @@ def _figures(answered: Answered) -> Iterator[Figure]:
 def _tempting(answered: Answered) -> Figure:
     """The cheapest strategy that was refused, else the one that is cheaper and not sure: what it would save, and why not."""
     advice = answered.advice
-    found = next(
-        iter(answered.choice.tempting), advice.alternative if advice.alternative_word == "cheaper, not sure" else None
-    )
+    unsure = advice.alternative if advice.alternative_word == "cheaper, not sure" else None
+    found = next(iter(answered.choice.tempting), unsure)
     if found is None or found.saving is None:
         return Figure(CHEAPER, "nothing", ("Nothing that was compared costs less than what you run.",))
     why = f"refused: {against(found)}" if not found.qualifies else f"not sure: {certainty(found.saving)}"
@@ -113,9 +111,8 @@ def short_names(ids: Sequence[str]) -> Mapping[str, str]:
     parts = [_ENDS.split(name) for name in ids]
     fewest = min(map(len, parts)) - 1
     start = next((at for at in range(fewest) if len({one[at] for one in parts}) > 1), fewest)
-    end = next(
-        (at for at in range(fewest - start) if len({one[len(one) - 1 - at] for one in parts}) > 1), fewest - start
-    )
+    rest = fewest - start
+    end = next((at for at in range(rest) if len({one[len(one) - 1 - at] for one in parts}) > 1), rest)
     short = ["".join(one[start : len(one) - end]).rstrip(_SIGNS) or name for one, name in zip(parts, ids, strict=True)]
     if max(map(len, short)) > LONGEST:
         for shorter in (_distinct(short), [*map(_tail, _distinct(short))]):

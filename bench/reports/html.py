@@ -35,11 +35,9 @@ MOST_OPEN = 3  # the most gates that did not pass at the head of a page
 @renderer("html", endings=(".html", ".htm"))
 def html(sections: Sequence[Section]) -> Iterator[str]:
     """Every panel on one page that opens from disk and loads nothing: first what decides, then all of it, cases on demand."""
-    names = list(
-        dict.fromkeys(
-            name for of in ("contenders", "brackets") for section in sections for name in getattr(section.comparison, of)
-        )
-    )  # fmt: skip
+    compared = [section.comparison for section in sections]
+    of_all = (getattr(item, of) for of in ("contenders", "brackets") for item in compared)
+    names = [*dict.fromkeys(name for of_one in of_all for name in of_one)]
     classes = {name: f"s{number}" for number, name in enumerate(names)}
     glossary, script = Glossary(), _file("page.js")
     several = len(sections) if len(sections) > 1 else 0
