@@ -56,9 +56,8 @@ def keeping(
         with _open(path, writing=True) as connection, connection:
             yield _kept(connection, comparisons, path, commit, at)
         return
-    with closing(
-        sqlite3.connect(":memory:", isolation_level=None)
-    ) as connection:  # a file that is new is there whole, or not at all
+    # A file that is new is there whole, or not at all.
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         _require_history(path, connection, True)
         found = _kept(connection, comparisons, path, commit, at)
         connection.execute("COMMIT")

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from ..model import ToolResult, as_text, grouped
@@ -222,11 +222,8 @@ class Returned:
         return next((path[start:] for start in range(len(path)) if path[start:] in self._columns), None)
 
     def _was(self, column: Key, number: int | None) -> str:
-        of_record = (
-            str(item)
-            for path, item in (self._records[number] if number is not None else ())
-            if path[-len(column) :] == column
-        )
+        record = self._records[number] if number is not None else ()
+        of_record = (str(item) for path, item in record if path[-len(column) :] == column)
         return next(of_record, None) or str(next(iter(self._columns[column].values()))[0])
 
     def _rows(self, column: Key, item: Any) -> set[int]:
@@ -236,17 +233,9 @@ class Returned:
         if key not in self._agreeing:
             values = self._columns[column]
             spellings = {resolved(item), item} if isinstance(item, str) else {item}  # of a cut text escapes are left
-            self._agreeing[key] = (
-                values[spelled][1]
-                if spelled in values
-                else set().union(
-                    *(
-                        numbers
-                        for value, numbers in list(values.values())[:_DISTINCT]
-                        if any(explained(one, value) for one in spellings)
-                    )
-                )
-            )
+            some = islice(values.values(), 0 if spelled in values else _DISTINCT)
+            alike = [numbers for value, numbers in some if any(explained(one, value) for one in spellings)]
+            self._agreeing[key] = values[spelled][1] if spelled in values else set().union(*alike)
         return self._agreeing[key]
 
     # ------------------------------------------------------------ lines of a text

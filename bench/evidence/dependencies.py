@@ -26,7 +26,6 @@ from ..model import (
     ContextReset,
     ModelTurn,
     SystemTurn,
-    ToolCall,
     ToolResult,
     ToolsChanged,
     Trace,
@@ -139,11 +138,8 @@ class DependencyFinder:
 
     def _find_habits(self) -> set[tuple[str, str]]:
         """(thread, fact) of what an agent says in a large share of its turns."""
-        turns: Counter[str] = Counter(turn.thread for turn in self._trace.model_turns)
-        said: Counter[tuple[str, str]] = Counter()
-        for turn in self._trace.model_turns:
-            for item in self._turns[turn.index]:
-                said[turn.thread, item.fact] += 1
+        turns = Counter(turn.thread for turn in self._trace.model_turns)
+        said = Counter((turn.thread, item.fact) for turn in self._trace.model_turns for item in self._turns[turn.index])
         return {
             key for key, count in said.items()
             if turns[key[0]] >= HABIT_TURNS and count > max(2, HABIT_SHARE * turns[key[0]])
@@ -167,7 +163,7 @@ class DependencyFinder:
                 told.edit({at: [*held(text), *calls.get(at, ())] for at, text in step.shown.items()})
             texts = spoken(step)
             if texts:
-                origin = _origin(step)
+                origin = _ORIGINS.get(type(step), "result")
                 facts = [fact for text in texts for fact in held(text)]
                 told.add(facts, origin, step.index)
                 for text in texts if origin != "model" else ():
@@ -216,19 +212,8 @@ class DependencyFinder:
                 yield rounded, "rounded"
 
     def _made(self, said: str, fact: str, kind: str, form: Any, turn: ModelTurn, told: _Told) -> Dependency:
-        origin, step = told.first[fact]
-        return Dependency(
-            fact=fact,
-            said=said,
-            kind=kind,
-            form=form,
-            turn=turn.index,
-            thread=turn.thread,
-            turn_number=told.turns,
-            origin=origin,
-            origin_step=step,
-            distance=told.turns - told.last[fact],
-        )
+        distance = told.turns - told.last[fact]
+        return Dependency(fact, said, kind, form, turn.index, turn.thread, told.turns, *told.first[fact], distance)
 
 
 @dataclass
@@ -319,25 +304,15 @@ def _ends(item: SaidFact) -> list[str]:
 _HEXADECIMAL = re.compile(r"0x[0-9A-Fa-f]{8,}")
 
 
-def _origin(step: AnyStep) -> Origin:
-    if isinstance(step, SystemTurn):
-        return "system"
-    if isinstance(step, UserTurn):
-        return "user"
-    return "model" if isinstance(step, ModelTurn) else "result"
+_ORIGINS: dict[type[AnyStep], Origin] = {SystemTurn: "system", UserTurn: "user", ModelTurn: "model"}
 
 
 def _programs(trace: Trace) -> set[str]:
     """The bare names that commands begin with: where the system prompt describes them they are tools."""
-    commands = [
-        call.arguments["command"] for turn in trace.model_turns for call in turn.tool_calls if _is_command(call)
-    ]
-    first = (command.split(maxsplit=1)[0] for command in commands if command.strip())
+    arguments = (call.arguments for turn in trace.model_turns for call in turn.tool_calls)
+    commands = [given.get("command") for given in arguments if isinstance(given, dict)]
+    first = (command.split(maxsplit=1)[0] for command in commands if isinstance(command, str) and command.strip())
     return {word for word in first if "/" not in word}
-
-
-def _is_command(call: ToolCall) -> bool:
-    return isinstance(call.arguments, dict) and isinstance(call.arguments.get("command"), str)
 
 
 def _tool_words(trace: Trace) -> set[str]:

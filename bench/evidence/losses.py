@@ -113,14 +113,10 @@ def _bounded(loss: Loss) -> Loss:
 
 def _of_needs(scored: Scored, metric: str) -> list[Loss]:
     """One loss a result whose facts later turns missed."""
+    by_step = {step: tuple(needed for needed, _ in uses) for step, uses in _uses(scored, metric).items()}
     return [
-        Loss(
-            step=step,
-            facts=tuple(dict.fromkeys(needed.fact for needed, _ in uses)),
-            count=len(uses),
-            needed_at=tuple(needed for needed, _ in uses),
-        )
-        for step, uses in _uses(scored, metric).items()
+        Loss(step=step, facts=tuple(dict.fromkeys(item.fact for item in items)), count=len(items), needed_at=items)
+        for step, items in by_step.items()
     ]
 
 
@@ -247,9 +243,8 @@ def judged(outcome: ResultOutcome) -> bool:
 
 def agree(outcome: ResultOutcome) -> bool:
     """True if evaluation and extraction come out the same from both records."""
-    return same_findings(outcome.evaluation_untruncated, outcome.evaluation) and same_findings(
-        outcome.extraction_untruncated, outcome.extraction
-    )
+    evaluated = same_findings(outcome.evaluation_untruncated, outcome.evaluation)
+    return evaluated and same_findings(outcome.extraction_untruncated, outcome.extraction)
 
 
 def same_findings(untruncated: Any, stored: Any) -> bool:
@@ -282,10 +277,9 @@ def finding_changes(differing: Iterable[ResultOutcome]) -> tuple[FindingChange, 
 
 
 def _changes(outcome: ResultOutcome) -> Iterator[FindingChange]:
-    before = _without_times(
-        {"evaluation": outcome.evaluation_untruncated, "extraction": outcome.extraction_untruncated}
-    )
-    after = _without_times({"evaluation": outcome.evaluation, "extraction": outcome.extraction})
+    names = ("evaluation", "extraction")
+    before = _without_times({name: getattr(outcome, f"{name}_untruncated") for name in names})
+    after = _without_times({name: getattr(outcome, name) for name in names})
     if max(len(compact_json(before)), len(compact_json(after))) > _DIFF_CHARS:
         return
     from deepdiff import DeepDiff

@@ -154,9 +154,8 @@ def _identifies(key: str, text: str, column: Counter[str]) -> bool:
     """True if a value tells its record from the others."""
     if len(text) < 2 or len(text) > 80:
         return False
-    return bool(_IDENTIFIES.search(key.casefold())) or (
-        len(text) > 3 and column[text] == 1 and column.total() > 1 and not is_number(number_value(text) or "")
-    )
+    alone = len(text) > 3 and column[text] == 1 and column.total() > 1
+    return bool(_IDENTIFIES.search(key.casefold())) or (alone and not is_number(number_value(text) or ""))
 
 
 def _records(

@@ -154,19 +154,12 @@ class SaidBefore:
     def begins(self, text: str) -> bool:
         """True if something said begins so, or if of its words the last one does and the others are said: half a word at a cut."""
         *others, last = re.findall(r"\w+", text) or [text]
-        for start in (text, last) if others and all(self._said(word) < math.inf for word in others) else (text,):
-            place = bisect_left(self._sorted, start)
-            if place < len(self._sorted) and self._sorted[place].startswith(start):
-                return True
-        return False
+        half = others and all(self._said(word) < math.inf for word in others)
+        return _begins(self._sorted, text) or bool(half and _begins(self._sorted, last))
 
     def _quotes(self, sentence: str) -> bool:
-        for text in (sentence, _SPEAKER.sub("", sentence)):
-            start = text.rstrip(" .…")[:_QUOTED_CHARS]
-            place = bisect_left(self._sentences, start)
-            if place < len(self._sentences) and self._sentences[place].startswith(start):
-                return True
-        return False
+        starts = (text.rstrip(" .…")[:_QUOTED_CHARS] for text in (sentence, _SPEAKER.sub("", sentence)))
+        return any(_begins(self._sentences, start) for start in starts)
 
     @cached_property
     def _sentences(self) -> list[str]:
@@ -191,6 +184,12 @@ class SaidBefore:
             if len(finite) > 1:
                 found += [figure(finite) for figure in _FIGURES]
         return found
+
+
+def _begins(known: list[str], start: str) -> bool:
+    """True if one of some sorted texts begins so."""
+    place = bisect_left(known, start)
+    return place < len(known) and known[place].startswith(start)
 
 
 _FIGURES: tuple[Callable[[list[float]], float], ...] = (

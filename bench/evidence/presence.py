@@ -82,9 +82,7 @@ class PromptHeld:
     ) -> None:
         self._messages, self._texts, self._items_of, self._own = messages, texts, items_of, own
         self._keys: list[str] = []
-        self._changed: Counter[str] = (
-            Counter()
-        )  # by message key: how often it came or went since the items were asked for
+        self._changed = Counter[str]()  # by message key: how often it came or went since the items were asked for
         self._items: Counter[str] = Counter()
         self._original: Counter[str] = Counter()
         self._of_step: dict[int | None, list[str]] = {}

@@ -41,15 +41,9 @@ _MISSED = 6
 _EVICTED = 8
 _TEXT_CHARS = 400
 _RULES, _RULE_CHARS = 3, 160
-_JUDGED_APART = {
-    "step_index",
-    "function_name",
-    "success",
-    "result_type",
-    "timestamp",
-    "evaluation_version",
-    "critical_failure",
-}
+_JUDGED_APART = frozenset(
+    ["step_index", "function_name", "success", "result_type", "timestamp", "evaluation_version", "critical_failure"]
+)
 
 
 def run_shown(

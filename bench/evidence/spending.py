@@ -215,7 +215,6 @@ class ThreadCosts:
 
     def _charge(self, step: int, tokens: int, prompts: int, charged: float, usd: float) -> None:
         size, times, over, cost = self.costs.get(step, (0, 0, 0.0, 0.0))
-        held = (
-            times + prompts if tokens == size else prompts if tokens > size else times
-        )  # a notice in its place is not it
+        same = times if tokens == size else 0
+        held = times if tokens < size else same + prompts  # a notice in its place is not it
         self.costs[step] = max(size, tokens), held, over + charged, cost + usd

@@ -31,7 +31,7 @@ def call_text(call: ToolCall) -> str:
 
 def turn_text(turn: ModelTurn) -> str:
     """Everything a model turn says: its text, then its tool-call arguments, one after the other."""
-    return "\n".join(filter(None, [text_of(turn.content), *map(call_text, turn.tool_calls)]))
+    return "\n".join(spoken(turn))
 
 
 def message_texts(message: Message) -> tuple[str, ...]:

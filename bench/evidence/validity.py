@@ -96,9 +96,7 @@ class RecordedPrompts:
         self.untold_at: dict[int, frozenset[int]] = {}
         self._known_words: dict[str, frozenset[str]] = {}
         histories: dict[str, list[MessageShape]] = {}
-        cleared: dict[
-            str, list[MessageShape]
-        ] = {}  # by thread what the harness still sent, once it changed its history
+        cleared: dict[str, list[MessageShape]] = {}  # what the harness still sent, once it changed a history
         system = {step.index for step in trace.steps if isinstance(step, SystemTurn)}
         for step in trace.steps:
             history, sent = histories.setdefault(step.thread, []), cleared.get(step.thread)
