@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import NamedTuple
 
 from ..metrics import DOES_NOT_FIT
@@ -100,13 +99,14 @@ def price_metric(comparison: Comparison, cache: Economy | None = None) -> str:
     """The metric of prices, in the comparison's economy or another: dollars, or tokens where some run has no price under any strategy."""
     dollars = DOLLARS[cache or comparison.cache]
     rows = [[comparison.table.get((name, dollars, case)) for name in able(comparison)] for case in comparison.case_ids]
-    unpriced = any(all(row is None or _is_unpriced(row) for row in of_case) for of_case in rows)
+
+    def is_unpriced(row: Row | None) -> bool:
+        """True if a run could have been made and its model has no listed price."""
+        known = row is not None and (row.finite is not None or row.reason == NOTHING)
+        return row is None or not (known or (row.reason or "").startswith(DOES_NOT_FIT))
+
+    unpriced = any(all(map(is_unpriced, of_case)) for of_case in rows)
     return TOKENS if unpriced or not comparison.cases else dollars
-
-
-def _is_unpriced(row: Row) -> bool:
-    """True if a run could have been made and its model has no listed price."""
-    return row.finite is None and row.reason != NOTHING and not (row.reason or "").startswith(DOES_NOT_FIT)
 
 
 def decide(comparison: Comparison) -> Choice:
@@ -352,9 +352,5 @@ class _Rule:
             yield "changed"
         if FAR not in known:
             yield "far"
-        elif not any(self._far_of_any):
+        elif not any(found.rows or found.unknown for found in (self.of(name, FAR) for name in self.names)):
             yield "nothing_far"
-
-    @cached_property
-    def _far_of_any(self) -> tuple[bool, ...]:
-        return tuple(bool(found.rows or found.unknown) for found in (self.of(name, FAR) for name in self.names))

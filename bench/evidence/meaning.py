@@ -239,7 +239,7 @@ class Meaning:
         fields = self._fields(step)
         sources = fields.of(fact)
         keys = frozenset[str]().union(*(fields.stems(item.path) for item in sources))
-        lines = [line for line in self._lines_with(text, fact) if _says(line.text, fact)] if sources else []
+        lines = [line for line in self._lines(text).get(_word(fact), ()) if _says(line.text, fact)] if sources else []
         if any(line.stems & keys or self._of_record(line, fact, sources, fields) for line in lines):
             return True
         read = self._read[text, step].get(_word(fact), ()) if sources else ()
@@ -252,10 +252,6 @@ class Meaning:
         return grouped(
             (word.casefold(), leaf) for leaf in leaves for word in {*words_of(leaf[1]), *numbers_in(leaf[1])}
         )
-
-    def _lines_with(self, text: str, fact: str) -> Iterable[_Sentence]:
-        """The sentences of a text that may say a fact."""
-        return self._lines(text).get(_word(fact), ())
 
     def _sentences_by_word(self, text: str) -> dict[str, list[_Sentence]]:
         plain = filter(None, (self._texts.plain(text), self._texts.unescaped(text)))

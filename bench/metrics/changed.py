@@ -81,13 +81,10 @@ def errors_hidden(evidence: RunEvidence) -> list[Sample]:
         failed = own.result if own.result is not None and own.result.index in evidence.of_trace.failed else None
         if failed is not None and hides_failure(failed, own.text):
             hidden.setdefault(failed.index, own.text)
+    told = {step: Told(text=f"shown as {text[:200]!r}") for step, text in hidden.items()}
     samples = [
-        sample(result.index in hidden, result.index, result.call_id, detail=_told(hidden.get(result.index)))
+        sample(result.index in hidden, result.index, result.call_id, detail=told.get(result.index))
         for result in evidence.trace.results
         if result.index in evidence.of_trace.failed
     ]
     return [*samples, sample(0)] if evidence.run.prompts else []
-
-
-def _told(text: str | None) -> Told | None:
-    return None if text is None else Told(text=f"shown as {text[:200]!r}")

@@ -57,7 +57,11 @@ def cached_prompt_tokens(evidence: RunEvidence) -> list[Sample]:
     [0.0, 0.0]
     """
     return [
-        Sample(numerator=None, step=call.step, reason=f"the cache rule of {_provider_text(call)} is not known here")
+        Sample(
+            numerator=None,
+            step=call.step,
+            reason=f"the cache rule of {call.provider or call.model or 'an unnamed model'} is not known here",
+        )
         if call.read is None
         else _between(call.read, None if call.otherwise is None else call.otherwise.read, call.step)
         for call in evidence.calls
@@ -175,12 +179,13 @@ def _dollars(
         repair = (repairs or {}).get(call.step)
         usd, other = call.usd(repair), None if call.otherwise is None else call.otherwise.usd(repair)
         if usd is None:
-            samples.append(Sample(numerator=None, step=call.step, reason=_unpriced(call)))
+            unnamed = "the trace names no model — name one with --model"
+            reason = unnamed if call.model is None else f"no prices are listed for {call.model}"
+            samples.append(Sample(numerator=None, step=call.step, reason=reason))
             own.pop(call.step, None)
             continue
-        samples.append(
-            _with_own(evidence, (usd, other), call.step, own.pop(call.step, ()), _told(repair) or _assumed(call))
-        )
+        told = _told(repair) or _assumed(call)
+        samples.append(_with_own(evidence, (usd, other), call.step, own.pop(call.step, ()), told))
     return [*samples, *(_with_own(evidence, (0.0, None), step, written) for step, written in own.items())]
 
 
@@ -196,10 +201,8 @@ def _with_own(
     for call in calls:
         own = own_usd(evidence.of_trace, call)
         if own is None:
-            asked = call.model or "an unnamed model"
-            return Sample(
-                numerator=None, step=step, reason=f"no prices are listed for {asked}, which the strategy asked"
-            )
+            reason = f"no prices are listed for {call.model or 'an unnamed model'}, which the strategy asked"
+            return Sample(numerator=None, step=step, reason=reason)
         more += own
     return _between(usd[0] + more, None if usd[1] is None else usd[1] + more, step, detail)
 
@@ -212,23 +215,12 @@ def _assumed(call: PricedCall) -> Told | None:
 
 def _beyond(evidence: RunEvidence) -> list[Sample]:
     """The first call that could not be made, as the sample of a run that has no price; `[]` where every prompt fits, or no window is known."""
-    larger = [
-        item for item in evidence.run.prompts if item.window_tokens is not None and item.tokens > item.window_tokens
-    ]
+    known = (item for item in evidence.run.prompts if item.window_tokens is not None)
+    larger = [item for item in known if item.tokens > (item.window_tokens or 0)]
     if not larger:
         return []
     reason = f"{DOES_NOT_FIT}: {counted(len(larger), 'prompt')} above {larger[0].window_tokens:,} tokens"
     return [Sample(numerator=None, step=larger[0].step, reason=reason)]
-
-
-def _unpriced(call: PricedCall) -> str:
-    if call.model is None:
-        return "the trace names no model — name one with --model"
-    return f"no prices are listed for {call.model}"
-
-
-def _provider_text(call: PricedCall) -> str:
-    return call.provider or call.model or "an unnamed model"
 
 
 _NAMED = 5  # facts that a repair cannot fetch

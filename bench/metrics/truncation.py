@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..evidence.of_run import RunEvidence
 from ..evidence.presence import HeldLeaves
 from ..evidence.tiers import ResultHeld
@@ -37,15 +35,17 @@ def silent_truncation(evidence: RunEvidence) -> list[Sample]:
         for standing in evidence.prompts.scan.results[place]:
             step = standing.result.index
             results[step] = standing.result
-            if _lost(standing, leaves.get(step)):
+            held = leaves.get(step)
+            if not standing.whole and (standing.gone or (held is not None and held.match.lost)):
                 shown = standing.texts or standing.written
                 notice = evidence.of_trace.notice(step, shown, in_its_place=bool(standing.texts))
                 if notice is None:
                     silent.setdefault(step, []).append(place)
                 else:
                     said.setdefault(step, notice)
+    told = said | {step: f"silent: {', '.join(places)}" for step, places in silent.items()}
     return [
-        sample(step in silent, step, result.call_id, detail=_told(silent.get(step, ()), said.get(step)))
+        sample(step in silent, step, result.call_id, detail=Told(text=told[step]) if step in told else None)
         for step, result in sorted(results.items())
     ]
 
@@ -76,18 +76,6 @@ def false_notices(evidence: RunEvidence) -> list[Sample]:
         detail = None if said is None else Told(text=f"says {said!r}")
         samples.append(sample(said is not None, result.index, result.call_id, detail=detail))
     return samples
-
-
-def _told(silent: Sequence[str], notice: str | None) -> Told | None:
-    if silent:
-        return Told(text=f"silent: {', '.join(silent)}")
-    return None if notice is None else Told(text=notice)
-
-
-def _lost(standing: ResultHeld, held: HeldLeaves | None) -> bool:
-    if standing.whole:
-        return False
-    return bool(standing.gone) or (held is not None and bool(held.match.lost))
 
 
 def _all_there(standing: ResultHeld, held: HeldLeaves | None, texts: Texts) -> bool:

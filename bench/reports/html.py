@@ -14,7 +14,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ..comparison.advice import RUN_TODAY
-from ..model import Comparison, Verdict
 from ..text.wording import visible
 from . import NOTHING, PanelBlocks, Section, renderer
 from .blocks import OUTCOMES
@@ -59,7 +58,7 @@ def html(sections: Sequence[Section]) -> Iterator[str]:
             outcomes=OUTCOMES,
             most_open=MOST_OPEN,
             nothing=NOTHING,
-            in_words=_in_words,
+            in_words=lambda of, verdict: in_words(told(verdict), verdict.metric, of.metrics.get(verdict.metric)),
         )
     )
 
@@ -80,11 +79,6 @@ def _safe(text: str) -> Markup:
     from markupsafe import Markup
 
     return Markup(text)
-
-
-def _in_words(comparison: Comparison, verdict: Verdict) -> str:
-    """A verdict without names of metrics."""
-    return in_words(told(verdict), verdict.metric, comparison.metrics.get(verdict.metric))
 
 
 def source_hash(script: str) -> str:

@@ -210,8 +210,5 @@ def _said(item: Candidate | None) -> dict[str, Any]:
 
 def _plain(item: msgspec.Struct) -> dict[str, Any]:
     """A struct with every field named, in the order declared; what is not finite as null."""
-    return {field: _finite(msgspec.to_builtins(getattr(item, field))) for field in item.__struct_fields__}
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    plain = {field: msgspec.to_builtins(getattr(item, field)) for field in item.__struct_fields__}
+    return {field: None if isinstance(it, float) and not math.isfinite(it) else it for field, it in plain.items()}

@@ -78,7 +78,12 @@ def _chart(comparison: Answered) -> Chart | None:
     """The price of a run against the share of turns that would have missed something; None where no strategy has both."""
     choice = comparison.choice
     points = tuple(
-        Point(item.strategy, item.price_a_run, item.fault_rate, FORGETS if _forgets(item) else "")
+        Point(
+            item.strategy,
+            item.price_a_run,
+            item.fault_rate,
+            FORGETS * any(found.kind == "far" for found in item.obstacles),
+        )
         for item in choice.candidates
         if item.price_a_run is not None and item.fault_rate is not None and not _fewer(choice, item)
     )
@@ -103,11 +108,6 @@ def _chart(comparison: Answered) -> Chart | None:
     title = f"{price.capitalize()}, and {missed}"
     axes = (price, missed, choice.unit, "fraction")
     return Chart("scatter", title, *axes, points, text, named=tuple(roles.items()), limit=limit, edges=edges)
-
-
-def _forgets(item: Candidate) -> bool:
-    """True if a strategy is refused for what it keeps from far back, which is on neither axis."""
-    return any(found.kind == "far" for found in item.obstacles)
 
 
 def _fewer(choice: Choice, item: Candidate) -> str:

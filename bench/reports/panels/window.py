@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...model import Case, Comparison, WindowShown
+from ...model import Comparison, WindowShown
 from ...text.wording import NOT_MEASURED, counted, quantity
 from .. import panel
 from ..answered import Answered
@@ -41,17 +41,16 @@ def window(comparison: Answered) -> list[Block]:
     if not any(case.recording.calls for case in comparison.cases):
         return []
     shown = (*comparison.contenders, *(name for name in comparison.brackets if name in SHOWN))
-    by_size = sorted(comparison.cases, key=lambda case: (-_size(case), case.id))[:MAX_CASES]
+    sizes = {
+        case.id: max((run.window.total_tokens for run in case.runs.values()), default=0) for case in comparison.cases
+    }
+    by_size = sorted(comparison.cases, key=lambda case: (-sizes[case.id], case.id))[:MAX_CASES]
     drawn = (window_chart(case, shown, comparison.contenders) for case in by_size)
     charts = tuple(chart for chart in drawn if chart is not None)
     blocks: list[Block] = [_table(comparison, shown), *_missed(comparison), *([Beside(charts)] if charts else [])]
     if len(comparison.cases) > len(by_size):
         blocks.append(Prose(f"Charts: the {len(by_size)} cases of most tokens, of {len(comparison.cases)}.", "muted"))
     return [*blocks, *_beyond(comparison)]
-
-
-def _size(case: Case) -> int:
-    return max((run.window.total_tokens for run in case.runs.values()), default=0)
 
 
 def _missed(comparison: Answered) -> Iterator[Block]:
