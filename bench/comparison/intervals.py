@@ -1,16 +1,12 @@
 """Certainty of a difference: an exact permutation test over cases, and the interval of the differences that it does not reject.
 
-If two strategies do not differ, it does not matter which of a case's two values belongs to which of them. So the two are swapped, case by
-case, in every possible way, and the difference counts as sure when at most 5 % of these give one as large. Nothing is assumed about how
-values are spread. Up to 12 cases every swap is tried; above that 2,000 seeded ones are. Below six cases no result could be sure (five
-have 16 different swaps, and one in 16 is more than 5 %), so nothing is said.
+If two strategies do not differ, it does not matter which of a case's two values belongs to which of them. So the two are swapped, case by case, in
+every possible way (above 12 cases in 2,000 seeded ones), and the difference is sure when at most 5 % of these give one as large. Below six cases no
+result could be sure (five have 16 different swaps), so nothing is said. If values are only spread differently at both sides, few and very skewed
+cases can be called sure more often than 5 %.
 
-The interval is the test turned round: the differences that, taken out of each case, leave nothing that the test would call sure. So it leaves
-out zero exactly where the difference is sure. Of a sum the difference is taken out in proportion to the reference (a strategy saves a share of each
-case), of a pooled share evenly. A maximum rests on one case and has no interval.
-
-What the test cannot see: if values are spread differently at both sides without differing on average, few and very skewed cases can be called sure
-more often than 5 %.
+The interval is the test turned round: the differences that, taken out of each case, leave nothing that the test would call sure. Of a sum the
+difference is taken out in proportion to the reference (a strategy saves a share of each case), of a pooled share evenly. A maximum has none.
 
 Source: Fisher, The Design of Experiments (1935), section 21; Good, Permutation, Parametric and Bootstrap Tests of Hypotheses (2005), chapter 3;
 Hartigan, Using subsample values as typical values (1969), for the interval

@@ -1,12 +1,11 @@
 """Dependencies: every fact of a model turn that an earlier message of its thread had said, and that the recorded prompt of the turn held.
 
-The recorded prompt holds results as the harness showed them, messages as it reworded them, and after a context reset what it kept. The recorded
-model did not need a fact that it could not see: it knew or guessed it. Where a recording does not say what the model saw, the full history counts.
+The recorded prompt holds results as the harness showed them, messages as it reworded them, and after a context reset what it kept. What the recorded
+model could not see it did not need. Where a recording does not say what the model saw, the full history counts.
 
-A fact of a turn is what the pattern of `bench.text.facts` finds in its text and in the values of its tool calls, and a copied span: a run of words
-that an earlier message holds and that says enough to be no accident. Three things look like it and are not: what the agent says in a large share
-of its turns (its habit), the names of tools, of their parameters and of programs that the system prompt describes, and names inside code that the
-agent itself had made up.
+A fact of a turn is what `bench.text.facts` finds in its text and in the values of its tool calls, and a copied span. Three things are none: what the
+agent says in a large share of its turns (its habit), the names of tools, parameters and programs that the system prompt describes, and names inside
+code that the agent itself had made up.
 """
 
 from __future__ import annotations

@@ -27,15 +27,12 @@ COUNTS = {"fraction", "usd"}
 def json_rows(sections: Sequence[Section]) -> Iterator[str]:
     """`rows` (strategy, metric, case, value, unit, n, reason), `summary` (the same over all cases), `signature`, `verdicts`, `deltas`.
 
-    `advice` is the advice that every output prints: the outcome, the strategy, the sentence, its price, saving, worst case and certainty, the `cache`
-    of its prices, `elsewhere` (the advice with or without the cache, where that is another), `headroom` (the most that can be saved), the best
-    alternative, and the verdict on every candidate; in a report of tuning it has `tuned`: the cases that it was
-    chosen and judged on. A row whose value is not exact has
-    `low` and `high` too, one that was measured in part `partly`, the number of samples left out. `failures` are
-    the runs in which a strategy raised, `unstable` those that came out otherwise when replayed again; `own_words` are the sentences of strategies
-    with counts, `altered_words` user and system messages in other words, `rules_missing` the prompts that lack a standing instruction. One row a
-    line, keys always in one order, NaN impossible. A row of a case on which a metric had nothing to measure is left out: absent is null. With several
-    comparisons every row also names its `scenario`, and `signature` and `advice` map scenario names to theirs.
+    `advice` is the advice that every output prints, with `elsewhere` (the advice with or without the cache, where that is another), `headroom` (the
+    most that can be saved), the best alternative, the verdict on every candidate, and `tuned`, the cases that it was chosen and judged on. A row whose
+    value is not exact has `low` and `high` too, one that was measured in part `partly`, the number of samples left out. `failures` are the runs in
+    which a strategy raised, `unstable` those that came out otherwise when replayed again; `own_words` are the sentences of strategies with counts,
+    `altered_words` user and system messages in other words, `rules_missing` the prompts that lack a standing instruction. One row a line; a row of a
+    case on which a metric had nothing to measure is left out. With several comparisons every row names its `scenario`.
     """
     several = len(sections) > 1
 
