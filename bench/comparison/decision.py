@@ -1,7 +1,10 @@
 """The one rule that says which strategy to run, used by every report and by advice.
 
-`bench.reports.decision_sentence.decision_notes` says it in words. What is run today competes by its prompts and gates alone: what the recorded model
-could not see it did not need.
+A strategy qualifies where its prompts are valid and fit the model's window, its gates pass, everything was measured, it changes, invents and hides
+nothing of what tools said, and both its fault rate and what it keeps from far back are within limits, as means over tasks. Of those the cheapest is
+advised (every fault repaired by a further call), if it surely costs less than what is run today; otherwise today's stays.
+
+What is run today competes by its prompts and gates alone: what the recorded model could not see it did not need.
 """
 
 from __future__ import annotations

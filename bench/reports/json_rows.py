@@ -28,7 +28,7 @@ def json_rows(sections: Sequence[Section]) -> Iterator[str]:
     """`rows` (strategy, metric, case, value, unit, n, reason), `summary` (the same over all cases), `signature`, `verdicts`, `deltas`.
 
     `advice` is the advice that every output prints, with `elsewhere` (the advice with or without the cache, where that is another), `headroom` (the
-    most that can be saved), the best alternative, the verdict on every candidate, and `tuned`, the cases that it was chosen and judged on. A row whose
+    most that can be saved), the best alternative, every verdict, and `tuned`, the cases that it was chosen and judged on. A row whose
     value is not exact has `low` and `high` too, one that was measured in part `partly`, the number of samples left out. `failures` are the runs in
     which a strategy raised, `unstable` those that came out otherwise when replayed again; `own_words` are the sentences of strategies with counts,
     `altered_words` user and system messages in other words, `rules_missing` the prompts that lack a standing instruction. One row a line; a row of a
