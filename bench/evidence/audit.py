@@ -111,9 +111,8 @@ class Audit(Value, frozen=True, kw_only=True):
 
 def headroom(now: Charges, least: Charges) -> float | None:
     """Return the share that one run costs less than another, in dollars, without prices in prompt tokens; 0 for more, None for a run of nothing."""
-    today, floor = (
-        (now.usd, least.usd) if now.usd and least.usd is not None else (now.prompt_tokens, least.prompt_tokens)
-    )
+    priced = now.usd and least.usd is not None
+    today, floor = (now.usd or 0.0, least.usd or 0.0) if priced else (now.prompt_tokens, least.prompt_tokens)
     return max(0.0, 1 - floor / today) if today else None
 
 

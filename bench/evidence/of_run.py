@@ -149,10 +149,7 @@ class RunEvidence:
         """The money by its use, with the provider's cache and without; `{}` if some call has no price."""
         if self.run.failure is not None or not self.calls:
             return {}
-        calls: dict[Economy, list[PricedCall]] = {
-            "provider": self.calls,
-            "none": self.uncached_calls,
-        }
+        calls: dict[Economy, list[PricedCall]] = {"provider": self.calls, "none": self.uncached_calls}
         found = {cache: spent(self.of_trace, self.run, of_cache, self.refetches) for cache, of_cache in calls.items()}
         return {cache: value for cache, value in found.items() if value is not None}
 

@@ -74,10 +74,8 @@ class Questions:
     """The probes of a scenario, asked of one trace after the other. `source` names the scenario in errors."""
 
     def __init__(self, probes: Sequence[Probe], source: str) -> None:
-        self._probes = [
-            (probe, f"{source}: probes[{number}] ({one_line(probe.question)[:60]})")
-            for number, probe in enumerate(probes, 1)
-        ]
+        names = (f"probes[{number}] ({one_line(probe.question)[:60]})" for number, probe in enumerate(probes, 1))
+        self._probes = [(probe, f"{source}: {name}") for probe, name in zip(probes, names, strict=True)]
         self._cases: set[str] = set()
         self._asked: set[str] = set()
         self._matched: set[str] = set()
@@ -95,9 +93,8 @@ class Questions:
             if not fnmatchcase(trace.id, probe.case):
                 continue
             self._matched.add(where)
-            self._known.setdefault(where, set()).update(
-                name for result in trace.results for name in (result.function, result.call_id)
-            )
+            names = {name for result in trace.results for name in (result.function, result.call_id)}
+            self._known.setdefault(where, set()).update(names)
             for result, answer in _answers(probe, trace, where):
                 self._asked.add(where)
                 _require_turn(probe, trace, result, where)
@@ -122,11 +119,8 @@ def _answers(probe: Probe, trace: Trace, where: str) -> list[tuple[ToolResult | 
     given = probe.expected if probe.absent is None else probe.absent
     if probe.result is None:
         return [(None, given)]
-    results = [
-        result
-        for result in trace.results
-        if probe.result in ((result.index,) if isinstance(probe.result, int) else (result.call_id, result.function))
-    ]
+    fields = ("index",) if isinstance(probe.result, int) else ("call_id", "function")
+    results = [item for item in trace.results if probe.result in [getattr(item, field) for field in fields]]
     if probe.path is None:
         return [(result, given) for result in results]
     found = [(result, search(probe.path, result.value)) for result in results]
@@ -140,18 +134,16 @@ def _answers(probe: Probe, trace: Trace, where: str) -> list[tuple[ToolResult | 
     for result, answer in answers:
         wrong = type_problem(answer, probe.type)
         if wrong:
-            raise ScenarioError(
-                f'{where}: `type = "{probe.type}"`: {wrong}, at {probe.path!r} in {trace.id}, step {result.index}'
-            )
+            at = f"at {probe.path!r} in {trace.id}, step {result.index}"
+            raise ScenarioError(f'{where}: `type = "{probe.type}"`: {wrong}, {at}')
     return [*answers]
 
 
 def _written(probe: AskedProbe) -> dict[str, Any]:
     """A probe as labels hold it: without the settings that probes have only had since later, where they are not made use of."""
     later = {"type": "exact", "absent": False}
-    return {
-        key: value for key, value in msgspec.structs.asdict(probe).items() if key not in later or value != later[key]
-    }
+    written = msgspec.structs.asdict(probe)
+    return {key: value for key, value in written.items() if key not in later or value != later[key]}
 
 
 def _require_turn(probe: Probe, trace: Trace, result: ToolResult | None, where: str) -> None:

@@ -221,9 +221,8 @@ def rereads(trace: Trace, run: Run) -> Iterator[Reread]:
             there = {line: [at for at in places if gone.get(at, turn + 1) > turn] for line, places in seen.items()}
             cut, dropped = (sum(map(bool, places.values())) < enough for places in (seen, there))
             why: Why = "cut" if cut else "dropped" if dropped else "in prompt"
-            of = [
-                at for places in known.values() for at in places if why != "dropped" or gone.get(at, turn + 1) <= turn
-            ]
+            every = (at for places in known.values() for at in places)
+            of = [at for at in every if why != "dropped" or gone.get(at, turn + 1) <= turn]
             earlier = max(Counter(of).items(), key=lambda item: (item[1], item[0]))[0]
             yield Reread(turn=turn, step=step.index, function=step.function, earlier=earlier, asked="" if call is None else asked(call),
                          lines=len(lines), known=len(known), why=why)  # fmt: skip

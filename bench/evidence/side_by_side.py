@@ -190,11 +190,8 @@ def _columns_held(
     """The columns of a row that a kept row or line holds."""
     if isinstance(place, str):
         return {at for at, name in enumerate(columns) if name in row and _stands(place, as_text(row[name]), texts)}
-    return {
-        at
-        for at, name in enumerate(columns)
-        if name in row and name in place and type(row[name]) is type(place[name]) and row[name] == place[name]
-    }
+    both = [(at, row[name], place[name]) for at, name in enumerate(columns) if name in row and name in place]
+    return {at for at, ours, theirs in both if type(ours) is type(theirs) and ours == theirs}
 
 
 def _stands(line: str, text: str, texts: Texts) -> bool:

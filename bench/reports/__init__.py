@@ -74,15 +74,10 @@ def build_blocks(comparison: Comparison, names: Sequence[str] | None = None) -> 
     """Every panel's blocks in the order of the report (`names`: only these). A panel without data has none."""
     chosen = [entry for name, entry in entries("panel").items() if names is None or name in names]
     chosen.sort(key=lambda entry: (entry.meta.get("order", 1000), entry.name))
-    answered = Answered.of(comparison)
+    answered, asked = Answered.of(comparison), [(entry.meta.get("title", entry.name), entry) for entry in chosen]
     return tuple(
-        PanelBlocks(
-            entry.name,
-            entry.meta.get("title", entry.name),
-            tuple(entry.target(answered)),
-            entry.meta.get("detail", False),
-        )
-        for entry in chosen
+        PanelBlocks(entry.name, title, tuple(entry.target(answered)), entry.meta.get("detail", False))
+        for title, entry in asked
     )
 
 

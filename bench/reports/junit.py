@@ -58,7 +58,7 @@ def _cases(section: Section) -> Iterator[tuple[str, ET.Element]]:
     comparison = section.comparison
 
     def case(
-        strategy: str, name: str, outcome: str = "", sentence: str = "", kind: str = "", detail: Sequence[str] = ()
+        strategy: str, name: str, outcome: str = "", sentence: str = "", kind: str = "", *detail: str
     ) -> tuple[str, ET.Element]:
         made = ET.Element("testcase", classname=visible(f"{section.name}.{strategy or 'bench'}"), name=visible(name))
         if outcome:
@@ -78,7 +78,7 @@ def _cases(section: Section) -> Iterator[tuple[str, ET.Element]]:
     for verdict in comparison.verdicts:
         given = verdict.strategy, verdict.gate
         if verdict.outcome == "fail":
-            yield case(*given, "failure", told(verdict), "gate", loss_lines(verdict))
+            yield case(*given, "failure", told(verdict), "gate", *loss_lines(verdict))
         elif verdict.outcome == "inconclusive" and not comparison.allow_inconclusive:
             yield case(*given, "error", verdict.sentence, "inconclusive")
         elif verdict.outcome != "pass":

@@ -36,9 +36,8 @@ def markdown(sections: Sequence[Section]) -> str:
     written = ["\n".join(_section(section, texts, len(sections) > 1)) for section in sections]
     kept = [text for at, text in enumerate(written) if len(first) + sum(map(len, written[: at + 1])) + at <= LIMIT]
     scenarios = len(written) - len(kept)
-    panels = sum(
-        (section.name, panel.name) not in texts for section in sections[: len(kept)] for panel in section.panels
-    )
+    names = [(section.name, panel.name) for section in sections[: len(kept)] for panel in section.panels]
+    panels = sum(name not in texts for name in names)
     left_out = [counted(count, what) for count, what in ((panels, "more panel"), (scenarios, "more scenario")) if count]
     said = [f"No room for {listed(left_out)}: see the HTML report.\n"] if left_out else []
     return (first if len(first) < LIMIT else "") + "\n".join([*kept, *said])
@@ -112,9 +111,8 @@ def _block(block: Simple) -> str:
         return MARKS[block.tone] + _inline(block.text)
     if isinstance(block, Figures):
         said = ((item.question, item.answer, " ".join(item.said)) for item in block.items)
-        return "\n".join(
-            f"- {_inline(asked)} **{_inline(answer)}** {_inline(more)}".rstrip() for asked, answer, more in said
-        )
+        lines = (f"- {_inline(asked)} **{_inline(answer)}** {_inline(more)}" for asked, answer, more in said)
+        return "\n".join(map(str.rstrip, lines))
     if isinstance(block, Table):
         return _table(block)
     if isinstance(block, Fold):
