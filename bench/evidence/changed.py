@@ -274,7 +274,7 @@ def _records(leaves: Leaves) -> Iterator[Record]:
     """
     path_of = Remembered(_path)  # rows repeat their paths
     for row in leaves.rows:
-        yield [(path_of(path), item) for path, (kind, item) in row if path and kind not in (dict, list)]
+        yield [(path_of(path), item) for path, (kind, item) in row if kind not in (dict, list)]
     groups: dict[Key, dict[Key, list[Any]]] = {}
     for path, (kind, item) in leaves.others:
         if path and kind not in (dict, list):

@@ -138,7 +138,7 @@ class SaidBefore:
         return first
 
     def since(self, fact: str, kind: str) -> float:
-        """The first step that says a fact, or all of its words; infinity for one that none says, -1 for the beginning of something said."""
+        """The first step that says a fact, or all of its words; infinity for none, minus infinity for the beginning of something said."""
         return self._since[fact, kind]
 
     def _first_said(self, fact: str, kind: str) -> float:

@@ -253,9 +253,14 @@ _IS_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
 def token_around(plain: str, place: int) -> tuple[int, int]:
-    """Return (start, end) of the number, word or JSON escape around a place in a text; (place, place) where none is."""
-    low = max(plain.rfind(white, max(0, place - _TOKEN_CHARS), place) for white in " \n\t") + 1
-    for match in _TOKEN.finditer(plain, max(low, place - _TOKEN_CHARS), place + _TOKEN_CHARS):
+    """Return (start, end) of the number, word or JSON escape around a place in a text; (place, place) where none is.
+
+    >>> token_around("of 12.50 m", 5), token_around("of 12.50 m", 8), token_around("of walls", 7), token_around("x" * 1000, 500)
+    ((3, 8), (8, 8), (3, 8), (200, 800))
+    """
+    low = max(0, place - _TOKEN_CHARS)
+    low = max(low, *(1 + plain.rfind(white, low, place) for white in " \n\t"))
+    for match in _TOKEN.finditer(plain, low, place + _TOKEN_CHARS):
         if match.start() >= place:
             break
         if match.end() > place:

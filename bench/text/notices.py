@@ -165,18 +165,16 @@ def says_more(texts: Iterable[str]) -> int | None:
     return total if total > sum(map(shown_count, texts)) else None
 
 
-def notice(
-    shown: Iterable[str], untruncated: str, texts: Texts | None = None, *, in_its_place: bool = True
-) -> str | None:
+def notice(shown: Iterable[str], untruncated: str, texts: Texts, *, in_its_place: bool = True) -> str | None:
     """Return the words in the shown texts that say something was left out; None where nothing does.
 
     `in_its_place` is whether they stand where the untruncated text stood: a short text without any of its facts is a notice there, and nowhere else.
 
     >>> whole = '[{"id": 1}, {"id": 2}]'
-    >>> notice(['{"total": 1, "records": [{"id": 1}]}'], whole), notice(['{"total": 2, "records": [{"id": 1}]}'], whole)
-    (None, 'states a total of 2')
+    >>> [notice([f'{{"total": {total}, "records": [{{"id": 1}}]}}'], whole, Texts()) for total in (1, 2)]
+    [None, 'states a total of 2']
     """
-    shown, texts = list(shown), texts or Texts()
+    shown = list(shown)
     for text in shown:
         found = marker(text, untruncated, texts=texts)
         if found:

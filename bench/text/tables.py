@@ -179,6 +179,9 @@ def _row(columns: Sequence[str], cells: Sequence[str], names: Names) -> Row:
 def _fields(line: str, delimiter: str) -> list[str]:
     """The cells of a line of CSV; one in quotes that would otherwise read as something else keeps them, so that its type is kept. Containers as
     JSON need no quotes around them.
+
+    >>> _fields('"say ""yes"", then",2,"x', ",")
+    ['"say "yes", then"', '2', '"x"']
     """
     if '"' not in line:
         return line.split(delimiter)
@@ -228,7 +231,7 @@ def _aligned(lines: Sequence[str], start: int, looked_for: _Looked) -> _Found | 
             numbered = _numbered(lines[start : start + height], spans[0])
             if gap == 1 and len(spans) > len(named) and not numbered:
                 spans = [(spans[0][0], spans[1][1]), *spans[2:]]  # no index: the first column holds texts of two words
-            if height > 1 and len(spans) <= len(named) + 1 and (best is None or height > best[1] or numbered):
+            if height > 1 and (best is None or height > best[1] or numbered):
                 best = _cells(lines[start : start + height], spans, named, names) or best
     looked_for.spare -= 0 if best else read
     return best

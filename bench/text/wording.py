@@ -65,6 +65,8 @@ def quantity(value: float | None, unit: str) -> str:
     ('>99.9%', '100%', '$0.50', 'not measured')
     >>> quantity(1234567, "tokens").replace(NARROW_SPACE, " ")
     '1 234 567'
+    >>> [quantity(value, "turns") for value in (999.96, 1000.5, -1000.0, 7.25)]
+    ['1000', '1\u202f000', '−1\u202f000', '7.25']
     """
     if value is None or not math.isfinite(value):
         return NOT_MEASURED

@@ -66,6 +66,12 @@ def test_what_is_not_called_a_win(ours, theirs, says):
     assert (found.better, found.reason) == (None, says)
 
 
+def test_the_interval_of_a_share_is_in_proportion_to_the_reference():
+    found = delta(HIGHER, [0.2, 0.25, 0.1, 0.2, 0.3, 0.2, 0.25, 0.2], [0.4, 0.5, 0.4, 0.5, 0.4, 0.5, 0.4, 0.5])
+    assert found.relative_low < found.relative < found.relative_high < 0
+    assert found.relative_low / found.low == pytest.approx(1 / 0.45) == pytest.approx(found.relative / found.delta)
+
+
 def test_only_cases_that_both_measured_are_paired():
     found = delta(LOWER, [10, None, 30], [20, 1000, 60])
     assert (found.delta, found.n) == (-40, 2)

@@ -84,6 +84,14 @@ def test_what_the_rule_could_not_look_at_is_said():
 
     decision = decide(comparison({"recorded": plain(1.0), "keep_all": plain(2.0), "a": plain(0.5)}, infos=infos))
     assert (decision.advice.outcome, set(decision.unchecked)) == ("ship", {"prompts", "window", "far", "changed"})
+    for metric in ("prompt.invalid", "prompt.task_missing"):
+        values = {
+            name: {**plain(usd), metric: spread(0.0)}
+            for name, usd in (("recorded", 1.0), ("keep_all", 2.0), ("a", 0.5))
+        }
+        assert "prompts" in decide(comparison(values, infos={**infos, metric: INFOS[metric]})).unchecked, (
+            "the other is not known"
+        )
     nothing = decided(**{name: strategy(1.0, far=None) for name in ("recorded", "keep_all", "a")})
     assert "nothing_far" in nothing.unchecked
     assert "nothing_far" not in decided(a=strategy(1.0, far=None)).unchecked, "of another one it was measured"

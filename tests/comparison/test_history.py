@@ -57,6 +57,13 @@ def test_what_was_kept_comes_back_in_order_with_its_commit(tmp_path):
     assert moments(path, "another title") == ()
 
 
+def test_a_file_that_is_still_empty_becomes_a_history(tmp_path):
+    path = tmp_path / "h.sqlite"
+    path.touch()
+    keep(comparison(), path, FIRST, AT)
+    assert titles(path) == (comparison().title,)
+
+
 def test_every_row_is_kept_and_can_be_asked_for_in_sql(tmp_path):
     path = tmp_path / "h.sqlite"
     made = comparison()

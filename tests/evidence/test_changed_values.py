@@ -24,6 +24,7 @@ REPORT = "The door of hall seven is open today\nNobody was seen near gate five\n
         ({**ROWS[0], "gate": "G7"}, [("gate", "G1", "G7")]),
         ({"order": "W1", "price": 21.0}, [("price", "10.5", "21.0")]),
         ({"order": "W1", "price": 10.5, "own": 1, "mine": 2}, []),
+        ({"order": "W1", "price": 21.0, "own": 1, "mine": 2}, [("price", "10.5", "21.0")]),  # half of it is known
         ({"order": "W1", "own": 1, "other": 2, "more": 3}, []),  # a mapping of its own
         ({"order": "W99", "own": 1, "other": 2}, []),
         ({"order": "W99", "gate": "G1"}, [("order", "W1", "W99")]),

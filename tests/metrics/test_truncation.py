@@ -15,6 +15,7 @@ from reference import lost
 
 from bench.model import Run, Told, Trace
 from bench.text.notices import marker, notice, says_more, shown_count, stated_left_out, stated_totals
+from bench.text.texts import Texts
 
 RECORDS = [{"id": number, "name": f"gene_{number}"} for number in range(276)]
 
@@ -94,7 +95,7 @@ def test_counts() -> None:
     assert shown_count("a\nb\n\n") == 2
     assert says_more(["5 rows\na\nb"]) == 5
     assert says_more(["2 rows\na\nb"]) is None
-    assert notice([], "abc") is None
+    assert notice([], "abc", Texts()) is None
 
 
 # ---------------------------------------------------------------- by hand

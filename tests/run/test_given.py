@@ -57,6 +57,11 @@ def test_what_is_read_or_is_somebodys_own_is_none(folder: Path, labels: str) -> 
     run(folder, labels)
 
 
+def test_a_probe_of_an_unknown_case_is_an_error(folder: Path) -> None:
+    with pytest.raises(ScenarioError, match="no case is called 'two'"):
+        run(folder, '[[probes]]\ncase = "two"\nquestion = "which?"\nexpected = "run_7"')
+
+
 def test_a_label_where_no_router_decides_is_said_to_be_unread(folder: Path) -> None:
     why = "no router of any strategy decides there, so nothing reads it"
     assert run(folder, 'routes = { "3" = "a" }').skipped == (("label of one, step 3", why),)

@@ -53,6 +53,12 @@ def at(value, path):
     return value
 
 
+def test_behind_a_value_stands_an_ellipsis_at_most():
+    cut = json.dumps({"a": "x\ny"})
+    assert [decoded(cut + rest) for rest in ("...", " abc")] == ["a:\nx\ny"] * 2
+    assert decoded(cut + "....") == '{"a": "x\ny"}....'
+
+
 @given(st.text() | st.text("{}[]\"'\\,: \n1eE.-+aNntrue\u00e9\ud83d", max_size=40))
 def test_any_text_is_decoded_without_an_error(text):
     assert isinstance(decoded(text), str)

@@ -24,6 +24,7 @@ def kept(untruncated: Any, held: Any) -> tuple[int, int]:
 
 ROWS = [{"id": 1, "n": "x"}, {"id": 2, "n": "x"}, {"id": 2, "n": "x"}]
 LONG = [{"id": number, "kind": "wall", "x": number / 7} for number in range(100)]
+GRID = [{"a": number % 20, "b": number // 20, "c": f"c{number}"} for number in range(400)]
 NAN = float("nan")
 
 
@@ -44,6 +45,8 @@ NAN = float("nan")
         ([{"id": 1, "level": "a"}, {"id": 2, "level": "b"}], [{"id": 1, "level": "b"}, {"id": 2, "level": "a"}], (2, 4)),
         (LONG, [{"kind": row["kind"], "x": row["x"]} for row in LONG], (200, 300)),  # a column dropped
         (LONG, [{"kind": row["kind"]} for row in LONG], (100, 300)),
+        (GRID, [{"a": row["a"], "b": row["b"]} for row in reversed(GRID)], (800, 1200)),  # two that only together tell a row
+        (GRID, [{**row, "c": "x"} for row in GRID], (800, 1200)),  # near the same place
         (LONG[1:7], [{**row, "x": round(row["x"], 1)} for row in LONG[1:7]], (12, 18)),  # values changed
         ({"go": {"total": 12}}, {"summary": {"go": {"total": 12}}}, (1, 1)),  # other leaves need their last key
         ({"go": {"total": 12}}, {"kegg_total": 12}, (0, 1)),
@@ -61,6 +64,15 @@ def test_by_hand(untruncated: Any, held: Any, found: tuple[int, int]) -> None:
 def test_the_longest_common_end_of_a_path_is_served_first() -> None:
     lost = match(flatten({"a": {"x": {"n": 1}}, "b": {"x": {"n": 1}}}), flatten({"q": {"b": {"x": {"n": 1}}}})).lost
     assert lost == [(("a", "x", "n"), (int, 1))]
+
+
+def test_of_a_path_the_last_eight_keys_tell_leaves_apart() -> None:
+    for keys, lost in (("abcdefg", "p"), ("abcdefgh", "r")):
+        inner: Any = 1
+        for key in reversed(keys):
+            inner = {key: inner}
+        ((path, _),) = match(flatten({"p": inner, "r": inner}), flatten({"z": {"r": inner}})).lost
+        assert path[0] == lost
 
 
 def test_cut_text_is_read_as_far_as_it_goes() -> None:

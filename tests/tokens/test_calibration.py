@@ -270,6 +270,7 @@ def test_the_report_tells_the_error_before_and_after() -> None:
 def test_calibration_is_part_of_the_signature() -> None:
     on, off = (compare(session(6, OPENAI), "keep_all", calibrate=value).signature for value in (True, False))
     assert (on.calibration, off.calibration) == (CALIBRATION_VERSION, "off")
+    assert compare(session(6, OPENAI), "keep_all").signature == on
     with pytest.raises(ResultsError, match="calibration of token counts"):
         require_comparable(on, off)
     named = compare(session(6, OPENAI, model=None), "keep_all", model="gpt-4o")
