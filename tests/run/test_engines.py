@@ -10,10 +10,8 @@ import pytest
 from handmade import opened, shell
 
 import bench
-from bench.plugins.apart import can_fork
 
 
-@pytest.mark.skipif(not can_fork(), reason="one process does all the work")
 @pytest.mark.parametrize("deaths", [0, 1, 2])
 def test_a_process_is_replaced_only_when_it_died(tmp_path: Path, deaths: int) -> None:
     def cut(result: object) -> str:
