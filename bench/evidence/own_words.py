@@ -37,6 +37,7 @@ from .spoken import spoken
 SENTENCES, ALTERED = 12, 12  # the most sentences and altered messages of one run that are kept
 _CHARS, _QUOTED_CHARS = 200, 60
 _BYTES = 4  # of one character, at most
+_LATEST = 50  # results from which a figure of a message may be worked out
 _SENTENCES_CHARS = 200_000  # of a text in which sentences are looked for
 _HASH = re.compile(r"(?<!\w)(?=\d*[a-f])[0-9a-f]{8,}(?!\w)")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -330,7 +331,7 @@ class OwnWords:
             if span is None or (value <= _BYTES * most and (_AFTER.match(plain, span[1]) or _BEFORE.search(near))):
                 return True
         if own.result is None:
-            return any(self._said.figures(item.index) and self._figured(value, item) for item in results[-50:])
+            return any(self._said.figures(item.index) and self._figured(value, item) for item in results[-_LATEST:])
         return self._figured(value, own.result)
 
     def _label(self, fact: str, kind: str, plain: str) -> bool:

@@ -29,6 +29,9 @@ REFERENCES = ("keep_all", "recorded", "drop_all", "clairvoyant", "floor")
 Progress = Callable[[int, int | None], None]
 
 
+_SLOW_S, _TIMES = 10.0, 10.0
+
+
 class Times:
     """Seconds that each strategy took, by case. They depend on the machine, so they are no part of a comparison.
 
@@ -46,15 +49,25 @@ class Times:
         """A strategy was replayed on one more case."""
         self.seconds.setdefault(strategy, []).append(seconds)
 
-    def slow(self, at_least_s: float = 10.0, share: float = 0.5, times: float = 10.0) -> list[str]:
-        """A line on each strategy that took so long, and `share` of what each of two would have taken, or `times` what half of them took at most."""
+    def slow(self) -> list[str]:
+        """A line on each strategy that took ten seconds, and half of what each of two would have taken, or ten times what half of them took at most.
+
+        >>> def found(*sums):
+        ...     times = Times()
+        ...     times.seconds = {f"{number}": [seconds] for number, seconds in enumerate(sums)}
+        ...     return len(times.slow())
+        >>> found(10.0), found(9.99), found(10.0, 30.0), found(10.0, 30.1)
+        (1, 0, 2, 1)
+        >>> found(12.0, *[1.2] * 50), found(11.9, *[1.2] * 50)
+        (1, 0)
+        """
         sums = [sum(found) for found in self.seconds.values()]
         total, middle = sum(sums), statistics.median_low(sums) if sums else 0.0
         return [
             f"{name} is slow: {sum(found):.0f} s of the {total:.0f} s that all strategies took ({sum(found) / total:.0%}), "
             f"{max(found):.0f} s on one case".replace("%", " %")
             for name, found in self.seconds.items()
-            if sum(found) >= at_least_s and sum(found) >= min(share * total / 2, times * middle)
+            if sum(found) >= _SLOW_S and sum(found) >= min(total / 4, _TIMES * middle)
         ]
 
 

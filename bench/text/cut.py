@@ -23,6 +23,8 @@ def without_halves(shown: str, untruncated: str) -> str:
     ('<ref> [3, ', '[3,  … ]', '12')
     >>> without_halves("[3, 1250", "[3, 1250]"), without_halves("", "[3]"), without_halves("['a', 12]", "['a', 12.5]")
     ('[3, 1250', '', "['a', 12]")
+    >>> without_halves("1…", "1250 walls"), without_halves("… s", "1250 walls")
+    ('…', '… ')
     """
     if _whole(shown):
         return shown
@@ -30,7 +32,7 @@ def without_halves(shown: str, untruncated: str) -> str:
     front = _shared(shown[at:], untruncated, from_end=False)
     if 0 < front < len(untruncated) and not _WORD.match(shown[at + front : at + front + 1]):
         start = token_around(untruncated, front)[0]
-        shown = shown[: at + max(0, start)] + shown[at + front :]
+        shown = shown[: at + start] + shown[at + front :]
     after = len(shown) - _ends(shown, untruncated)
     shown, behind = (shown[:-after], shown[-after:]) if after else (shown, "")
     back = _shared(shown, untruncated, from_end=True)

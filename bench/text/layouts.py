@@ -34,6 +34,8 @@ def read_layout(text: str, names: Collection[str]) -> Any:
     ({'order': {'id': 'W1', 'paid': True}}, {'order': {'id': 'W1', 'n': 2}})
     >>> read_layout("<o><id>W1</id><n>2</n></o>", {"id", "n"}), read_layout("order.id: W1\\norder.n: 2", {"id", "n"})
     ({'o': {'id': 'W1', 'n': 2}}, {'order': {'id': 'W1', 'n': 2}})
+    >>> read_layout("order.id: W1\\nn: 2", {"id", "n"})
+    {'order': {'id': 'W1'}, 'n': 2}
     """
     if len(text) <= _MOST_CHARS:
         for read in (_assignments, _markup, _long_cells, _split, _yaml):

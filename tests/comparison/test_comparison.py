@@ -82,6 +82,8 @@ def test_only_cases_that_both_measured_are_paired():
 def test_against_zero_there_is_no_relative_difference():
     found = delta(LOWER, [5, 6] * 3, [0, 0] * 3)
     assert (found.delta, found.relative, found.relative_low, found.better) == (33, None, None, False)
+    assert (found.low, found.high) == (30, 36)
+    assert delta(LOWER, [3, 4, 5, 6, 7, 8], [-0.5, 1, 1, 1, 1, 1]).relative_low is None, "nor against less than nothing"
 
 
 def test_every_other_strategy_is_compared_wherever_the_reference_stands_among_them():

@@ -81,7 +81,7 @@ WORK = {
     "evidence.dependencies": {"_PARTS": 24},
     "evidence.instructions": {"_MOST_RULES": 100, "_RULE_CHARS": 300},
     "evidence.meaning": {"_FIELD_CHARS": 160, "_FIELD_WORDS": 6},
-    "evidence.own_words": {"_BYTES": 4, "_SENTENCES_CHARS": 200_000},
+    "evidence.own_words": {"_BYTES": 4, "_LATEST": 50, "_SENTENCES_CHARS": 200_000},
     "evidence.recorded_cut": {"_PLACES": 12},
     "evidence.side_by_side": {"MAX_EXPLAINED_CHARS": 400_000, "MAX_COMPARED": 400, "MOST_SOUGHT": 200},
     "text.decode": {"_MAX_DEPTH": 100},
