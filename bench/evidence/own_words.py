@@ -145,9 +145,9 @@ class SaidBefore:
     def _first_said(self, fact: str, kind: str) -> float:
         found = self._said(fact)
         if is_number(fact) or kind == "date":
-            return -1 if kind == "date" and self.begins(f"{fact}T") else found
+            return -math.inf if kind == "date" and self.begins(f"{fact}T") else found
         found = min(found, max(map(self._said, words_of(fact))))
-        return -1 if len(fact) > 3 and self.begins(fact) else found
+        return -math.inf if len(fact) > 3 and self.begins(fact) else found
 
     def _said(self, text: str) -> float:
         return min(self.first.get(text, math.inf), self.first.get(text.casefold(), math.inf))

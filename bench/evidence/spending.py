@@ -214,7 +214,7 @@ class ThreadCosts:
         return OUTSIDE if step is None else step
 
     def _charge(self, step: int, tokens: int, prompts: int, charged: float, usd: float) -> None:
-        size, times, over, cost = self.costs.get(step, (0, 0, 0.0, 0.0))
+        size, times, over, cost = self.costs.get(step, (tokens, 0, 0.0, 0.0))
         same = times if tokens == size else 0
         held = times if tokens < size else same + prompts  # a notice in its place is not it
         self.costs[step] = max(size, tokens), held, over + charged, cost + usd

@@ -47,7 +47,7 @@ class Task:
         >>> pickle.loads(zlib.decompress(Task(example().trace, {}).sent)).id
         'example'
         """
-        return zlib.compress(pickle.dumps(self.stored or self.trace, pickle.HIGHEST_PROTOCOL), 1)
+        return zlib.compress(pickle.dumps(self.stored or self.trace, pickle.HIGHEST_PROTOCOL), zlib.Z_BEST_SPEED)
 
 
 Waiting = Iterator[Task | Case]
