@@ -52,7 +52,7 @@ def test_figures_that_can_be_worked_out_of_a_result_and_beginnings_of_what_it_sa
     assert [said.begins(text) for text in begun] == [True, True, False, False, False]
     made = [Message(role="user", kind="made", text=text) for text in ("so", "so far")]
     assert list(map(said.as_recorded, made)) == [True, False]
-    assert [said.since(word, "name") for word in ("Rows", "rows", "walls", "beam")] == [-1, -1, -1, math.inf]
+    assert [said.since(word, "name") for word in ("Rows", "rows", "walls", "beam")] == [-math.inf] * 3 + [math.inf]
     assert [said._said(word) for word in ("Rows", "rows", "walls")] == [2, 2, 3]
     own = OwnWords(run_of(trace, "keep_all"), said)
     assert [own._figured(value, trace.results[0]) for value in (5.0, 2.645751, 5.5)] == [True, True, False]
