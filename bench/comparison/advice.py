@@ -210,10 +210,8 @@ class Choice:
     @property
     def tempting(self) -> tuple[Candidate, ...]:
         """The candidates that would cost less than what is run today and do not qualify, the cheapest first; no references."""
-        known = [
-            (item, item.saving.relative) for item in self.unqualified if item.saving and item.strategy != KEEPS_ALL
-        ]
-        return tuple(item for item, share in known if share is not None and share <= -NOISE_FLOOR)
+        rest = (item for item in self.unqualified if item.strategy != KEEPS_ALL and item.saving is not None)
+        return tuple(item for item in rest if item.saving and (item.saving.relative or 0.0) <= -NOISE_FLOOR)
 
     def word(self, candidate: Candidate) -> Word:
         """The verdict on one candidate."""

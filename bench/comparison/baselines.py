@@ -145,9 +145,8 @@ def accepted_from(
     for row in rows:
         if row.strategy in names:
             key = names[row.strategy], row.metric, row.case or ""
-            weighed = (
-                row.case and row.value is not None and row.metric in infos and infos[row.metric].aggregate == "pooled"
-            )
+            pooled = row.metric in infos and infos[row.metric].aggregate == "pooled"
+            weighed = row.case and row.value is not None and pooled
             ends = None if row.exact or row.least is None or row.most is None else (row.least, row.most)
             found[key] = _accepted(*key, row.value, row.n if weighed else 0.0, ends)
     return Baseline(signature=signature, rows=_nested(found))
@@ -157,18 +156,8 @@ def _accepted(
     strategy: str, metric: str, case: str, value: float | None, n: float, ends: tuple[float, float] | None
 ) -> Row:
     low, high = ends or (None, None)
-    reason = NOTHING if value is None else None
-    return Row(
-        strategy=strategy,
-        metric=metric,
-        case=case or None,
-        value=value,
-        unit="",
-        n=n,
-        reason=reason,
-        low=low,
-        high=high,
-    )
+    row = Row(strategy=strategy, metric=metric, case=case or None, value=value, unit="", n=n, low=low, high=high)
+    return msgspec.structs.replace(row, reason=NOTHING) if value is None else row
 
 
 class _Stored(msgspec.Struct, frozen=True):

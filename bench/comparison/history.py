@@ -199,9 +199,8 @@ def _damaged(path: Path, error: Exception) -> str:
 def _require_history(path: Path, connection: sqlite3.Connection, writing: bool) -> None:
     if writing:
         connection.execute("BEGIN IMMEDIATE")  # two first runs at once: one makes the tables, the other finds them
-    application, schema = (
-        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-    )
+    names = ("application_id", "user_version")
+    application, schema = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
     if application != _APPLICATION:
         if not writing or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise ResultsError(f"{path}: not a history of bench — give a file that `bench run --history` made")

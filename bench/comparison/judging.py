@@ -301,9 +301,8 @@ def conclude(comparisons: Sequence[Comparison]) -> Conclusion:
     if "fail" in counts:
         code, meaning = 1, "a gate failed"
     elif not comparisons or not all(map(measured_anything, comparisons)):
-        some = any(
-            row.finite is not None and row.strategy in item.strategies for item in comparisons for row in item.rows
-        )
+        values = ((item, row) for item in comparisons for row in item.rows if row.finite is not None)
+        some = any(row.strategy in item.strategies for item, row in values)
         code, meaning = 3, "no strategy was measured on every case" if some else "nothing was measured"
     elif undecided:
         code, meaning = 3, "not everything could be judged"

@@ -137,9 +137,8 @@ def ordered(cases: Sequence[Case], strategies: Sequence[str], infos: Sequence[Me
     at_metric = {info.name: place for place, info in enumerate(infos)}
     at_case = {case.id: place for place, case in enumerate(cases)}
     rows = [row for case in cases for row in case.rows]
-    return tuple(
-        sorted(rows, key=lambda row: (at_strategy[row.strategy], at_metric[row.metric], at_case[row.case or ""]))
-    )
+    rows.sort(key=lambda row: (at_strategy[row.strategy], at_metric[row.metric], at_case[row.case or ""]))
+    return tuple(rows)
 
 
 def summarized(rows: Sequence[Row], infos: Mapping[str, MetricInfo]) -> tuple[Row, ...]:

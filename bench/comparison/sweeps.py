@@ -100,9 +100,8 @@ def _slots(spec: str) -> Iterator[tuple[str, str]]:
     for part in split_top(spec, "+") if spec else []:
         slot, _, written = part.partition("=")
         value = parse_value(written, spec) if written.startswith("[") else written
-        yield from (
-            [(slot, value)] if isinstance(value, str) else ((f"{slot}[{n}]", text) for n, text in enumerate(value))
-        )
+        several = ((f"{slot}[{n}]", text) for n, text in enumerate(value))
+        yield from [(slot, value)] if isinstance(value, str) else several
 
 
 def _short(key: str) -> str:

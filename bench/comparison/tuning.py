@@ -84,9 +84,8 @@ def judged_apart(comparison: Comparison, seed: int = 0) -> Comparison:
     if len(grouped) < 2 * FEWEST:
         return comparison
     drawn = {*random.Random(seed).sample(grouped, len(grouped) // 2)}
-    here, there = (
-        [case for cases in grouped if (cases in drawn) is chosen for case in cases] for chosen in (True, False)
-    )
+    halves = ([task for task in grouped if (task in drawn) is chosen] for chosen in (True, False))
+    here, there = ([case for task in half for case in task] for half in halves)
     tuning = Tuning(chosen_on=part_of(comparison, here), seed=seed)
     return msgspec.structs.replace(part_of(comparison, there), tuning=tuning)
 

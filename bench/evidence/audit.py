@@ -172,9 +172,8 @@ def _parts(evidence: RunEvidence, costs: dict[int, Carried]) -> list[PartSpent]:
     parts: dict[tuple[str, bool], PartSpent] = {}
     for at, cost in costs.items():
         name, tool = names[at]
-        part = parts.get(
-            (name, tool), PartSpent(name=name, tool=tool, messages=0, tokens=0, carried_tokens=0.0, usd=0.0)
-        )
+        nothing = PartSpent(name=name, tool=tool, messages=0, tokens=0, carried_tokens=0.0, usd=0.0)
+        part = parts.get((name, tool), nothing)
         added = {field: getattr(part, field) + getattr(cost, field) for field in ("tokens", "carried_tokens", "usd")}
         parts[name, tool] = replace(part, messages=part.messages + (at != OUTSIDE), **added)
     return sorted(parts.values(), key=lambda part: (-part.usd, -part.carried_tokens, part.name, part.tool))

@@ -110,9 +110,8 @@ def _prompts(run: Run, found: Sequence[CallShown], chosen: set[int], keys: dict[
         now = list(held)
         edits = _edits(before.get(prompt.thread, []), now, numbers)
         before[prompt.thread] = now
-        prompts.append(
-            [prompt.step, visible(prompt.thread), prompt.tokens, edits, visible(happened(call)), list(call.invalid_at)]
-        )
+        told = [visible(happened(call)), list(call.invalid_at)]
+        prompts.append([prompt.step, visible(prompt.thread), prompt.tokens, edits, *told])
     return prompts
 
 

@@ -73,9 +73,8 @@ class Instructions:
         self, trace: Trace, texts: Texts, facts_held: Callable[[str], Collection[str]], needed: Callable[[], Needed]
     ) -> None:
         self._texts, self._facts_held = texts, facts_held
-        self._said = {
-            step.index: text_of(step.content) for step in trace.steps if isinstance(step, SystemTurn | UserTurn)
-        }
+        given = (step for step in trace.steps if isinstance(step, SystemTurn | UserTurn))
+        self._said = {step.index: text_of(step.content) for step in given}
         self.by_thread: dict[str, list[Instruction]] = {}
         self._holds = Remembered(lambda key: self._keeps(*key))
         self._words = Remembered(

@@ -61,9 +61,8 @@ UNUSED = "facts that no later turn used"
 
 def _uses(scored: Scored, metric: str = NEEDED) -> dict[int, list[tuple[NeededAt, Missed]]]:
     """The uses that found their fact gone: result's step → the turns that needed it."""
-    missed = (
-        (sample.step or 0, sample.detail) for sample in scored.get(metric, ()) if isinstance(sample.detail, Missed)
-    )
+    samples = ((sample.step or 0, sample.detail) for sample in scored.get(metric, ()))
+    missed = ((step, detail) for step, detail in samples if isinstance(detail, Missed))
     return grouped((detail.source, (NeededAt(turn=step, fact=detail.fact), detail)) for step, detail in missed)
 
 

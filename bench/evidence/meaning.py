@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..model import ToolResult, as_text, grouped
 from ..text.decode import NothingParsed, decode_strings, parse_json
@@ -35,6 +35,7 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+|\d+")
 _CHUNK = re.compile(rf".{{1,{_LINE_CHARS}}}(?:[\s,;|]|$)")
 
 
+T = TypeVar("T")
 _Path = tuple[str, ...]
 _Pairs = list[tuple[str, str]]
 
@@ -76,6 +77,12 @@ def _key(names: Iterable[str]) -> frozenset[str]:
     return (words - FUNCTION_WORDS) or words or found
 
 
+def _by_word(items: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
+    """Things by each word and number of their texts."""
+    words = Remembered(lambda text: {*words_of(text), *numbers_in(text)})
+    return grouped((word.casefold(), item) for text, item in items for word in words(text))
+
+
 class _Fields:
     """The fields of one structured result; of another one there are none. What tells its records apart is found when it is asked for."""
 
@@ -104,8 +111,7 @@ class _Fields:
     @cached_property
     def by_word(self) -> dict[str, list[Field]]:
         """The fields by each word and number of their values."""
-        words = Remembered(lambda text: {*words_of(text), *numbers_in(text)})
-        return grouped((word.casefold(), item) for item in self.fields for word in words(item.text))
+        return _by_word((item.text, item) for item in self.fields)
 
     @cached_property
     def identifies(self) -> list[frozenset[str]]:
@@ -249,16 +255,11 @@ class Meaning:
         """The values that a text gives when it is read back, with the keys that lead to them, by their words."""
         read = read_held(text, {key: (key,) for key in self._fields(step).keys}) or ()
         leaves = ((path, as_text(item)) for path, (_, item) in read)
-        return grouped(
-            (word.casefold(), leaf) for leaf in leaves for word in {*words_of(leaf[1]), *numbers_in(leaf[1])}
-        )
+        return _by_word((leaf[1], leaf) for leaf in leaves)
 
     def _sentences_by_word(self, text: str) -> dict[str, list[_Sentence]]:
         plain = filter(None, (self._texts.plain(text), self._texts.unescaped(text)))
-        lines = (line for part in plain for line in _sentences(part))
-        return grouped(
-            (word.casefold(), line) for line in lines for word in {*words_of(line.text), *numbers_in(line.text)}
-        )
+        return _by_word((line.text, line) for part in plain for line in _sentences(part))
 
     def _of_record(self, line: _Sentence, fact: str, sources: list[Field], fields: _Fields) -> bool:
         """True if a sentence says whose value a fact is."""

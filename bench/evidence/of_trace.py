@@ -57,9 +57,8 @@ class TraceEvidence:
         words = (self.texts.words(text) for step in trace.steps for text in spoken(step))
         self.texts.lower.update(word for of_text in words for word in of_text if word.islower())
         self._message_texts = MessageTexts(trace.results)
-        self._notices = Remembered(
-            lambda key: notice(key[1], self.results[key[0]].text, self.texts, in_its_place=key[2])
-        )
+        text_of_step = {result.index: result.text for result in trace.results}
+        self._notices = Remembered(lambda key: notice(key[1], text_of_step[key[0]], self.texts, in_its_place=key[2]))
         self._returned = Remembered(self._as_returned)
         self._changes = Remembered(lambda key: self._returned(key[0]).changes(self._message_texts.part(key[0], key[1])))
         self._answers: dict[str, dict[int, int]] = {}

@@ -210,9 +210,8 @@ class StructuredResults:
         self.leaves: dict[int, Leaves] = {item.index: flatten(item.data) for item in results if is_structured(item)}
         """The leaves of each structured result, by its step."""
 
-        self._columns = {
-            step: frozenset(path for row in found.rows for path, _ in row) for step, found in self.leaves.items()
-        }
+        rows = {step: (leaf for row in found.rows for leaf in row) for step, found in self.leaves.items()}
+        self._columns = {step: frozenset(path for path, _ in leaves) for step, leaves in rows.items()}
         self._paths = {
             step: self._columns[step].union(path for path, _ in found.others if path)
             for step, found in self.leaves.items()

@@ -99,9 +99,8 @@ class _PricedThread:
         if rule is not None and rule.look_back is not None:
             marked = self._of_marked(prompt, at, rule, rule.look_back)
         if last is None:
-            return CachePrefix(
-                0, warm=min(of_trace.warm.get(prompt.step, 0), self._before(prompt, self._as_recorded(prompt)))
-            )
+            most = self._before(prompt, self._as_recorded(prompt))
+            return CachePrefix(0, warm=min(of_trace.warm.get(prompt.step, 0), most))
         if marked is not None:
             return marked
         if prompt.tools_changed or of_trace.model_of(last) != of_trace.model_of(prompt.step):
@@ -207,9 +206,8 @@ def spent(
             return None
         own += usd
     new, cached, writes, answers = parts
-    return Spent(
-        answers=answers, new_prompt=new, cached_prompt=cached, cache_writes=writes, own_calls=own, repairs=repaired
-    )
+    prompts = {"new_prompt": new, "cached_prompt": cached, "cache_writes": writes}
+    return Spent(answers=answers, **prompts, own_calls=own, repairs=repaired)
 
 
 def own_usd(of_trace: TraceEvidence, call: WriterCall) -> float | None:

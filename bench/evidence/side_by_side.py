@@ -69,9 +69,8 @@ def _kept(evidence: RunEvidence, result: ToolResult, table: Table | None, damage
         lost = evidence.of_trace.lost_of(result, text)
     comparable = isinstance(result.data, dict | list) and len(result.text) <= MAX_EXPLAINED_CHARS and held
     needed = {item.fact for item in damage.missed}
-    behind = {
-        fact for found in evidence.tiers["end"] if found.held.result is result for fact in found.facts["retrievable"]
-    }
+    tiers = (found.facts for found in evidence.tiers["end"] if found.held.result is result)
+    behind = {fact for facts in tiers for fact in facts["retrievable"]}
     named = sorted(lost, key=lambda fact: fact not in needed)[:MAX_NAMED]
     return (
         Kept(

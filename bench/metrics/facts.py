@@ -176,8 +176,8 @@ def collapse_compaction(evidence: RunEvidence) -> list[Sample]:
     >>> collapse_compaction(example())
     []
     """
-    threads = evidence.prompts.scan.compactions.values()
-    collapsed = (
-        [(number, item) for number, item in enumerate(found, 1) if item.recall < COLLAPSED] for found in threads
-    )
-    return [sample(found[0][0], found[0][1].step, of=1) for found in collapsed if found]
+    samples = []
+    for found in evidence.prompts.scan.compactions.values():
+        collapsed = [sample(at, item.step, of=1) for at, item in enumerate(found, 1) if item.recall < COLLAPSED]
+        samples += collapsed[:1]
+    return samples

@@ -22,11 +22,8 @@ def agreement(evidence: RunEvidence) -> list[Sample]:
     >>> agreement(example())
     []
     """
-    return [
-        sample(agree(outcome), outcome.step, outcome.call_id, of=1)
-        for outcome in evidence.run.results
-        if judged(outcome)
-    ]
+    results = filter(judged, evidence.run.results)
+    return [sample(agree(outcome), outcome.step, outcome.call_id, of=1) for outcome in results]
 
 
 @metric("findings.evaluation_agreement", unit="fraction", better="higher", aggregate="pooled")

@@ -71,9 +71,8 @@ def faults(evidence: RunEvidence) -> list[Sample]:
     >>> [(sample.step, sample.numerator) for sample in faults(example())]
     [(3, 1.0)]
     """
-    return [
-        sample(bool(gone), turn, detail=gone[0] if gone else None) for turn, gone in _missed_by_turn(evidence).items()
-    ]
+    by_turn = _missed_by_turn(evidence).items()
+    return [sample(bool(gone), turn, detail=gone[0] if gone else None) for turn, gone in by_turn]
 
 
 @metric("needed.fault_rate", unit="fraction", better="lower", aggregate="pooled", version=3)
@@ -107,9 +106,8 @@ def survival(evidence: RunEvidence) -> list[Sample]:
     >>> [(sample.step, sample.numerator, sample.denominator) for sample in survival(example())]
     [(3, 1.0, 2.0)]
     """
-    altered = grouped(
-        (item.dependency.turn, item.present) for item in evidence.prompts.scan.judged if not item.original
-    )
+    judged = evidence.prompts.scan.judged
+    altered = grouped((item.dependency.turn, item.present) for item in judged if not item.original)
     return [sample(sum(present), turn, of=len(present)) for turn, present in altered.items()]
 
 

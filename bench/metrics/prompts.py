@@ -26,9 +26,7 @@ def invalid(evidence: RunEvidence) -> list[Sample]:
     >>> [sample.numerator for sample in invalid(example())]
     [0.0, 0.0]
     """
-    return _counted(
-        evidence, lambda checked: Told(text=checked.invalid, steps=checked.places) if checked.invalid else None
-    )
+    return _counted(evidence, lambda found: Told(text=found.invalid, steps=found.places) if found.invalid else None)
 
 
 @metric("prompt.task_missing", unit="prompts", better="lower", aggregate="sum", version=2)

@@ -26,9 +26,8 @@ def accuracy(evidence: RunEvidence) -> list[Sample]:
     >>> accuracy(example())
     []
     """
-    return [
-        sample(item.route == item.expected, item.step, of=1, detail=turned(item)) for item in evidence.run.decisions
-    ]
+    decisions = evidence.run.decisions
+    return [sample(item.route == item.expected, item.step, of=1, detail=turned(item)) for item in decisions]
 
 
 @metric("routing.missed_aborts", unit="decisions", better="lower", aggregate="sum")
@@ -118,11 +117,9 @@ def unreset_states(evidence: RunEvidence) -> list[Sample]:
     >>> unreset_states(example())
     []
     """
-    replies = [
-        (outcome.step, outcome.call_id, outcome.reply) for outcome in evidence.run.results if outcome.reply is not None
-    ]
+    replies = [(item, item.reply) for item in evidence.run.results if item.reply is not None]
     if replies:
-        return [_left(step, call_id, reply.state, reply.route) for step, call_id, reply in replies]
+        return [_left(item.step, item.call_id, reply.state, reply.route) for item, reply in replies]
     ends = [step for step in evidence.trace.steps if isinstance(step, RouteDecision) and step.at == "end"]
     return [_left(step.index, None, step.state, step.taken) for step in ends]
 

@@ -85,11 +85,10 @@ def _no_better(decision: Choice) -> str:
     """Say why nothing beats what is run today: the best alternative, and the cheaper ones that do not qualify."""
     advice, other, cheaper = decision.advice, decision.advice.alternative, decision.tempting
     beside = f"; {len(cheaper)} cheaper ones do not qualify" if cheaper else ""
+    word = decision.word(cheaper[0]) if cheaper else "qualifies"
+    clause = CLAUSES.get(word, word)
     if len(cheaper) == 1 and cheaper[0].saving is not None:
-        word = decision.word(cheaper[0])
-        beside = (
-            f"; {named(cheaper[0])} would cost {change_text(cheaper[0].saving)} today, but {CLAUSES.get(word, word)}"
-        )
+        beside = f"; {named(cheaper[0])} would cost {change_text(cheaper[0].saving)} today, but {clause}"
     if other is None:
         return f"nothing else {'qualifies' if decision.unqualified else 'was compared'}{beside}"
     found = other.saving
@@ -99,11 +98,9 @@ def _no_better(decision: Choice) -> str:
         return f"the best alternative is {named(other)}{beside}"
     if advice.alternative_word == "cheaper, not sure":
         if len(cheaper) == 1:  # two prices in one sentence are too many
-            word = decision.word(cheaper[0])
-            beside = f"; {named(cheaper[0])} {CLAUSES.get(word, word)}"
-        return (
-            f"{named(other)} would cost {change_text(found)} today, but that is not sure ({certainty(found)}){beside}"
-        )
+            beside = f"; {named(cheaper[0])} {clause}"
+        unsure = f"but that is not sure ({certainty(found)}){beside}"
+        return f"{named(other)} would cost {change_text(found)} today, {unsure}"
     return f"the best alternative, {named(other)}, costs {change_text(found)} today{beside}"
 
 

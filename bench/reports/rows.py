@@ -76,9 +76,8 @@ def parquet_rows(sections: Sequence[Section]) -> bytes:
     written, rows = io.BytesIO(), scores(sections)
     with pyarrow.parquet.ParquetWriter(written, schema, compression="zstd") as writer:
         while group := [tuple(map(_encodable, row)) for row in islice(rows, _GROUP)]:
-            columns = [
-                pyarrow.array(column, kind.type) for column, kind in zip(zip(*group, strict=True), schema, strict=True)
-            ]
+            typed = zip(zip(*group, strict=True), schema, strict=True)
+            columns = [pyarrow.array(column, kind.type) for column, kind in typed]
             writer.write_table(pyarrow.Table.from_arrays(columns, schema=schema))
     return written.getvalue()
 

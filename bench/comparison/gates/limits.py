@@ -23,9 +23,8 @@ def _problem(min: float | None = None, max: float | None = None) -> str | None:
 
 def _misfit(info: MetricInfo, min: float | None = None, max: float | None = None) -> str | None:
     if info.unit == "fraction" and min is not None and min > 1:
-        return (
-            f"min = {exact(min)}: no share is above 1, so it always fails — write {exact(min / 100)} for {exact(min)}%"
-        )
+        instead = f"write {exact(min / 100)} for {exact(min)}%"
+        return f"min = {exact(min)}: no share is above 1, so it always fails — {instead}"
     if info.unit != "fraction" or (min is not None and min > 0) or (max is not None and max < 1):
         return None
     if min is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...model import Comparison, WindowShown
+from ...model import Comparison
 from ...text.wording import NOT_MEASURED, counted, quantity
 from .. import panel
 from ..answered import Answered
@@ -41,9 +41,8 @@ def window(comparison: Answered) -> list[Block]:
     if not any(case.recording.calls for case in comparison.cases):
         return []
     shown = (*comparison.contenders, *(name for name in comparison.brackets if name in SHOWN))
-    sizes = {
-        case.id: max((run.window.total_tokens for run in case.runs.values()), default=0) for case in comparison.cases
-    }
+    windows = {case.id: [run.window.total_tokens for run in case.runs.values()] for case in comparison.cases}
+    sizes = {case: max(tokens, default=0) for case, tokens in windows.items()}
     by_size = sorted(comparison.cases, key=lambda case: (-sizes[case.id], case.id))[:MAX_CASES]
     drawn = (window_chart(case, shown, comparison.contenders) for case in by_size)
     charts = tuple(chart for chart in drawn if chart is not None)
@@ -62,9 +61,8 @@ def _missed(comparison: Answered) -> Iterator[Block]:
         if call.missed
     ]
     if found:
-        left = int(sum(comparison.value(name, FAULTS) or 0 for name in comparison.contenders)) - min(
-            len(found), MOST_ROWS
-        )
+        faults = sum(comparison.value(name, FAULTS) or 0 for name in comparison.contenders)
+        left = int(faults) - min(len(found), MOST_ROWS)
         yield table_of(
             sorted(found, key=lambda item: (-len(item[3]), *item[:3]))[:MOST_ROWS],
             {
@@ -77,9 +75,7 @@ def _missed(comparison: Answered) -> Iterator[Block]:
 
 
 def _table(comparison: Comparison, names: Sequence[str]) -> Table:
-    windows: dict[str, list[WindowShown]] = {
-        name: [case.runs[name].window for case in comparison.cases] for name in names
-    }
+    windows = {name: [case.runs[name].window for case in comparison.cases] for name in names}
 
     def total(name: str, field: str, unit: str) -> str:
         return quantity(sum(getattr(item, field) for item in windows[name]), unit)
