@@ -113,9 +113,6 @@ def _require_one_thing(comparison: Comparison, old: Baseline, path: Path) -> Non
                 raise ResultsError(f"{path}: baseline not accepted: {what} ({verdict.sentence}) — {then}")
 
 
-# ---------------------------------------------------------------- new cases beside what was accepted
-
-
 def _with_new(old: Baseline, comparison: Comparison, new: Sequence[str]) -> Baseline:
     """The baseline with the rows of new cases added, and those over all cases made again."""
     rows = [
@@ -158,9 +155,6 @@ def _signature_with(old: Signature, now: Signature, new: Sequence[str]) -> Signa
     }
     encodings = tuple(sorted({*old.encodings, *now.encodings}))
     return msgspec.structs.replace(old, encodings=encodings, **by_case)
-
-
-# ---------------------------------------------------------------- what is said
 
 
 def _accepted(old: Baseline | None, new: Baseline, path: Path) -> Iterator[str]:

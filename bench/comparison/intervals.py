@@ -166,11 +166,8 @@ def _tested(parts: Numbers, weights: Numbers, swaps: Swaps, whole: float, refere
 def _of_maximum(ours: Numbers, theirs: Numbers, swapped: NDArray[np.bool_]) -> Certainty:
     import numpy as np
 
-    sizes = [
-        np.abs(np.where(rows, theirs, ours).max(axis=1) - np.where(rows, ours, theirs).max(axis=1))
-        for rows in _blocks(swapped)
-    ]
-    size = np.concatenate(sizes)
+    sides = ((np.where(rows, theirs, ours), np.where(rows, ours, theirs)) for rows in _blocks(swapped))
+    size = np.concatenate([np.abs(one.max(axis=1) - other.max(axis=1)) for one, other in sides])
     as_large = size >= size[0] - ROUNDING * max(float(np.abs(ours).max()), float(np.abs(theirs).max()))
     p = float(as_large.sum()) / len(size)
     return Certainty(_is_sure(p), p)

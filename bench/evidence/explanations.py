@@ -59,9 +59,6 @@ def explain(untruncated: Any, held: Any) -> list[str]:
     return list(sentences) or ["Nothing is missing or changed."]
 
 
-# ---------------------------------------------------------------- data against data
-
-
 def _data(ours: Any, theirs: Any) -> Iterator[str]:
     mine, other = _apart(ours), _apart(theirs)
     for path, rows, held in _paired(mine.tables, other.tables, lambda one, two: len(_names(one).keys() & _names(two))):
@@ -250,9 +247,6 @@ def _leaves(mine: Mapping[str, Any], other: Mapping[str, Any], items: Sequence[t
         yield f"{counted(len(absent) - MAX_NAMED, 'more value')} absent."
 
 
-# ---------------------------------------------------------------- data or text against text
-
-
 def _tokens(ours: Any, text: str) -> Iterator[str]:
     """Data of which only text is left: every value is looked for as a whole token."""
     if not text.strip():
@@ -285,9 +279,6 @@ def _text(whole: str, held: str) -> Iterator[str]:
     lost = texts.missing(held, facts)
     if lost:
         yield f"{quantity(len(lost), 'count')} of {counted(len(facts), 'fact')} gone ({_some(lost[:MAX_NAMED], len(lost))})."
-
-
-# ---------------------------------------------------------------- words
 
 
 def _without(items: Sequence[Any], kept: Sequence[Any], shape: Callable[[Any], Hashable] = _typed) -> list[Any]:

@@ -56,9 +56,6 @@ KINDS = {
 UNUSED = "facts that no later turn used"
 
 
-# ---------------------------------------------------------------- read from samples
-
-
 def _uses(scored: Scored, metric: str = NEEDED) -> dict[int, list[tuple[NeededAt, Missed]]]:
     """The uses that found their fact gone: result's step → the turns that needed it."""
     samples = ((sample.step or 0, sample.detail) for sample in scored.get(metric, ()))
@@ -79,9 +76,6 @@ def _lacking(scored: Scored, metric: str) -> dict[int, float]:
         if sample.step is not None and sample.numerator is not None and sample.denominator is not None
         if sample.denominator > sample.numerator
     }
-
-
-# ---------------------------------------------------------------- of one metric, for a verdict
 
 
 def losses_of(
@@ -159,9 +153,6 @@ def _told(detail: Detail | None) -> tuple[str, ...]:
     return (detail.text,) if isinstance(detail, Told) else ()
 
 
-# ---------------------------------------------------------------- of one case, by result
-
-
 @dataclass(frozen=True)
 class Damage:
     """The losses of one tool result under one strategy: uses that missed it, and facts lost in prompt and store."""
@@ -191,9 +182,6 @@ def damages(samples: Mapping[str, Scored], results: Container[int]) -> dict[int,
             damage = Damage(strategy, tuple(gone), in_prompt.get(step, 0.0), in_store.get(step, 0.0))
             found.setdefault(step, []).append(damage)
     return found
-
-
-# ---------------------------------------------------------------- of one case, by cause
 
 
 def causes(samples: Mapping[str, Scored], results: Mapping[int, ToolResult]) -> tuple[Cause, ...]:

@@ -149,11 +149,8 @@ def _is_prose(text: str) -> bool:
     [True, False, False, True]
     """
     words = text.split()
-    return (
-        len(text) > _FIELD_CHARS
-        or "\n" in text
-        or (len(words) > _FIELD_WORDS and any(word in FUNCTION_WORDS for word in words))
-    )
+    reads = len(words) > _FIELD_WORDS and any(word in FUNCTION_WORDS for word in words)
+    return len(text) > _FIELD_CHARS or "\n" in text or reads
 
 
 def _identifies(key: str, text: str, column: Counter[str]) -> bool:

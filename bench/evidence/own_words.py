@@ -301,11 +301,8 @@ class OwnWords:
         """The facts of one reading of a text that no step before had said, and the number of all its facts."""
         facts = self._texts.facts(plain)
         first = self._said.first
-        new = [
-            fact
-            for fact, kind in facts.items()
-            if first.get(fact, math.inf) >= before and self._said.since(fact, kind) >= before
-        ]
+        unsaid = ((fact, kind) for fact, kind in facts.items() if first.get(fact, math.inf) >= before)
+        new = [fact for fact, kind in unsaid if self._said.since(fact, kind) >= before]
         numbers = set(filter(is_number, new))
         spots = self._spots(plain, own, numbers) if numbers else {}
         return [fact for fact in new if not self._harmless(fact, facts[fact], plain, own, spots)], len(facts)

@@ -136,16 +136,27 @@ def whole(table: Table | None) -> Rows | None:
     """The beginning of the table in a result; None where it holds none."""
     if table is None:
         return None
-    columns, rows = _columns(table), table[:MAX_ROWS]
-    return Rows(columns, _texts(rows, columns), frozenset(), _extent(table, columns))
+    shown = _beginning(table)
+    first = f", the first {MAX_ROWS} shown" if len(table) > MAX_ROWS else ""
+    more = f", the first {MAX_COLUMNS} shown" if len(shown.columns) == MAX_COLUMNS else ""
+    said = f"{counted(len(table), 'row')}{first}; {counted(len(shown.columns), 'column')}{more}."
+    return replace(shown, caption=said)
+
+
+def _beginning(table: Table) -> Rows:
+    """The first rows and columns of a table, without a caption."""
+    rows = table[:MAX_ROWS]
+    columns = tuple(dict.fromkeys(str(name) for row in rows for name in row))[:MAX_COLUMNS]
+    cells = (tuple(cut(as_text(row[name]), MAX_CELL) if name in row else "" for name in columns) for row in rows)
+    return Rows(columns, tuple(cells), frozenset(), "")
 
 
 def beside(table: Table | None, text: str) -> Rows | None:
     """The same rows with the cells gone that a text does not hold, in the row it holds most of; None where the result has no table."""
     if table is None:
         return None
-    columns = _columns(table)
-    rows = table[:MAX_ROWS]
+    shown, rows = _beginning(table), table[:MAX_ROWS]
+    columns = shown.columns
     held = _held_rows(text)
     places = held if held is not None else [line for line in text.splitlines() if line.strip()][:MAX_COMPARED]
     texts = Texts()
@@ -158,7 +169,7 @@ def beside(table: Table | None, text: str) -> Rows | None:
         if count and held is not None:
             free.remove(-at)
         gone |= {(number, column) for column, name in enumerate(columns) if name in row and column not in kept}
-    shown = Rows(columns, _texts(rows, columns), frozenset(gone), "")
+    shown = replace(shown, gone=frozenset(gone))
     return replace(shown, caption=_said(shown, len(table)))
 
 
@@ -196,20 +207,6 @@ def _columns_held(
 def _stands(line: str, text: str, texts: Texts) -> bool:
     """True if a cell's text is in a line; one without letters and digits (a dash, nothing) wherever it occurs."""
     return texts.holds(line, text) if re.search(r"\w", text) else text in line
-
-
-def _columns(table: Table) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(str(name) for row in table[:MAX_ROWS] for name in row))[:MAX_COLUMNS]
-
-
-def _texts(rows: Table, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(cut(as_text(row[name]), MAX_CELL) if name in row else "" for name in columns) for row in rows)
-
-
-def _extent(table: Table, columns: Sequence[str]) -> str:
-    first = f", the first {MAX_ROWS} shown" if len(table) > MAX_ROWS else ""
-    more = f", the first {MAX_COLUMNS} shown" if len(columns) == MAX_COLUMNS else ""
-    return f"{counted(len(table), 'row')}{first}; {counted(len(columns), 'column')}{more}."
 
 
 def _said(shown: Rows, total: int) -> str:

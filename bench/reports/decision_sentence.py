@@ -160,9 +160,6 @@ def headroom_text(advice: Advice) -> str:
     return f"At most {percent(found.relative)} can be saved: with perfect foresight a run costs {least}."
 
 
-# ---------------------------------------------------------------- what the sentence has no room for
-
-
 def why(answered: Answered) -> Iterator[str]:
     """The statements behind the advice of a comparison, then the rule and what it could not look at."""
     tuned = answered.tuned
@@ -240,9 +237,6 @@ def decision_notes(decision: Choice) -> Iterator[str]:
     yield from (said[what] for what in decision.unchecked)
 
 
-# ---------------------------------------------------------------- tuning
-
-
 def tuned_sentence(tuned: Tuned) -> str:
     """The result of tuning in one sentence: the setting, on how many tasks it was chosen, and what it costs and loses on the others."""
     chosen, judged, found = tuned.chosen, tuned.judged, tuned.candidate
@@ -273,9 +267,6 @@ def tuned_statements(tuned: Tuned) -> Iterator[str]:
             yield could_miss_text(found.saving, could_miss(found.saving.tasks))
         yield f"{evidence_text(tuned.advice.nearest)}."
     yield f"The tasks to choose on were drawn with seed {tuned.tuning.seed}."
-
-
-# ---------------------------------------------------------------- parts of the sentence
 
 
 def named(candidate: Candidate) -> str:

@@ -154,9 +154,8 @@ class BlocksHtml:
             parts.append(f'<p class="needs"><b>Needed later:</b> {later[0]}</p>')
         elif later:
             items, is_open = "".join(f"<li>{item}</li>" for item in later), " open" if len(later) <= FEW else ""
-            parts.append(
-                f'<details class="needs"{is_open}><summary><b>Needed later</b></summary><ul>{items}</ul></details>'
-            )
+            head = "<summary><b>Needed later</b></summary>"
+            parts.append(f'<details class="needs"{is_open}>{head}<ul>{items}</ul></details>')
         return "".join([*parts, "</div>\n"])
 
     def _need(
@@ -260,9 +259,8 @@ def _rows(block: Rows) -> str:
     def gone(so: bool) -> str:
         return ' class="gone"' if so else ""
 
-    heads = "".join(
-        f'<th scope="col"{gone(block.column_gone(at))}>{shown(name)}</th>' for at, name in enumerate(block.columns)
-    )
+    names = ((gone(block.column_gone(at)), shown(name)) for at, name in enumerate(block.columns))
+    heads = "".join(f'<th scope="col"{mark}>{name}</th>' for mark, name in names)
     body = "".join(
         f"<tr{gone(block.row_gone(at))}>"
         + "".join(f"<td{gone((at, column) in block.gone)}>{shown(text)}</td>" for column, text in enumerate(row))

@@ -30,9 +30,6 @@ def judgements(comparison: Answered) -> list[Block]:
     return [*_probes(comparison), *_findings(comparison), *_routes(comparison)]
 
 
-# ---------------------------------------------------------------- probes
-
-
 @dataclass(frozen=True)
 class _Answered:
     """One question to one strategy on one case."""
@@ -110,17 +107,13 @@ def _places(items: Sequence[_Answered], what: str) -> Table:
     return table_of(items[:MAX_LOST], columns, f"{counted(len(items), 'answer')} {what}.{more}")
 
 
-# ---------------------------------------------------------------- findings
-
-
 def _findings(comparison: Answered) -> Iterator[Block]:
     """Results whose evaluation or extraction differs between the stored record and the untruncated one, then the evaluator's log."""
     runs = [(name, case.id, run) for name, case, run in comparison.runs(comparison.contenders)]
     judged = sum(run.findings_judged for _, _, run in runs)
     differing = sum(run.findings_differing for _, _, run in runs)
-    by_result = grouped(
-        (f"{name}, {case}, step {change.step}", change) for name, case, run in runs for change in run.finding_changes
-    )
+    changes = ((f"{name}, {case}, step ", change) for name, case, run in runs for change in run.finding_changes)
+    by_result = grouped((f"{place}{change.step}", change) for place, change in changes)
     if differing:
         left = differing - min(len(by_result), MAX_RESULTS)
         said = f"{counted(differing, 'judgement')} of {judged} came out otherwise from what was stored than from untruncated records."
@@ -181,9 +174,6 @@ def _log(title: str, run: RunShown) -> Block:
     left = run.judged - len(run.judgements)
     said = (Prose(f"{counted(left, 'more step')} are left out here.", "muted"),) if left else ()
     return Fold(f"{title}: {counted(run.judged, 'step')} evaluated", (table, *said))
-
-
-# ---------------------------------------------------------------- routes
 
 
 def _routes(comparison: Answered) -> Iterator[Block]:

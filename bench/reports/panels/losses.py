@@ -122,9 +122,6 @@ def _known(table: Table) -> tuple[Table, ...]:
     return (table,) if len(table.columns) > 1 else ()
 
 
-# ---------------------------------------------------------------- the grid
-
-
 def _grid(comparison: Answered) -> Iterator[Block]:
     """A row a case, a column a strategy: what it kept there, with its cost and the turns that missed something; the worst case first."""
     everyone, price = comparison.contenders, price_metric(comparison)
@@ -146,11 +143,8 @@ def _grid(comparison: Answered) -> Iterator[Block]:
         ("missed something", FAULTS),
         ("needed it", NEEDED),
     )
-    counts = (
-        number("model calls", CALL),
-        number("least kept", LOST),
-        number("most turns that missed something", FAULTS),
-    )
+    titles = {"model calls": CALL, "least kept": LOST, "most turns that missed something": FAULTS}
+    counts = (number(title, explained) for title, explained in titles.items())
     columns = (Column("case"), *counts, *(number(name, strategy=name) for name in everyone))
     rows = [_row(comparison, case, kept, price) for case in shown]
     rows.sort(key=lambda row: (row[2].lost is None, -(row[2].lost or 0.0)))
@@ -210,9 +204,6 @@ def _numbers(comparison: Comparison, case: Case) -> Block:
         return Prose("All numbers of this case are in the CSV and JSON reports.", "muted")
     heads = {metric: Cell(metric) for metric in sorted(comparison.metrics)}
     return Fold("Every number of this case", (by_metric(comparison, heads, case.id),))
-
-
-# ---------------------------------------------------------------- the worst results, and why
 
 
 def _worst(comparison: Comparison, found: list[tuple[str, ResultShown]]) -> Iterator[Block]:
@@ -275,9 +266,6 @@ def _seen_through(comparison: Comparison, name: str) -> Iterator[str]:
     handles, empty = sum(run.handles for run in runs), sum(run.handles_empty for run in runs)
     if empty:
         yield f"{name} keeps {counted(empty, 'handle')} out of {handles} that resolve to nothing: their facts count as lost."
-
-
-# ---------------------------------------------------------------- by compaction
 
 
 def _compactions(comparison: Answered) -> list[Block]:
