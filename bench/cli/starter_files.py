@@ -20,7 +20,6 @@ from .saying import say
 
 DISTRIBUTION = "agent-memory-bench"
 SCENARIO = "scenarios/summaries.toml"
-BASELINE = "scenarios/summaries.baseline.json"
 ADVISED = "scenarios/advised.toml"
 OWN = "scenarios/summarizers.py"
 WORKFLOW = ".github/workflows/bench.yml"

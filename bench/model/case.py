@@ -59,11 +59,9 @@ class Rows(Value, frozen=True):
     caption: str
 
     def column_gone(self, number: int) -> bool:
-        """True if nothing of a column is left."""
         return bool(self.rows) and all((row, number) in self.gone for row in range(len(self.rows)))
 
     def row_gone(self, number: int) -> bool:
-        """True if nothing of a row is left."""
         return bool(self.columns) and all((number, column) in self.gone for column in range(len(self.columns)))
 
 
@@ -222,7 +220,6 @@ class Compaction(Value, frozen=True):
 
     @property
     def recall(self) -> float:
-        """The share of facts held, 0–1."""
         return self.kept / self.total
 
 
@@ -309,12 +306,10 @@ class RecordedReset(Value, frozen=True, kw_only=True):
 class RecordingShown(Value, frozen=True, kw_only=True):
     """The figures of a recording itself, the same for every strategy.
 
-    `counted_tokens` and `reported_tokens` are ours and the provider's over all prompts that report usage, `error_tokens` the sum of the
-    differences; `error_tokens_uncalibrated` is that of the plain rule with the reasoning that was sent back, `error_tokens_plain` without.
-    `counting` is how tokens are counted, `not_calibrated` why no constants were fitted. `reasoning_errors` are the shares by which counting with
-    and without the reasoning misses. `stated_usd` is what the recording says that it cost, `usage_usd` what its usage costs at listed prices,
-    `our_usd` what its own strategy costs here. Trials of one `task` share it; copies of one recording share `steps_sha256`.
-    `prompts_known`: the recording tells what its model was shown.
+    `counted_tokens` and `reported_tokens` are ours and the provider's over all prompts that report usage, `error_tokens` the sum of the differences,
+    `error_tokens_plain` that of the plain rule. `counting` is how tokens are counted, `not_calibrated` why no constants were fitted. `stated_usd` is
+    what the recording says that it cost, `usage_usd` what its usage costs at listed prices, `our_usd` what its own strategy costs here. Trials of one
+    `task` share it; copies of one recording share `steps_sha256`. `prompts_known`: the recording tells what its model was shown.
     """
 
     sha256: str
@@ -339,10 +334,8 @@ class RecordingShown(Value, frozen=True, kw_only=True):
     reported_tokens: int = 0
     error_tokens: int = 0
     error_tokens_plain: int = 0
-    error_tokens_uncalibrated: int = 0
     counting: Counting = Counting()
     reasoning: Reasoning = ""
-    reasoning_errors: tuple[float, ...] = ()
     not_calibrated: str = ""
     stated_usd: float | None = None
     usage_usd: float | None = None

@@ -274,8 +274,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     writer_calls: tuple[WriterCall, ...] = ()
     handles: tuple[Resolved, ...] = ()
     notes: tuple[Note, ...] = ()
-    final_route: str | None = None
-    final_state: dict[str, Any] = {}
     failure: Failure | None = None
 
     @functools.cached_property

@@ -43,7 +43,6 @@ class Found:
     removed: Counter[str] = field(default_factory=Counter)
 
     def __add__(self, other: Found) -> Found:
-        """The sum of both."""
         return Found(**{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__})
 
     def sentence(self) -> str:

@@ -49,7 +49,6 @@ def langchain_recorder(path: str | Path, *, redact: bool = True) -> Any:
             self.close()
 
         def close(self) -> None:
-            """Wait until the disk has the recording, and close it."""
             lines.close()
 
         def _persist_run(self, run: Any) -> None:

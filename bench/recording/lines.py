@@ -27,7 +27,6 @@ class Lines:
             raise BenchError(f"{path}: cannot be written: {error.strerror or error} — check the folder") from None
 
     def append(self, line: bytes) -> None:
-        """Write one line; its line break is added."""
         left = memoryview(line + b"\n")
         with self._lock:
             while left:

@@ -46,7 +46,6 @@ class Hosts:
         self._keys = {api: os.environ.get(name) for api, name in KEYS.items()}
 
     def __call__(self, request: Mapping[str, Any]) -> RecordedAnswer:
-        """Return the host's answer to a request. Raises StrategyError where there is none."""
         api = str(request.get("api", "openai"))
         if api not in self.addresses:
             known = f"name it: --record-model {api}=HOST" if api in PATHS else f"known: {', '.join(PATHS)}"

@@ -39,7 +39,6 @@ class Proxy(RecordingServer):
         super().__init__((host, port), ProxyHandler, path, redact=redact)
 
     def connect(self) -> http.client.HTTPConnection:
-        """A new connection to the provider."""
         host, port = self.upstream.hostname or "", self.upstream.port
         if self.upstream.scheme == "https":
             return http.client.HTTPSConnection(host, port, timeout=_TIMEOUT_S, context=ssl.create_default_context())
@@ -126,7 +125,6 @@ class ProxyHandler(RecordingHandler):
             return not isinstance(error, BlockingIOError)
 
     def _sent(self, data: bytes) -> bool:
-        """True if the agent took what it was sent."""
         try:
             self.wfile.write(data)
         except OSError:

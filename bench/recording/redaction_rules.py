@@ -117,7 +117,6 @@ class Rule:
         return re.compile(self.expression)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the spans of secrets of this kind in a text."""
         for match in self.pattern.finditer(text):
             inner = [match.span(self.group)]
             if self.each is not None:

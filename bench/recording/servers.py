@@ -90,11 +90,9 @@ class RecordingHandler(BaseHTTPRequestHandler):
         return self.rfile.read(length)
 
     def answer(self, status: int, value: Any) -> None:
-        """Answer with JSON."""
         self.answer_bytes(status, "application/json", json.dumps(value).encode())
 
     def answer_bytes(self, status: int, kind: str, body: bytes) -> None:
-        """Answer with a body of a content type."""
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))

@@ -291,7 +291,6 @@ def _before(text: str, start: int) -> str:
 
 
 def _in_case(word: str, model: str) -> str:
-    """A word with the capitals of another of its length."""
     return "".join(char.upper() if like.isupper() else char for char, like in zip(word, model, strict=True))
 
 

@@ -39,7 +39,7 @@ from ..plugins.registry import Plugin
 from ..strategies import AT_DEFAULT, RECORDED, Execution, Seen, Strategy, untruncated_record
 from ..strategies.functions import started
 from ..strategies.own_calls import OwnCalls
-from ..strategies.routing import decides_here, execution_of, labelled_route, state_left, state_of
+from ..strategies.routing import decides_here, execution_of, labelled_route, state_of
 from ..text.lossless import gives_back
 from ..text.scripts import expected_scripts
 from .handed import can_change, decision_of, findings_of, fresh, own_future, record_of, reply_of, summary_of, texts
@@ -170,7 +170,6 @@ class _Replay:
         return sum(sum(process.limits) for process in self.processes)
 
     def close(self) -> None:
-        """End what runs beside the replay."""
         for process in self.processes:
             process.close()
 
@@ -190,7 +189,6 @@ class _Replay:
         return self.threads[step.thread]
 
     def take(self, step: AnyStep) -> None:
-        """One step of the recording, whatever its kind."""
         thread, self.asked.step, self.asked.free = self.thread(step), step.index, False
         if isinstance(step, ToolResult):
             self._result(step, thread)
@@ -283,7 +281,6 @@ class _Replay:
         return summary, shown
 
     def _consume(self, step: ToolResult, summary: Any) -> Reply | None:
-        """The consumer's reply to one execution."""
         if self.consumer is None:
             return None
         with broken("consumer"):
@@ -346,8 +343,8 @@ class _Replay:
                 )
             )
 
-    def _seen(self, side: Side, step: AnyStep | None, *, kept: bool = False) -> Seen:
-        """Return the state of one side at a decision point; with `kept` the original, else the copy for routers."""
+    def _seen(self, side: Side, step: AnyStep | None) -> Seen:
+        """Return the state of one side at a decision point."""
         self.asked.free = side is self.full_side
         thread = None if step is None else self.threads.get(step.thread)
         history = [] if thread is None else thread.recording if side is self.full_side else thread.messages
@@ -357,7 +354,7 @@ class _Replay:
             meta=self.meta,
             results=side.results,
             executions=side.executions,
-            evaluations=None if side.evaluate is None else side.evaluations if kept else side.handed,
+            evaluations=None if side.evaluate is None else side.handed,
             summary=self._handed(self.summary),
             output=self.output,
             prompt=ThreadPrompt(history),
@@ -366,7 +363,6 @@ class _Replay:
     # ------------------------------------------------------------ the end
 
     def run(self, failure: Failure | None) -> Run:
-        """Return what the replay collected as a Run."""
         prompts = [prompt for thread in self.threads.values() for prompt in thread.prompts]
         return Run(
             **self.replayer.about(self.strategy),
@@ -379,7 +375,5 @@ class _Replay:
             writer_calls=tuple(self.asked.charged),
             handles=tuple(self.offered.kept),
             notes=tuple(self.notes),
-            final_route=self.decisions[-1].route if self.decisions else None,
-            final_state=state_left(self._seen(self.stored_side, None, kept=True)),
             failure=failure,
         )

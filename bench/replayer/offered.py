@@ -94,7 +94,6 @@ class Offered:
         self._told_of_many = False
 
     def started(self, plugin: Plugin, instance: Any) -> None:
-        """A plug-in was started: it may resolve handles."""
         if callable(getattr(instance, "resolve", None)):
             self._resolvers[plugin.entry.kind] = Resolver(plugin, instance)
 

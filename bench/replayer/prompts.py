@@ -122,7 +122,6 @@ class MessageTokens:
         return handed
 
     def key(self, message: Message) -> str:
-        """The key of a message, which is entered on first sight."""
         key = self._keys.get(message)
         if key is None:
             kept = checked(Message, message) if self._own else message
@@ -155,7 +154,6 @@ class Count:
     __slots__ = ("__weakref__",)
 
     def __call__(self, item: Message | str) -> int:
-        """Tokens of a message or of a text."""
         return _LEDGERS[self].count(item)
 
 
@@ -229,7 +227,6 @@ class ThreadHistory:
         return key
 
     def set_tools(self, tools: tuple[Any, ...]) -> None:
-        """The tool definitions from here on."""
         self._tools_tokens, self._tools_changed = self.ledger.counter.tools(tools), True
 
     def compact(self, turn: ModelTurn) -> Edits | None:

@@ -134,7 +134,6 @@ class Shared:
         return extracted[full.step]
 
     def extract(self, record: Record) -> dict[str, Any] | None:
-        """The findings that are extracted from a record; None without any."""
         with broken("extractor"):
             found = {name: extract(fresh(record)) for name, extract in self.extractors}
         return {name: value for name, value in found.items() if value is not None} or None

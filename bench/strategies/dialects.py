@@ -147,7 +147,6 @@ class ResponsesItems(Dialect):
         return [tuple(unit) for unit in found]
 
     def read(self, item: Any) -> list[NeutralMessage]:
-        """The message of one or several items."""
         first, *_ = told = [_mapping(one) for one in (item if isinstance(item, tuple) else (item,))]
         if first.get("type") == "function_call_output":
             return [NeutralMessage("tool", text_in(first["output"]), (), first["call_id"])]

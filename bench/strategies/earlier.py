@@ -145,14 +145,12 @@ class _Then:
         return found, why
 
     def require_files(self, slots: Mapping[str, Any]) -> None:
-        """Raise SpecError where a file of a strategy did not exist."""
         texts = [text for given in slots.values() for text in (given if isinstance(given, list | tuple) else [given])]
         for target in (parse_spec(text).target for text in texts if isinstance(text, str)):
             if target.endswith(".py") and not (self.place.base or self.base).joinpath(target).is_file():
                 raise SpecError(f"{self.named(self.base / target)} did not exist at {self.sha[:9]}")
 
     def require_no_program(self, strategy: Strategy) -> None:
-        """Raise SpecError for a plug-in that runs a program of the working tree."""
         for spec in (plugin.spec for plugin in strategy.everything):
             if spec.target == TARGET and str(self.place.top) in (spec.attribute or ""):
                 raise SpecError(f"{spec}: a program is not taken from {self.sha[:9]} — name it by a relative path")

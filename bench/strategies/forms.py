@@ -74,7 +74,6 @@ class Handed:
         return WithMessages(self.first, lambda: self.messages(dialect))
 
     def execution_state(self) -> dict[str, Any]:
-        """A state with the execution history of document 004."""
         executions = [execution_mapping(item) for item in self.records]
         done = {"current_step_index": len(executions), "step_evaluation_history": list(self.given[1])}
         return {"execution_history": executions, **done}
@@ -94,13 +93,11 @@ class Handed:
         return items[:cut], items[cut:]
 
     def model_data(self) -> Any:
-        """The data that the Agents SDK hands to a `call_model_input_filter`."""
         run = package("agents.run", "the data of a model's call", "openai-agents")
         data = run.ModelInputData(input=self.messages(ResponsesItems), instructions=self.system or None)
         return run.CallModelData(model_data=data, agent=None, context=None)
 
     def model_request(self) -> Any:
-        """The request that LangChain hands to a `wrap_model_call`."""
         middleware = package("langchain.agents.middleware", "the request of a model's call", "langchain")
         state = self.state(LangChainState)
         return middleware.ModelRequest(model=None, system_prompt=self.system or None, state=state, **state)
@@ -339,7 +336,6 @@ def _named(annotation: Any, what: str, chats: bool) -> str | None:
 
 
 def _listed(annotation: Any, what: str, chats: bool) -> str:
-    """The form of a list by the classes inside of it."""
     inside = _inside(annotation)
     for item in inside:
         if item is Message:

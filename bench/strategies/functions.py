@@ -89,7 +89,6 @@ def _require_untouched(raw: Mapping[str, Any], result: ToolResult) -> None:
 
 
 def _answered(kind: str, answer: Any, given: tuple[Any, ...]) -> Any:
-    """The answer of a function as its slot expects it."""
     if kind == "compactor":
         listed = isinstance(answer, list | tuple) and all(isinstance(item, Message) for item in answer)
         return (

@@ -62,7 +62,6 @@ class Compactor(ABC):
         return self._known.setdefault((message, text), with_text(message, text))
 
     def tried(self, *lines: str, tokens: int = 95, max_tokens: int = 100) -> list[str]:
-        """Return the prompt that it makes of a conversation, as `tried` does."""
         return tried(self, *lines, tokens=tokens, max_tokens=max_tokens)
 
 
@@ -82,7 +81,6 @@ class Batched(Boundary):
     """Base of a compactor that rewrites the history when its boundary moves. A subclass defines `edit`."""
 
     def compact(self, window: Window) -> Edits | None:
-        """Return the edits of this prompt, or None between two moves."""
         return self.edit(window) if self.due() else None
 
     @abstractmethod
@@ -110,7 +108,6 @@ class View(Boundary):
     _seen: int = state(int)  # the length of the history at the last move
 
     def compact(self, window: Window) -> PromptMessages:
-        """Return this prompt."""
         if self.due():
             self._last, self._seen = self.view(window), len(window.messages)
             return self._last

@@ -140,17 +140,14 @@ class _Loaded:
 
     @property
     def request(self) -> Any:
-        """The arguments of `made`."""
         return self.item, self.name, self.place
 
     def late(self) -> str:
-        """The message for a call of it that takes too long."""
         told = self.child.limits.late
         why = "threads that its file starts at import do not run in its process — start them inside a call"
         return f"{told.partition(' — ')[0]}: {why}" if self.threads else told
 
     def again(self, name: str, slots: Mapping[str, Any]) -> Strategy:
-        """Another strategy of the same code."""
         return described(self.child, slots, name, self.place)
 
 

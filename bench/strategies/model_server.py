@@ -49,7 +49,6 @@ class ModelServer(HTTPServer):
         return super().get_request()
 
     def shutdown_request(self, request: Any) -> None:
-        """Part with a client."""
         super().shutdown_request(request)
         self.busy = False
 

@@ -229,7 +229,6 @@ class Cassette:
         self._entries = self._read()
 
     def answer(self, request: dict[str, Any]) -> RecordedAnswer | None:
-        """The recorded answer to a request; None where there is none."""
         found = self._entries.get(_key(request))
         return None if found is None else found[1]
 

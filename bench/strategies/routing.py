@@ -15,9 +15,6 @@ from ..text.scripts import NONE, Script
 from . import RECORDED, Seen
 from .values import execution_mapping
 
-_LARGE = ("step", "execution_history", "step_evaluation_history", "execution_plan", OUTPUT, "prompt", "manifest")
-"""Keys that a run holds already, and that are not kept in the state that is left."""
-
 
 def state_of(seen: Seen) -> dict[str, Any]:
     """The recorded state with the strategy's own records in place of the recorded ones: a mapping of its own for every decision."""
@@ -63,11 +60,6 @@ def decides_here(
 def execution_of(record: Record) -> dict[str, Any]:
     """One entry of the execution history, which holds no arguments in a state."""
     return {key: value for key, value in execution_mapping(record).items() if key != "arguments"}
-
-
-def state_left(seen: Seen) -> dict[str, Any]:
-    """The state at the end of a run, without what is large and kept elsewhere."""
-    return {key: value for key, value in state_of(seen).items() if key not in _LARGE}
 
 
 def route_of(answer: Any) -> tuple[str, dict[str, Any]]:

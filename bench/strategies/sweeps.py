@@ -100,7 +100,6 @@ def at_settings(item: Any) -> Sequence[tuple[tuple[str, ...], Any]]:
 def _combined(
     parts: Sequence[Sequence[tuple[tuple[str, ...], Any]]], whole: object
 ) -> list[tuple[tuple[str, ...], list[Any]]]:
-    """Every combination of the settings of several, in order."""
     _require_few(math.prod(map(len, parts)), whole)
     return [
         (tuple(value for values, _ in chosen for value in values), [part for _, part in chosen])

@@ -23,7 +23,6 @@ class Lookup(dict[str, Any]):
     """A mapping that finds more keys than it lists: `get` and `in` ask for what is missing as a lookup does."""
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of a key; the default where there is none."""
         return self[key] if key in self else default  # noqa: SIM401 - which `get` of a dict would not find
 
 

@@ -23,7 +23,7 @@ class CacheRule:
     """The rule by which one provider's cache serves a model's prompts.
 
     A prefix of fewer than `minimum` tokens is not kept; a longer one is read in whole steps of `step` tokens. After `lifetime_s` seconds without
-    use nothing is left (None: the provider names no time). `on_request`: only where the caller asks for it. `promised`: the provider says that
+    use nothing is left (None: the provider names no time). `promised`: the provider says that
     such a prefix is read; else it may be. `writes`: what is put into the cache is charged at a price of its own. `answers`: the answer to the
     prompt before is part of the prefix too. `source` is where this stands.
     """
@@ -32,7 +32,6 @@ class CacheRule:
     source: str
     step: int = 1
     lifetime_s: float | None = None
-    on_request: bool = False
     promised: bool = True
     writes: bool = False
     answers: bool = False
@@ -45,7 +44,6 @@ class CacheRule:
         return prefix_tokens // self.step * self.step
 
     def expired(self, idle_s: float | None) -> bool:
-        """True if an entry last used `idle_s` seconds ago (None: not known) has expired."""
         return self.lifetime_s is not None and idle_s is not None and idle_s > self.lifetime_s
 
 
@@ -99,7 +97,7 @@ def cache_rule(provider: str | None, model: str | None) -> CacheRule | None:
         name = name.replace(".", "-")
         source = _BEDROCK if provider == "aws" else _ANTHROPIC
         minimum = 4096 if provider == "aws" and "opus-4-7" in name else _first(_CLAUDE_MINIMUM, name)
-        return CacheRule(minimum, source, lifetime_s=5 * MINUTE_S, on_request=True, writes=True, look_back=_LOOK_BACK)
+        return CacheRule(minimum, source, lifetime_s=5 * MINUTE_S, writes=True, look_back=_LOOK_BACK)
     if provider == "google" and "gemini" in name:
         return CacheRule(_first(_GEMINI_MINIMUM, name), _GOOGLE, promised=False)
     return _RULES.get(provider or "")

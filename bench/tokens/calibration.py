@@ -61,14 +61,12 @@ Sizes = dict[int, int]
 class Calibration:
     """The way in which the tokens of one trace are counted.
 
-    `reasoning` says what the recording shows (`""`: it does not tell), `errors` are the shares by which counting with and without it misses
-    turns that the fit had not seen (empty: not compared). `problem` says why nothing was fitted.
+    `reasoning` says what the recording shows (`""`: it does not tell), `problem` why nothing was fitted.
     """
 
     counting: Counting = field(default_factory=Counting)
     sizes: Sizes = field(default_factory=dict)
     reasoning: Reasoning = ""
-    errors: tuple[float, ...] = ()
     problem: str = ""
 
 
@@ -105,8 +103,7 @@ def calibrated(trace: Trace, count: TokenCounter, model: str | None, *, assumed:
     counting = msgspec.structs.replace(plain, **constants._asdict(), calibrated=not problem)
     sized = {turn.index: chosen.size(turn, count, counting.factor) for turn in trace.model_turns}
     sizes = {step: size for step, size in sized.items() if size}
-    reasoning, errors = _verdict(ways, chosen, sent, sizes, said_so)
-    return Calibration(counting, sizes, reasoning, errors, problem)
+    return Calibration(counting, sizes, _verdict(ways, chosen, sent, sizes, said_so), problem)
 
 
 # ---------------------------------------------------------------- what the recorded model was sent
@@ -276,7 +273,6 @@ class _Way:
         return 0
 
     def size(self, turn: ModelTurn, count: TokenCounter, factor: float) -> int:
-        """The reasoning that is sent back with a turn."""
         return 0
 
 
@@ -322,8 +318,8 @@ def _ways(sent: Sequence[SentPrompt], fewest_tools: int, flagged: bool, assumed:
 
 def _verdict(
     ways: Sequence[_Way], chosen: _Way, sent: Sequence[SentPrompt], sizes: Sizes, said_so: Reasoning
-) -> tuple[Reasoning, tuple[float, ...]]:
-    """Return the verdict on re-sent reasoning, and the counting errors with and without it.
+) -> Reasoning:
+    """Return the verdict on re-sent reasoning.
 
     Answers may be counted as the provider did though nothing shows that they hold any reasoning: then it tells nothing.
     """
@@ -331,12 +327,11 @@ def _verdict(
     others = [way for way in ways if way is not without]
     hidden = sum(sizes.values()) > max(_HIDDEN * max(item.answered for item in sent), _HIDDEN_TOKENS * len(sizes))
     if without is None or not others or not (hidden or any(item.reasoning for item in sent)):
-        return said_so, ()
+        return said_so
     resent = min(way.error for way in others)
-    errors = (round(resent, 6), round(without.error, 6))
     if chosen is not without:
-        return "resent", errors
-    return ("not resent" if without.error < resent - MARGIN else said_so), errors
+        return "resent"
+    return "not resent" if without.error < resent - MARGIN else said_so
 
 
 def _sent(trace: Trace, count: TokenCounter) -> tuple[list[SentPrompt], int]:

@@ -31,9 +31,6 @@ from ..model.errors import BenchError
 if TYPE_CHECKING:
     import tiktoken
 
-MESSAGE_TOKENS = int(Counting().message_tokens)
-"""The tokens of a message beyond its text, where nothing was fitted."""
-
 PROMPT_TOKENS = Counting().prompt_tokens
 """The tokens of a prompt beyond its messages and tool definitions, where nothing was fitted: the start of the answer."""
 

@@ -94,9 +94,9 @@ def test_errors_add_up_whatever_their_sign() -> None:
     steps = used(0, 7), used(1, 4)
     found = shown(*steps)
     assert (found.counted_tokens, found.reported_tokens) == (3 + 6, 11)
-    assert (found.error_tokens, found.error_tokens_plain, found.error_tokens_uncalibrated) == (6, 6, 6)
+    assert (found.error_tokens, found.error_tokens_plain) == (6, 6)
     thought = recording_shown(TraceEvidence(trace(*steps)), COUNT, Calibration(sizes={0: 5}))
-    assert (thought.error_tokens, thought.error_tokens_plain, thought.error_tokens_uncalibrated) == (11, 6, 11)
+    assert (thought.error_tokens, thought.error_tokens_plain) == (11, 6)
 
 
 def test_usage_costs_what_was_read_written_plain_and_answered() -> None:

@@ -274,10 +274,6 @@ def test_other_routers_select_nothing() -> None:
     assert measured("routing.selection_top1", trace, run) == measured("routing.selection_tokens", trace, run) == []
 
 
-def test_the_manifest_is_not_left_in_the_final_state() -> None:
-    assert "manifest" not in run_of(trace_of({})).final_state
-
-
 # ---------------------------------------------------------------- the leaderboard's requests
 
 

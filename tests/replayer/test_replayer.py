@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import msgspec
 import pytest
 from generated import traces
@@ -14,7 +12,6 @@ from measured import COUNT
 from bench.model import (
     ContextReset,
     ModelTurn,
-    RouteDecision,
     Run,
     SystemTurn,
     ToolResult,
@@ -260,7 +257,7 @@ def test_a_router_that_breaks_at_the_end_is_a_failure_too(tmp_path):
     assert len(run.prompts) == 1, "what was replayed before is kept"
     empty = replay(trace(), compose("s", {"routers": "mine.py:end"}, tmp_path))
     assert empty.failure.error.startswith("mine.py:2: ValueError: no")
-    assert (empty.prompts, empty.results, empty.decisions, empty.final_route) == ((), (), (), None)
+    assert (empty.prompts, empty.results, empty.decisions) == ((), (), ())
 
 
 # ---------------------------------------------------------------- the rest of a run
@@ -295,12 +292,3 @@ def test_what_a_writer_read_and_wrote_is_on_record():
     run = run_of(SMALL["long"], "s=compactor=summarize_old:max_tokens=2000,keep_last=4")
     assert run.writer_calls
     assert all(call.consumed_tokens > call.produced_tokens > 0 for call in run.writer_calls)
-
-
-def test_the_final_state_is_what_is_left_of_the_recorded_one():
-    recorded = opened(
-        [RouteDecision(index=2, at="end", taken="END", state={"selected_script": "A.cs", "pending": None})]
-    )
-    state = run_of(recorded, "keep_all").final_state
-    assert (state["selected_script"], state["pending"]) == ("A.cs", None)
-    assert json.loads(msgspec.json.encode(state)) == state

@@ -55,9 +55,9 @@ def test_who_charges_writes_who_must_be_asked_and_who_reads_answers() -> None:
         return found
 
     assert rule("anthropic", "claude-sonnet-4-5").writes
-    assert rule("aws", "anthropic.claude-sonnet-4-5").on_request
+    assert rule("aws", "anthropic.claude-sonnet-4-5").writes
     assert rule("aws", "anthropic.claude-opus-4-7").minimum == 4096
-    assert rule("google", "claude-sonnet-4-5@20250929").on_request
+    assert rule("google", "claude-sonnet-4-5@20250929").writes
     assert not rule("openai", "gpt-5.5").writes
     assert rule("openai", "gpt-5.6").writes
     assert [rule("openai", name).answers for name in ("gpt-4o", "gpt-5", "gpt-5.4", "gpt-5.5")] == [

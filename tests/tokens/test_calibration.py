@@ -34,7 +34,7 @@ from bench.tokens.calibration import (
     calibrated,
     count_error,
 )
-from bench.tokens.counting import MESSAGE_TOKENS, PROMPT_TOKENS, TokenCounter, encoding_for
+from bench.tokens.counting import PROMPT_TOKENS, TokenCounter, encoding_for
 from bench.tokens.fitting import Constant, fitted, outside_error
 
 PLAIN = Counting()
@@ -112,7 +112,7 @@ def test_without_usage_the_plain_rule_stays() -> None:
     assert (found.counting, found.problem) == (PLAIN, "no turn reports usage")
     alone = calibration_of(without_usage(session(12, OPENAI), *range(1, 12)))
     assert (alone.counting, alone.problem) == (UNTOLD, "only one turn reports usage")
-    assert (PROMPT_TOKENS, MESSAGE_TOKENS) == (PLAIN.prompt_tokens, PLAIN.message_tokens) == (3, 3)
+    assert (PLAIN.prompt_tokens, PLAIN.message_tokens) == (PROMPT_TOKENS, 3)
 
 
 def test_on_few_turns_only_the_framing_of_a_prompt_is_fitted() -> None:
@@ -177,9 +177,9 @@ def test_reasoning_was_not_sent_back_where_counting_it_misses_by_more_than_the_m
     without, reported = _Way(sent, 0, assumed=False), calibration._AsReported(sent, 0, assumed=False)
     without.plain = without.outside = error
     reported.plain = reported.outside = 0.375
-    assert calibration._verdict([without, reported], without, sent, {}, "") == (verdict, (0.375, error))
-    assert calibration._verdict([without, reported], reported, sent, {}, "") == ("resent", (0.375, error))
-    assert calibration._verdict([without], without, sent, {}, "resent") == ("resent", ())
+    assert calibration._verdict([without, reported], without, sent, {}, "") == verdict
+    assert calibration._verdict([without, reported], reported, sent, {}, "") == "resent"
+    assert calibration._verdict([without], without, sent, {}, "resent") == "resent"
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,6 @@ def test_the_recorded_strategy_costs_what_the_provider_counted() -> None:
 def test_the_report_tells_the_error_before_and_after() -> None:
     shown = compare(session(12, OPENAI), "keep_all").cases[0].recording
     assert shown.error_tokens < 0.001 * shown.reported_tokens < 0.02 * shown.reported_tokens < shown.error_tokens_plain
-    assert shown.error_tokens_uncalibrated == shown.error_tokens_plain  # no reasoning
     assert (shown.counting.calibrated, shown.not_calibrated) == (True, "")
     plain = compare(session(12, OPENAI), "keep_all", calibrate=False).cases[0].recording
     assert plain.error_tokens == plain.error_tokens_plain == shown.error_tokens_plain

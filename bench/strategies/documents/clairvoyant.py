@@ -146,7 +146,6 @@ def spans_of(plain: str, needs: dict[str, int]) -> list[tuple[int, int, int]]:
 
 
 def _line_at(plain: str, start: int, end: int) -> tuple[int, int]:
-    """The line or lines of a place in a text."""
     after = plain.find("\n", end)
     return plain.rfind("\n", 0, start) + 1, len(plain) if after < 0 else after
 

@@ -141,7 +141,6 @@ class Toon:
         _toon_format()
 
     def summarize(self, result: ToolResult) -> Summary:
-        """Return the result in TOON, in compact JSON where that alone is exact, else its text."""
         try:
             value = structured_value(result, self.unpack)
         except NothingParsed:

@@ -14,7 +14,7 @@ from .. import RECORDED
 from ..dialects import LangChainMessages
 from ..messages import Bridge
 
-START, END, NAME = "__start__", "__end__", "langgraph"
+START, NAME = "__start__", "langgraph"
 
 
 @register("router", NAME, at=RECORDED, needs="a graph")
@@ -66,7 +66,6 @@ class LangGraphRouter:
         return "+".join(sorted(names)), {"node": node}
 
     def _ways(self, node: str, state: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Every edge taken from a node: its label and where it leads."""
         yield from ((end, end) for start, end in self.graph.edges if start == node)
         for branch in self.graph.branches.get(node, {}).values():
             answer = branch.path.invoke(self._values(branch.input_schema or self.graph.state_schema, state))

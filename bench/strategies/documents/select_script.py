@@ -146,7 +146,6 @@ class Semantic:
 
 
 def _index(scripts: tuple[Script, ...]) -> Any:
-    """Return the search index over a manifest; None where there is no word to find."""
     documents = [_document(script) for script in scripts]
     if not any(documents):
         return None

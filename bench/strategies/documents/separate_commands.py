@@ -71,7 +71,6 @@ class CommandHistory:
         self._pending: str | None = None  # a command in text whose result is the next message
 
     def take(self, message: Message) -> None:
-        """Read one message that joined the history, in order."""
         pending, self._pending = self._pending, None
         if message.kind == "result" or (pending is not None and message.kind == "user"):
             command = self._by_call.get(message.call_id or "", pending or "(not recorded)")

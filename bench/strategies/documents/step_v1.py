@@ -94,7 +94,6 @@ def _by_function(record: Record, structured: bool, top_terms: int, rich_above: i
 
 
 def _enrichment(found: Any, top_terms: int, rich_above: int) -> dict[str, Any]:
-    """Return what an enrichment analysis found; `{}` for a value that is no mapping."""
     methods = methods_of(found)
     counts = {name: _number(method.get("total_significant")) for name, method in methods.items()}
     tops = {name: _list(method.get("top_terms"))[:top_terms] for name, method in methods.items()}

@@ -164,7 +164,6 @@ class External:
         self._values: dict[str, Any] = {}
 
     def put(self, result: ToolResult) -> Record:
-        """Keep the value; what is shown in its place says how long it is and how it begins."""
         value, text = result.value, as_text(result.value)
         # repr, not JSON: it keeps apart what JSON makes equal (NaN and null, the text of a number and the number)
         handle = f"mem://{hashlib.sha256(repr(value).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
