@@ -205,7 +205,7 @@ def test_a_few_tokens_that_nothing_accounts_for_are_no_hidden_reasoning(answered
     """At least 32 a turn, and a quarter of the answers in the prompt that holds most of them."""
     sent = [SentPrompt(reported=100, tools=0, messages=2, said=90, answered=tokens) for tokens in (answered, 4)]
     without, counted = _Way(sent, 0, assumed=False), _AsAnswered(sent, 0, assumed=False)
-    assert calibration._verdict([without, counted], counted, sent, {0: size}, "")[0] == verdict
+    assert calibration._verdict([without, counted], counted, sent, {0: size}, "") == verdict
 
 
 @pytest.mark.parametrize(("completion", "size"), [(2, 0), (4, 0), (5, 1), (9, 5)])
