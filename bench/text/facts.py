@@ -45,18 +45,18 @@ _PATTERN = re.compile(
     )""",
     re.VERBOSE,
 )
-_CAPITALISED = r"[A-Z][a-zà-öø-ÿ]+(?:[-'’][A-Za-zà-öø-ÿ]+)*"
-_PROPER = re.compile(
-    rf"(?<![\w.'/-]){_CAPITALISED}(?:[ \t]+(?:(?:of|the|de|van|von|and|for|&)[ \t]+)?{_CAPITALISED})*(?![\w/])"
+# The next ones look behind their first character, so that all others are passed quickly.
+_CAPITAL, _SMALL = r"[A-Z](?<![\w.'/-][A-Z])", "[a-zà-öø-ÿ]+(?:[-'’][A-Za-zà-öø-ÿ]+)*"
+_PROPER = re.compile(rf"{_CAPITAL}{_SMALL}(?:[ \t]+(?:(?:of|the|de|van|von|and|for|&)[ \t]+)?[A-Z]{_SMALL})*(?![\w/])")
+_NUMBERING = "Step Figure Option Note Part Line Task Phase Section Round Table Question Answer"
+_COUNTED = frozenset(_NUMBERING.split())
+"""What reports number themselves."""
+_NUMBERED = re.compile(rf"({_CAPITAL}[a-z]{{2,}}) #?\d{{1,4}}(?:, \d{{4}})?(?![\w.,%:)]\w|\w)")
+_CAPITALS = re.compile(rf"{_CAPITAL}[A-Z]+(?![\w'-])")
+_NUMBERS = re.compile(
+    r"[\d.](?<![\w.][\d.])(?:(?<=\d)(?:\d{0,2}(?:,\d{3}){1,99}+(?:\.\d++)?|\d*+(?:\.\d++)?(?:[eE][-+]?\d++)?)|(?<=\.)\d++(?:[eE][-+]?\d++)?)"
+    r"(?!\w)(?!\.\d)"
 )
-_COUNTED = (
-    "Step|Figure|Option|Note|Part|Line|Task|Phase|Section|Round|Table|Question|Answer"  # what reports number themselves
-)
-_NUMBERED = re.compile(
-    rf"(?<![\w.'/-])(?!(?:{_COUNTED})\b)[A-Z][a-z]{{2,}} #?\d{{1,4}}(?:, \d{{4}})?(?![\w.,%:)]\w|\w)"
-)
-_CAPITALS = re.compile(r"(?<![\w.'/-])[A-Z]{2,}(?![\w'-])")
-_NUMBERS = re.compile(rf"(?<![\w.]){_NUMBER_TEXT}(?!\w)(?!\.\d)")
 _TRAILING = ".,;:!?"
 _RUN = re.compile(r"\w+")
 _SHORT = re.compile(r"[0-9]{1,15}(?:\.[0-9]{0,6})?|\.[0-9]{1,6}")
@@ -176,7 +176,8 @@ def _named(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
         if words and any(word.casefold() not in lower for word in words if word[:1].isupper()):
             yield "proper", " ".join(words)
     for match in _NUMBERED.finditer(line):
-        yield "proper", " ".join(match.group().split())
+        if match[1] not in _COUNTED:
+            yield "proper", " ".join(match.group().split())
     for match in _CAPITALS.finditer(line):
         if match.group().casefold() not in lower and len(match.group()) >= 3:
             yield "name", match.group()

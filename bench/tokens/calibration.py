@@ -251,8 +251,9 @@ class _Way:
             for row, target in zip(rows, targets, strict=True)
         ]
         self.plain = sum(off) / reported
-        self.outside = outside_error(rows, targets, [*wanted.values()]) / reported
-        found = dict(zip(wanted, fitted(rows, targets, [*wanted.values()]), strict=True))
+        values = fitted(rows, targets, [*wanted.values()])
+        self.outside = outside_error(rows, targets, [*wanted.values()], values) / reported
+        found = dict(zip(wanted, values, strict=True))
         self.constants = Constants(
             prompt_tokens=round(found["prompt_tokens"]),
             message_tokens=round(found.get("message_tokens", _PLAIN["message_tokens"]), 2),

@@ -46,18 +46,22 @@ def fitted(
     return tuple(map(float, _robust(np.array(rows, float), np.array(targets, float), constants)))
 
 
-def outside_error(rows: Sequence[Sequence[float]], targets: Sequence[float], constants: Sequence[Constant]) -> float:
-    """The sum of the absolute errors on rows that the constants were not fitted on: one row in five at a time is left out."""
+def outside_error(
+    rows: Sequence[Sequence[float]], targets: Sequence[float], constants: Sequence[Constant], start: Sequence[float]
+) -> float:
+    """The sum of the absolute errors on rows that the constants were not fitted on: one row in five at a time is left out.
+
+    `start` are the values that were fitted on all of them.
+    """
     import numpy as np
 
     found, wanted = np.array(rows, float), np.array(targets, float)
-    start = _robust(found, wanted, constants)
     folds = min(_FOLDS, len(rows))
     numbers = np.arange(len(rows)) % folds
     total = 0.0
     for fold in range(folds):
         kept = numbers != fold
-        values = _robust(found[kept], wanted[kept], constants, start)
+        values = _robust(found[kept], wanted[kept], constants, np.array(start, float))
         total += float(np.abs(found[~kept] @ values - wanted[~kept]).sum())
     return total
 

@@ -359,7 +359,7 @@ def test_rows_that_leave_a_constant_open_keep_its_plain_value() -> None:
 
 def test_the_error_outside_is_of_rows_that_were_left_out() -> None:
     rows, wanted = [(1.0,)] * 10, [10.0] * 9 + [110.0]
-    assert outside_error(rows, wanted, (Constant(0, 0, 1000),)) == pytest.approx(100, abs=1)
+    assert outside_error(rows, wanted, (Constant(0, 0, 1000),), (10,)) == pytest.approx(100, abs=1)
 
 
 # ---------------------------------------------------------------- recorded runs
