@@ -63,7 +63,6 @@ def run(
 
     Reports, baselines and the history are written at the end, all or none of them.
     """
-    from ..recording.models import Hosts
     from ..strategies.own_calls import recording_from
 
     accept = "--accept-new" if accept_new else accept
@@ -76,7 +75,12 @@ def run(
     if accept is not None:
         require_place(filter(None, (plan.baseline_path for plan in plans)))
     keeping = _keeping(plans, kept)
-    with recording_from(Hosts(hosts) if hosts else None):
+    host = None
+    if hosts:  # most runs ask nobody, and need no client
+        from ..recording.models import Hosts
+
+        host = Hosts(hosts)
+    with recording_from(host):
         comparisons: Sequence[Comparison] = asked.compared(
             plans,
             **({"jobs": 1, "case_cache": None, "engine": None} if hosts else {}),

@@ -131,7 +131,7 @@ def last_needs(future: Future, thread: str, gone: frozenset[Fact] = frozenset())
 def _spans(message: Message, needs: dict[str, int], future: Future) -> list[tuple[int, int, int]]:
     """The lines of a result's message that are needed; those of an untruncated result were found once for all strategies."""
     if message.step not in future.places or message.text != future.results[message.step]:
-        return spans_of(decoded(message.text), needs)
+        return spans_of(future.plain(message.text), needs)
     plain, places = future.plain(message.text), future.places[message.step]
     return [(*_line_at(plain, *places[fact]), last) for fact, last in needs.items() if fact in places]
 
