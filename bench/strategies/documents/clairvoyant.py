@@ -12,7 +12,6 @@ import msgspec
 from ...evidence.oracle import Bundle, Fact, Future, Need, Recall, given_up
 from ...model import Message
 from ...plugins.registry import register
-from ...text.decode import decoded
 from ...text.search import first_places
 from ...text.texts import Texts
 from .. import Edits, Window
