@@ -113,6 +113,9 @@ def certainty(pairs: Sequence[Pair], aggregate: Literal["sum", "max", "pooled"],
     (True, -0.1, -0.05)
     >>> certainty(saved[:5], "sum", Swaps()).sure
     False
+    >>> shares = certainty([Pair(0.9 - case / 100, 0.5, 4.0, 2.0) for case in range(8)], "pooled", Swaps())
+    >>> round(shares.low, 4), round(shares.relative_low, 4), shares.relative_low == shares.low / 0.5
+    (0.3325, 0.665, True)
     """
     import numpy as np
 
