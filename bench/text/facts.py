@@ -103,12 +103,15 @@ def facts_of_line(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]
 def _facts_in(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
     """The facts of a line but for an error message. Only a quoted string reaches over white space, so that without a quote each word stands alone."""
     for piece in (line,) if '"' in line or "'" in line else line.split():
-        yield from _scan(piece)
+        yield from _scan(piece) if len(piece) <= _KEPT_CHARS else _scan.__wrapped__(piece)
     if _UPPER.search(line):
         yield from _named(line, lower)
 
 
 _UPPER = re.compile(r"[A-Z][A-Za-zà-ÿ]")
+
+
+_KEPT_CHARS = 200  # longer pieces seldom come again, and what is kept outlives their trace
 
 
 @lru_cache(1 << 14)

@@ -33,6 +33,8 @@ PROCESS_WIDE = {
     "bench.run.cache.code_sha256",  # the bench's own files
     "bench.run.cache.outside",  # the plug-ins that are installed
     "bench.run.cluster._plan",  # what a worker of a cluster was sent
+    "bench.text.facts._scan",  # the facts of a short word, the same in every trace
+    "bench.text.facts.number_value",
     "bench.tokens.counting._encoding",
     "bench.tokens.prices._find",
     "bench.tokens.prices.unit_prices",
