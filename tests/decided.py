@@ -15,6 +15,7 @@ from bench.model import (
     Against,
     Baseline,
     Case,
+    Columns,
     Comparison,
     Failure,
     MetricInfo,
@@ -84,7 +85,7 @@ def comparison(
     """
     metrics = dict.fromkeys(metric for by_metric in values.values() for metric in by_metric)
     cases = sorted({case for of in values.values() for by_case in of.values() for case in by_case})
-    rows = tuple(
+    rows = Columns(
         row(strategy, metric, case, given, infos[metric])
         for strategy, by_metric in values.items()
         for metric, by_case in by_metric.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -23,7 +24,7 @@ def baseline_of(comparison: Comparison) -> Baseline:
     relative = [rule for rule in comparison.rules if needs_baseline(rule)]
     wanted = {rule.metric for rule in relative}
     strategies = {*comparison.strategies, *(name for rule in relative for name in judged(rule, comparison))}
-    rows = (row for row in (*comparison.summary, *comparison.rows) if row.metric in wanted)
+    rows = (row for row in chain(comparison.summary, comparison.rows) if row.metric in wanted)
     families = {comparison.metrics[metric].family for metric in wanted if metric in comparison.metrics}
     versions = {name: version for name, version in comparison.signature.metrics.items() if name in families}
     signature = msgspec.structs.replace(comparison.signature, metrics=versions)
@@ -39,10 +40,10 @@ def earlier_values(
     """
     judged_too = {item for rule in comparison.rules if needs_baseline(rule) for item in judged(rule, comparison)}
     names = {before.get(item, item): item for item in (*comparison.strategies, *judged_too) if item not in missing}
-    rows = [row for row in comparison.rows if row.case not in new]
+    rows = (row for row in comparison.rows if row.case not in new)
     traces = {case: sha for case, sha in comparison.signature.traces.items() if case not in new}
     signature = msgspec.structs.replace(comparison.signature, traces=traces)
-    accepted = accepted_from([*([] if new else comparison.summary), *rows], signature, comparison.metrics, names)
+    accepted = accepted_from(chain(() if new else comparison.summary, rows), signature, comparison.metrics, names)
     return Against(baseline=accepted, name=name, before={**before}, missing={**missing})
 
 

@@ -98,7 +98,7 @@ def _reads_the_future(spec: str) -> bool:
 def price_metric(comparison: Comparison, cache: Economy | None = None) -> str:
     """The metric of prices, in the comparison's economy or another: dollars, or tokens where some run has no price under any strategy."""
     dollars = DOLLARS[cache or comparison.cache]
-    rows = [[comparison.table.get((name, dollars, case)) for name in able(comparison)] for case in comparison.case_ids]
+    rows = [[comparison.rows.get(name, dollars, case) for name in able(comparison)] for case in comparison.case_ids]
 
     def is_unpriced(row: Row | None) -> bool:
         """True if a run could have been made and its model has no listed price."""

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,7 @@ def _add(connection: sqlite3.Connection, comparison: Comparison, commit: Commit 
     )
     scores = (
         (done.lastrowid or 0, row.strategy, row.metric, row.case or "", row.value, row.unit, row.n, row.reason)
-        for row in (*comparison.summary, *comparison.rows)
+        for row in chain(comparison.summary, comparison.rows)
     )
     connection.executemany("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)", scores)
 

@@ -17,12 +17,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from ..model import Delta, MetricInfo, Row, Signature
+from ..model import Columns, Delta, MetricInfo, Row, Signature
 from ..model.errors import ResultsError
 from ..text.wording import counted
 from .advice import NOISE_FLOOR as NOISE_FLOOR
@@ -39,7 +38,8 @@ EXACT_UP_TO = 12  # up to so many cases every swap is tried
 DRAWN = 2_000  # the number of swaps tried above that, the one that swaps nothing among them
 ONE_IN = 20  # at most one in so many swaps may give as large a difference: 5 %
 ROUNDING = 1e-12  # a sum this small beside its parts is zero
-AT_ONCE = 2_000_000  # the most values that are added up at once, so that many cases take little memory
+AT_ONCE = 500_000  # the most values that are added up at once, so that many cases take little memory
+HELD = 4  # the most numbers of cases whose swaps are held
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,11 @@ class Certainty:
 
 
 class Swaps:
-    """The swaps of any number of cases, drawn once each: one row a swap, true where a case's two values change sides."""
+    """The swaps of any number of cases: one row a swap, true where a case's two values change sides. Those of a few numbers are held."""
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
         self._drawn: dict[int, NDArray[np.bool_]] = {}
-        self._numbers: dict[int, Numbers] = {}
 
     def of(self, cases: int) -> NDArray[np.bool_]:
         """The swaps of so many cases; the first swaps nothing. A swap and its opposite give the same difference: one of the two is here.
@@ -88,20 +87,16 @@ class Swaps:
                 numbers = np.arange(2 ** max(cases - 1, 0))[:, None]
                 swapped = (numbers >> np.arange(cases)) % 2 == 1
             else:
-                swapped = np.random.default_rng(self.seed).integers(0, 2, size=(DRAWN, cases)) == 1
+                swapped, random = np.empty((DRAWN, cases), dtype=bool), np.random.default_rng(self.seed)
+                for rows in _blocks(swapped):
+                    rows[:] = random.integers(0, 2, size=rows.shape) == 1
                 swapped[0] = False
-            self._drawn[cases] = swapped
+            self._drawn = {**dict([*self._drawn.items()][1 - HELD :]), cases: swapped}
         return self._drawn[cases]
 
     def blocks(self, cases: int) -> Iterator[Numbers]:
         """The same as numbers that can be multiplied with, 1 for a case that is swapped, in parts that take little memory."""
-        swapped = self.of(cases)
-        if swapped.size > AT_ONCE:
-            yield from (rows.astype(float) for rows in _blocks(swapped))
-            return
-        if cases not in self._numbers:
-            self._numbers[cases] = swapped.astype(float)
-        yield self._numbers[cases]
+        return (rows.astype(float) for rows in _blocks(self.of(cases)))
 
 
 def certainty(pairs: Sequence[Pair], aggregate: Literal["sum", "max", "pooled"], swaps: Swaps) -> Certainty:
@@ -209,24 +204,21 @@ def _blocks(swapped: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
 
 def deltas(
     infos: Mapping[str, MetricInfo],
-    rows: Sequence[Row],
+    rows: Columns,
     strategies: Sequence[str],
     references: Sequence[str],
     seed: int,
 ) -> tuple[Delta, ...]:
     """Every strategy against each reference, per metric, over the cases that both measured: the first reference first."""
-    table: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in rows:
-        if row.case is not None:
-            table.setdefault((row.strategy, row.metric), {})[row.case] = row
-    swaps = Swaps(seed)
-    found = []
-    for reference, strategy, name in product(references, strategies, infos):
-        if strategy != reference:
-            ours, theirs = table.get((strategy, name), {}), table.get((reference, name), {})
-            pairs = ((ours[case], theirs[case]) for case in sorted(ours.keys() & theirs.keys()))
-            found.append(difference(infos[name], (strategy, reference), pairs, swaps))
-    return tuple(found)
+    swaps, found = Swaps(seed), {}
+    both = [(strategy, reference) for reference in references for strategy in strategies if strategy != reference]
+    for name, info in infos.items():  # one metric after the other: the rows of one, and few swaps, are held at once
+        by_case = {one: {row.case: row for row in rows.of(one, name)} for one in {*strategies, *references}}
+        for names in both:
+            ours, theirs = (by_case[one] for one in names)
+            pairs = ((row, theirs[case]) for case, row in ours.items() if case in theirs)
+            found[names, name] = difference(info, names, pairs, swaps)
+    return tuple(found[names, name] for names in both for name in infos)
 
 
 def change(info: MetricInfo, rows: Sequence[Row], accepted: Mapping[str, Row], seed: int, name: str) -> Delta | None:

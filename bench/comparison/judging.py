@@ -265,7 +265,7 @@ def value_text(row: Row) -> str:
 
 def losses_on(comparison: Comparison, strategy: str, metric: str, case: str | None) -> dict[str, Any]:
     """The losses on a case as fields of a verdict, without those that the earlier version had too. `{}` for no case."""
-    found = comparison.by_case[case].losses_of(strategy, metric) if case in comparison.by_case else None
+    found = comparison.by_case[case].losses_of(strategy, metric) if case and case in comparison.by_case else None
     if found is None:
         return {}
     worst: tuple[Loss, ...] = found.worst

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ..model import Case, Comparison, Failure, MetricInfo, Row, Run, Sample, grouped
+from ..model import Case, Columns, Comparison, Failure, MetricInfo, Row, Run, Sample
 
 NOTHING = "nothing to measure"
 
@@ -131,20 +131,9 @@ def combine(info: MetricInfo, values: Sequence[tuple[float, float]]) -> float | 
     return math.fsum(value * n for value, n in values) / total if total else None
 
 
-def ordered(cases: Sequence[Case], strategies: Sequence[str], infos: Sequence[MetricInfo]) -> tuple[Row, ...]:
-    """Every row of some cases by strategy, then metric, then case: the order in which reports list them."""
-    at_strategy = {name: place for place, name in enumerate(strategies)}
-    at_metric = {info.name: place for place, info in enumerate(infos)}
-    at_case = {case.id: place for place, case in enumerate(cases)}
-    rows = [row for case in cases for row in case.rows]
-    rows.sort(key=lambda row: (at_strategy[row.strategy], at_metric[row.metric], at_case[row.case or ""]))
-    return tuple(rows)
-
-
-def summarized(rows: Sequence[Row], infos: Mapping[str, MetricInfo]) -> tuple[Row, ...]:
+def summarized(rows: Columns, infos: Mapping[str, MetricInfo]) -> tuple[Row, ...]:
     """The rows over all cases, in the order of the rows."""
-    found = grouped(((row.strategy, row.metric), row) for row in rows)
-    return tuple(summary_row(infos[metric], strategy, of_one) for (strategy, metric), of_one in found.items())
+    return tuple(summary_row(infos[metric], strategy, of_one) for (strategy, metric), of_one in rows.by_column())
 
 
 @dataclass(frozen=True)
@@ -179,7 +168,7 @@ def total(comparison: Comparison, strategy: str, metric: str, cases: Sequence[st
     """One metric of one strategy over some cases. A case with nothing to measure is left out."""
     rows, unknown = [], []
     for case in cases:
-        row = comparison.table.get((strategy, metric, case))
+        row = comparison.rows.get(strategy, metric, case)
         if row is None or (row.finite is None and row.reason == NOTHING):
             continue
         if row.finite is None or row.partly:

@@ -11,7 +11,20 @@ import msgspec
 
 from ..files.limits import read_result
 from ..metrics import metrics
-from ..model import Against, Case, Comparison, Failure, GateRule, RecordingShown, Row, RunShown, Signature, Verdict
+from ..model import (
+    Against,
+    Case,
+    Cases,
+    Columns,
+    Comparison,
+    Failure,
+    GateRule,
+    RecordingShown,
+    Row,
+    RunShown,
+    Signature,
+    Verdict,
+)
 from ..model.errors import ResultsError, one_line
 from .baselines import accepted_from, signature_from
 from .intervals import require_comparable
@@ -84,11 +97,11 @@ def _scores(file: _ScoreFile, title: str, signature: Signature) -> Comparison:
         signature=signature,
         strategies=tuple(name for name in file.strategies if name in signature.strategies),
         references=tuple(name for name in signature.strategies if name not in file.strategies),
-        cases=tuple(
+        cases=Cases(
             Case(id=name, recording=RecordingShown(sha256=signature.traces[name]), runs=runs.get(name, {}))
             for name in cases
         ),
-        rows=tuple(
+        rows=Columns(
             known.get((total.strategy, total.metric, case)) or msgspec.structs.replace(total, case=case, **nothing)
             for total in summary.values()
             for case in cases
@@ -176,8 +189,8 @@ def _compared(
     drawn = msgspec.structs.replace(
         new,
         references=(),
-        cases=tuple(cases),
-        rows=tuple(row for row in new.rows if row.strategy in new.strategies),
+        cases=Cases(cases),
+        rows=Columns(row for row in new.rows if row.strategy in new.strategies),
         summary=tuple(row for row in new.summary if row.strategy in new.strategies),
         rules=tuple(rules),
         against=Against(baseline=accepted, name=path.name, before=before),

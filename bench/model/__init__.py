@@ -7,6 +7,7 @@ Units are in the names; fractions are 0–1.
 from .base import *  # noqa: F403
 from .case import *  # noqa: F403
 from .comparison import *  # noqa: F403
+from .many import *  # noqa: F403
 from .probe import *  # noqa: F403
 from .run import *  # noqa: F403
 from .score import *  # noqa: F403

@@ -343,7 +343,8 @@ class RecordingShown(Value, frozen=True, kw_only=True):
 
 
 class Case(Value, frozen=True, kw_only=True):
-    """One trace under every strategy: the rows, and what reports show. It can be pickled, and does not grow with the trace.
+    """One trace under every strategy: the rows (until a comparison takes them), and what reports show. It can be pickled, and does not grow with
+    the trace.
 
     `runs` is by strategy. `losses` are those of metrics that gates judge, `causes` all losses grouped by what was lost. `results` are the worst
     results side by side. `prompts` is what a page needs to show any prompt (compressed JSON; b"" where that was not asked for or is too much).

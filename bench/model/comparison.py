@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +11,7 @@ import msgspec
 from .base import Value, grouped
 from .case import Case, Loss
 from .errors import BenchError, nearest
+from .many import Cases, Columns
 from .run import Economy, Failure
 from .score import Delta, MetricInfo, Row
 
@@ -199,8 +200,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     signature: Signature
     strategies: tuple[str, ...]
     references: tuple[str, ...]
-    cases: tuple[Case, ...]
-    rows: tuple[Row, ...]
+    cases: Cases
+    rows: Columns
     summary: tuple[Row, ...]
     deltas: tuple[Delta, ...] = ()
     metrics: dict[str, MetricInfo]
@@ -218,6 +219,11 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     tuning: Tuning | None = None
     asks: str = ""
 
+    def __post_init__(self) -> None:
+        for name, kind in (("cases", Cases), ("rows", Columns)):
+            if not isinstance(getattr(self, name), kind):
+                msgspec.structs.force_setattr(self, name, kind(getattr(self, name)))
+
     @property
     def everyone(self) -> tuple[str, ...]:
         """The declared strategies, then the references that were added."""
@@ -226,21 +232,21 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def case_ids(self) -> tuple[str, ...]:
         """The names of the cases, in order."""
-        return tuple(case.id for case in self.cases)
+        return tuple(self.cases.by_name)
 
-    @cached_property
-    def by_case(self) -> dict[str, Case]:
+    @property
+    def by_case(self) -> Mapping[str, Case]:
         """The cases by name."""
-        return {case.id: case for case in self.cases}
+        return self.cases.by_name
 
     @cached_property
-    def table(self) -> dict[tuple[str, str, str | None], Row]:
-        """Every row by (strategy, metric, case); case None: over all cases."""
-        return {(row.strategy, row.metric, row.case): row for row in (*self.rows, *self.summary)}
+    def totals(self) -> dict[tuple[str, str], Row]:
+        """The rows over all cases by (strategy, metric)."""
+        return {(row.strategy, row.metric): row for row in self.summary}
 
     def row(self, strategy: str, metric: str, case: str | None = None) -> Row | None:
         """The row of one metric for one strategy and case (None: over all cases); None where there is none."""
-        return self.table.get((strategy, metric, case))
+        return self.totals.get((strategy, metric)) if case is None else self.rows.get(strategy, metric, case)
 
     def value(self, strategy: str, metric: str, case: str | None = None) -> float | None:
         """The value of a row; None where there is none, or where it was not measured."""
@@ -259,8 +265,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def rows_of(self, strategy: str, metric: str) -> list[Row]:
         """The rows of one metric of one strategy, in the order of the cases."""
-        found = (self.row(strategy, metric, case) for case in self.case_ids)
-        return [row for row in found if row is not None]
+        return self.rows.of(strategy, metric)
 
     @cached_property
     def failures(self) -> dict[str, list[tuple[str, Failure]]]:
@@ -298,7 +303,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         judged = ("strategy", "gate", "metric", "outcome", "case", "value", "limit", "sentence")
         fields = {"value": "finite", "low": "least", "high": "most"}
         tables: dict[str, tuple[Sequence[Row | Verdict], dict[str, str]]] = {
-            "rows": (self.rows, {name: fields.get(name, name) for name in shown}),
+            "rows": ([*self.rows], {name: fields.get(name, name) for name in shown}),
             "summary": (self.summary, {name: fields.get(name, name) for name in shown}),
             "verdicts": (self.verdicts, {name: name for name in judged}),
         }

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -104,7 +105,7 @@ def _verdicts(comparison: Comparison) -> Iterator[dict[str, Any]]:
 
 
 def _marks(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    for row in (*comparison.summary, *comparison.rows):
+    for row in chain(comparison.summary, comparison.rows):
         if row.marks:
             yield {"strategy": row.strategy, "metric": row.metric, "case": row.case, "marks": list(row.marks)}
 

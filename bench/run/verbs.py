@@ -14,7 +14,7 @@ import msgspec
 
 from ..comparison.intervals import deltas
 from ..comparison.judging import check as check
-from ..comparison.rows import ordered, summarized
+from ..comparison.rows import summarized
 from ..comparison.tuning import judged_apart
 from ..evidence.of_run import RunEvidence
 from ..evidence.of_trace import TraceEvidence
@@ -24,7 +24,10 @@ from ..model import (
     MAX_FAULT_RATE,
     MIN_FAR_RECALL,
     Against,
+    ByName,
     Case,
+    Cases,
+    Columns,
     Comparison,
     Economy,
     MetricInfo,
@@ -256,18 +259,18 @@ def _compared(traces: Labelled, job: Job) -> Compared:
         model=plan.model,
         kept=None if job.running.cache is None else CaseCache(job.running.cache),
     )
-    cases = bounded(_measured(traces, measuring, job))
+    rows = Columns()
+    cases = bounded(_measured(traces, measuring, job, rows))
     if not cases:
         raise BenchError("no traces to replay — name at least one")
     infos = {item.name: item.info for item in chosen}
     order = [item.name for item in everyone]
-    rows = ordered(cases, order, tuple(infos.values()))
     drawn = Compared(
         title=plan.title,
         signature=_signature(cases, everyone, plan, [infos[rule.metric] for rule in job.rules if rule.metric in infos]),
         strategies=job.names,
         references=tuple(name for name in order if name not in job.names),
-        cases=tuple(cases),
+        cases=cases,
         rows=rows,
         summary=summarized(rows, infos),
         deltas=deltas(infos, rows, order, HELD_AGAINST, plan.seed),
@@ -295,8 +298,8 @@ def judged_against(comparison: AnyComparison, against: Against) -> AnyComparison
     return msgspec.structs.replace(held, verdicts=check(held))
 
 
-def _measured(traces: Labelled, measuring: Measuring, job: Job) -> Iterator[Case]:
-    """Every case, as it is done; no more traces are held than are being worked on."""
+def _measured(traces: Labelled, measuring: Measuring, job: Job, rows: Columns) -> Iterator[Case]:
+    """Every case, as it is done, without its rows, which go to `rows`; no more traces are held than are being worked on."""
     known: set[str] = set()
     running, source, began = job.running, job.source, time.time()
 
@@ -315,14 +318,13 @@ def _measured(traces: Labelled, measuring: Measuring, job: Job) -> Iterator[Case
     for done, case in enumerate(measured_cases(measuring, each(), running.engine or processes(running.jobs), heard), 1):
         if running.progress:
             running.progress(done, source.expected(len(known)))
-        yield case
+        rows.add(case.rows)
+        yield msgspec.structs.replace(case, rows=())
     if running.cache:
         running.cache.trim(began)
 
 
-def _signature(
-    cases: Sequence[Case], strategies: Sequence[Strategy], plan: Scenario, gated: Sequence[MetricInfo]
-) -> Signature:
+def _signature(cases: Cases, strategies: Sequence[Strategy], plan: Scenario, gated: Sequence[MetricInfo]) -> Signature:
     counted = {case.id: sorted({run.encoding for run in case.runs.values() if run.encoding}) for case in cases}
     return Signature(
         bench_version=VERSION,
@@ -348,23 +350,22 @@ OPENED = 200
 """The most cases whose prompts and results are held."""
 
 
-def bounded(cases: Iterable[Case], most: int = OPENED) -> list[Case]:
+def bounded(cases: Iterable[Case], most: int = OPENED) -> Cases:
     """All cases, in the order of their names. Where they are more, only so many keep prompts and results, and the others are `abridged`.
 
     Kept are equal parts of those on which most strategies failed, that lost most, whose recordings are largest, and of a sample. Which they are
     does not depend on the order in which cases come.
     """
-    found: list[Case] = []
-    wanted: list[int] = []
-    heaps: tuple[list[tuple[float, str, int]], ...] = ([], [], [], [])
-    for number, case in enumerate(cases):
-        found.append(case)
-        wanted.append(len(heaps))
+    found, wanted = ByName(), dict[str, int]()
+    heaps: tuple[list[tuple[float, str, str]], ...] = ([], [], [], [])
+    for case in cases:
+        found[case.id] = case
+        wanted[case.id] = len(heaps)
         drawn = hashlib.sha256(case.id.encode("utf-8", "replace")).hexdigest()
         failed = sum(run.failure is not None for run in case.runs.values())
         weights = (failed, case.results_needed, case.recording.counted_tokens, 0)
         for heap, weight in zip(heaps, weights, strict=True):
-            item = (float(weight), drawn, number)
+            item = (float(weight), drawn, case.id)
             if len(heap) < max(1, most // len(heaps)):
                 heappush(heap, item)
                 continue
@@ -372,4 +373,4 @@ def bounded(cases: Iterable[Case], most: int = OPENED) -> list[Case]:
             wanted[least] -= 1
             if not wanted[least]:
                 found[least] = msgspec.structs.replace(found[least], prompts=b"", results=(), abridged=True)
-    return sorted(found, key=lambda case: case.id)
+    return Cases(found[name] for name in sorted(found))

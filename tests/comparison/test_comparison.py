@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 import bench
 from bench.comparison.intervals import deltas, require_comparable
-from bench.model import MetricInfo, ModelTurn, Row, Signature
+from bench.model import Columns, MetricInfo, ModelTurn, Row, Signature
 from bench.model.errors import BenchError, ResultsError, ScenarioError, SpecError
 from bench.run.job import REFERENCES, Times
 from bench.run.verbs import compare
@@ -23,11 +23,11 @@ MOST = MetricInfo(name="m", unit="tokens", better="lower", aggregate="max")
 
 def rows(**values):
     """One row a value; the n of each is 2."""
-    return [
+    return Columns(
         Row(strategy=name, metric="m", case=f"case {at}", value=value, unit="x", n=2)
         for name, of_cases in values.items()
         for at, value in enumerate(of_cases)
-    ]
+    )
 
 
 def delta(info, ours, theirs, seed=0):
@@ -230,7 +230,7 @@ def test_traces_are_paths_a_loaded_set_traces_or_one_of_them(folder, compared):
     for what, traces in given.items():
         found = bench.compare(traces, SPECS, base=folder)
         assert found.case_ids == ("one", "two"), what
-        assert found.rows == tuple(row for row in compared.rows if row.case != "three"), what
+        assert [*found.rows] == [row for row in compared.rows if row.case != "three"], what
     assert bench.compare(TRACES[0], SPECS).case_ids == ("one",)
     assert bench.compare(folder / "runs" / "one.jsonl", SPECS).case_ids == ("one",)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bench.comparison.intervals import FEWEST, Pair, Swaps, certainty, deltas
-from bench.model import MetricInfo, Row
+from bench.model import Columns, MetricInfo, Row
 from bench.reports.blocks import change
 
 SWAPS = Swaps(0)
@@ -225,7 +225,7 @@ def delta(ours, theirs, info=LOWER):
         for name, of_cases in (("s", ours), ("r", theirs))
         for at, value in enumerate(of_cases)
     ]
-    (found,) = deltas({"m": info}, rows, ["s", "r"], ["r"], 0)
+    (found,) = deltas({"m": info}, Columns(rows), ["s", "r"], ["r"], 0)
     return found
 
 

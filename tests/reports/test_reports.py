@@ -83,7 +83,7 @@ def test_json_rows_are_the_comparisons_rows() -> None:
 
 def test_json_has_no_nan_and_says_why_a_value_is_missing() -> None:
     compared = comparison()
-    broken = msgspec.structs.replace(compared.rows[0], value=math.nan, n=math.inf)
+    broken = msgspec.structs.replace(next(iter(compared.rows)), value=math.nan, n=math.inf)
     document = json.loads(
         rendered([msgspec.structs.replace(compared, rows=(broken,))], "json"), parse_constant=pytest.fail
     )

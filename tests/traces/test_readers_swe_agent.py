@@ -15,7 +15,7 @@ def test_the_strategy_recorded_shows_what_was_sent(tmp_path: Path) -> None:
     told = "the tokens sent tell which results the model no longer saw"
     masked = next(case["value"] for case in cases if case.get("of") == told)
     (tmp_path / "r.traj").write_text(json.dumps(masked))
-    (case,) = bench.compare([str(tmp_path / "r.traj")], {"masked": "compactor=swe_agent.last_n:n=5"}).cases
-    tokens = {row.strategy: row.value for row in case.rows if row.metric == "cost.prompt_tokens"}
+    compared = bench.compare([str(tmp_path / "r.traj")], {"masked": "compactor=swe_agent.last_n:n=5"})
+    tokens = {row.strategy: row.value for row in compared.rows if row.metric == "cost.prompt_tokens"}
     assert abs(tokens["recorded"] / tokens["masked"] - 1) < 0.01
     assert tokens["keep_all"] > 1.1 * tokens["masked"]
