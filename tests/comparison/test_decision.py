@@ -8,7 +8,7 @@ from decided import ALL, EIGHT, TODAY, UNMEASURED, comparison, decided, reasons,
 from hypothesis import given, strategies as st
 
 from bench.comparison.decision import decide
-from bench.model import Row, RunShown
+from bench.model import Row, RunShown, Spent
 from bench.reports.decision_sentence import decision_notes, decision_sentence, money_text
 
 
@@ -256,3 +256,15 @@ def test_what_runs_today_stays_the_cheapest_within_the_noise(usd, cheapest):
     built = decided(a=strategy(usd), recorded=strategy(1000.0), keep_all=strategy(2000.0))
     assert built.cheapest is not None
     assert built.cheapest.strategy == cheapest
+
+
+@pytest.mark.parametrize("known", [8, 7])
+def test_where_the_money_goes_is_told_where_every_priced_case_tells_it(known: int) -> None:
+    made = comparison({"keep_all": ALL, "recorded": TODAY, "a": strategy(0.5)})
+    cases = []
+    for number, case in enumerate(made.cases):
+        parts = Spent(answers=number, new_prompt=2)
+        run = msgspec.structs.replace(case.runs["a"], spent={"provider": parts} if number < known else {})
+        cases.append(msgspec.structs.replace(case, runs={**case.runs, "a": run}))
+    found = decide(msgspec.structs.replace(made, cases=tuple(cases))).candidate("a").spent
+    assert (found and (found.answers, found.new_prompt)) == ((3.5, 2.0) if known == 8 else None)
