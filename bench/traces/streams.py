@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 CUT = "stream_cut"
@@ -15,6 +15,7 @@ CUT = "stream_cut"
 _DONE = ("response.completed", "response.incomplete", "response.failed")
 _BARE = ("outputText", "generation", "completion", "text")
 _ENDS = ("completionReason", "stop_reason", "finish_reason")
+_METRICS = "amazon-bedrock-invocationMetrics"
 _JOINED = {"text": "text", "thinking": "thinking", "partial_json": "json", "signature": "signature"}
 
 
@@ -60,29 +61,7 @@ def assembled(events: Iterable[Any]) -> dict[str, Any] | None:
     they are none of these. An answer whose stream broke off ends with the reason `stream_cut`."""
     told = [event for event in events if isinstance(event, dict)]
     try:
-        if any(str(event.get("type")).startswith("response.") for event in told):
-            return _responses(told)
-        if any(event.get("type") == "message_start" for event in told):
-            return _anthropic(told)
-        if any(event.get("type") == "message-start" for event in told):
-            return _cohere(told)
-        if any("candidates" in event for event in told):
-            return _gemini(told)
-        if any("messageStart" in event for event in told):
-            return _converse(told)
-        if any(
-            isinstance(event.get(key), str)
-            for event in told
-            for key in _BARE
-            if key in event.keys() - {"text"} or "is_finished" in event
-        ):
-            return _bare(told)
-        chunks = [event for event in told if isinstance(event.get("choices"), list)]
-        return (
-            _chat(chunks)
-            if any({"delta", "text"} & choice.keys() for chunk in chunks for choice in chunk["choices"])
-            else None
-        )
+        return next((put(told) for put, is_of in _FORMS if any(map(is_of, told))), None)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError):
         return None
 
@@ -90,14 +69,8 @@ def assembled(events: Iterable[Any]) -> dict[str, Any] | None:
 def _bare(events: list[dict[str, Any]]) -> dict[str, Any]:
     text = "".join(event.get(key) or "" for event in events for key in _BARE)
     ended = next((event[key] for event in reversed(events) for key in _ENDS if event.get(key)), CUT)
-    usage = next(
-        (
-            event["amazon-bedrock-invocationMetrics"]
-            for event in events
-            if len(event) > 1 and "amazon-bedrock-invocationMetrics" in event
-        ),
-        None,
-    )
+    told = (event.get(_METRICS) for event in events if len(event) > 1)
+    usage = next((metrics for metrics in told if metrics is not None), None)
     return {"outputText": text, "stop_reason": ended, "usage": usage}
 
 
@@ -129,11 +102,8 @@ def _anthropic(events: list[dict[str, Any]]) -> dict[str, Any]:
     for block in blocks.values():
         if "json" in block:
             block["input"] = _arguments(block.pop("json"))
-    return {
-        **message,
-        "stop_reason": message.get("stop_reason") or CUT,
-        "content": [blocks[at] for at in sorted(blocks)],
-    }
+    reason = message.get("stop_reason") or CUT
+    return {**message, "stop_reason": reason, "content": [blocks[at] for at in sorted(blocks)]}
 
 
 def _cohere(events: list[dict[str, Any]]) -> dict[str, Any]:
@@ -144,10 +114,7 @@ def _cohere(events: list[dict[str, Any]]) -> dict[str, Any]:
         ended |= {key: value for key, value in delta.items() if key != "message"}
         for key, part in (delta.get("message") or {}).items():
             if isinstance(part, dict):  # of the block or the call at an index
-                message[key] = {
-                    **(message.get(key) or {}),
-                    event["index"]: _grown((message.get(key) or {}).get(event["index"]), part),
-                }
+                message[key] = _grown(message.get(key) or {}, {event["index"]: part})
             else:
                 message[key] = _grown(message.get(key), part)
     whole = {
@@ -198,13 +165,11 @@ def _converse(events: list[dict[str, Any]]) -> dict[str, Any]:
         block = blocks.setdefault(told["contentBlockIndex"], {}) if "contentBlockIndex" in told else {}
         if kind == "contentBlockStart":
             block |= told.get("start", {})
-        elif kind == "contentBlockDelta" and "toolUse" in told["delta"]:
-            block["toolUse"]["input"] = block["toolUse"].get("input", "") + told["delta"]["toolUse"]["input"]
-        elif kind == "contentBlockDelta" and "text" in told["delta"]:
-            block["text"] = block.get("text", "") + told["delta"]["text"]
-        elif kind == "contentBlockDelta" and "reasoningContent" in told["delta"]:
-            thought = block.setdefault("reasoningContent", {"reasoningText": {"text": ""}})["reasoningText"]
-            thought["text"] += told["delta"]["reasoningContent"].get("text", "")
+        elif kind == "contentBlockDelta":
+            delta = told["delta"]
+            if "reasoningContent" in delta:
+                delta = {"reasoningContent": {"reasoningText": {"text": delta["reasoningContent"].get("text", "")}}}
+            block |= _grown(block, delta)
         elif kind == "messageStop":
             whole["stopReason"] = told["stopReason"]
         elif kind == "metadata":
@@ -218,6 +183,7 @@ def _converse(events: list[dict[str, Any]]) -> dict[str, Any]:
 def _chat(chunks: list[dict[str, Any]]) -> dict[str, Any]:
     said: dict[str, str] = {}
     calls: dict[int, dict[str, Any]] = {}
+    chunks = [chunk for chunk in chunks if isinstance(chunk.get("choices"), list)]
     whole: dict[str, Any] = {"id": chunks[0].get("id"), "model": chunks[0].get("model"), "usage": None}
     reason = None
     for chunk in chunks:
@@ -225,10 +191,8 @@ def _chat(chunks: list[dict[str, Any]]) -> dict[str, Any]:
         for choice in chunk["choices"]:
             if choice.get("index", 0) != 0:
                 continue
-            delta, reason = (
-                choice.get("delta") or {"content": choice.get("text")},
-                choice.get("finish_reason") or reason,
-            )
+            delta = choice.get("delta") or {"content": choice.get("text")}
+            reason = choice.get("finish_reason") or reason
             for key in ("content", "refusal", "reasoning_content", "reasoning"):
                 if delta.get(key):
                     said[key] = said.get(key, "") + delta[key]
@@ -239,3 +203,25 @@ def _chat(chunks: list[dict[str, Any]]) -> dict[str, Any]:
                     call["function"][key] += (part.get("function") or {}).get(key) or ""
     message = {"role": "assistant", **said, "tool_calls": [calls[index] for index in sorted(calls)]}
     return {**whole, "choices": [{"message": message, "finish_reason": reason or CUT}]}
+
+
+def _is_bare(event: dict[str, Any]) -> bool:
+    keys = [key for key in _BARE if key != "text" or "is_finished" in event]
+    return any(isinstance(event.get(key), str) for key in keys)
+
+
+def _is_chunk(event: dict[str, Any]) -> bool:
+    choices = event.get("choices")
+    return isinstance(choices, list) and any({"delta", "text"} & choice.keys() for choice in choices)
+
+
+_FORMS: tuple[tuple[Callable[[list[dict[str, Any]]], dict[str, Any] | None], Callable[[dict[str, Any]], bool]], ...] = (
+    (_responses, lambda event: str(event.get("type")).startswith("response.")),
+    (_anthropic, lambda event: event.get("type") == "message_start"),
+    (_cohere, lambda event: event.get("type") == "message-start"),
+    (_gemini, lambda event: "candidates" in event),
+    (_converse, lambda event: "messageStart" in event),
+    (_bare, _is_bare),
+    (_chat, _is_chunk),
+)
+"""What puts the events of an interface together, and what tells one of them; the first that fits."""
