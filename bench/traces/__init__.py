@@ -127,9 +127,8 @@ class TraceSource:
                 self.files_read += 1
                 document = Document(*file, () if given.named else folders[file.path.parent])
                 if self.still and _state(file) != states[file.path]:
-                    raise document.fail(
-                        "was changed by what was measured before it — look at what the strategies write"
-                    )
+                    what = "was changed by what was measured before it"
+                    raise document.fail(f"{what} — look at what the strategies write")
                 for own in self._traces(document, given, readers):
                     trace, reason = known.named(own, file, document.sha256)
                     if reason:
@@ -205,9 +204,8 @@ class _Known:
         taken = self._first.setdefault(("id", trace.id), file)
         if trace.id in self._outlines:
             if taken is file:
-                raise TraceError(
-                    f"{file.name}: case id {trace.id[:200]!r} is used by two of its traces — give each its own id"
-                )
+                what = f"case id {trace.id[:200]!r} is used by two of its traces"
+                raise TraceError(f"{file.name}: {what} — give each its own id")
             both = f"by {taken.name} and by {file.name}"
             raise TraceError(f"case id {trace.id[:200]!r} is taken twice: {both} — leave one of the two out")
         self._outlines[trace.id] = outline
@@ -286,12 +284,8 @@ def _reader_for(document: Document, given: GivenPath, readers: _Readers) -> tupl
     elif not why_not:
         why_not = f"not recognised: {'no format fits' if problem is None else 'no JSON, and no text of a format'}"
     if given.named:
-        after = (
-            f"if it is that, name the format: {name}:{document.name}"
-            if name
-            else "`bench list traces` has what is read"
-        )
-        raise document.fail(f"{why_not} — {after}")
+        meant = f"if it is that, name the format: {name}:{document.name}" if name else ""
+        raise document.fail(f"{why_not} — {meant or '`bench list traces` has what is read'}")
     return None, why_not
 
 

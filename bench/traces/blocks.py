@@ -87,9 +87,8 @@ class Blocks:
         if kind.endswith("tool_result"):
             self.results.append(_result(block))
         elif kind in _SERVED and answered:
-            self.calls.append(
-                ToolCall(id=block["id"].text(), name=block["name"].text(), arguments=block["input"].value)
-            )
+            call = ToolCall(id=block["id"].text(), name=block["name"].text(), arguments=block["input"].value)
+            self.calls.append(call)
         elif kind in ("thinking", "redacted_thinking"):
             self.thoughts.append((block["thinking"].text_or_none() or "") if kind == "thinking" else "")
             unread.add("thinking whose text is not recorded", not self.thoughts[-1])

@@ -112,7 +112,7 @@ def repeated_keys(data: bytes, value: Any) -> int:
     """The number of repeated keys in the objects of a JSON text, of which parsers keep the last; `value` is what it was read as.
 
     Counting the keys of both is cheap; only where the text has more is it read again."""
-    if data.count(b'":') - data.count(b'\\":') + len(_SPACED.findall(data)) <= _keys_of(value):
+    if data.count(b'":') - data.count(b'\\":') + len(_SPACED.findall(data)) <= _keys_of([value]):
         return 0
     extra: list[int] = []
 
@@ -129,7 +129,5 @@ def repeated_keys(data: bytes, value: Any) -> int:
 
 
 def _keys_of(value: Any) -> int:
-    own, inside = (
-        (len(value), value.values()) if isinstance(value, dict) else (0, value if isinstance(value, list) else ())
-    )
+    own, inside = (len(value), value.values()) if isinstance(value, dict) else (0, value)
     return own + sum(_keys_of(item) for item in inside if isinstance(item, dict | list))

@@ -48,10 +48,8 @@ def far_files(address: str) -> Iterator[tuple[FarPath, str, bool]]:
 
         system, path = fsspec.core.url_to_fs(address)
         if fsspec.core.has_magic(path):
-            found, top = (
-                system.glob(path),
-                path[: min(path.find(sign) for sign in "*?[" if sign in path)].rpartition("/")[0],
-            )
+            fixed = path[: min(path.find(sign) for sign in "*?[" if sign in path)]
+            found, top = system.glob(path), fixed.rpartition("/")[0]
         elif system.isdir(path):
             found, top = system.find(path), path
         else:
@@ -61,9 +59,8 @@ def far_files(address: str) -> Iterator[tuple[FarPath, str, bool]]:
         what = f"{address}: {one_line(error)}"
         raise TraceError(f"{what} — pip install 'agent-memory-bench[cluster]', and what fsspec asks for") from None
     except Exception as error:  # each kind of place has its own
-        raise TraceError(
-            f"{address}: cannot be listed: {one_line(error)} — check the address and your access"
-        ) from None
+        what = f"{address}: cannot be listed: {one_line(error)}"
+        raise TraceError(f"{what} — check the address and your access") from None
     for name in sorted(found):
         below = name.removeprefix(top).lstrip("/")
         if not any(part.startswith(".") for part in below.split("/")):

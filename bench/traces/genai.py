@@ -134,11 +134,8 @@ def _of_event(span: TracedSpan, role: str, details: dict[str, Any], unread: Unre
 
 def usage_of_span(span: TracedSpan) -> Usage | None:
     """Return the usage that a span tells; None where it tells no prompt size."""
-    return usage_of(
-        span.place.made(
-            {key: value for key, value in span.attributes.items() if key.startswith(_COUNTS)}, ".attributes"
-        )
-    )
+    counts = {key: value for key, value in span.attributes.items() if key.startswith(_COUNTS)}
+    return usage_of(span.place.made(counts, ".attributes"))
 
 
 def tools_of_span(span: TracedSpan) -> list[Any] | None:

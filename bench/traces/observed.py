@@ -141,9 +141,8 @@ class ObservedRun(Prompts):
         if not answers and (run.spoken is None or run.error is not None):
             self.unread.add("model call without an answer")
             return
-        self.unread.add(
-            "model call whose messages were not captured", run.spoken is not None and not (answers and prompt)
-        )
+        captured = run.spoken is None or (answers and prompt)
+        self.unread.add("model call whose messages were not captured", not captured)
         answer, *more = answers or [Said("assistant")]
         self.ask(
             prompt,

@@ -121,9 +121,8 @@ class Actions(Steps):
             self.threads.pop()
         cause, text = _id(event["cause"]), _shown(event, kind)
         call_id = at(event, "tool_call_metadata", "tool_call_id").text_or_none() or self.call_of.get(cause, "")
-        if not any(
-            call.id == call_id for call in self.waiting(self.threads[-1][0])
-        ):  # of what the user or the harness did
+        waiting = {call.id for call in self.waiting(self.threads[-1][0])}
+        if call_id not in waiting:  # of what the user or the harness did
             told = f"\nObserved result of command executed by user:\n{text}" if kind == "run" else text
             self._say(Said("user", told), event)
             return

@@ -75,9 +75,8 @@ class Events(Steps):
             self._answer()
         own = event["id"].text_or_none() or f"event{len(self.parents)}"
         parent = event["parent_id"].text_or_none() or self.last
-        if parent != self.last and (
-            parent in self.parents or parent == "__root__"
-        ):  # the events between are left behind
+        known = parent in self.parents or parent == "__root__"
+        if known and parent != self.last:  # the events between are left behind
             self._answer()
             self._reset(event, parent, None)
         self.parents[own], self.last = parent, own
@@ -198,11 +197,8 @@ class Events(Steps):
             self.made.setdefault(action["id"].text_or_none() or "", set()).add(index)
 
     def _result(self, kind: str, event: Node) -> None:
-        call_id, t, name = (
-            event["tool_call_id"].text(),
-            moment(event["timestamp"]),
-            event["tool_name"].text_or_none() or "",
-        )
+        call_id, t = event["tool_call_id"].text(), moment(event["timestamp"])
+        name = event["tool_name"].text_or_none() or ""
         if call_id in self.results:
             self.unread.add("second result of a call, which the model is not shown")
             return

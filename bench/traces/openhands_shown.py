@@ -51,9 +51,9 @@ def shown_of(observation: Node, extended: list[Node]) -> tuple[tuple[Part, ...],
         texts = [terminal(observation["metadata"], own)]
     elif kind == "BrowserObservation":
         texts = [own] if own else []
-    before = ["\n".join(f"{label}: {observation[key].value}" for label, key in _TASK.items())] * (
-        kind == "TaskObservation"
-    )
+    before = []
+    if kind == "TaskObservation":
+        before.append("\n".join(f"{label}: {observation[key].value}" for label, key in _TASK.items()))
     if observation["is_error"].value:
         before.append("[An error occurred during execution.]\n")
     after = _texts(parts_of(extended))

@@ -89,6 +89,11 @@ def instructions_of(request: Node, unread: Unread) -> list[Said]:
     return told
 
 
+_TEXTS = ("input", "prompts", "prompt", "inputText")
+_COUNTED = ("prompt_token_count", "inputTextTokenCount", "prompt_eval_count")
+"""Counts of tokens that stand in the response itself."""
+
+
 def offered_in(request: Node) -> list[Any] | None:
     """The tool definitions of a request, in any interface's form; None where it names none."""
     config = next((request[key] for key in ("toolConfig", "config") if isinstance(request[key].value, dict)), None)
@@ -97,9 +102,8 @@ def offered_in(request: Node) -> list[Any] | None:
     found: list[Any] = []
     for tool in listed.items() if isinstance(listed.value, list) else []:
         declared = inside(tool, "functionDeclarations").value or inside(tool, "function_declarations").value
-        found += (
-            declared if isinstance(declared, list) else tool.value if isinstance(tool.value, list) else [tool.value]
-        )
+        held = declared if isinstance(declared, list) else tool.value
+        found += held if isinstance(held, list) else [held]
     return found or None
 
 
@@ -107,11 +111,8 @@ def conversation_of(request: Node, unread: Unread) -> list[Said]:
     """The messages that a request has as `messages`, `input`, `prompts` or `prompt`; of several prompts the first, the others are counted."""
     texts, found = None, request
     if isinstance(request.value, dict):
-        texts, found = (
-            first_of(request, "input", "prompts", "prompt", "inputText"),
-            first_of(request, "messages", "contents"),
-        )
-        found = found if found.value else texts
+        texts, listed = first_of(request, *_TEXTS), first_of(request, "messages", "contents")
+        found = listed if listed.value else texts
     if not isinstance(found.value, list):
         return [] if found.value is None else [Said("user", found.text())]
     items = found.items()
@@ -218,11 +219,5 @@ def usage_in(response: Node) -> Usage | None:
     places = [at(response, "llm_output", "token_usage")]
     places += [at(response, "usage", "tokens")] if isinstance(response["usage"].value, dict) else []  # Cohere's
     places += [response[key] for key in ("usage", "usage_metadata", "usageMetadata")]
-    places += (
-        [response]
-        if response.has("prompt_token_count")
-        or response.has("inputTextTokenCount")
-        or response.has("prompt_eval_count")
-        else []
-    )
+    places += [response] * any(map(response.has, _COUNTED))
     return next(filter(None, (usage_of(node) for node in places if isinstance(node.value, dict))), None)

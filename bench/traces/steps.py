@@ -95,9 +95,8 @@ class Steps:
         self.outcome: Outcome | None = None
         self.ran: dict[str, Ran] = {}
         self._unnamed: dict[str, list[tuple[Any, Ran]]] = {}  # by the tool's name: arguments and run
-        self._calls: dict[
-            str, list[ToolCall]
-        ] = {}  # those of the last turn that used an id, the next to be answered first
+        # those of the last turn that used an id, the next to be answered first
+        self._calls: dict[str, list[ToolCall]] = {}
         self._places: dict[str, tuple[str, str]] = {}  # a call's thread and agent
         self._waiting: dict[str, list[ToolCall]] = {}  # calls without a result yet, by thread
         self._tools: dict[str, Any] = {}

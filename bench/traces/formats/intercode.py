@@ -96,9 +96,8 @@ def _trace(document: Document, episode: Node, empty: int) -> Trace:
                 labels[label][index] = values[turn].value
     meta = {key: episode[key].value for key in _KEPT if episode[key].value is not None}
     info = as_dict(meta.get("info"))
-    if (
-        info and observations and info.get("agent_obs") == observations[-1].value
-    ):  # it can be large, and is there already
+    # it can be large, and is there already
+    if info and observations and info.get("agent_obs") == observations[-1].value:
         meta["info"] = {key: value for key, value in info.items() if key != "agent_obs"}
     if submitted:
         meta["submitted_by_harness"] = True

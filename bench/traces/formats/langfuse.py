@@ -42,11 +42,10 @@ class Langfuse:
         listed = first.get("observations") or inner.get("observations") or first.get("data")
         held = dicts(listed) if isinstance(listed, list) else [first]
         held = [item for item in held if "type" in item and item.keys() & {"startTime", "start_time"}]
-        typed = any(
-            str(item["type"]) in _KINDS
-            and ((item is not first and "id" in inner) or item.keys() & {"traceId", "trace_id"})
-            for item in held
-        )
+        placed = [
+            item for item in held if (item is not first and "id" in inner) or item.keys() & {"traceId", "trace_id"}
+        ]
+        typed = any(str(item["type"]) in _KINDS for item in placed)
         what = "a 'type' such as GENERATION and a 'traceId' in them"
         return by_marks({"observations of a trace": bool(held), what: typed})
 
@@ -57,15 +56,10 @@ class Langfuse:
             return
         values = values_of(document)
         framed = [(_frame(value), value) for value in values]
-        found = [
-            item
-            for frame, value in framed
-            for item in (
-                value["observations"].items() or frame["observations"].items()
-                if frame
-                else value["data"].items() or [value]
-            )
-        ]
+        found: list[Node] = []
+        for frame, value in framed:
+            own = value["data"].items() or [value]
+            found += own if frame is None else value["observations"].items() or frame["observations"].items()
         frames = {str(frame["id"].value): frame for frame, _ in framed if frame is not None}
         only = next(iter(frames), None) if len(frames) == 1 else None
         trees = trees_of((str(first_of(item, "traceId", "trace_id").value or only), _observed(item)) for item in found)

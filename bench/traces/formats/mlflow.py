@@ -43,15 +43,12 @@ class MLflow:
             info, spans = value["info"], value["data"]["spans"].items()
             said: dict[str, Any] = {"meta": {}}
             if info.value is not None:
-                name, session = (
-                    first_of(info, "trace_id", "request_id"),
-                    inside(info, "trace_metadata", "mlflow.trace.session"),
-                )
+                name = first_of(info, "trace_id", "request_id")
+                session = inside(info, "trace_metadata", "mlflow.trace.session")
                 items = [(first_of(item, "assessment_name", "name"), item) for item in info["assessments"].items()]
                 told = {str(name.value): inside(item, "feedback", "value").value for name, item in items}
-                said = scored("assessments", told, "MLflow assessment") | {
-                    "meta": filled(trace_id=name.value, tags=info["tags"].value, session=session.value)
-                }
+                said = scored("assessments", told, "MLflow assessment")
+                said["meta"] = filled(trace_id=name.value, tags=info["tags"].value, session=session.value)
             yield ObservedRun(map(_observed, spans)).trace(document, "mlflow", value, **said)
 
 

@@ -33,9 +33,8 @@ class OpenAIResponses:
     def sniff(self, document: Document) -> Confidence | Near:
         known = records(document)
         items, answers = any(map(is_item, known)), sum(map(_is_answer, known))
-        said = sum(
-            is_item(record) or "role" in record for record in known
-        )  # events of an agent are lines with a type, too
+        # events of an agent are lines with a type, too
+        said = sum(is_item(record) or "role" in record for record in known)
         typed = items and all("role" in record or "type" in record for record in known) and 2 * said > len(known)
         whole = bool(known) and (answers == len(known) or typed)
         return by_marks(

@@ -52,13 +52,11 @@ class OpenHands:
             head = next((head[key] for key in _LISTS if isinstance(head.get(key), list)), [head])
         items = head if isinstance(head, list) else []
         events = dicts([item[0] if isinstance(item, list) and item else item for item in items])
-        sourced = [
-            event for event in events if "source" in event and {"timestamp", "action", "observation"} & event.keys()
-        ]
+        acts = {"timestamp", "action", "observation"}
+        sourced = [event for event in events if "source" in event and acts & event.keys()]
         what = "'action' with 'args', 'observation' with 'content', or the 'kind' of an event"
-        return by_marks(
-            {"events with a 'source' and a time or an act": bool(sourced), what: any(map(_is_event, sourced or events))}
-        )
+        marks = {"events with a 'source' and a time or an act": bool(sourced)}
+        return by_marks(marks | {what: any(map(_is_event, sourced or events))})
 
     def read(self, document: Document) -> Traces:
         """The file's run, or those of an evaluation in order. PartOf for a file that another of the folder is read with."""
