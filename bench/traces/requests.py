@@ -102,8 +102,8 @@ def offered_in(request: Node) -> list[Any] | None:
     found: list[Any] = []
     for tool in listed.items() if isinstance(listed.value, list) else []:
         declared = inside(tool, "functionDeclarations").value or inside(tool, "function_declarations").value
-        held = declared if isinstance(declared, list) else tool.value
-        found += held if isinstance(held, list) else [held]
+        told = declared if isinstance(declared, list) else tool.value
+        found += told if isinstance(told, list) else [told]
     return found or None
 
 
