@@ -40,9 +40,6 @@ class Times:
     (None, None, None)
     >>> times.slow()
     ['mine is slow: 48 s of the 50 s that all strategies took (96 %), 45 s on one case']
-    >>> several = Times()
-    >>> [several.add(name, seconds) for name, seconds in (("a", 17.9), ("b", 24.1), ("c", 30.0))] and [line[0] for line in several.slow()]
-    ['b', 'c']
     """
 
     def __init__(self) -> None:
