@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from bench import audit, compare, load
-from bench.model import Case, Comparison
+from bench.model import Case, Comparison, grouped
 from bench.reports import rendered
 from bench.reports.text import terminal_text
 
@@ -54,7 +54,7 @@ def current(group: str) -> str:
     strategies = {**SHIPPED, **dict(strange)}
     traces = load(GROUPS[group], ROOT).traces
     found = compare(traces, strategies, title=group, gates=GATES, jobs=2 if group == "analysis" else 1)
-    lines = [terminal_text(found), *_parts(found), *(line for case in found.cases for line in _case(case))]
+    lines = [terminal_text(found), *_parts(found), *_cases(found)]
     lines += [f"candidate {item.strategy} {_hash(item)}" for item in found.choice.candidates]
     lines += [f"{item.id} audit {_hash(item)}" for item in audit(GROUPS[group], ROOT).sessions]
     return "\n".join(lines) + "\n"
@@ -78,15 +78,20 @@ def _by_strategy(part: Any) -> dict[str, Any]:
     return found
 
 
-def _case(case: Case) -> Iterator[str]:
+def _cases(found: Comparison) -> Iterator[str]:
+    rows = grouped(((row.case, row.strategy), (row.metric, row.value, row.n, row.reason)) for row in found.rows)
+    for case in found.cases:
+        yield from _case(case, rows)
+
+
+def _case(case: Case, rows: dict[Any, list[Any]]) -> Iterator[str]:
     yield f"{case.id} recording {_hash(case.recording)}"
     for part in ("losses", "causes", "results"):
         yield f"{case.id} {part} {_hash(getattr(case, part))}"
     yield f"{case.id} prompts {_hash(bz2.decompress(case.prompts).decode() if case.prompts else None)}"
     for name, timed in case.runs.items():
         shown = msgspec.structs.replace(timed, seconds=0.0)
-        rows = [(row.metric, row.value, row.n, row.reason) for row in case.rows if row.strategy == name]
-        yield f"{case.id} {name} rows {_hash(rows)} shown {_hash(shown)}"
+        yield f"{case.id} {name} rows {_hash(rows[case.id, name])} shown {_hash(shown)}"
 
 
 def _hash(value: Any) -> str:
