@@ -21,7 +21,7 @@ from bench.comparison.rows import case_row, summarized
 from bench.evidence.of_run import PromptEvidence, RunEvidence, same_prompts
 from bench.evidence.of_trace import TraceEvidence
 from bench.metrics import Metric, metrics
-from bench.model import ModelTurn, Row, SystemTurn, ToolResult, Trace, UserTurn, compact_json, text_of
+from bench.model import Columns, ModelTurn, Row, SystemTurn, ToolResult, Trace, UserTurn, compact_json, text_of
 from bench.replayer.loop import Replayer
 from bench.run.case import OracleCosts, few_collections
 from bench.strategies import Strategy, parse_strategy
@@ -113,7 +113,7 @@ def replay_and_score(
                     )
                     spent["rows"] = spent.get("rows", 0.0) + elapsed_s
                     rows += found
-    elapsed_s, _ = timed(lambda: summarized(rows, {name: metric.info for name, metric in chosen.items()}))
+    elapsed_s, _ = timed(lambda: summarized(Columns(rows), {name: metric.info for name, metric in chosen.items()}))
     spent["rows"] = spent.get("rows", 0.0) + elapsed_s
     return spent
 

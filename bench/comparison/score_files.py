@@ -14,7 +14,7 @@ from ..metrics import metrics
 from ..model import (
     Against,
     Case,
-    Cases,
+    CaseList,
     Columns,
     Comparison,
     Failure,
@@ -97,7 +97,7 @@ def _scores(file: _ScoreFile, title: str, signature: Signature) -> Comparison:
         signature=signature,
         strategies=tuple(name for name in file.strategies if name in signature.strategies),
         references=tuple(name for name in signature.strategies if name not in file.strategies),
-        cases=Cases(
+        cases=CaseList(
             Case(id=name, recording=RecordingShown(sha256=signature.traces[name]), runs=runs.get(name, {}))
             for name in cases
         ),
@@ -189,7 +189,7 @@ def _compared(
     drawn = msgspec.structs.replace(
         new,
         references=(),
-        cases=Cases(cases),
+        cases=CaseList(cases),
         rows=Columns(row for row in new.rows if row.strategy in new.strategies),
         summary=tuple(row for row in new.summary if row.strategy in new.strategies),
         rules=tuple(rules),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from ..model import Cases, Columns, Comparison, Economy, Tuning
+from ..model import CaseList, Columns, Comparison, Economy, Tuning
 from .advice import NOISE_FLOOR, RUN_TODAY, Advice, Candidate, Choice
 from .decision import OTHER, decide, slots_of
 from .intervals import deltas
@@ -115,7 +115,7 @@ def _tuned(comparison: Comparison, tuning: Tuning, cache: Economy) -> Tuned:
 def part_of(comparison: Comparison, cases: Collection[str]) -> Comparison:
     """A comparison on some of its cases: rows, sums, differences and gates as if there were no others."""
     rows = Columns(row for row in comparison.rows if row.case in cases)
-    kept = Cases(case for case in comparison.cases if case.id in cases)
+    kept = CaseList(case for case in comparison.cases if case.id in cases)
     references = dict.fromkeys(delta.reference for delta in comparison.deltas)
     part = msgspec.structs.replace(
         comparison,

@@ -11,7 +11,7 @@ import msgspec
 from .base import Value, grouped
 from .case import Case, Loss
 from .errors import BenchError, nearest
-from .many import Cases, Columns
+from .many import CaseList, Columns
 from .run import Economy, Failure
 from .score import Delta, MetricInfo, Row
 
@@ -200,7 +200,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     signature: Signature
     strategies: tuple[str, ...]
     references: tuple[str, ...]
-    cases: Cases
+    cases: CaseList
     rows: Columns
     summary: tuple[Row, ...]
     deltas: tuple[Delta, ...] = ()
@@ -220,7 +220,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     asks: str = ""
 
     def __post_init__(self) -> None:
-        for name, kind in (("cases", Cases), ("rows", Columns)):
+        for name, kind in (("cases", CaseList), ("rows", Columns)):
             if not isinstance(getattr(self, name), kind):
                 msgspec.structs.force_setattr(self, name, kind(getattr(self, name)))
 

@@ -35,7 +35,7 @@ class ByName(UserDict[str, Case]):
 _CASE = msgspec.msgpack.Decoder(Case)
 
 
-class Cases(Sequence[Case]):
+class CaseList(Sequence[Case]):
     """Some cases in their order, also `by_name`."""
 
     def __init__(self, cases: Iterable[Case] = ()) -> None:
@@ -54,6 +54,9 @@ class Cases(Sequence[Case]):
 
     def __len__(self) -> int:
         return len(self.by_name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CaseList) and [*self] == [*other]
 
 
 # ---------------------------------------------------------------- rows

@@ -26,7 +26,7 @@ from ..model import (
     Against,
     ByName,
     Case,
-    Cases,
+    CaseList,
     Columns,
     Comparison,
     Economy,
@@ -324,7 +324,9 @@ def _measured(traces: Labelled, measuring: Measuring, job: Job, rows: Columns) -
         running.cache.trim(began)
 
 
-def _signature(cases: Cases, strategies: Sequence[Strategy], plan: Scenario, gated: Sequence[MetricInfo]) -> Signature:
+def _signature(
+    cases: CaseList, strategies: Sequence[Strategy], plan: Scenario, gated: Sequence[MetricInfo]
+) -> Signature:
     counted = {case.id: sorted({run.encoding for run in case.runs.values() if run.encoding}) for case in cases}
     return Signature(
         bench_version=VERSION,
@@ -350,7 +352,7 @@ OPENED = 200
 """The most cases whose prompts and results are held."""
 
 
-def bounded(cases: Iterable[Case], most: int = OPENED) -> Cases:
+def bounded(cases: Iterable[Case], most: int = OPENED) -> CaseList:
     """All cases, in the order of their names. Where they are more, only so many keep prompts and results, and the others are `abridged`.
 
     Kept are equal parts of those on which most strategies failed, that lost most, whose recordings are largest, and of a sample. Which they are
@@ -373,4 +375,4 @@ def bounded(cases: Iterable[Case], most: int = OPENED) -> Cases:
             wanted[least] -= 1
             if not wanted[least]:
                 found[least] = msgspec.structs.replace(found[least], prompts=b"", results=(), abridged=True)
-    return Cases(found[name] for name in sorted(found))
+    return CaseList(found[name] for name in sorted(found))

@@ -50,7 +50,7 @@ _CAPITAL, _SMALL = r"[A-Z](?<![\w.'/-][A-Z])", "[a-zà-öø-ÿ]+(?:[-'’][A-Za-
 _PROPER = re.compile(rf"{_CAPITAL}{_SMALL}(?:[ \t]+(?:(?:of|the|de|van|von|and|for|&)[ \t]+)?[A-Z]{_SMALL})*(?![\w/])")
 _NUMBERING = "Step Figure Option Note Part Line Task Phase Section Round Table Question Answer"
 _COUNTED = frozenset(_NUMBERING.split())
-"""What reports number themselves."""
+"""Words that reports number themselves."""
 _NUMBERED = re.compile(rf"({_CAPITAL}[a-z]{{2,}}) #?\d{{1,4}}(?:, \d{{4}})?(?![\w.,%:)]\w|\w)")
 _CAPITALS = re.compile(rf"{_CAPITAL}[A-Z]+(?![\w'-])")
 _NUMBERS = re.compile(

@@ -224,4 +224,4 @@ _FORMS: tuple[tuple[Callable[[list[dict[str, Any]]], dict[str, Any] | None], Cal
     (_bare, _is_bare),
     (_chat, _is_chunk),
 )
-"""What puts the events of an interface together, and what tells one of them; the first that fits."""
+"""The functions that put the events of an interface together, each with the one that tells such an event; the first that fits."""

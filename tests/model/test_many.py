@@ -6,7 +6,7 @@ import tracemalloc
 
 import msgspec
 
-from bench.model import Case, Cases, Columns, Row, RunShown
+from bench.model import Case, CaseList, Columns, Row, RunShown
 from bench.model.case import RecordingShown
 
 ROW = Row(strategy="s", metric="m", case="a", value=0.5, unit="fraction", n=2.0)
@@ -45,6 +45,6 @@ def test_a_case_that_is_abridged_is_the_same_whatever_it_holds() -> None:
         Case(id=name, recording=RecordingShown(sha256=name), runs=of, abridged=abridged)
         for name, of, abridged in (("b", {}, False), ("c", runs, True), ("a", {"s": RunShown(handles=2)}, True))
     ]
-    held = Cases(cases)
+    held = CaseList(cases)
     assert ([*held], held[1], held[1:], len(held)) == (cases, cases[1], cases[1:], 3)
     assert ([*held.by_name], held.by_name["a"], "d" in held.by_name) == (["b", "c", "a"], cases[2], False)

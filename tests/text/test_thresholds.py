@@ -67,7 +67,7 @@ SHOW = {
 }  # fmt: skip
 WORK = {
     # how much work is spared or given up; answers do not turn on it but for texts of this size
-    "comparison.intervals": {"AT_ONCE": 2_000_000},
+    "comparison.intervals": {"AT_ONCE": 500_000},
     "evidence.copied": {"_FAR": 1000, "_SPARE": 200_000_000},
     "text.texts": {"_PARAGRAPHS_CHARS": 1000},
     "comparison.history": {"SCHEMA": 1, "_WAITS_S": 15, "_APPLICATION": 1_650_814_563},
