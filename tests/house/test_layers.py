@@ -26,6 +26,7 @@ HEAVY = {"pandas", "numpy", "deepdiff", "genai_prices", "jinja2", "tiktoken", "r
 
 PROCESS_WIDE = {
     "bench.model.base._defaults",  # the fields of a type
+    "bench.plugins.how_to._lines",  # a file of the package
     "bench.plugins.own_code.load_file",
     "bench.plugins.registry._scan",
     "bench.plugins.registry._scan_entry_points",
