@@ -7,7 +7,18 @@ import json
 import msgspec
 
 from bench import compare
-from bench.model import AnyStep, Case, Comparison, ModelTurn, Source, SystemTurn, ToolCall, ToolResult, Trace, UserTurn
+from bench.model import (
+    AnyStep,
+    Comparison,
+    ModelTurn,
+    Source,
+    SystemTurn,
+    ToolCall,
+    ToolResult,
+    Trace,
+    UserTurn,
+    grouped,
+)
 
 STRATEGIES = (
     *(f"cut_{limit}=summarizer=truncate:limit={limit}" for limit in (20, 40, 60, 80, 120)),
@@ -23,14 +34,12 @@ def many(cases: int = 200, distinct: int = 10) -> Comparison:
     A few distinct recordings are replayed; the others are the same ones under other names, since the page is what is tested here.
     """
     few = compare([_trace(number) for number in range(distinct)], STRATEGIES, title=f"{cases} cases, ten strategies")
-    made = [_named(few.cases[number % distinct], f"case_{number:04}") for number in range(cases)]
-    return msgspec.structs.replace(few, cases=tuple(made), rows=tuple(row for case in made for row in case.rows))
-
-
-def _named(case: Case, name: str) -> Case:
-    """The same case under another name."""
+    named = {f"case_{number:04}": few.cases[number % distinct] for number in range(cases)}
+    rows = grouped((row.case, row) for row in few.rows)
     return msgspec.structs.replace(
-        case, id=name, rows=tuple(msgspec.structs.replace(row, case=name) for row in case.rows)
+        few,
+        cases=tuple(msgspec.structs.replace(case, id=name) for name, case in named.items()),
+        rows=tuple(msgspec.structs.replace(row, case=name) for name, case in named.items() for row in rows[case.id]),
     )
 
 
