@@ -1,0 +1,81 @@
+"""The decision of a comparison: one object, from which the sentence, the table and the JSON are made."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from .base import Value
+from .scores import Finding, Rule
+
+Verdict = Literal["ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid"]
+"""The verdicts, best first. "keep" is the verdict of what runs today."""
+
+Mark = Literal["not checked", "inactive"]
+"""What a verdict is marked with: some of its texts cannot be read; it never acted."""
+
+
+class RuleResult(Value, frozen=True, kw_only=True):
+    """One rule on one strategy, over all tasks: the measured value beside its limit, and examples.
+
+    A rule that reads prose refuses when `low`, the lower 95 % bound of the strategy's rate, is above
+    `limit`, its own false-alarm rate. `worst_run` is the run where it is worst.
+    """
+
+    rule: Rule
+    passed: bool
+    value: float | None = None
+    limit: float | None = None
+    low: float | None = None
+    findings: tuple[Finding, ...] = ()
+    worst_run: str = ""
+
+
+class Price(Value, frozen=True, kw_only=True):
+    """What a run costs under a strategy, and its change against today as a ratio of totals (0.8: a fifth less).
+
+    `unit` is usd, or tokens where nothing is priced. `high` is the upper end of the one-sided 97.5 %
+    interval of the ratio; the saving is certain where it is below 1 after Holm over all settings.
+    """
+
+    unit: Literal["usd", "tokens"]
+    per_run: float
+    ratio: float | None = None
+    high: float | None = None
+    p: float | None = None
+    certain: bool = False
+
+
+class Ranked(Value, frozen=True, kw_only=True):
+    """One strategy in the decision: verdict, marks, both prices, what it misses, the rules in order."""
+
+    strategy: str
+    verdict: Verdict
+    marks: tuple[Mark, ...] = ()
+    cached: Price | None = None
+    uncached: Price | None = None
+    missed_turns: float | None = None
+    far_recall: float | None = None
+    rules: tuple[RuleResult, ...] = ()
+    spec: str = ""
+    code: str = ""
+
+
+class Advice(Value, frozen=True, kw_only=True):
+    """What to do. `advised` is the strategy to ship (None: keep `today`), `basis` the price that decides.
+
+    `sentence` is the first line of every output. `cannot_rule_out` is the share of runs in which a
+    large loss could have gone unseen with so many tasks. `ranked` is the table, best first;
+    `theoretical_minimum` what perfect foresight would cost a run.
+    """
+
+    today: str
+    advised: str | None
+    sentence: str
+    basis: Literal["cached", "uncached", "tokens", "quality"]
+    tasks: int
+    runs: int
+    cannot_rule_out: float | None = None
+    cheapest_rejected: str | None = None
+    disagree: bool = False
+    theoretical_minimum: float | None = None
+    ranked: tuple[Ranked, ...] = ()

@@ -1,0 +1,60 @@
+"""What a report shows of one strategy on one run: made when the report asks, for the few runs that it shows."""
+
+from __future__ import annotations
+
+from .base import Value
+
+
+class MissedFact(Value, frozen=True, kw_only=True):
+    """A fact that a turn used and its prompt lacked; `handle`: the prompt shows a handle that gives it."""
+
+    turn: int
+    fact: str
+    origin: str
+    origin_step: int
+    distance: int
+    handle: str = ""
+
+
+class ShownMessage(Value, frozen=True, kw_only=True):
+    """One message of a prompt as a page shows it, cut at some thousand characters; `left_out` counts the rest."""
+
+    role: str
+    kind: str
+    step: int | None
+    text: str
+    left_out: int = 0
+
+
+class ShownCall(Value, frozen=True, kw_only=True):
+    """One prompt as an edit of the one before in its thread: the first `keep` messages, then `tail`."""
+
+    step: int
+    thread: str
+    tokens: int
+    keep: int
+    tail: tuple[int, ...]
+    cached_tokens: int | None = None
+    invalid: str = ""
+    missed: tuple[str, ...] = ()
+
+
+class RecordChange(Value, frozen=True, kw_only=True):
+    """One value of a structured result that is gone or differs: its path, before and after (None: gone)."""
+
+    step: int
+    path: str
+    before: str
+    after: str | None = None
+
+
+class ReplayDetail(Value, frozen=True, kw_only=True):
+    """One strategy on one run in detail. `messages` are numbered as `calls` name them."""
+
+    run: str
+    strategy: str
+    messages: tuple[ShownMessage, ...] = ()
+    calls: tuple[ShownCall, ...] = ()
+    missed: tuple[MissedFact, ...] = ()
+    changes: tuple[RecordChange, ...] = ()
+    compactions: tuple[int, ...] = ()

@@ -1,0 +1,63 @@
+"""One trace replayed through one strategy: its prompts over numbered messages, and what it kept."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .base import Value
+from .run import Decision, Failure, Message, Note, Record, Reply, Resolved, WriterCall
+
+
+class Call(Value, frozen=True, array_like=True):
+    """One model call. Its prompt is the first `keep` messages of its thread's prompt before, then `tail`.
+
+    So `keep` is the edit and the cached prefix in one. Messages below the length of
+    `TraceIndex.tokens` are the recording's; the next are `Replay.written`, in order.
+    """
+
+    step: int
+    thread: str
+    keep: int
+    tail: tuple[int, ...]
+    tools_tokens: int = 0
+    tools_changed: bool = False
+
+
+class StepOutcome(Value, frozen=True, kw_only=True):
+    """The outcome of one tool result: the message that first showed it, the record kept, the findings.
+
+    `stored` is what a later step can read back, the handle resolved. Findings are those of the
+    evaluator and the extractors, on the stored and on the untruncated record.
+    """
+
+    step: int
+    call_id: str
+    shown: int
+    record: Record
+    stored: object = None
+    evaluation: dict[str, object] | None = None
+    evaluation_untruncated: dict[str, object] | None = None
+    extraction: dict[str, object] | None = None
+    extraction_untruncated: dict[str, object] | None = None
+    reply: Reply | None = None
+
+
+class Replay(msgspec.Struct, frozen=True, kw_only=True):
+    """One trace under one strategy: everything that is measured of it. The same input gives the same bytes.
+
+    `written` are the messages that are not the recording's, numbered behind it. A strategy that
+    raised has a `failure`; `unstable_at` is the step at which a second replay gave something else.
+    """
+
+    trace_sha256: str
+    strategy: str
+    spec: str
+    written: tuple[Message, ...] = ()
+    calls: tuple[Call, ...] = ()
+    results: tuple[StepOutcome, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    own_calls: tuple[WriterCall, ...] = ()
+    handles: tuple[Resolved, ...] = ()
+    notes: tuple[Note, ...] = ()
+    failure: Failure | None = None
+    unstable_at: int | None = None

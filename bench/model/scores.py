@@ -1,0 +1,97 @@
+"""The numbers of one strategy on one trace, and what the rules of the decision found there."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from .base import Value
+from .run import Failure
+
+Rule = Literal[
+    "ran", "valid", "instructed", "changed", "misattributed", "invented", "hidden",
+    "needed", "far", "stored", "judged", "routed", "cheaper",
+]  # fmt: skip
+"""The rules of the decision, in the order in which they are asked."""
+
+
+class Number(Value, frozen=True, array_like=True):
+    """One metric: its value (None: not measured, for `reason`) and the weight it has when runs are pooled.
+
+    The weight of a share is its denominator; 0 says that there was nothing to measure.
+    """
+
+    value: float | None
+    weight: float = 1.0
+    reason: str = ""
+
+
+class Finding(Value, frozen=True):
+    """One thing that a rule found: at which step, the words or the value, and what stood there before."""
+
+    step: int | None
+    text: str
+    was: str = ""
+
+
+class Check(Value, frozen=True, kw_only=True):
+    """What one rule found in one replay: `hits` of `of` texts (or prompts). `unchecked` could not be read.
+
+    `findings` are the first few, for the report.
+    """
+
+    hits: int = 0
+    of: int = 0
+    unchecked: int = 0
+    findings: tuple[Finding, ...] = ()
+
+
+class Score(Value, frozen=True, kw_only=True):
+    """One strategy on one run: its metrics by name, its checks by rule.
+
+    `acted`: it showed, stored, judged or routed anything otherwise than the recording did.
+    `cpu_s` is the processor time of the strategy's own code, the only thing that differs between
+    two replays.
+    """
+
+    strategy: str
+    numbers: dict[str, Number] = {}
+    checks: dict[Rule, Check] = {}
+    failure: Failure | None = None
+    unstable_at: int | None = None
+    acted: bool = True
+    constant_texts: tuple[str, ...] = ()
+    cpu_s: float = 0.0
+
+
+class RunFacts(Value, frozen=True, kw_only=True):
+    """What is known of one recording itself, the same for every strategy.
+
+    `skipped` counts what the reader did not understand, by kind; `cut` results the recorded model
+    saw in part. `cache_shares`: "recorded" or "assumed".
+    """
+
+    sha256: str
+    format: str = ""
+    task: str = ""
+    model: str | None = None
+    turns: int = 0
+    results: int = 0
+    threads: int = 1
+    cut: int = 0
+    skipped: dict[str, int] = {}
+    prompts_known: bool = True
+    cache_shares: Literal["recorded", "assumed", ""] = ""
+    encoding: str = ""
+    encoding_assumed: bool = False
+    counted_tokens: int = 0
+    reported_tokens: int = 0
+    usage_usd: float | None = None
+
+
+class MeasuredRun(Value, frozen=True, kw_only=True):
+    """One run (one recording) under every strategy: what a comparison keeps of it. At most 15 kB of JSON."""
+
+    id: str
+    facts: RunFacts
+    scores: tuple[Score, ...] = ()
+    questions_sha256: str = ""
