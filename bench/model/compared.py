@@ -1,0 +1,101 @@
+"""A comparison: every run under every strategy, the advice, the gates, and what moved against the baseline."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from .advice import Advice
+from .base import Value
+from .comparison import GateRule, Signature
+from .detail import ReplayDetail
+from .score import MetricInfo
+from .scores import MeasuredRun, Number
+
+
+class GateResult(Value, frozen=True, kw_only=True):
+    """The outcome of one gate for one strategy: the value before (None: no baseline) and now, beside its limit.
+
+    `basis` says over what the values are: "mean over tasks", "per run", "worst run". `outcome`
+    "undecided" is a value that was not measured; it never passes. `run` is the worst run.
+    """
+
+    rule: GateRule
+    strategy: str
+    outcome: Literal["pass", "fail", "undecided", "skipped"]
+    reason: str = ""
+    before: float | None = None
+    value: float | None = None
+    limit: float | None = None
+    basis: str = ""
+    run: str | None = None
+
+
+class Move(Value, frozen=True, kw_only=True):
+    """One number that differs from the baseline: before → after over all runs, and in how many runs it moved."""
+
+    strategy: str
+    metric: str
+    before: float | None
+    after: float | None
+    better: bool | None
+    improved_runs: int = 0
+    regressed_runs: int = 0
+
+
+class Skipped(Value, frozen=True, kw_only=True):
+    """A file, or a part of one, that was not read, and why."""
+
+    path: str
+    reason: str
+    damaged: bool = False
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """Everything that reports and gates may see. It replaces `Comparison`.
+
+    `today` is the strategy that everything is held against ("recorded", unless the scenario names
+    another). `answers` says what a scenario is about: "savings", or "judged", "stored" or "routed"
+    where its strategies fill only evaluators, stores or routers. `details` are of the few runs and
+    strategies that a report shows. `totals` are over all runs: by strategy, then metric.
+    """
+
+    title: str
+    asks: str = ""
+    signature: Signature
+    strategies: tuple[str, ...]
+    references: tuple[str, ...] = ()
+    specs: dict[str, str] = {}
+    today: str = "recorded"
+    answers: Literal["savings", "stored", "judged", "routed"] = "savings"
+    runs: tuple[MeasuredRun, ...] = ()
+    metrics: dict[str, MetricInfo] = {}
+    totals: dict[str, dict[str, Number]] = {}
+    advice: Advice | None = None
+    rules: tuple[GateRule, ...] = ()
+    gates: tuple[GateResult, ...] = ()
+    against: str = ""
+    moves: tuple[Move, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    details: tuple[ReplayDetail, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def everyone(self) -> tuple[str, ...]:
+        """The declared strategies, then the references."""
+        return (*self.strategies, *self.references)
+
+    def number(self, strategy: str, metric: str, run: str | None = None) -> Number | None:
+        """One number of a strategy, on one run or over all; None where there is none."""
+        if run is None:
+            return self.totals.get(strategy, {}).get(metric)
+        for item in self.runs:
+            if item.id == run:
+                return next((s.numbers.get(metric) for s in item.scores if s.strategy == strategy), None)
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as plain data, as JSON has it."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
