@@ -30,8 +30,6 @@ NOT_RUN = {
     "python tests/reread.py": "writes into the tests",
     "bench show tests/data/formats/deskbot.jsonl": "a reader that the page shows; test_newcomers.py adds and uses it",
     "bench run --traces traces/terminal --strategy 'mine=summarizer=first_lines": "a rule that the page shows; test_newcomers.py adds and uses it",
-    "OPENAI_BASE_URL=": "your agent is not here",
-    "OTEL_EXPORTER": "your agent is not here",
     "dask ": "starts servers; tests/run/test_cluster.py has a scheduler and workers",
     "bench run scenarios/mine.toml --engine dask": "starts a cluster; tests/run/test_cluster.py has one",
     "bench run s3://": "needs a bucket",
