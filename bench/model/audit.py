@@ -1,73 +1,115 @@
-"""What happened in recorded sessions and what it cost, without any strategy: the value that `bench audit` shows."""
+"""What happened in one recording, without any strategy: its costs, its losses, its cache."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from .base import Value
-from .compared import Skipped
 
-Use = Literal["output", "new", "written_5m", "written_1h", "cached"]
-"""What tokens are billed as: output, new prompt, written to the cache for five minutes or an hour, read from it."""
-
-ContentKind = Literal["tool", "system", "user", "model", "tools", "not recorded"]
-"""What fills a prompt: a tool's results, instructions, users, the model itself, tool definitions, unrecorded text."""
-
-Cause = Literal[
-    "system prompt changed", "tools changed", "prefix edited", "compaction", "lifetime over", "unknown"
-]
-"""Why a provider's cache no longer served a prefix."""
+BreakCause = Literal[
+    "compaction", "tools or system prompt changed", "prefix edited", "model changed",
+    "lifetime over", "unknown",
+]  # fmt: skip
+"""The causes of a cache break."""
 
 
-class Billed(Value, frozen=True, kw_only=True):
-    """The tokens of one use and their price (None: no price is listed for the model)."""
+class Charges(Value, frozen=True, kw_only=True):
+    """Tokens of one model call or of several, by what the provider charges for them.
 
-    use: Use
-    tokens: int
-    usd: float | None = None
+    `prompt_tokens` is the whole prompt: `cached_tokens` read from the cache, `written_tokens` (of
+    which `written_1h_tokens` for an hour) put into it, the rest new. Dollars are None without
+    listed prices.
+    """
 
-
-class TurnCost(Value, frozen=True, kw_only=True):
-    """One model call: its tokens by use and its price. `reported`: the provider stated them, else they are counted."""
-
-    step: int
-    thread: str = "main"
-    prompt_tokens: int
+    prompt_tokens: int = 0
     cached_tokens: int = 0
     written_tokens: int = 0
+    written_1h_tokens: int = 0
     output_tokens: int = 0
     usd: float | None = None
-    reported: bool = False
+    new_usd: float = 0.0
+    cached_usd: float = 0.0
+    written_usd: float = 0.0
+    output_usd: float = 0.0
 
 
-class ContentCost(Value, frozen=True, kw_only=True):
-    """All messages of one kind, or all results of one tool: `tokens` counts each once, `sent_tokens` in every prompt."""
-
-    name: str
-    kind: ContentKind
-    messages: int
-    tokens: int
-    sent_tokens: float
-    usd: float | None = None
-
-
-class ResultCost(Value, frozen=True, kw_only=True):
-    """One tool result: how many prompts sent it again, and the price of all that. `request` is what was asked."""
+class TurnCharges(Value, frozen=True, kw_only=True):
+    """One model call: its step and thread, and what it was charged. `reported`: by the provider's own counts."""
 
     step: int
-    tool: str
-    request: str = ""
-    tokens: int
-    prompts: int
-    sent_tokens: float
+    thread: str
+    reported: bool
+    charges: Charges
+
+
+class CacheBreak(Value, frozen=True, kw_only=True):
+    """A turn whose provider read less from the cache than the turn before had left there.
+
+    `turn` counts model calls from 1. `tokens_again` were billed as new that the cache could have
+    served; `usd` is what that cost beyond a read (None without listed prices).
+    """
+
+    step: int
+    turn: int
+    thread: str
+    tokens_again: int
+    cause: BreakCause
+    idle_s: float | None = None
     usd: float | None = None
 
 
-class Compaction(Value, frozen=True, kw_only=True):
-    """One time that the harness shortened its history, before the model turn `turn` (from 1; None: the end).
+class CacheReport(Value, frozen=True, kw_only=True):
+    """How well the cache model explains a recording, and every break.
 
-    `values_gone` (None: not looked for) no longer stood anywhere; `rules_gone` are the standing
-    instructions that the next prompt lacks; `asked_again` counts calls that fetched what had gone.
+    `explained` of `judged` turns read what the model expects or more. Nothing reported: 0 of 0.
+    """
+
+    judged: int = 0
+    explained: int = 0
+    breaks: tuple[CacheBreak, ...] = ()
+
+    @property
+    def trusted(self) -> bool:
+        """True where at least 95 % of the judged turns are explained; no turn judged: False.
+
+        >>> CacheReport(judged=20, explained=19).trusted, CacheReport().trusted
+        (True, False)
+        """
+        return self.judged > 0 and self.explained >= 0.95 * self.judged
+
+
+class PromptPart(Value, frozen=True, kw_only=True):
+    """One part of the prompts over a whole run: the results of a tool, or messages of one kind.
+
+    `tokens` counts each message once, `carried_tokens` in every prompt that held it.
+    """
+
+    name: str
+    tool: bool
+    messages: int
+    tokens: int
+    carried_tokens: int
+    usd: float | None = None
+
+
+class DearResult(Value, frozen=True, kw_only=True):
+    """One tool result over the rest of its run: its size, the prompts that held it, its dollars."""
+
+    step: int
+    function: str
+    asked: str
+    tokens: int
+    prompts: int
+    carried_tokens: int
+    usd: float | None = None
+
+
+class Shortening(Value, frozen=True, kw_only=True):
+    """One time that the recorded harness shortened a history, before the model call number `turn`.
+
+    `results_gone` are the steps of results that went, `facts_lost` those of their needed facts that
+    stood nowhere any more, `rules_gone` standing instructions that the next prompt lacked,
+    `asked_again` the calls that read again what had gone.
     """
 
     step: int
@@ -75,82 +117,64 @@ class Compaction(Value, frozen=True, kw_only=True):
     turn: int | None = None
     tokens_before: int | None = None
     tokens_after: int | None = None
-    results_gone: int = 0
-    values_gone: int | None = None
+    results_gone: tuple[int, ...] = ()
+    facts_lost: tuple[str, ...] = ()
     rules_gone: tuple[str, ...] = ()
-    asked_again: int = 0
+    asked_again: tuple[int, ...] = ()
 
 
-class RecordedCut(Value, frozen=True, kw_only=True):
-    """One result that reached the model in part. `marker`: the text that says so, `""` where the full text is recorded.
+class CutResult(Value, frozen=True, kw_only=True):
+    """One result that the recorded model saw in part; `marker` is the notice that says so, "" without one.
 
-    `characters` is the full length (None: not recorded), `used_later` the values of the missing part
-    that a later turn used (None: the missing part is not recorded, so this cannot be known).
+    `characters` is the untruncated size (None: not recorded). `needed` counts facts of the missing
+    part that later turns used.
     """
 
     step: int
-    tool: str
-    marker: str = ""
+    function: str
+    seen_characters: int
     characters: int | None = None
-    shown_characters: int = 0
-    used_later: int | None = None
+    marker: str = ""
+    needed: int = 0
 
 
 class Reread(Value, frozen=True, kw_only=True):
-    """One call whose answer an earlier step had given. `why`: it was cut then, had been dropped, or still stood there."""
+    """A result that gave again what an earlier one had given: `lines_same` of `lines`.
+
+    `why`: the earlier one had been cut, had been dropped by the harness, or still stood in the prompt.
+    """
 
     step: int
-    first_step: int
-    tool: str
-    request: str = ""
+    earlier_step: int
+    asked: str
+    lines_same: int
+    lines: int
     why: Literal["cut", "dropped", "in prompt"]
-    tokens: int = 0
-    usd: float | None = None
-
-
-class CacheBreak(Value, frozen=True, kw_only=True):
-    """One turn (from 1) where the cache served less than the prompt before: the tokens billed again, and why."""
-
-    turn: int
-    step: int
-    billed_again_tokens: int
-    billed_as: Use = "new"
-    usd: float | None = None
-    cause: Cause = "unknown"
-    detail: str = ""
 
 
 class SessionAudit(Value, frozen=True, kw_only=True):
-    """One recorded session. Prices are None where none is listed for its model; then tokens decide every order.
+    """The audit of one recording. `minimum` is what perfect foresight would have been charged (None: unknown).
 
-    `cache_explained` is the share of turns whose cache reads the cache model predicts (None: no
-    usage is recorded); `minimum_usd` and `minimum_tokens` are what perfect foresight would cost.
-    `turns`, `dearest` (at most ten), `compactions`, `cuts`, `rereads` and `breaks` are in the order of steps,
-    but `dearest`, which is by price. `left_out` counts what the reader did not understand, by kind.
+    `replayed` is the recording counted in the same way: their difference is the most that can be
+    saved. `skipped` counts what the reader did not understand, by kind: nothing is promised over it.
     """
 
     id: str
-    path: str = ""
-    format: str = ""
-    model: str | None = None
-    results: int = 0
-    usd: float | None = None
-    billed: tuple[Billed, ...] = ()
-    turns: tuple[TurnCost, ...] = ()
-    contents: tuple[ContentCost, ...] = ()
-    dearest: tuple[ResultCost, ...] = ()
-    compactions: tuple[Compaction, ...] = ()
-    cuts: tuple[RecordedCut, ...] = ()
+    path: str
+    format: str
+    model: str | None
+    sha256: str
+    results: int
+    reported_turns: int
+    charges: Charges
+    stated_usd: float | None = None
+    turns: tuple[TurnCharges, ...] = ()
+    parts: tuple[PromptPart, ...] = ()
+    dearest: tuple[DearResult, ...] = ()
+    shortenings: tuple[Shortening, ...] = ()
+    cuts: tuple[CutResult, ...] = ()
     rereads: tuple[Reread, ...] = ()
-    breaks: tuple[CacheBreak, ...] = ()
-    cache_explained: float | None = None
-    minimum_usd: float | None = None
-    minimum_tokens: int | None = None
-    left_out: dict[str, int] = {}
-
-
-class Audited(Value, frozen=True, kw_only=True):
-    """The sessions of one `bench audit`, and the files that could not be read."""
-
-    sessions: tuple[SessionAudit, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
+    cache: CacheReport = CacheReport()
+    replayed: Charges | None = None
+    minimum: Charges | None = None
+    skipped: dict[str, int] = {}
