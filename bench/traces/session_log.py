@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -83,7 +83,7 @@ def first_objects(document: Document) -> list[dict[str, Any]]:
 
 def typed(value: dict[str, Any], kind: type[Record], unread: Unread, where: str = "") -> Record:
     """The record that an object is. A value of another type is left out and counted by its path; so are,
-    where `where` says what the object is, keys that the record does not have and that hold something.
+    where `where` says what the object is, keys that hold something and that the record does not have.
 
     >>> class Count(msgspec.Struct):
     ...     tokens: int | None = None
@@ -92,10 +92,7 @@ def typed(value: dict[str, Any], kind: type[Record], unread: Unread, where: str 
     (Count(tokens=None), Count(tokens=12), {"odd value of 'tokens'": 1})
     """
     if where:
-        known = {encoded.encode_name for encoded in msgspec.structs.fields(kind)}
-        for key, held in value.items():
-            if key not in known and held not in (None, False, "", [], {}):
-                unread.add(f"{key[:40]!r} of {where}")
+        count_unknown(value, kind, unread, where)
     for _ in range(_MOST_ODD):
         try:
             return msgspec.convert(value, kind)
@@ -103,6 +100,13 @@ def typed(value: dict[str, Any], kind: type[Record], unread: Unread, where: str 
             found = _PATH.search(str(error))
             value = _repaired(value, found.group(1) if found else "", unread)
     return kind()
+
+
+def count_unknown(
+    value: dict[str, Any], kind: type[msgspec.Struct], unread: Unread, where: str, ignored: Collection[str] = ()
+) -> None:
+    """Count the keys of an object that hold something and are neither a record's nor `ignored`."""
+    unread.keys(Node(None, None, "$", value), {*kind.__struct_encode_fields__, *ignored}, where)  # type: ignore[arg-type]
 
 
 def _repaired(value: dict[str, Any], path: str, unread: Unread) -> dict[str, Any]:

@@ -14,7 +14,17 @@ import msgspec
 from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult, Usage
 from .. import Confidence, Document, Keeps, Near, Node, PartOf, Traces, by_marks, register
 from ..markers import cut_in
-from ..session_log import Blocks, add_blocks, dict_in, first_objects, objects_of, text, time_of, typed, usage_beside_cache
+from ..session_log import (
+    Blocks,
+    add_blocks,
+    dict_in,
+    first_objects,
+    objects_of,
+    text,
+    time_of,
+    typed,
+    usage_beside_cache,
+)
 from ..steps import Ran, Said, Steps
 
 _NOT_IN_PROMPTS = {"summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress", "pr-link", "tag",
