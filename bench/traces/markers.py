@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from functools import cache
 from importlib.resources import files
 from typing import Literal
 
 import msgspec
+
+from ..model import ToolResult, Trace
 
 
 class Marker(msgspec.Struct, frozen=True):
@@ -41,3 +44,29 @@ def cut_in(text: str) -> Marker | None:
     """
     found = (marker for marker, pattern in zip(markers(), _patterns(), strict=True) if pattern.search(text))
     return next(found, None)
+
+
+def with_marked_cuts(trace: Trace) -> Trace:
+    """The trace with `truncated_at_source` on each result that holds a marker and no whole text beside it;
+    the trace itself where there is none."""
+    marked = {step.index for step in trace.results if _is_cut(step)}
+    if not marked:
+        return trace
+    steps = (
+        msgspec.structs.replace(step, truncated_at_source=True)
+        if isinstance(step, ToolResult) and step.index in marked
+        else step
+        for step in trace.steps
+    )
+    return msgspec.structs.replace(trace, steps=tuple(steps))
+
+
+def _is_cut(result: ToolResult) -> bool:
+    unmarked = not result.truncated_at_source and result.full is None and result.seen is not None
+    return unmarked and cut_in(result.seen or "") is not None
+
+
+def marked_cuts(trace: Trace) -> dict[str, int]:
+    """The number of results by who left the marker in them, most first."""
+    found = Counter(marker.by for result in trace.results if (marker := cut_in(result.shown_by_recorder)))
+    return dict(found.most_common())
