@@ -16,15 +16,15 @@ import msgspec
 from ..model import Content, Part, TextPart, ToolCall, Usage, as_text, compact_json, text_of
 from ..model.errors import TraceError
 from .documents import Document, Node
+from .markers import cut_in
 from .parts import Unread, part_of, simple
-from .steps import Said
+from .steps import Ran, Said
 
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 _PATH = re.compile(r" - at `\$(.*)`$")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 _MOST_ODD = 1000
-_SNIFFED = 200
 _MILLISECONDS = 1e11  # seconds of the year 5138, milliseconds of 1973
 
 
@@ -64,21 +64,6 @@ def _only_objects(values: list[Any], unread: Unread) -> Iterator[dict[str, Any]]
             yield value
         else:
             unread.add("line that is no object")
-
-
-def first_objects(document: Document) -> list[dict[str, Any]]:
-    """The first objects of a file, to tell its format by; `[]` where it has none."""
-    if document.is_json_lines or document.problem is not None:
-        objects = []
-        for number, line in itertools.islice(document.lines(), _SNIFFED):
-            try:
-                value = document.decode(line, number)
-            except TraceError:
-                continue
-            objects += [value] if isinstance(value, dict) else []
-        return objects
-    head = document.head
-    return [item for item in (head if isinstance(head, list) else [head]) if isinstance(item, dict)]
 
 
 def typed(value: dict[str, Any], kind: type[Record], unread: Unread, where: str = "") -> Record:
@@ -273,6 +258,18 @@ def _result(block: Block, document: Document, unread: Unread) -> Said:
     lines = text_of(seen).strip().splitlines()
     error = lines[0] if failed and lines else None
     return Said("tool", seen, call_id=block.tool_use_id or "", failed=failed, error=error)
+
+
+def claude_code_run(result: Any, seen: str) -> Ran:
+    """A tool's run as Claude Code records it beside the text that the model saw (`toolUseResult`): the whole
+    output where it is longer, the duration, and if it was cut."""
+    result = dict_in(result)
+    whole = "\n".join(output for key in ("stdout", "stderr") if (output := text(result.get(key))))
+    times = (result.get(key) for key in ("durationMs", "totalDurationMs"))
+    took = next((value / 1000 for value in times if type(value) in (int, float)), None)
+    longer = len(whole) > len(seen)
+    cut = cut_in(seen) is not None or result.get("truncated") is True
+    return Ran(whole if longer else None, duration_s=took, cut=cut and not longer)
 
 
 # ---------------------------------------------------------------- usage

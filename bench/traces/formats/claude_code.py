@@ -13,19 +13,8 @@ import msgspec
 
 from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult, Usage
 from .. import Confidence, Document, Keeps, Near, Node, PartOf, Traces, by_marks, register
-from ..markers import cut_in
-from ..session_log import (
-    Blocks,
-    add_blocks,
-    dict_in,
-    first_objects,
-    objects_of,
-    text,
-    time_of,
-    typed,
-    usage_beside_cache,
-)
-from ..steps import Ran, Said, Steps
+from ..session_log import Blocks, add_blocks, claude_code_run, dict_in, objects_of, text, time_of, typed, usage_beside_cache
+from ..steps import Said, Steps
 
 _NOT_IN_PROMPTS = {"summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress", "pr-link", "tag",
                    "agent-name", "agent-color", "agent-setting", "mode", "permission-mode", "worktree-state", "attribution-snapshot",
@@ -141,7 +130,7 @@ class ClaudeCode:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        lines = _loglines(first_objects(document))
+        lines = _loglines(document.first_objects)
         turns = [line["message"] for line in lines if line.get("type") in ("user", "assistant") and dict_in(line, "message")]
         session = any({"sessionId", "session_id"} & line.keys() for line in lines) or "loglines" in document.first
         messages = any("parts" not in message for message in turns)
@@ -288,7 +277,7 @@ class _Session(Steps):
         elif line.is_visible_in_transcript_only is not True:
             self._compacted(line, place[0])
             for result in blocks.results:
-                self.ran[result.call_id] = _ran(line.result, result.text)
+                self.ran[result.call_id] = claude_code_run(line.result, result.text)
                 self._became(line, self.say(result, *place))
             if blocks.parts or not blocks.results:
                 self._went_back(line, place[0])
@@ -380,17 +369,6 @@ def _usage(usage: LineUsage | None) -> Usage | None:
     hour = usage.cache_creation.ephemeral_1h_input_tokens if usage.cache_creation else None
     written = usage.cache_creation_input_tokens
     return usage_beside_cache(usage.input_tokens, usage.output_tokens, usage.cache_read_input_tokens, written, hour)
-
-
-def _ran(result: Any, seen: str) -> Ran:
-    """A tool's run as recorded beside the text that the model saw: whole output, duration, if it was cut."""
-    result = dict_in(result)
-    whole = "\n".join(output for key in ("stdout", "stderr") if (output := text(result.get(key))))
-    times = (result.get(key) for key in ("durationMs", "totalDurationMs"))
-    took = next((value / 1000 for value in times if type(value) in (int, float)), None)
-    longer = len(whole) > len(seen)
-    cut = cut_in(seen) is not None or result.get("truncated") is True
-    return Ran(whole if longer else None, duration_s=took, cut=cut and not longer)
 
 
 def _loglines(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ from ...model import (
 from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, register, strict_json
 from ..markers import cut_in
 from ..parts import CHAT_ROLES, picture, simple
-from ..session_log import Blocks, count_unknown, dict_in, first_objects, objects_of, parts_of, text, time_of, typed
+from ..session_log import Blocks, count_unknown, dict_in, objects_of, parts_of, text, time_of, typed
 from ..steps import Ran, Said, Steps
 
 _LINES = {"session_meta", "turn_context", "response_item", "event_msg", "compacted"}
@@ -129,7 +129,7 @@ class Codex:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        lines = first_objects(document)
+        lines = document.first_objects
         named = [line for line in lines if str(line.get("type")) in _LINES]
         payloads = [line["payload"] for line in named if isinstance(line.get("payload"), dict)]
         early = bool(lines) and lines[0].keys() >= _EARLY

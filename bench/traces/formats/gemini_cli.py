@@ -11,7 +11,7 @@ from ...model import ContextReset, TextPart, ToolCall, Usage, as_text, text_of
 from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, register
 from ..markers import cut_in
 from ..parts import Unread, picture, simple
-from ..session_log import Blocks, dict_in, first_objects, objects_of, text, time_of, typed
+from ..session_log import Blocks, dict_in, objects_of, text, time_of, typed
 from ..steps import Ran, Said, Steps
 
 _TURNS = ("user", "gemini", "model")
@@ -92,7 +92,7 @@ class GeminiCLI:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        objects = first_objects(document)
+        objects = document.first_objects
         first = objects[0] if objects else {}
         if any(line.get("type") == "init" and "session_id" in line for line in objects[:_FIRST]):
             return Confidence.CERTAIN
@@ -210,8 +210,11 @@ class _Session(Steps):
 
     def _keyed(self, message: dict[str, Any], t: float | None = None, model: str | None = None, usage: Usage | None = None) -> None:
         if message:
-            role = "assistant" if message.get("role") in ("model", "assistant") else "user"
-            self._say(self._blocks(message.get("parts")), role, t, model, usage)
+            role = message.get("role")
+            if role not in ("user", "model"):
+                self.unread.kind("message of a role", role)
+            parts = message.get("parts", message.get("content"))
+            self._say(self._blocks(parts), "assistant" if role == "model" else "user", t, model, usage)
 
     def _say(self, blocks: Blocks, role: Any, t: float | None, model: str | None = None, usage: Usage | None = None) -> None:
         """Add the results of tools one by one, then the rest as one message."""

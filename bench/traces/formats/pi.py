@@ -10,7 +10,7 @@ from ...model import Content, ContextReset, ModelTurn, TextPart, ToolCall, ToolR
 from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, register
 from ..markers import cut_in
 from ..parts import picture, simple
-from ..session_log import Blocks, dict_in, first_objects, objects_of, time_of, typed
+from ..session_log import Blocks, dict_in, objects_of, time_of, typed
 from ..steps import Ran, Said, Steps
 
 _ENTRIES = {"message", "compaction", "branch_summary", "custom_message", "model_change", "thinking_level_change"}
@@ -87,7 +87,7 @@ class Pi:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        lines = first_objects(document)
+        lines = document.first_objects
         header = bool(lines) and lines[0].get("type") == "session" and isinstance(lines[0].get("id"), str)
         roles = {str(dict_in(line, "message").get("role")) for line in lines if line.get("type") == "message"}
         entries = any(line.get("type") in _ENTRIES for line in lines[1:])
