@@ -15,6 +15,7 @@ import msgspec
 
 from ..model import Content, Part, TextPart, ToolCall, Usage, as_text, compact_json, text_of
 from ..model.errors import TraceError
+from .decoded import strict_json
 from .documents import Document, Node
 from .markers import cut_in
 from .parts import Unread, part_of, simple
@@ -136,6 +137,16 @@ def time_of(value: Any, unread: Unread) -> float | None:
 def text(value: Any) -> str | None:
     """The value where it is a text with something in it; None for any other."""
     return value if isinstance(value, str) and value else None
+
+
+def arguments(value: Any) -> Any:
+    """A call's arguments: the decoded JSON, or the recorded text where it is none.
+
+    >>> arguments('{"a": 1}'), arguments("ls"), arguments("null"), arguments([1])
+    ({'a': 1}, 'ls', None, [1])
+    """
+    decoded = strict_json(value) if isinstance(value, str) else value
+    return value if decoded is None and value != "null" else decoded
 
 
 def dict_in(value: Any, *keys: str) -> dict[str, Any]:

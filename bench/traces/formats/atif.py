@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 
 from ...model import Content, ImagePart, Part, TextPart, ToolCall, Usage, text_of
-from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register
+from .. import Confidence, Document, Keeps, Near, Traces, by_marks, dicts, register
 from ..nodes import filled
 from ..parts import simple
 from ..session_log import Blocks, add_blocks, claude_code_run, count_unknown, dict_in, text, time_of, typed
@@ -104,9 +104,9 @@ class Atif:
     """
 
     keeps = Keeps(
-        results="as shown",
+        results="untruncated",
         also=("cuts", "usage", "times", "errors", "reasoning", "threads", "tools", "model"),
-        never="errors, but of Claude Code's runs (an observation says none), and the untruncated result",
+        never="errors and untruncated results of other agents than Claude Code: an observation says neither",
         tested="ATIF 1.6 and 1.7, written by hand after the RFC and Harbor's converter of Claude Code sessions",
     )
 
@@ -127,9 +127,15 @@ class Atif:
         run = _Trajectories(document)
         count_unknown(whole.value, Trajectory, run.unread, "the trajectory")
         trajectory = typed(whole.value, Trajectory, run.unread)
-        run.unread.add("continuation of the trajectory in another file", trajectory.continued_trajectory_ref is not None)
+        run.unread.add(
+            "continuation of the trajectory in another file", trajectory.continued_trajectory_ref is not None
+        )
         run.trajectory(trajectory, "main", "agent")
-        agent = {key: value for key, value in (trajectory.agent or {}).items() if key not in ("tool_definitions", "model_name")}
+        agent = {
+            key: value
+            for key, value in (trajectory.agent or {}).items()
+            if key not in ("tool_definitions", "model_name")
+        }
         names = ("trajectory_id", "notes", "final_metrics", "extra")
         yield run.trace(document, "atif", whole, meta=filled(
             agent=agent,
@@ -219,7 +225,11 @@ class _Trajectories(Steps):
         """Add an observation: the result of the call it names, else of the step's next call; without calls it
         is what the environment says."""
         t, call = time_of(step.timestamp, self.unread), result.source_call_id
-        metadata = dict_in(result.extra, "tool_result_metadata") or dict_in(step.extra, "tool_result_metadata") or dict_in(step.extra, "metadata")
+        metadata = (
+            dict_in(result.extra, "tool_result_metadata")
+            or dict_in(step.extra, "tool_result_metadata")
+            or dict_in(step.extra, "metadata")
+        )
         raw = dict_in(metadata, "raw_tool_result")
         if raw and raw.get("tool_use_id") in (None, call):
             blocks = Blocks()
@@ -242,7 +252,9 @@ class _Trajectories(Steps):
             path = dict_in(part, "source").get("path")
             if isinstance(path, str):
                 sha256 = hashlib.sha256(path.encode("utf-8", "replace")).hexdigest()
-                parts.append(ImagePart(media_type=str(dict_in(part, "source").get("media_type")), size_bytes=0, sha256=sha256))
+                parts.append(
+                    ImagePart(media_type=str(dict_in(part, "source").get("media_type")), size_bytes=0, sha256=sha256)
+                )
             elif isinstance(dict_in(part).get("text"), str):
                 parts.append(TextPart(text=part["text"]))
             else:

@@ -13,7 +13,17 @@ import msgspec
 
 from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult, Usage
 from .. import Confidence, Document, Keeps, Near, Node, PartOf, Traces, by_marks, register
-from ..session_log import Blocks, add_blocks, claude_code_run, dict_in, objects_of, text, time_of, typed, usage_beside_cache
+from ..session_log import (
+    Blocks,
+    add_blocks,
+    claude_code_run,
+    dict_in,
+    objects_of,
+    text,
+    time_of,
+    typed,
+    usage_beside_cache,
+)
 from ..steps import Said, Steps
 
 _NOT_IN_PROMPTS = {"summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress", "pr-link", "tag",
@@ -131,7 +141,9 @@ class ClaudeCode:
 
     def sniff(self, document: Document) -> Confidence | Near:
         lines = _loglines(document.first_objects)
-        turns = [line["message"] for line in lines if line.get("type") in ("user", "assistant") and dict_in(line, "message")]
+        turns = [
+            line["message"] for line in lines if line.get("type") in ("user", "assistant") and dict_in(line, "message")
+        ]
         session = any({"sessionId", "session_id"} & line.keys() for line in lines) or "loglines" in document.first
         messages = any("parts" not in message for message in turns)
         return by_marks({"lines of user or assistant with a message": messages, "a session's id": session})
@@ -247,7 +259,9 @@ class _Session(Steps):
             else:
                 self.unread.kind("attachment", queued)
         elif line.type == "result":
-            self.outcome = Outcome(success=line.subtype == "success" and line.is_error is not True, said_by="claude_code")
+            self.outcome = Outcome(
+                success=line.subtype == "success" and line.is_error is not True, said_by="claude_code"
+            )
             self.meta |= {key: entry.raw[key] for key in _ENDED if entry.raw.get(key) is not None}
         elif line.type == "system" and line.subtype == "compact_boundary":
             self.boundary = line

@@ -24,7 +24,7 @@ from ...model import (
 from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, register, strict_json
 from ..markers import cut_in
 from ..parts import CHAT_ROLES, picture, simple
-from ..session_log import Blocks, count_unknown, dict_in, objects_of, parts_of, text, time_of, typed
+from ..session_log import Blocks, arguments, count_unknown, dict_in, objects_of, parts_of, text, time_of, typed
 from ..steps import Ran, Said, Steps
 
 _LINES = {"session_meta", "turn_context", "response_item", "event_msg", "compacted"}
@@ -42,7 +42,10 @@ _TOOK = re.compile(r"^Wall time: *(\d{1,9}(?:\.\d{1,9})?) seconds$", re.MULTILIN
 _BODY = re.compile(r"^Output:\n", re.MULTILINE)
 _ABSENT = "token count of a call that is not in the session"
 _PARTS = {"text", "input_text", "output_text", "refusal", "input_image", "input_file", "input_audio", "summary_text", "reasoning_text"}  # fmt: skip
-_INPUTS, _OUTPUTS = ("arguments", "input", "action", "operation", "code", "queries"), ("output", "outputs", "results", "result", "tools")
+_INPUTS, _OUTPUTS = (
+    ("arguments", "input", "action", "operation", "code", "queries"),
+    ("output", "outputs", "results", "result", "tools"),
+)
 _IGNORED = {"encrypted_content", "namespace", "phase", "execution", "server_label", "container_id", "revised_prompt", "created_by",
             "internal_chat_message_metadata_passthrough", "recipient", "max_output_length", "approval_request_id", "max_output_tokens",
             "environment", "pending_safety_checks", "acknowledged_safety_checks", "size", "quality", "background", "output_format"}  # fmt: skip
@@ -148,7 +151,9 @@ def _is_item(value: dict[str, Any]) -> bool:
     kind = value.get("type")
     if kind == "message" or kind is None:
         parts = value.get("content")
-        kinds = {str(part.get("type")) for part in parts if isinstance(part, dict)} if isinstance(parts, list) else set()
+        kinds = (
+            {str(part.get("type")) for part in parts if isinstance(part, dict)} if isinstance(parts, list) else set()
+        )
         own = not kinds.isdisjoint({"input_text", "output_text", "input_image"})
         return "role" in value and (own or (kind == "message" and "usage" not in value))
     return str(kind).endswith(("_call", "_call_output")) or (kind == "reasoning" and "summary" in value)
@@ -170,7 +175,9 @@ class _Rollout(Steps):
         """Add the lines as steps."""
         self.counts_first = _counts_first(lines)
         events = [dict_in(line, "payload") for line in lines if line.get("type") == "event_msg"]
-        self.ends = {event["call_id"]: event for event in events if event.get("type") in _ENDS and text(event.get("call_id"))}
+        self.ends = {
+            event["call_id"]: event for event in events if event.get("type") in _ENDS and text(event.get("call_id"))
+        }
         for raw in lines:
             line = typed(raw, Line, self.unread)
             self._line(raw, line, time_of(line.timestamp, self.unread))
@@ -244,10 +251,7 @@ class _Rollout(Steps):
 
     def _call(self, answer: Blocks, item: Item) -> None:
         name, call_id = item.name or item.kind.removesuffix("_call"), item.call_id or item.id or ""
-        given = item.first(*_INPUTS)
-        value = strict_json(given) if isinstance(given, str) else given
-        arguments = given if value is None and isinstance(given, str) and given.strip() != "null" else value
-        answer.calls.append(ToolCall(id=call_id, name=name, arguments=arguments))
+        answer.calls.append(ToolCall(id=call_id, name=name, arguments=arguments(item.first(*_INPUTS))))
         if item.first(*_OUTPUTS, "error") is not None:
             answer.results.append(self._output(item, call_id, name))
         elif item.call_id is None:
@@ -260,7 +264,9 @@ class _Rollout(Steps):
         count_unknown(value, Item, self.unread, "an item", _IGNORED)
         if item.kind.endswith("_output"):
             return self._output(item, item.call_id or "", item.name or "")
-        content = simple(tuple(self._content(item.content))) if isinstance(item.content, list) else text(item.content) or ""
+        content = (
+            simple(tuple(self._content(item.content))) if isinstance(item.content, list) else text(item.content) or ""
+        )
         if item.kind == "agent_message":
             return Said("user", content, name=item.author or "")
         if item.role not in CHAT_ROLES:

@@ -97,8 +97,12 @@ class GeminiCLI:
         if any(line.get("type") == "init" and "session_id" in line for line in objects[:_FIRST]):
             return Confidence.CERTAIN
         if isinstance(document.head, list) and not document.is_json_lines:
-            saved = bool(objects) and all(isinstance(item.get("parts"), list) and "kind" not in item for item in objects)
-            plain = saved and all("type" not in part for item in objects for part in item["parts"] if isinstance(part, dict))
+            saved = bool(objects) and all(
+                isinstance(item.get("parts"), list) and "kind" not in item for item in objects
+            )
+            plain = saved and all(
+                "type" not in part for item in objects for part in item["parts"] if isinstance(part, dict)
+            )
             return Confidence.CERTAIN if plain else Confidence.NO
         if isinstance(dict_in(first, "message").get("parts"), list) and "sessionId" in first:
             return Confidence.CERTAIN
@@ -107,7 +111,9 @@ class GeminiCLI:
             return by_marks({"a session's id and its project's hash, or its times": False})
         messages = objects if document.is_json_lines else first.get("messages")
         listed = [item.get("type") for item in messages if isinstance(item, dict)] if isinstance(messages, list) else []
-        return by_marks({"a session's id": True, "messages of type user or gemini": any(kind in _TURNS for kind in listed)})
+        return by_marks(
+            {"a session's id": True, "messages of type user or gemini": any(kind in _TURNS for kind in listed)}
+        )
 
     def read(self, document: Document) -> Traces:
         """The file's session, or those of a stream; its id is in `meta`."""
@@ -208,7 +214,9 @@ class _Session(Steps):
 
     # ---- messages of parts
 
-    def _keyed(self, message: dict[str, Any], t: float | None = None, model: str | None = None, usage: Usage | None = None) -> None:
+    def _keyed(
+        self, message: dict[str, Any], t: float | None = None, model: str | None = None, usage: Usage | None = None
+    ) -> None:
         if message:
             role = message.get("role")
             if role not in ("user", "model"):
@@ -216,7 +224,9 @@ class _Session(Steps):
             parts = message.get("parts", message.get("content"))
             self._say(self._blocks(parts), "assistant" if role == "model" else "user", t, model, usage)
 
-    def _say(self, blocks: Blocks, role: Any, t: float | None, model: str | None = None, usage: Usage | None = None) -> None:
+    def _say(
+        self, blocks: Blocks, role: Any, t: float | None, model: str | None = None, usage: Usage | None = None
+    ) -> None:
         """Add the results of tools one by one, then the rest as one message."""
         self.tell(blocks.results, t=t)
         if blocks.parts or blocks.calls or blocks.thoughts or not blocks.results:
@@ -274,7 +284,9 @@ def _add_part(blocks: Blocks, part: dict[str, Any], unread: Unread) -> None:
     data = dict_in(part.get("inlineData") or part.get("inline_data"))
     if call is not None:
         arguments = {} if call.get("args") is None else call["args"]
-        blocks.calls.append(ToolCall(id=text(call.get("id")) or "", name=text(call.get("name")) or "unknown", arguments=arguments))
+        blocks.calls.append(
+            ToolCall(id=text(call.get("id")) or "", name=text(call.get("name")) or "unknown", arguments=arguments)
+        )
     elif response is not None:
         shown, failed = _unwrapped(response.get("response"))
         shown = as_text("" if shown is None else shown)
@@ -308,7 +320,9 @@ def _usage(tokens: Tokens | None) -> Usage | None:
     prompt, output, thoughts = tokens.input + (tokens.tool or 0), tokens.output or 0, tokens.thoughts or 0
     cached = tokens.cached or 0
     missing = (tokens.total or 0) - prompt - output
-    beside, thought = next((pair for pair in ((0, 0), (cached, 0), (0, thoughts), (cached, thoughts)) if sum(pair) == missing), (0, 0))
+    beside, thought = next(
+        (pair for pair in ((0, 0), (cached, 0), (0, thoughts), (cached, thoughts)) if sum(pair) == missing), (0, 0)
+    )
     return Usage(
         prompt_tokens=prompt + beside,
         completion_tokens=output + thought,

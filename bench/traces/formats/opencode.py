@@ -123,15 +123,21 @@ class Opencode:
         if isinstance(head.get("messages"), list):
             listed = [item for item in head["messages"] if isinstance(item, dict)]
             parts = any(isinstance(item.get("parts"), list) and "role" in dict_in(item, "info") for item in listed)
-            return by_marks({"the `info` of a session": "id" in dict_in(head, "info"), "messages of `info` and `parts`": parts})
+            return by_marks(
+                {"the `info` of a session": "id" in dict_in(head, "info"), "messages of `info` and `parts`": parts}
+            )
         session = isinstance(head.get("id"), str) and {"projectID", "directory", "time"} <= head.keys()
-        return by_marks({"a session's id, project and folder": session, "a session's name": str(head.get("id")).startswith("ses_")})
+        return by_marks(
+            {"a session's id, project and folder": session, "a session's name": str(head.get("id")).startswith("ses_")}
+        )
 
     def read(self, document: Document) -> Traces:
         """The file's one session; its id and title are in `meta`. PartOf for a message or a part of one."""
         head = document.first
         if _NAME.fullmatch(document.path.name) and "sessionID" in head:
-            raise PartOf(f"{document.name}: belongs to session {head['sessionID']} — name the session's file, or export it")
+            raise PartOf(
+                f"{document.name}: belongs to session {head['sessionID']} — name the session's file, or export it"
+            )
         run = _Session()
         exported = isinstance(head.get("messages"), list)
         info = dict_in(head, "info") if exported else head
@@ -147,7 +153,10 @@ class Opencode:
 def _exported(messages: list[Any]) -> Iterator[Message]:
     for item in messages:
         parts = item.get("parts") if isinstance(item, dict) else None
-        yield dict_in(item, "info"), [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+        yield (
+            dict_in(item, "info"),
+            [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else [],
+        )
 
 
 def _stored(document: Document, session: str, run: _Session) -> Iterator[Message]:
@@ -219,7 +228,9 @@ class _Session(Steps):
         for step in steps:
             finish = next((piece for piece in step if piece.type == "step-finish"), None)
             alone = len(steps) == 1
-            tokens = finish.tokens if finish is not None and finish.tokens is not None else info.tokens if alone else None
+            tokens = (
+                finish.tokens if finish is not None and finish.tokens is not None else info.tokens if alone else None
+            )
             reason = finish.reason if finish is not None and finish.reason else info.finish if alone else None
             cost = finish.cost if finish is not None and finish.cost is not None else info.cost if alone else None
             index = self._turn(step, info.modelID, reason, _usage(tokens), time_of(created, self.unread))
@@ -230,8 +241,10 @@ class _Session(Steps):
             self.add(ContextReset(index=self.index, t=time_of(created, self.unread), kept=kept))
             self.asked = None
 
-    def _turn(self, pieces: list[Piece], model: str | None, reason: str | None, usage: Usage | None, t: float | None) -> int:
-        blocks, states = Blocks(), []
+    def _turn(
+        self, pieces: list[Piece], model: str | None, reason: str | None, usage: Usage | None, t: float | None
+    ) -> int:
+        blocks, states = Blocks(), list[tuple[ToolCall, State]]()
         for piece in pieces:
             if piece.type == "text":
                 blocks.parts.append(TextPart(text=piece.text or ""))
@@ -240,7 +253,11 @@ class _Session(Steps):
                 self.unread.add("reasoning whose text is not recorded", not piece.text)
             elif piece.type == "tool":
                 state = piece.state or State()
-                call = ToolCall(id=piece.callID or f"call{self.index}.{len(states)}", name=piece.tool or "unknown", arguments=state.input)
+                call = ToolCall(
+                    id=piece.callID or f"call{self.index}.{len(states)}",
+                    name=piece.tool or "unknown",
+                    arguments=state.input,
+                )
                 blocks.calls.append(call)
                 states.append((call, state))
             elif piece.type not in _NOT_IN_PROMPTS:
@@ -256,7 +273,13 @@ class _Session(Steps):
         shown = (state.error or _INTERRUPTED if failed else state.output) or ""
         took = None if times.start is None or times.end is None else round((times.end - times.start) / 1000, 6)
         truncated = dict_in(state.metadata).get("truncated") is True or cut_in(shown) is not None
-        ran = Ran(failed=failed, error=shown if failed else None, t=time_of(times.end, self.unread), duration_s=took, cut=truncated)
+        ran = Ran(
+            failed=failed,
+            error=shown if failed else None,
+            t=time_of(times.end, self.unread),
+            duration_s=took,
+            cut=truncated,
+        )
         pictures = [picture(str(held.get("url"))) for held in state.attachments if isinstance(held, dict)]
         content = simple((TextPart(text=shown), *pictures)) if pictures else shown
         self.ran[call.id] = ran

@@ -117,7 +117,12 @@ class _Session(Steps):
         """Add the lines as steps."""
         for number, raw in enumerate(lines):
             if raw.get("type") == "session":
-                names = {"id": "session_id", "cwd": "cwd", "parentSession": "parent_session", "branchedFrom": "parent_session"}
+                names = {
+                    "id": "session_id",
+                    "cwd": "cwd",
+                    "parentSession": "parent_session",
+                    "branchedFrom": "parent_session",
+                }
                 self.meta |= {name: raw[key] for key, name in names.items() if raw.get(key)}
                 continue
             entry = typed(raw, Entry, self.unread)
@@ -161,7 +166,11 @@ class _Session(Steps):
             content = self._content(message.content)
             said = Said("tool", content, call_id=message.tool_call_id or "", name=message.tool_name or "")
             failed, truncated = message.is_error is True, bool(dict_in(message.details, "truncation").get("truncated"))
-            ran = Ran(failed=failed, error=said.text or None if failed else None, cut=truncated or cut_in(said.text) is not None)
+            ran = Ran(
+                failed=failed,
+                error=said.text or None if failed else None,
+                cut=truncated or cut_in(said.text) is not None,
+            )
             self.ran[said.call_id] = ran
             self.say(said, t=t)
         elif message.role == "bashExecution":
@@ -215,7 +224,7 @@ class _Session(Steps):
         """Add the history as it is after an entry: the way to it, from what its last compaction kept."""
         way: list[str] = []
         at, stop = end, None
-        while at is not None and at in self.parents or at in self.forgotten:
+        while (at is not None and at in self.parents) or at in self.forgotten:
             way.append(str(at))
             if at in self.forgotten and stop is None:
                 stop = self.forgotten[str(at)]
@@ -223,9 +232,18 @@ class _Session(Steps):
                 break
             at = self.parents.get(str(at))
         steps = {index for one in way for index in self.steps_of.get(one, ())}
-        calls = {call.id for step in self.steps if step.index in steps and isinstance(step, ModelTurn) for call in step.tool_calls}
+        calls = {
+            call.id
+            for step in self.steps
+            if step.index in steps and isinstance(step, ModelTurn)
+            for call in step.tool_calls
+        }
         kept = [index for index in sorted(steps) if not isinstance(self.steps[index], ContextReset)]
-        kept = [index for index in kept if not isinstance(result := self.steps[index], ToolResult) or result.call_id in calls]
+        kept = [
+            index
+            for index in kept
+            if not isinstance(result := self.steps[index], ToolResult) or result.call_id in calls
+        ]
         self.add(ContextReset(index=self.index, t=t, summary=summary, kept=tuple(kept)))
 
 
