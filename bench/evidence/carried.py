@@ -57,7 +57,10 @@ def carried_by(
     found: dict[int, Carried] = {}
     for of_thread in threads.values():
         for number, cost in _of_thread(of_thread, tokens, charges):
-            found[number] = Carried(*map(sum, zip(found.get(number, Carried()), cost, strict=True)))
+            old = found.get(number, Carried())
+            found[number] = Carried(
+                old.prompts + cost.prompts, old.tokens + cost.tokens, old.usd + cost.usd
+            )
     if OUTSIDE in found:
         found[OUTSIDE] = found.pop(OUTSIDE)
     return found
