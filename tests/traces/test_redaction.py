@@ -24,12 +24,16 @@ from bench.model import (
     Trace,
     UserTurn,
 )
-from bench.recording.redaction import Redactor, redacted, texts_in
 from bench.traces import TraceSource, load
 from bench.traces.formats.native import encode_trace, write_trace
+from bench.traces.redaction import Redactor, texts_in
 
 PLANTED = secrets(0)
 IDS = [kind for kind, _, _ in PLANTED]
+
+
+def redacted(trace: Trace) -> Trace:
+    return Redactor().trace(trace)
 
 
 def one(*steps) -> Trace:
@@ -172,19 +176,20 @@ def test_emails_and_homes_on_request():
     )
 
 
-def test_import_removes_secrets_unless_told(tmp_path, monkeypatch, capsys):
+def test_traces_of_one_import_share_the_names_of_secrets(tmp_path, monkeypatch):
+    """Two secrets in two records of a log are two names; the same secret again is the same name."""
     monkeypatch.chdir(tmp_path)
-    secret = PLANTED[5][1]
-    write_trace(one(UserTurn(index=0, content=f"{secret} of bob@example.org")), "in.jsonl")
-    main(["import", "in.jsonl", "-o", "clean.jsonl"])
-    out = capsys.readouterr().out
-    assert "secrets removed: model key ×1" in out
-    assert load(["clean.jsonl"]).traces[0].steps[0].content == "REDACTED_MODEL_KEY_1 of bob@example.org"
-    main(["import", "in.jsonl", "-o", "more.jsonl", "--redact-emails"])
+    first, second = (secrets(seed)[3][1] for seed in (0, 1))
+    Path("runs").mkdir()
+    for name, secret in (("a", first), ("b", second), ("c", first)):
+        step = UserTurn(index=0, content=f"{secret} of bob@example.org")
+        write_trace(msgspec.structs.replace(one(step), id=name), f"runs/{name}.jsonl")
+    main(["import", "runs", "-o", "clean.jsonl"])
+    contents = [trace.steps[0].content.split()[0] for trace in load(["clean.jsonl"]).traces]
+    assert contents == ["REDACTED_MODEL_KEY_1", "REDACTED_MODEL_KEY_2", "REDACTED_MODEL_KEY_1"]
+    main(["import", "runs/a.jsonl", "-o", "more.jsonl", "--redact-personal"])
     assert load(["more.jsonl"]).traces[0].steps[0].content == "REDACTED_MODEL_KEY_1 of REDACTED_EMAIL_1"
-    capsys.readouterr()
-    main(["import", "in.jsonl", "-o", "whole.jsonl", "--no-redact"])
-    assert "secrets were kept" in capsys.readouterr().out
-    assert Path("whole.jsonl").read_bytes() == encode_trace(load(["in.jsonl"]).traces[0])
+    main(["import", "runs/a.jsonl", "-o", "same.jsonl", "--no-redact"])
+    assert Path("same.jsonl").read_bytes() == encode_trace(load(["runs/a.jsonl"]).traces[0])
     with pytest.raises(SystemExit):
-        main(["import", "in.jsonl", "-o", "x.jsonl", "--no-redact", "--redact-homes"])
+        main(["import", "runs/a.jsonl", "-o", "x.jsonl", "--no-redact", "--redact-personal"])

@@ -9,7 +9,7 @@ import string
 
 import pytest
 
-from bench.recording.redaction import Redactor
+from bench.traces.redaction import Redactor
 
 LOWER, UPPER, DIGITS = string.ascii_lowercase, string.ascii_uppercase, string.digits
 LETTERS, HEX = LOWER + UPPER, "0123456789abcdef"
