@@ -172,7 +172,6 @@ RUN = ("run", "--traces", "runs", "--strategy", "keep_all")
         (("list", "strategy"), "nothing is listed under 'strategy' — did you mean strategies?"),
         (("list", "strategies", "masc"), "no strategies hold 'masc' — did you mean mask"),
         (("list", "metrics", "strategies"), "no metrics hold 'strategies' — write bench list strategies"),
-        (("list", "metrics", "--field"), "write bench list strategies --field"),
         (("record", "--proxy", "--otlp", "-o", "x.jsonl"), "--proxy and --otlp record into one file each"),
         (("record", "--otlp", "--host", "no.invalid", "-o", "x.jsonl"), "no.invalid:4318: cannot listen"),
         (("audit", "claude_code:runs/facts.jsonl"), "recognised as native: write native:runs/facts.jsonl"),

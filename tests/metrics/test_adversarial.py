@@ -181,7 +181,6 @@ SHIPPED = (
     "deepagents=summarizer=deepagents.output:max_chars=1000",
     "mini=summarizer=mini_swe_agent.output:limit=1000",
     "gemini=compactor=gemini.mask:protect_tokens=200,min_prunable_tokens=100",
-    "pichay=compactor=pichay:age=1",
     "repeats=compactor=repeats",
 )
 
