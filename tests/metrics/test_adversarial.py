@@ -173,7 +173,7 @@ SHIPPED = (
     *REFERENCES,
     *(
         f"{name}=summarizer={name}"
-        for name in ("compact_json", "csv_table", "toon", "truncate", "head_tail", "table_console", "output_summary")
+        for name in ("compact_json", "csv_table", "truncate", "head_tail", "table_console", "output_summary")
     ),
     "mask=compactor=mask_observations:keep_last=2",
     "old=compactor=summarize_old:max_tokens=3000",
