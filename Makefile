@@ -13,7 +13,7 @@ FORKING := $(addprefix tests/,cli house plugins run strategies)
 PYTEST := $(BIN)/python -m pytest --dist worksteal
 tested = $(PYTEST) -n 4 $(1) $(FORKING) && $(PYTEST) -n 3 $(1) $(FORKING:%=--ignore=%)
 
-.PHONY: help bench test test-slow test-all kills fuzz mutants lint packages newest lock benchmark example accept-gold docs site record clean
+.PHONY: help bench test test-slow test-all kills fuzz lint packages newest lock benchmark example accept-gold docs site record clean
 .DEFAULT_GOAL := help
 
 help: ## Say what each target does.
@@ -64,9 +64,6 @@ lock: .venv/bin/python ## Write constraints.txt, the versions that tests and CI 
 benchmark: .venv/.installed-dev ## Time the bench, as multiples of counting the tokens once, and where the time goes.
 	$(BIN)/python benchmarks/table.py
 	$(BIN)/python benchmarks/floor.py
-
-mutants: .venv/.installed-dev ## Change one place of the judging code at a time, 60 of them, and see that a test fails.
-	$(BIN)/python benchmarks/mutants.py
 
 example: .venv/.installed ## Write reports/example.html, the report that the README shows.
 	$(BIN)/bench run scenarios/do_five_rows_suffice.toml scenarios/can_old_results_be_masked.toml -o reports/example.html

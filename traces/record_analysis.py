@@ -1,4 +1,4 @@
-"""Record the analysis sessions again: `python traces/record_analysis.py [FOLDER]` writes analysis/*.jsonl into FOLDER.
+"""Record the analysis sessions again: `python traces/record_analysis.py [FOLDER]` writes analysis/*.jsonl and studies/*.jsonl into FOLDER.
 
 FOLDER is this one by default. Needs numpy and scipy (the `record` extra); takes about ten seconds.
 """
@@ -9,16 +9,18 @@ import sys
 from pathlib import Path
 
 from recorders.analysis_sessions import aborted, completed, empty_plan
+from recorders.analysis_studies import studies
 
 from bench.traces.formats.native import write_trace
 
 
 def main(folder: Path) -> None:
-    target = folder / "analysis"
-    target.mkdir(parents=True, exist_ok=True)
-    for trace in (completed(whole=True), completed(whole=False), aborted(), empty_plan()):
-        write_trace(trace, target / f"{trace.id}.jsonl")
-        print(f"analysis/{trace.id}.jsonl: {len(trace.steps)} steps, {len(trace.results)} results")
+    sessions = [completed(whole=True), completed(whole=False), aborted(), empty_plan()]
+    for place, traces in (("analysis", sessions), ("studies", studies())):
+        (folder / place).mkdir(parents=True, exist_ok=True)
+        for trace in traces:
+            write_trace(trace, folder / place / f"{trace.id}.jsonl")
+            print(f"{place}/{trace.id}.jsonl: {len(trace.steps)} steps, {len(trace.results)} results")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""Record the terminal session again: `python traces/record_terminal.py [FOLDER]` writes terminal/session.json, and its
-beginnings of 20, 40 and 100 commands, into FOLDER.
+"""Record the terminal sessions again: `python traces/record_terminal.py [FOLDER]` writes terminal/session.json, its
+beginnings of 20, 40 and 100 commands, and the short sessions of terminal_tickets/ into FOLDER.
 
 FOLDER is this one by default. Needs CPython 3.11 and bash, grep, sed, awk, find, sort, wc, cp, diff; takes a few seconds. The standard library of
 the interpreter that runs it is the tree that is investigated, so another interpreter gives other line numbers.
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from recorders.terminal_investigation import investigate
 from recorders.terminal_session import Terminal, Transcript
+from recorders.terminal_tickets import sessions
 from recorders.terminal_workspace import build
 
 BEGINNINGS = (20, 40, 100)
@@ -29,6 +30,9 @@ def main(folder: Path) -> None:
         for commands in BEGINNINGS:
             transcript.write(folder / "terminal_beginnings" / f"{commands:03}_commands.json", commands)
     print(f"terminal/session.json: {transcript.commands} commands, {len(transcript.messages)} messages")
+    for name, short in sessions():
+        short.write(folder / "terminal_tickets" / f"{name}.json")
+        print(f"terminal_tickets/{name}.json: {short.commands} commands, {len(short.messages)} messages")
 
 
 if __name__ == "__main__":

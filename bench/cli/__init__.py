@@ -25,7 +25,6 @@ from .listing import list_
 from .mistakes import said
 from .options import every_command
 from .outcome import Concluded
-from .record import record
 from .run import run
 from .saying import hush, obey, prepare_streams, say
 from .show import show
@@ -83,7 +82,7 @@ def completion(context: click.Context, shell: str) -> None:
     obey(found(context.find_root().command, {}, "bench", COMPLETING).source())
 
 
-for command in (run, audit, advise, compare, cache, init, history, list_, import_, show, record):
+for command in (run, audit, advise, compare, cache, init, history, list_, import_, show):
     cli.add_command(every_command(command))
 cli.add_command(completion)
 

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 @allow_inconclusive
 @click.option("--no-calibrate", is_flag=True,
               help="Count tokens by the plain rule, not as the usage that a trace recorded says.")  # fmt: skip
-@click.option("--record-model", "hosts", multiple=True, metavar="[anthropic=]HOST",
-              help="Ask this host for what no cassette holds, and keep the answers. Measures in one process.")  # fmt: skip
 def run(
     asked: Replaying,
     accept: str | None,
@@ -53,7 +51,6 @@ def run(
     budget: str | None,
     allow_inconclusive: bool,
     no_calibrate: bool,
-    hosts: tuple[str, ...],
 ) -> None:
     """Replay scenarios (TOML files), or traces under every --strategy (none: the references); print the comparison, judge the gates.
 
@@ -63,8 +60,6 @@ def run(
 
     Reports, baselines and the history are written at the end, all or none of them.
     """
-    from ..strategies.own_calls import recording_from
-
     accept = "--accept-new" if accept_new else accept
     changes = {"--budget": budget, "--no-calibrate": no_calibrate, "--model": asked.model}
     plans = asked.plans()
@@ -75,20 +70,13 @@ def run(
     if accept is not None:
         require_place(filter(None, (plan.baseline_path for plan in plans)))
     keeping = _keeping(plans, kept)
-    host = None
-    if hosts:  # most runs ask nobody, and need no client
-        from ..recording.models import Hosts
-
-        host = Hosts(hosts)
-    with recording_from(host):
-        comparisons: Sequence[Comparison] = asked.compared(
-            plans,
-            **({"jobs": 1, "case_cache": None, "engine": None} if hosts else {}),
-            against=against,
-            accepting=accept == "--update-baseline",
-            allow_inconclusive=allow_inconclusive,
-            require_baseline=require_baseline and accept is None,
-        )
+    comparisons: Sequence[Comparison] = asked.compared(
+        plans,
+        against=against,
+        accepting=accept == "--update-baseline",
+        allow_inconclusive=allow_inconclusive,
+        require_baseline=require_baseline and accept is None,
+    )
     beside: dict[Path, bytes] = {}
     said = []
     if asked.traces and not asked.strategies:

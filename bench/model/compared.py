@@ -32,8 +32,19 @@ class GateResult(Value, frozen=True, kw_only=True):
     run: str | None = None
 
 
+class RunMove(Value, frozen=True, array_like=True):
+    """One run in which a number moved: before → after."""
+
+    run: str
+    before: float
+    after: float
+
+
 class Move(Value, frozen=True, kw_only=True):
-    """One number that differs from the baseline: before → after over all runs, and in how many runs it moved."""
+    """One number that differs from the baseline: before → after over all runs, and in how many runs it moved.
+
+    `runs` are the runs in which it moved, the worst first; empty where the baseline has no values by run.
+    """
 
     strategy: str
     metric: str
@@ -42,6 +53,7 @@ class Move(Value, frozen=True, kw_only=True):
     better: bool | None
     improved_runs: int = 0
     regressed_runs: int = 0
+    runs: tuple[RunMove, ...] = ()
 
 
 class Skipped(Value, frozen=True, kw_only=True):
@@ -59,6 +71,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     another). `answers` says what a scenario is about: "savings", or "judged", "stored" or "routed"
     where its strategies fill only evaluators, stores or routers. `details` are of the few runs and
     strategies that a report shows. `totals` are over all runs: by strategy, then metric.
+    `specs_before` are the specs of the strategies in `against`, where they are known.
     """
 
     title: str
@@ -76,6 +89,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     rules: tuple[GateRule, ...] = ()
     gates: tuple[GateResult, ...] = ()
     against: str = ""
+    specs_before: dict[str, str] = {}
     moves: tuple[Move, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     details: tuple[ReplayDetail, ...] = ()

@@ -14,7 +14,7 @@ from bench.cli import main
 
 ROOT = Path(__file__).parents[2]
 WORDS = {
-    "bench r": {"run", "record"},
+    "bench r": {"run"},
     "bench run --up": {"--update-baseline"},
     "bench completion ": {"bash", "zsh", "fish"},
 }

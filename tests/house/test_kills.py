@@ -23,18 +23,8 @@ from bench.files.writing import settle
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("KILLS", "20"))
-ACTS = ("run", "update", "import", "folder", "init", "advise", "audit", "record")
+ACTS = ("run", "update", "import", "folder", "init", "advise", "audit")
 OUTPUTS = ("x.html", "x.json", "x.md")
-RECORD = """
-import bench
-with bench.record("out.jsonl") as run:
-    run.user("go")
-    print("started", flush=True)
-    for number in range(400):
-        run.model(f"turn {number}", tool_calls=[{"id": f"c{number}", "name": "f"}])
-        run.result("f", f"{number} " + "x" * 2000)
-        print(number, flush=True)
-"""
 
 
 @pytest.fixture
@@ -58,9 +48,8 @@ def started(act, folder):
         "init": ["init", "new"],
         "advise": ["advise", "scenarios/traces", "-o", "x.html", "-o", "x.json", "-o", "x.md"],
         "audit": ["audit", "scenarios/traces", "-o", "x.html", "-o", "x.json", "-o", "x.md"],
-        "record": [RECORD],
     }[act]
-    return Warm("-c" if act == "record" else "bench", arguments, folder)
+    return Warm("bench", arguments, folder)
 
 
 def runs_kept():
@@ -99,10 +88,6 @@ def check_whole(act, said, before):
         there = Path({"folder": "imported", "init": "new"}[act])
         count = sum(path.is_file() for path in there.rglob("*")) if there.exists() else 0
         assert count in (0, {"folder": 2, "init": 6}[act]), "all files, or none"
-    if act == "record" and "started" in said:
-        whole = [int(line) for line in said.splitlines() if line.isdigit() and said.endswith("\n")]
-        trace = bench.load("out.jsonl").traces[0]
-        assert len(trace.results) >= len(whole), "no finished step is lost"
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ from bench.model import (
 )
 
 from .analysis_functions import Analysis
-from .analysis_simulation import simulate
+from .analysis_simulation import SEED, simulate
 
 BASE_T = 1_789_459_200.0
 CUT_CHARS = 500
@@ -77,10 +77,19 @@ class Session:
     """One session being recorded: executes the plan, decides the routes as document 004 does, labels what must be taken."""
 
     def __init__(
-        self, name: str, question: str, plan: list[Planned], remarks: dict[int, Remark], final: Remark, whole: bool
+        self,
+        name: str,
+        question: str,
+        plan: list[Planned],
+        remarks: dict[int, Remark],
+        final: Remark,
+        whole: bool,
+        seed: int = SEED,
+        folder: str = "analysis",
     ) -> None:
         self.name, self.plan, self.remarks, self.final, self.whole = name, plan, remarks, final, whole
-        self.analysis = Analysis(simulate())
+        self.folder = folder
+        self.analysis = Analysis(simulate(seed))
         self.memory = Memory()
         self.results: dict[int, Any] = {}
         self.steps: list[AnyStep] = []
@@ -176,9 +185,9 @@ class Session:
         ]
         return Trace(
             id=self.name,
-            source=Source(format="native", path=f"traces/analysis/{self.name}.jsonl"),
+            source=Source(format="native", path=f"traces/{self.folder}/{self.name}.jsonl"),
             steps=tuple(self.steps),
-            labels={"routes": self.expected},
+            labels={"routes": self.expected, **({"task": self.name} if self.folder == "studies" else {})},
             meta={
                 "recorder": "traces/record_analysis.py",
                 "simulated": "counts and gene sets are simulated (seeded); statistics, errors and figures are computed; the sentences are scripted",
@@ -188,7 +197,7 @@ class Session:
         )
 
 
-def _after_cells(memory: Memory, results: dict[int, Any]) -> list[str]:
+def after_cells(memory: Memory, results: dict[int, Any]) -> list[str]:
     lines = results[0].splitlines()
     return [
         memory.sentence("{}.", lines[1]),
@@ -213,7 +222,7 @@ def _after_counts(step: int, *names: str) -> Remark:
     return remark
 
 
-def _after_dea(step: int) -> Remark:
+def after_dea(step: int) -> Remark:
     def remark(memory: Memory, results: dict[int, Any]) -> list[str]:
         found = results[step]
         rows = [*found["upregulated"][:2], *found["downregulated"][:2]]
@@ -229,14 +238,14 @@ def _after_dea(step: int) -> Remark:
     return remark
 
 
-def _after_enrichment(step: int, question: str) -> Remark:
+def after_enrichment(step: int, question: str) -> Remark:
     def remark(memory: Memory, results: dict[int, Any]) -> list[str]:
-        return [*_leading(memory, results[step], ("go", "gsea"), 2), question]
+        return [*leading(memory, results[step], ("go", "gsea"), 2), question]
 
     return remark
 
 
-def _leading(memory: Memory, result: dict[str, Any], methods: tuple[str, ...], terms: int) -> list[str]:
+def leading(memory: Memory, result: dict[str, Any], methods: tuple[str, ...], terms: int) -> list[str]:
     return [
         memory.sentence(
             f"{method.upper()}: {{}} (p = {{}}).",
@@ -248,7 +257,7 @@ def _leading(memory: Memory, result: dict[str, Any], methods: tuple[str, ...], t
     ]
 
 
-def _totals(memory: Memory, result: dict[str, Any], cell_type: str) -> list[str]:
+def totals(memory: Memory, result: dict[str, Any], cell_type: str) -> list[str]:
     """The number of significant terms per method, where the key and its value were shown together."""
     said = []
     for method in METHODS:
@@ -291,8 +300,8 @@ def _final_completed(memory: Memory, results: dict[int, Any]) -> list[str]:
             found["downregulated"][7],
         ):
             said.append(memory.sentence("{} by {},", row["gene"], row["log2_fold_change"]))
-        said += _totals(memory, results[enrichment], name)
-        said += _leading(memory, results[enrichment], METHODS, 3)
+        said += totals(memory, results[enrichment], name)
+        said += leading(memory, results[enrichment], METHODS, 3)
     return [*said, "The type 'Plasma cell' could not be tested because no such cells were found."]
 
 
@@ -309,8 +318,8 @@ def _final_aborted(memory: Memory, results: dict[int, Any]) -> list[str]:
             results[1]["upregulated"][0]["gene"],
             results[1]["upregulated"][0]["log2_fold_change"],
         ),
-        *_totals(memory, results[2], "NK cell"),
-        *_leading(memory, results[2], ("go",), 2),
+        *totals(memory, results[2], "NK cell"),
+        *leading(memory, results[2], ("go",), 2),
     ]
 
 
@@ -346,13 +355,13 @@ ABORTED = [
 def completed(whole: bool) -> Trace:
     """The long session, on whole results (`completed`) or on cut ones (`completed_cut`): the same plan and the same values."""
     remarks: dict[int, Remark] = {
-        1: _after_cells,
+        1: after_cells,
         2: _after_counts(1, "T cell", "Monocyte"),
-        3: _after_dea(2),
-        4: _after_enrichment(3, "A figure of the GO terms shows how they rank."),
+        3: after_dea(2),
+        4: after_enrichment(3, "A figure of the GO terms shows how they rank."),
         5: lambda memory, results: ["The figure is drawn. Monocytes next."],
-        6: _after_dea(5),
-        7: _after_enrichment(6, "Are there plasma cells that respond as well?"),
+        6: after_dea(5),
+        7: after_enrichment(6, "Are there plasma cells that respond as well?"),
         8: _after_error,
         9: _after_search,
         10: lambda memory, results: [memory.sentence("The figure shows {}.", "SG0061 T cell"), "I save the session."],
@@ -364,9 +373,9 @@ def completed(whole: bool) -> Trace:
 def aborted() -> Trace:
     """A session that meets a module that is not installed and is stopped, on cut results."""
     remarks: dict[int, Remark] = {
-        1: _after_cells,
-        2: _after_dea(1),
-        3: _after_enrichment(2, "B cells next, as a control."),
+        1: after_cells,
+        2: after_dea(1),
+        3: after_enrichment(2, "B cells next, as a control."),
         4: lambda memory, results: [
             memory.sentence(
                 "{} of {} tested genes are significant in B cells.",
@@ -374,7 +383,7 @@ def aborted() -> Trace:
                 results[3]["tested_genes"],
             )
         ],
-        5: _after_enrichment(4, "An embedding would show where the responding cells lie."),
+        5: after_enrichment(4, "An embedding would show where the responding cells lie."),
     }
     return Session(
         "aborted", "Do NK cells and B cells respond to the treatment?", ABORTED, remarks, _final_aborted, whole=False

@@ -87,9 +87,9 @@ class Dataset:
         return scaled
 
 
-def simulate() -> Dataset:
-    """The data set: 490 cells of four types under two conditions; the same for the same numpy."""
-    random = np.random.default_rng(SEED)
+def simulate(seed: int = SEED) -> Dataset:
+    """A data set: 490 cells of four types under two conditions; the same for the same seed and numpy."""
+    random = np.random.default_rng(seed)
     base = random.lognormal(mean=1.1, sigma=0.7, size=len(GENES))
     rows, conditions, types = [], [], []
     for cell_type, sizes in CELLS.items():

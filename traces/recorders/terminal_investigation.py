@@ -37,7 +37,7 @@ def investigate(log: Transcript) -> None:
     log.say("system", SYSTEM)
     log.say("user", TASK)
     survey = _survey(log)
-    repairs = [_repair(log, number, defect) for number, defect in enumerate(DEFECTS)]
+    repairs = [repair(log, number, defect) for number, defect in enumerate(DEFECTS)]
     limits = _limits(log)
     _finish(log, survey, repairs, limits)
 
@@ -109,7 +109,7 @@ def _survey(log: Transcript) -> dict[str, str]:
     }
 
 
-def _repair(log: Transcript, number: int, defect: Defect) -> Repair:
+def repair(log: Transcript, number: int, defect: Defect) -> Repair:
     """One ticket: reproduce, locate, read, probe, look at the users, repair, test."""
     path = f"src/{defect.path}"
     test = f"python3 -m unittest tests.{defect.test} 2>&1"
