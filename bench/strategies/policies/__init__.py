@@ -10,30 +10,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ...model import Message, ToolCall
-from ...plugins.registry import Entry, entries
 from ..messages import arguments_mapping, own_calls
-
-MEASURED = Path(__file__).parent / "measured.csv"
-"""The scores of each policy on the shipped traces, as benchmarks/leaderboard.py wrote them."""
 
 NOTED = "Noted."
 """The fixed answer after a summary, where a project adds one that it does not document."""
-
-
-def field_policies() -> tuple[Entry, ...]:
-    """Return every policy of this package, compactors first.
-
-    >>> [entry.name for entry in field_policies()][:2]
-    ['agent_framework.context_window', 'agent_framework.selective']
-    """
-    found = (entry for kind in ("compactor", "summarizer") for entry in entries(kind).values())
-    return tuple(entry for entry in found if entry.target.__module__.startswith(f"{__name__}."))
 
 
 # ---------------------------------------------------------------- calls and results

@@ -1,4 +1,4 @@
-"""Compactors `langchain.*`: LangChain's context editing, its summarization middleware, and `trim_messages`; and `langmem.summarize`.
+"""Compactors `langchain.*`: LangChain's context editing, its summarization middleware, and `trim_messages`.
 
 Tokens are characters by 4, rounded up, and 3 more a message.
 """
@@ -9,22 +9,20 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from ...model import Message
-from ...model.errors import SpecError
 from ...plugins.registry import register
-from .. import Edits, Window, Written
+from .. import Edits, Window
 from ..histories import (
     Count,
     PromptMessages,
     Share,
     Summarising,
     View,
-    state,
     summary_message,
     system_count,
     total,
     with_text,
 )
-from . import langchain_tokens, results_of, with_call, within, without_inputs
+from . import langchain_tokens, with_call, within, without_inputs
 
 TOO_LONG = "[the earlier conversation is too long to be summarised]"
 KINDS = {"human": "user", "ai": "model", "tool": "result", "system": "system"}
@@ -164,65 +162,6 @@ class LangchainTrim(View):
             start_on=None if self.start_on is None else KINDS[self.start_on],
             include_system=self.include_system,
         )
-
-
-@register("compactor", "langmem.summarize", mode="per_call")
-class LangmemSummarize(Summarising):
-    """The shortest beginning that reaches `max_tokens_before_summary` becomes a system message behind the first one, once the rest fits.
-
-    A view with a running summary: each new summary extends the one before. The rest must fit `max_tokens` without `max_summary_tokens` and the
-    system message. None for `max_tokens` is the model's window, and for `max_tokens_before_summary` the same as `max_tokens`. A beginning that
-    ends with calls takes their results along; one that ends inside the results of one turn leaves the others without their call. The writer sees
-    the last `max_tokens` of it, less the summary before, from a user message on, and all of it where there is none. The text
-    around the summary is ours.
-
-    Source: langmem 0.0.30, langmem/short_term/summarization.py (summarize_messages)
-
-    >>> summarize = LangmemSummarize(max_tokens=40, max_tokens_before_summary=20, max_summary_tokens=2)
-    >>> [line[:13] for line in summarize.tried(*["user: " + "x" * 40] * 4)]
-    ['system: Summa', 'user: xxxxxxx', 'user: xxxxxxx']
-    """
-
-    max_tokens: Count | None = None
-    max_tokens_before_summary: Count | None = None
-    max_summary_tokens: Count = 256
-    _done: int = state(int)  # how many messages behind the system message are summarised
-    _summary: list[Message] = state(list)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        summary, limit = self.max_summary_tokens, self.max_tokens
-        if limit is not None and summary >= limit:
-            raise SpecError(f"max_summary_tokens={summary} must be less than max_tokens={limit}")
-
-    def compact(self, window: Window) -> Edits | None:
-        limit = window.max_tokens if self.max_tokens is None else self.max_tokens
-        start = int(bool(window.messages) and window.messages[0].kind == "system")
-        new = list(window.messages[start + self._done :])
-        old = self._old(new, limit, limit - self.max_summary_tokens - total(langchain_tokens, window.messages[:start]))
-        written: list[Written] = []
-        if old:
-            room, read = limit - total(langchain_tokens, self._summary), old
-            if total(langchain_tokens, old) > room:
-                read = trimmed(old, room, langchain_tokens, start_on="user", partial=True) or old
-            written = [self.write([*self._summary, *read], window)]
-            self._summary = [Message(role="system", kind="made", text=written[0].text)]
-            self._done += len(old)
-        if not self._summary:
-            return None
-        shown = [*window.messages[:start], *self._summary, *new[len(old) :]]
-        return Edits(messages=shown, written=written, notes=(f"{len(old)} messages summarised",) if old else ())
-
-    def _old(self, new: list[Message], limit: int, room: int) -> list[Message]:
-        """Return the messages to summarise now; none where the beginning is too short or the rest too long."""
-        before = limit if self.max_tokens_before_summary is None else self.max_tokens_before_summary
-        rest, tokens = total(langchain_tokens, new), 0
-        for place, message in enumerate(new, 1):
-            tokens += langchain_tokens(message)
-            if tokens >= before and rest - tokens <= room:
-                given = results_of(new)
-                return [*new[:place], *(given[call.id] for call in message.tool_calls if call.id in given)]
-        return []
 
 
 def trimmed(

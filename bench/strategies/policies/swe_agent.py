@@ -1,4 +1,4 @@
-"""Compactors `swe_agent.last_n` and `complexity_trap.hybrid`, summarizer `mini_swe_agent.output`: SWE-agent and what grew out of it."""
+"""Compactor `swe_agent.last_n`, summarizer `mini_swe_agent.output`: SWE-agent and what grew out of it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 from ...model import Message, ToolResult
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, parse_json
-from .. import Edits, Window, Written
-from ..histories import Compactor, Count, PromptMessages, Summarising, Turns, assistant_message, state
-from . import exchanged, older
+from .. import Window
+from ..histories import Compactor, Count, PromptMessages, Turns
+from . import exchanged
 
 
 @register("compactor", "swe_agent.last_n", mode="per_call")
@@ -35,43 +35,6 @@ class SweAgentLastN(Compactor):
         seen = _observations(window.messages)
         old = seen[1 : max(0, len(seen) // self.polling * self.polling - self.n)]
         return _masked(self, window.messages, old) if old else None
-
-
-@register("compactor", "complexity_trap.hybrid", mode="per_call")
-class ComplexityTrapHybrid(Summarising):
-    """Once `n` + `keep_last_m_turns` turns are not yet summarised the oldest `n` become an assistant checkpoint; older observations are masked.
-
-    A view that remembers its checkpoints: each joins those before. A turn is a model's message and what follows it; all before the first turn
-    stays. Of the observations that are left, all but the last `last_n` become one line that says how many lines they had. The task counts as
-    one and stays, as in SWE-agent. The writer reads the turns with their observations, and the last checkpoint or the task. The text around a
-    checkpoint is ours.
-
-    Source: arXiv 2508.21433 "The Complexity Trap"; its code, sweagent/agent/history_processors.py (SummarizeEveryNTurns, LastNObservations)
-
-    >>> turns = [line for step in "0123" for line in (f"assistant: {step}", f"tool: of {step}")]
-    >>> ComplexityTrapHybrid(n=2, keep_last_m_turns=1, last_n=1).tried("user: go", *turns)[1:4]
-    ['assistant: Summary of 5 earlier messages:', 'assistant: 2', 'tool: Old environment output: (1 lines omitted)']
-    """
-
-    n: Count = 43
-    keep_last_m_turns: Count = 10
-    last_n: Count = 10
-    _checkpoints: list[Message] = state(list)
-
-    def compact(self, window: Window) -> Edits | None:
-        starts = [place for place, message in enumerate(window.messages) if message.kind == "model"]
-        opening = list(window.messages[: starts[0]] if starts else window.messages)
-        n, done, written = max(1, self.n), len(self._checkpoints) * max(1, self.n), list[Written]()
-        if len(starts) - done >= n + self.keep_last_m_turns:
-            ends = [*starts, len(window.messages)]
-            before = self._checkpoints[-1:] or [message for message in opening if message.kind == "user"][:1]
-            written = [self.write([*before, *window.messages[ends[done] : ends[done + n]]], window)]
-            self._checkpoints.append(assistant_message(written[0].text))
-            done += n
-        left = window.messages[starts[done] :] if done < len(starts) else []
-        messages = [*opening, *self._checkpoints, *left]
-        shown = _masked(self, messages, older(_observations(messages), self.last_n)[1:])
-        return Edits(messages=shown, written=written, notes=(f"{n} turns summarised",) if written else ())
 
 
 def _masked(compactor: Compactor, messages: Sequence[Message], old: Sequence[Message]) -> list[Message]:
