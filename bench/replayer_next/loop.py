@@ -237,25 +237,24 @@ class Loop:
     # ------------------------------------------------------------ results
 
     def _result(self, step: ToolResult, recorded: Recorded, thread: Thread) -> None:
-        assert recorded.full is not None and recorded.shown is not None
+        full_message, shown_message = recorded.messages
         own = self._given(step)
         full = untruncated_record(step)
         record, stored = (full, full.value) if self._store is None else self._put(own)
         summary, text = self._summarize(own)
-        message = recorded.full[0]
+        message = full_message
         if text is not None:
             message = _with_text(message, text)
         elif self._store is not None and record.value != step.value:
             message = _with_text(message, as_text(record.value))
         elif self._summarizer is None:
-            message = recorded.shown[0]
+            message = shown_message
         self._summary, self._output = summary, own.value
         reply = self._consume(own, summary)
-        if own is not step and (own.data, own.arguments) != (step.data, step.arguments):
-            if compact_json([own.data, own.arguments]) != compact_json([step.data, step.arguments]):
-                what = "the strategy changed its input — copy what a result holds before editing it"
-                raise Broken("strategy", StrategyError(what))
-        shown = thread.join(message, recorded.full[0])
+        if own is not step and _data(own) != _data(step):
+            what = "the strategy changed its input — copy what a result holds before editing it"
+            raise Broken("strategy", StrategyError(what))
+        shown = thread.join(message, full_message)
         read_back = (
             record if stored is record.value else msgspec.structs.replace(record, value=stored)
         )
@@ -392,6 +391,10 @@ class Loop:
 def _join(thread: Thread, recorded: Recorded) -> None:
     if recorded.full is not None:
         thread.join(recorded.full[0], recorded.full[0])
+
+
+def _data(step: ToolResult) -> str:
+    return compact_json([step.data, step.arguments])
 
 
 def _with_text(message: Message, text: str) -> Message:

@@ -24,6 +24,13 @@ class Recorded(NamedTuple):
     shown: tuple[Message, int, int] | None = None
     tools_tokens: int = 0
 
+    @property
+    def messages(self) -> tuple[Message, Message]:
+        """The untruncated message of a result, and the one that the recorded model saw."""
+        if self.full is None or self.shown is None:
+            raise ValueError(f"step {self.step.index} has no message")
+        return self.full[0], self.shown[0]
+
 
 class Numbers:
     """The number of each message of one replay. Written ones are numbered from `first` on.
