@@ -13,7 +13,6 @@ from typing import Any
 import click
 
 from .. import __version__
-from ..files.writing import settle
 from ..model.errors import DEBUG, BenchError, debugged, defect, one_line
 from .advise import advise
 from .audit import audit
@@ -117,7 +116,6 @@ def _unraisable(raised: Any) -> None:
 
 def _run(arguments: Sequence[str] | None) -> None:
     prepare_streams()
-    settle()
     try:
         cli.main(None if arguments is None else list(arguments), prog_name="bench", standalone_mode=False)
     except BenchError as error:

@@ -107,7 +107,8 @@ def every_command(command: click.Command) -> click.Command:
 def limited(command: Command) -> Command:
     """A command with `--call-timeout` and `--memory`: its parameters `call_s` and `memory_mib`."""
     timeout = click.option("--call-timeout", "call_s", type=Within(0, 31_536_000, min_open=True), default=60.0, show_default=True,
-                           metavar="SECONDS", help="Seconds that your own strategy may take at one step, or your reader for a file.")  # fmt: skip
+                           metavar="SECONDS",
+                           help="Seconds of processor time that your own strategy may take at one step, or your reader for a file.")  # fmt: skip
     memory = click.option("--memory", "memory_mib", type=click.IntRange(min=LEAST_MIB), default=4096, show_default=True,
                           metavar="MIB", help="Memory for a process in which your own code runs.")  # fmt: skip
     return timeout(memory(command))

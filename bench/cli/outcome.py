@@ -64,7 +64,7 @@ def finish(
         ):
             conclusion = conclude(comparisons)
             texts = [terminal_text(item, panels, width=width, colour=colour, brief=brief) for item in comparisons]
-            reports = written_reports(comparisons, outputs, form, written, beside, progress, history)
+            reports = written_reports(comparisons, outputs, form, written, beside, progress)
             streamed = placed.enter_context(reports)  # taken back where the history cannot be written
         if streamed is not None:
             print_report(streamed, conclusion.sentence)
@@ -97,9 +97,8 @@ def written_reports(
     panels: Sequence[str] | None = None,
     beside: Mapping[Path, bytes] | None = None,
     progress: Show | None = None,
-    history: Path | None = None,
 ) -> Iterator[bytes | None]:
-    """The reports, and `beside`, written for a block that may write the `history`, all or none; gives the report to be printed, None for none.
+    """The reports, and `beside`, complete before a block and in their places after it; gives the report to be printed, None for none.
 
     `progress` is told of kB written.
     """
@@ -118,7 +117,7 @@ def written_reports(
 
     reports = {output: told(report_pieces(comparisons, output, panels, form)) for output in outputs}
     streamed = reports.pop(STREAM, None)
-    with written_together({**(beside or {}), **reports}, history):
+    with written_together({**(beside or {}), **reports}):
         yield None if streamed is None else b"".join(streamed)
 
 

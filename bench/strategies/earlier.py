@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..files.git import is_unpacked, outermost_of, resolve, unpack
-from ..files.writing import scratch
 from ..model.errors import BenchError, EndedError, ScenarioError, SpecError
 from ..plugins.apart import Limits
 from ..plugins.command import TARGET
@@ -67,8 +67,8 @@ def strategies_at(
     """
     top = (outermost_of(base) or base).resolve()
     sha = resolve(top, revision)
-    with scratch("against") as kept:
-        folder, index = kept / "files", kept / "index"
+    with TemporaryDirectory(prefix="bench-") as kept:
+        folder, index = Path(kept).resolve() / "files", Path(kept).resolve() / "index"
         unpack(sha, top, folder, index)
         place = Place(None, top, folder)
         given = folder / os.path.relpath(os.path.abspath(base), top)  # what is a link now may have been a folder

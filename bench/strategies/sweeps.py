@@ -1,6 +1,6 @@
 """Strategies as they are declared: each at every setting that a sweep names, and at every budget.
 
-A sweep is several values of one setting in a spec, `keep_last=5|10|20` or `threshold=0.5..0.9..0.1`. A budget is one of the compactor's window.
+A sweep is several values of one setting in a spec, `keep_last=5|10|20`. A budget is one of the compactor's window.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from typing import Any
 from ..model.errors import SpecError
 from ..plugins.apart import Limits
 from ..plugins.registry import build
-from ..plugins.spec import RANGE
 from . import Strategy, has_parameter
 from .loading import put_together
 
@@ -27,9 +25,7 @@ MOST_SETTINGS = 100
 WINDOW = "max_tokens"
 """The compactor's parameter that a budget sets."""
 
-_PART = re.compile(
-    rf'"(?:\\.|[^"\\])*"|(?P<key>[:,]\s*[^\W\d]\w*\s*=\s*)(?P<values>{RANGE.pattern}|[^\s,+:="\[\]]*\|[^\s,+:="\[\]]*)'
-)
+_PART = re.compile(r'"(?:\\.|[^"\\])*"|(?P<key>[:,]\s*[^\W\d]\w*\s*=\s*)(?P<values>[^\s,+:="\[\]]*\|[^\s,+:="\[\]]*)')
 
 
 @dataclass(frozen=True)
@@ -74,13 +70,13 @@ def declared(
 def at_settings(item: Any) -> Sequence[tuple[tuple[str, ...], Any]]:
     """Every setting of a spec string, a list of them (routers), or slots: the values that it takes, and the item with these.
 
-    Several sweeps give every combination. What is quoted is no sweep. Raises SpecError for an empty value, a range that does not end, and for
-    more than 100 settings.
+    Several sweeps give every combination. What is quoted is no sweep. Raises SpecError for an empty value and for more than 100
+    settings.
 
     >>> at_settings({"compactor": "mask_observations:keep_last=5|10"})[1]
     (('10',), {'compactor': 'mask_observations:keep_last=10'})
-    >>> [values for values, _ in at_settings("m=compactor=mine.py:f:share=0.5..0.7..0.1,n=1|2")]
-    [('0.5', '1'), ('0.5', '2'), ('0.6', '1'), ('0.6', '2'), ('0.7', '1'), ('0.7', '2')]
+    >>> [values for values, _ in at_settings("m=compactor=mine.py:f:share=0.5|0.6,n=1|2")]
+    [('0.5', '1'), ('0.5', '2'), ('0.6', '1'), ('0.6', '2')]
     >>> at_settings('m=summarizer=mine.py:f:mark="a|b"')
     [((), 'm=summarizer=mine.py:f:mark="a|b"')]
     """
@@ -121,24 +117,15 @@ def _split(text: str) -> tuple[list[str], list[list[str]]]:
 
 
 def _values(written: str, whole: str) -> Iterator[str]:
-    if "|" in written:
-        found = written.split("|")
-        if not all(found):
-            raise SpecError(f"spec {whole!r}: the sweep {written!r} has an empty value — write 5|10|20")
-        yield from dict.fromkeys(found)
-        return
-    first, last, step = map(Decimal, written.split(".."))
-    if step <= 0 or last < first:
-        what = f"spec {whole!r}: the range {written!r} never ends"
-        raise SpecError(f"{what} — write first..last..step, as in 0.5..0.9..0.1")
-    count = int((last - first) / step) + 1
-    _require_few(count, whole)
-    yield from (f"{first + number * step:f}" for number in range(count))
+    found = written.split("|")
+    if not all(found):
+        raise SpecError(f"spec {whole!r}: the sweep {written!r} has an empty value — write 5|10|20")
+    return iter(dict.fromkeys(found))
 
 
 def _require_few(count: int, whole: object) -> None:
     if count > MOST_SETTINGS:
-        raise SpecError(f"spec {whole!r}: a sweep of {count} settings, above {MOST_SETTINGS} — take larger steps")
+        raise SpecError(f"spec {whole!r}: a sweep of {count} settings, above {MOST_SETTINGS} — sweep fewer values")
 
 
 def parse_budgets(text: str) -> tuple[int, ...]:

@@ -172,7 +172,6 @@ RUN = ("run", "--traces", "runs", "--strategy", "keep_all")
         (("list", "strategy"), "nothing is listed under 'strategy' — did you mean strategies?"),
         (("list", "strategies", "masc"), "no strategies hold 'masc' — did you mean mask"),
         (("list", "metrics", "strategies"), "no metrics hold 'strategies' — write bench list strategies"),
-        (("list", "metrics", "--field"), "write bench list strategies --field"),
         (("audit", "claude_code:runs/facts.jsonl"), "recognised as native: write native:runs/facts.jsonl"),
         ((*RUN, "--strategy", "m=summarizer=hollow:f"), "hollow: is a folder — name the file in it: hollow/FILE.py:f"),
         (("show",), "Missing argument"),

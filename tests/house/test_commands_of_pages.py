@@ -23,7 +23,7 @@ PAGES = [page for page in TEXTS if not page.startswith(("tests/", "bench/"))]
 NOT_RUN = {
     "pip ": "downloads packages; .ci/packages installs a wheel and a checkout",
     "make ": "runs the tests or the tools themselves; CI runs each",
-    "python benchmarks/": "measures for minutes; test_leaderboard.py and test_benchmarks.py run parts",
+    "python benchmarks/": "measures for minutes; test_benchmarks.py runs parts",
     "python docs/validity.py": "measures for a minute; tests/metrics/test_findings.py runs its parts",
     "python traces/record_": "tests/traces/test_shipped_recordings.py runs it",
     "python -m pytest": "tests/traces/test_readers_page.py runs it",

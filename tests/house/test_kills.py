@@ -19,7 +19,6 @@ from repository import BASELINE, SCENARIO, SUMMARIZERS, WORSE, bench as command,
 from warm import Warm, run_warm
 
 import bench
-from bench.files.writing import settle
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("KILLS", "20"))
@@ -114,7 +113,6 @@ def test_a_kill_at_any_moment_leaves_nothing_half_done(folder, act):
             killed += 1
         else:
             ended += 1
-        settle()  # as every command does
         check_whole(act, running.printed[0], whole)
     assert killed + ended == max(1, KILLS // len(ACTS))
     Path("out.jsonl").unlink(missing_ok=True)
