@@ -40,7 +40,7 @@ def metric_infos() -> dict[str, MetricInfo]:
     return {
         name: MetricInfo(
             name=name,
-            unit="turns" if name == "needed.missed_turns" else guessed_unit(name),
+            unit="turns" if name == "needed.missed_turns" else "tokens" if "tokens" in name else guessed_unit(name),
             better="lower" if name.startswith(lower) and "cached" not in name else "higher",
             aggregate="pooled",
             title=f"{text}.",

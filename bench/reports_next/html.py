@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 
@@ -32,12 +33,17 @@ def render(reports: Sequence[Report]) -> Iterator[str]:
     yield '<a class="skip" href="#main">Skip to the answer</a>\n<div class="page">\n'
     about = f'<p class="mut">{safe(first.about)}</p>' if first.about else ""
     yield f"<header><h1>{breakable(first.title)}</h1>\n{about}</header>\n"
-    links = "".join(f'<li><a href="#{section.anchor}">{safe(section.name)}</a></li>' for section in first.sections)
+    sections = [(section.anchor, section.name) for section in first.sections]
+    sections += [("reports", "In full")] if len(reports) > 1 else []
+    links = "".join(f'<li><a href="#{anchor}">{safe(name)}</a></li>' for anchor, name in sections)
     yield f'<nav aria-label="Sections"><ul>{links}</ul></nav>\n' if len(first.sections) > 1 else ""
     yield '<main id="main" tabindex="-1">\n'
     for section in first.sections:
         yield _section(section)
-    yield from (_whole(report, number) for number, report in enumerate(reports[1:], 1))
+    if len(reports) > 1:
+        yield '<section id="reports"><h2>Each question in full</h2><div class="stack">\n'
+        yield from (_whole(report, number) for number, report in enumerate(reports[1:], 1))
+        yield "</div></section>\n"
     footer = f"<footer>{safe(first.footer)}</footer>\n" if first.footer else ""
     yield f"</main>\n{footer}</div>\n<script>{script}</script>\n</body>\n</html>\n"
 
@@ -48,24 +54,22 @@ def _file(name: str) -> str:
 
 
 def breakable(text: str) -> str:
-    """A name, escaped, that a line may be broken at after `/`, `_`, `.`, `=`, `:` and `,`."""
+    """A name, escaped, that a line may be broken at after `/`, `_`, `=`, `:` and `,`."""
     escaped = safe(text)
-    for sign in "/_=:,":
-        escaped = escaped.replace(sign, f"{sign}<wbr>") if len(text) > 18 else escaped
-    return escaped
+    return re.sub(r"[/_=]|[:,](?=\w)(?!\d)", r"\g<0><wbr>", escaped) if len(text) > 18 else escaped
 
 
 def _section(section: Section, prefix: str = "", level: int = 2) -> str:
     heading = f"<h{level}>{safe(section.heading)}</h{level}>" if section.heading else f'<h{level} class="vh">{safe(section.name)}</h{level}>'
-    inner = _blocks(section.blocks, level + 1)
+    inner = _blocks(section.blocks, min(6, level + 1))
     return f'<section id="{prefix}{section.anchor}">{heading}\n{inner}</section>\n'
 
 
 def _whole(report: Report, number: int) -> str:
     """One report of several, closed until somebody asks for it."""
-    inner = "".join(_section(section, f"s{number}-", 3) for section in report.sections)
+    inner = "".join(_section(section, f"s{number}-", 4) for section in report.sections)
     about = f'<p class="mut">{safe(report.about)}</p>'
-    head = f"<summary><h2>{breakable(report.title)}</h2></summary>"
+    head = f"<summary><h3>{breakable(report.title)}</h3></summary>"
     return f'<details class="whole" id="s{number}">{head}{about}\n{inner}</details>\n'
 
 

@@ -75,10 +75,10 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def difference(before: float | None, after: float | None, unit: str) -> str:
-    """A change between two values: points for shares, percent for anything else, the value where there was nothing.
+    """A change between two values: points for shares, percent for dollars and tokens, a count for anything else.
 
-    >>> difference(0.013, 0.069, "fraction"), difference(65.71, 59.73, "usd"), difference(0, 3, "prompts")
-    ('+5.6 points', '−9.1%', '+3')
+    >>> difference(0.013, 0.069, "fraction"), difference(65.71, 59.73, "usd"), difference(37, 156, "turns")
+    ('+5.6 points', '−9.1%', '+119')
     """
     if before is None or after is None or not (math.isfinite(before) and math.isfinite(after)):
         return ""
@@ -88,7 +88,9 @@ def difference(before: float | None, after: float | None, unit: str) -> str:
     if unit == "fraction":
         moved = percent(abs(after - before)).removesuffix("%")
         return f"{sign}{moved} {'point' if moved == '1' else 'points'}"
-    return sign + (percent(abs(after / before - 1)) if before else quantity(abs(after), unit))
+    if before and unit in ("usd", "tokens"):
+        return sign + percent(abs(after / before - 1))
+    return sign + quantity(abs(after - before), unit)
 
 
 def of(number: int | float, one: str, many: str = "") -> str:
@@ -108,6 +110,17 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     """
     shown = list(names) if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
     return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+
+
+def rule_out(size: str, share: float) -> str:
+    """What so many tasks cannot show, as a clause.
+
+    >>> rule_out("12 tasks", 0.25), rule_out("1 task", 1.0)
+    ('12 tasks cannot rule out a large loss in up to 1 of 4', '1 task cannot rule out a large loss at all')
+    """
+    one_in = round(1 / share) if share > 0 else 0
+    where = f"in up to 1 of {count(one_in)}" if one_in > 1 else "at all"
+    return f"{size} cannot rule out a large loss {where}"
 
 
 def per_run(prices: Sequence[float | None]) -> tuple[int, str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ..model.advice import Price, Ranked
 from ..model.compared import Compared
-from .blocks import Cell, Column, Figure, Figures, Interval, Mark, Prose, Report, Row, Section, Sentence, Span, Table
+from .blocks import Cell, Column, Figure, Figures, Interval, Prose, Report, Row, Section, Sentence, Span, Table
 from .numbers import change, count, listed, of, percent
 from .panels.trust import REPLAY_LIMIT
 from .reading import REFUSED, Reading
@@ -37,11 +38,13 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     about = " · ".join([of(runs, "replayed run"), of(len(comparisons), "scenario"), of(gates, "gate")])
     sentence, verdict = _sentence(readings, groups, gates, failed)
     sections = [Section("answer", "Answer", "", (Sentence(sentence), _figures(readings, gates, failed)))]
+    rows: list[Row] = []
     for name, places in groups.items():
-        if places:
-            anchor = name.split()[0].lower()
-            table = _table(name, [(readings[at], reports[at], at + 1) for at in places])
-            sections.append(Section(anchor, name, f"{name}: {count(len(places))}", (table,)))
+        items = [(readings[at], reports[at], at + 1) for at in places]
+        heads = [f"{name}: {count(len(places))}", *[""] * len(places)]
+        rows += [_row(*item, group) for item, group in zip(items, heads, strict=False)]
+    columns = (Column("question and answer"), Column("best", True), Column("price against today", card="-"), Column("missed turns", True), Column("gates", True))
+    sections.append(Section("questions", "Questions", "", (Table("Questions and answers", columns, tuple(rows), "cards"),)))
     few = sum(reading.tasks < 6 for reading in readings)
     text = REPLAY_LIMIT + (f" {of(few, 'scenario')} {'has' if few == 1 else 'have'} fewer than six tasks: they can refuse a strategy, but cannot make a saving certain." if few else "")
     sections.append(Section("trust", "Trust", "Trust", (Prose(text),)))
@@ -50,7 +53,8 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
 
 
 def _sentence(readings: Sequence[Reading], groups: dict[str, list[int]], gates: int, failed: int) -> tuple[tuple[str | Span, ...], str]:
-    ship = [readings[at].advice.advised or "" for at in groups["Ship"]]
+    times = Counter(readings[at].advice.advised or "" for at in groups["Ship"])
+    ship = [name if number == 1 else f"{name} (in {of(number, 'scenario')})" for name, number in times.items()]
     parts: list[str] = []
     for name, words in (("More runs needed", "needs more runs|need more runs"), ("Keep what runs today", "keeps what runs today|keep what runs today"), ("Stores, evaluators and routers", "is about stores, evaluators or routers|are about stores, evaluators or routers")):
         if number := len(groups[name]):
@@ -68,7 +72,7 @@ def _figures(readings: Sequence[Reading], gates: int, failed: int) -> Figures:
     saved = [(price.ratio, item) for reading, item in shipped if (price := reading.price(item)) and price.ratio is not None]
     saved.sort(key=lambda pair: pair[0])
     changes = listed([change(ratio) for ratio, _ in saved[:2]]) if saved else "none"
-    names = listed([item.strategy for _, item in saved], 3) if saved else "no scenario can be sure of one"
+    names = listed(list(dict.fromkeys(item.strategy for _, item in saved)), 3) if saved else "no scenario can be sure of one"
     missed = max((item.missed_turns for _, item in shipped if item.missed_turns is not None), default=None)
     rejected = sum(item.verdict in REFUSED for reading in readings for item in reading.ranked)
     tried = sum(item.strategy != reading.compared.today for reading in readings for item in reading.ranked)
@@ -77,31 +81,23 @@ def _figures(readings: Sequence[Reading], gates: int, failed: int) -> Figures:
     return Figures((Figure("Savings that are certain", changes, "good" if saved else "", names), second, third))
 
 
-def _table(name: str, items: Sequence[tuple[Reading, Report, int]]) -> Table:
-    measured = name == "Stores, evaluators and routers"
-    rows = tuple(_row(reading, report, number, measured) for reading, report, number in items)
-    middle = [Column("best and today", card="measured")] if measured else [Column("price against today", True), Column("", card="-"), Column("missed turns", True)]
-    return Table(name, (Column("question and answer"), *middle, Column("gates", True)), rows, "cards")
-
-
-def _row(reading: Reading, report: Report, number: int, measured: bool) -> Row:
+def _row(reading: Reading, report: Report, number: int, group: str) -> Row:
     passed, gates = len(reading.decided) - len(reading.failed), len(reading.decided)
     mark = Span("✕ ", "bad", strong=True) if reading.failed else Span("✓ ", "good", strong=True)
     last = Cell((mark, f"{count(passed)} of {count(gates)}")) if gates else Cell("none")
-    cells = [Cell((Span(report.title, href=f"#s{number}"),), report.verdict)]
-    if measured:
-        return Row((*cells, _measured(reading), last))
+    question = Cell((Span(report.title, href=f"#s{number}"),), report.verdict)
+    if reading.measure:
+        return Row((question, _measured(reading), Cell(""), Cell("–"), last), group=group)
     shown = _shown(reading)
     if shown is None:
-        return Row((*cells, Cell("–"), Cell(""), Cell("–"), last))
+        return Row((question, Cell("–"), Cell(""), Cell("–"), last), group=group)
     item, price = shown
-    ratio = price.ratio if price else None
-    sign: Mark = reading.mark(item.strategy)
+    ratio, sign = price.ratio if price else None, reading.mark(item.strategy)
     tone = {"advised": "good", "rejected": "bad"}.get(sign, "")
-    drawn = Interval(change(ratio), ratio - 1, ratio - 1, ratio - 1, (-1.0, 0.5), sign) if ratio is not None else None
-    cells.append(Cell(change(ratio) or "–", item.strategy, tone))  # type: ignore[arg-type]
-    cells.append(Cell("", chart=drawn) if drawn else Cell(""))
-    return Row((*cells, Cell(percent(item.missed_turns), f"over {reading.size}"), last))
+    drawn = Interval(change(ratio), ratio - 1, ratio - 1, ratio - 1, (-1.0, 0.2), sign) if ratio is not None else None
+    best = Cell(change(ratio) or "–", item.strategy, tone)  # type: ignore[arg-type]
+    missed = Cell(percent(item.missed_turns), f"over {reading.size}")
+    return Row((question, best, Cell("", chart=drawn) if drawn else Cell(""), missed, last), group=group)
 
 
 def _measured(reading: Reading) -> Cell:

@@ -30,8 +30,9 @@ def width_of(text: str, strong: bool = False) -> float:
     >>> width_of("mask_1") > width_of("mask")
     True
     """
-    narrow = sum(letter in "ijl.,:'| " for letter in text)
-    return (len(text) - narrow) * (9.3 if strong else 8.9) + narrow * 5.0
+    narrow, wide = (sum(letter in letters for letter in text) for letters in ("ijl.,:'| ", "%MWm@−"))
+    rest = len(text) - narrow - wide
+    return rest * (9.3 if strong else 8.9) + narrow * 5.0 + wide * 13.0
 
 
 def placed(

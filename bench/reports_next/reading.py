@@ -91,12 +91,12 @@ class Reading:
     @cached_property
     def prices_by(self) -> tuple[int, str]:
         """The number of runs that prices are given for, with its words. Tokens are given a run."""
-        found = [price for item in self.ranked for price in (item.cached, item.uncached) if price is not None]
-        if any(price.unit == "tokens" for price in found):
+        found = {item.strategy: price for item in self.ranked if (price := self.price(item)) is not None}
+        if any(price.unit == "tokens" for price in found.values()):
             return 1, "a run"
-        today = self.by_name.get(self.compared.today)
-        mine = [price.per_run for price in found] if today is None else _per_run(today)
-        return per_run(mine or [price.per_run for price in found])
+        today = found.get(self.compared.today)
+        shown = [today] if today is not None else [*found.values()]
+        return per_run([price.per_run for price in shown if math.isfinite(price.per_run)])
 
     def number(self, strategy: str, metric: str) -> Number | None:
         """One number of a strategy over all runs."""
@@ -120,6 +120,16 @@ class Reading:
         """The metric that a scenario which is not about savings is answered in; "" where none was measured."""
         names = MEASURED_BY.get(self.compared.answers, ())
         return next((name for name in names if any(self.value(item, name) is not None for item in self.everyone)), "")
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """The metrics that such a scenario is answered in: the measure and up to three of its family that differ."""
+        if not self.measure:
+            return ()
+        family = self.measure.split(".")[0]
+        names = sorted({name for totals in self.compared.totals.values() for name in totals if name.split(".")[0] == family})
+        moved = (name for name in names if name != self.measure and len({self.value(one, name) for one in self.everyone} - {None}) > 1)
+        return (self.measure, *moved)[:4]
 
     @property
     def everyone(self) -> tuple[str, ...]:
@@ -158,10 +168,6 @@ class Reading:
     def turns(self, run: MeasuredRun) -> int:
         """The model turns of a run."""
         return run.facts.turns
-
-
-def _per_run(item: Ranked) -> list[float]:
-    return [price.per_run for price in (item.cached, item.uncached) if price is not None and math.isfinite(price.per_run)]
 
 
 def guessed_unit(metric: str) -> str:

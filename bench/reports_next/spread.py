@@ -91,15 +91,25 @@ def _histogram(reading: Reading, name: str, values: Sequence[float], width: floa
 
 
 def swept(reading: Reading) -> tuple[tuple[str, tuple[tuple[float, str], ...]], ...]:
-    """The settings that some strategies differ in alone: its name, and (value, strategy) by value; three or more of them."""
+    """The settings that some strategies differ in alone: its name with whose it is, and (value, strategy) by value."""
     groups: dict[tuple[str, str], dict[float, str]] = {}
     for strategy in reading.compared.strategies:
         spec = reading.compared.specs.get(strategy, "")
         for found in _SETTING.finditer(spec):
             rest = f"{spec[: found.start(2)]}*{spec[found.end(2) :]}"
             groups.setdefault((found[1], rest), {})[float(found[2])] = strategy
-    large = [(name, tuple(sorted(values.items()))) for (name, _), values in groups.items() if len(values) > 2]
+    large = [(f"{name} of {_owner(rest)}", tuple(sorted(values.items()))) for (name, rest), values in groups.items() if len(values) > 2]
     return tuple(sorted(large, key=lambda item: -len(item[1]))[:2])
+
+
+def _owner(rest: str) -> str:
+    """The plug-in that a setting belongs to: the last name before the star.
+
+    >>> _owner("store=csv+compactor=mask_observations:keep_last=*")
+    'mask_observations'
+    """
+    found = re.findall(r"=?([\w.]+)(?=:)", rest.split("*")[0])
+    return found[-1] if found else rest.split("=")[0]
 
 
 def sweep_sections(reading: Reading) -> Iterator[Section]:
@@ -125,8 +135,9 @@ def sweep_sections(reading: Reading) -> Iterator[Section]:
         alt = f"Over {setting}: {'; '.join(words)}."
         within = [value for (value, name) in found if reading.by_name[name].verdict not in ("loses too much", "unfaithful", "invalid")]
         note = f"Within all limits: {listed([f'{value:g}' for value in within])}." if within else "No setting is within all limits."
-        drawn = Sweep(alt, tuple(f"{value:g}" for value, _ in found), setting, shown)
-        yield Section(f"sweep{number if number > 1 else ''}", "Sweep", f"Sweep of {setting}", (Drawing(drawn, note=note),))
+        drawn = Sweep(alt, tuple(f"{value:g}" for value, _ in found), setting.split(" of ")[0], shown)
+        name = f"Sweep {number}" if number > 1 else "Sweep"
+        yield Section(f"sweep{number}", name, f"Sweep of {setting}", (Drawing(drawn, note=note),))
 
 
 def _limit(items: Sequence[object], rule: str) -> float | None:

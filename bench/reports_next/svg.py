@@ -104,9 +104,11 @@ def _scatter(chart: Scatter, width: int) -> str:
         words = f"limit {percent(chart.limit)}"
         parts.append(_text(left + 6, at - 6, words, "r"))
         taken += [(left, at - 20, left + 10 + width_of(words), at), (left, at - 2, width - right, at + 2)]
-        over = "loses too much"
-        parts.append(_text(width - right - 6, top + 16, over, "r", "end"))
-        taken.append((width - right - 10 - width_of(over), top, width - right, top + 22))
+        over, end = "loses too much", width - right - 6.0
+        crossing = next((across(point.x) for point in chart.points if point.mark == "today"), -1.0)
+        end = crossing - 6 if end - width_of(over) - 6 < crossing < end + 6 else end
+        parts.append(_text(end, top + 16, over, "r", "end"))
+        taken.append((end - 4 - width_of(over), top, end + 4, top + 22))
     shown, step = ticks(low, high, 4 if width > 500 else 3), 0.0
     step = shown[1] - shown[0] if len(shown) > 1 else 0.0
     for value in shown:
@@ -276,7 +278,7 @@ def _bars(chart: Bars, width: int) -> str:
 
 
 def _sweep(chart: Sweep, width: int) -> str:
-    left, right, tall, top = 56, 66, 116, 22
+    left, right, tall, top = 56, 108, 116, 22
     many = len(chart.settings)
     parts: list[str] = []
 
@@ -299,10 +301,11 @@ def _sweep(chart: Sweep, width: int) -> str:
         parts.append(_text(0, start - 2, line.title, "s"))
         for value in ticks(low, high, 3):
             parts += [_line(left, down(value), width - right, down(value), "ax"), _text(left - 8, down(value) + 5, write(value), "m", "end")]
+        ends_at: list[tuple[float, str, str]] = []
         if line.limit is not None:
-            name = "today" if line.unit == "change" else f"limit {percent(line.limit)}"
-            parts += [_line(left, down(line.limit), width - right, down(line.limit), "now" if line.unit == "change" else "lim")]
-            parts.append(_text(width, down(line.limit) + (-5 if line.bad == "above" else 16), name, "m" if line.unit == "change" else "r", "end"))
+            now = line.unit == "change"
+            parts.append(_line(left, down(line.limit), width - right, down(line.limit), "now" if now else "lim"))
+            ends_at.append((down(line.limit), "today" if now else f"limit {percent(line.limit)}", "m" if now else "r"))
         for dashed, series in ((True, line.dashed), (False, line.values)):
             spots = [(across(place), down(value), value) for place, value in enumerate(series) if value is not None]
             if spots:
@@ -312,8 +315,11 @@ def _sweep(chart: Sweep, width: int) -> str:
             for x, y, value in spots if not dashed else ():
                 over = line.limit is not None and line.unit != "change" and (value > line.limit if line.bad == "above" else value < line.limit)
                 parts.append(shape(x, y, "rejected" if over else "other", 4.5, write(value)))
-        if line.dashed:
-            parts += _side_names(line.values, line.dashed, line.names, across, down)
+        for series, name in zip((line.values, line.dashed), line.names, strict=True):
+            last = next((value for value in reversed(series) if value is not None), None)
+            if line.dashed and last is not None:
+                ends_at.append((down(last), name, "m"))
+        parts += _beside(ends_at, width - right + 8)
     base = len(chart.lines) * (tall + 30) + 14
     every = max(1, math.ceil(max(map(width_of, chart.settings)) * 1.3 / ((width - left - right) / many)))
     for place, text in enumerate(chart.settings):
@@ -323,16 +329,13 @@ def _sweep(chart: Sweep, width: int) -> str:
     return _svg(width, base + 26, chart.alt, parts)
 
 
-def _side_names(solid: Sequence[float | None], dashed: Sequence[float | None], names: tuple[str, str], across: Any, down: Any) -> list[str]:
-    """The names of two lines, above the upper and below the lower one, at their first setting."""
-    first = next((place for place, (a, b) in enumerate(zip(solid, dashed, strict=False)) if a is not None and b is not None), None)
-    if first is None:
-        return []
-    over = solid[first] >= dashed[first]  # type: ignore[operator]
-    upper, lower = (solid, dashed) if over else (dashed, solid)
-    x = across(first) + 9
-    up, low = (names[0], names[1]) if over else (names[1], names[0])
-    return [_text(x, down(upper[first]) - 6, up, "h m"), _text(x, down(lower[first]) + 18, low, "h m")]
+def _beside(labels: list[tuple[float, str, str]], x: float) -> list[str]:
+    """Texts beside the ends of lines, pushed apart where lines end close together."""
+    parts, last = [], -math.inf
+    for y, text, look in sorted(labels):
+        last = max(y, last + 17)
+        parts.append(_text(x, last + 5, text, look))
+    return parts
 
 
 def _arcs(chart: Arcs, width: int) -> str:

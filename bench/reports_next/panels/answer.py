@@ -26,7 +26,7 @@ from ..blocks import (
     Text,
 )
 from ..labels import label, rule_failed, sentence_case
-from ..numbers import change, count, dollars, listed, percent, quantity
+from ..numbers import change, count, dollars, listed, percent, quantity, rule_out
 from ..reading import FAR, MISSED, RATE, REFUSED, Reading
 from ..spread import per_run_section, sweep_sections, swept
 
@@ -133,14 +133,10 @@ def _missed(reading: Reading, item: Ranked) -> Figure:
     of += f" of {count(rate.weight)}" if of and rate and rate.weight else ""
     line = ", ".join(filter(None, [of, f"limit {percent(limit)}" if limit is not None else ""]))
     share = reading.advice.cannot_rule_out
-    note = f"{reading.size.split(' of ')[-1]} cannot rule out a large loss in up to 1 of {_one_in(share)}" if share else ""
+    note = rule_out(reading.size.split(" of ")[-1], share) if share else ""
     bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
-    name = "Turns that would have missed something"
-    return Figure(name, percent(item.missed_turns), "bad" if bad else "good", line, note)
-
-
-def _one_in(share: float) -> str:
-    return count(max(1, round(1 / share)))
+    tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
+    return Figure("Turns that would have missed something", percent(item.missed_turns), tone, line, note)  # type: ignore[arg-type]
 
 
 def _rejected(reading: Reading) -> Figure:
@@ -280,7 +276,8 @@ def _measured(reading: Reading) -> Figures:
     metric = reading.measure
     unit = reading.unit(metric)
     found = [(value, item.strategy) for item in reading.ranked if (value := reading.value(item.strategy, metric)) is not None]
-    found.sort(key=lambda pair: -pair[0])
+    order = ("advised", "other", "rejected", "today")
+    found.sort(key=lambda pair: (-pair[0], order.index(reading.mark(pair[1]))))
     name = sentence_case(label(metric, reading.info(metric)))
 
     def figure(title: str, pair: tuple[float, str], tone: str) -> Figure:
@@ -292,6 +289,9 @@ def _measured(reading: Reading) -> Figures:
     items += [figure("Today", today, "")] if today and today is not best else []
     if worst[1] not in (best[1], reading.compared.today):
         items.append(figure(f"Lowest: {worst[1]}", worst, "bad" if worst[0] < best[0] else ""))
+    kept = sum(item.verdict not in REFUSED and item.strategy != reading.compared.today for item in reading.ranked)
+    tried = sum(item.strategy != reading.compared.today for item in reading.ranked)
+    items += [Figure("Within limits", f"{count(kept)} of {count(tried)}", "", "strategies")] if len(items) < 3 else []
     top = max(abs(best[0]), 1e-12) if unit != "fraction" else 1.0
     bars = tuple((reading.shown(who), max(0.0, value) / top, _of(reading, who, metric), reading.mark(who)) for value, who in found)
     alt = f"{name}: " + "; ".join(f"{who} {text}" for who, _, text, _ in bars[:8])
@@ -311,9 +311,7 @@ def _of(reading: Reading, strategy: str, metric: str) -> str:
 
 def _measures(reading: Reading) -> Table:
     """A row by strategy with what it is measured by."""
-    family = reading.measure.split(".")[0]
-    others = sorted({name for totals in reading.compared.totals.values() for name in totals if name.startswith(family)})
-    shown = [reading.measure, *(name for name in others if name != reading.measure and _varies(reading, name))][:4]
+    shown = reading.measures
     rows = []
     for item in reading.ranked:
         mark = reading.mark(item.strategy)
@@ -325,7 +323,3 @@ def _measures(reading: Reading) -> Table:
         rows.append(Row(tuple(cells), chosen=mark == "advised"))
     columns = (Column("strategy"), *(Column(label(name, reading.info(name)), True) for name in shown), Column("verdict"))
     return Table("All strategies", columns, tuple(rows), "cards")
-
-
-def _varies(reading: Reading, metric: str) -> bool:
-    return len({reading.value(name, metric) for name in reading.everyone} - {None}) > 1

@@ -73,7 +73,7 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
     if first.value is None:
         return head, f"{sentence_case(name)} of {first.strategy}: {first.reason or 'not measured'}."
     before = f"was {quantity(first.before, unit)} and " if first.before is not None else ""
-    limit = f"; {condition(first, unit)}" if condition(first, unit) else ""
+    limit = f"; allowed: {condition(first, unit)}" if condition(first, unit) else ""
     where = {"mean over tasks": ", mean over tasks"}.get(first.basis, f", {first.basis}" if first.basis else "")
     return head, f"{first.strategy}: {name} {before}is {quantity(first.value, unit)}{where}{limit}."
 
@@ -211,7 +211,7 @@ def _changed_lines(reading: Reading) -> Iterator[Block]:
 def _moved(reading: Reading) -> Iterator[Block]:
     moves = [*reading.compared.moves]
     names = list(dict.fromkeys(move.strategy for move in moves))
-    rest = [name for name in reading.compared.strategies if name not in names]
+    rest = [reading.shown(name) for name in reading.compared.strategies if name not in names]
     better, worse = sum(move.better is True for move in moves), sum(move.better is False for move in moves)
     text = f"{of(len(moves), 'number')} of {listed(names)} moved: {count(better)} improved, {count(worse)} regressed."
     text += f" {listed(rest)} {'has' if len(rest) == 1 else 'have'} the same values as in the baseline." if rest else ""

@@ -19,7 +19,8 @@ _COLUMNS = 6
 
 def sections(reading: Reading) -> Iterator[Section]:
     """What was judged, by strategy, then the judgements that changed. Nothing where nothing was judged."""
-    metrics = [name for name in _named(reading) if any(reading.value(one, name) is not None for one in reading.everyone)]
+    answered = () if reading.compared.answers == "savings" else reading.measures
+    metrics = [name for name in _named(reading) if name not in answered and any(reading.value(one, name) is not None for one in reading.everyone)]
     changed = list(_changed(reading))
     if not metrics and not changed:
         return

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...model.scores import Rule
 from ..blocks import Block, Cell, Code, Column, Fold, Heading, Pair, Prose, Row, Section, Span, Table
 from ..labels import MEASURES, rule_value
-from ..numbers import count, listed, of, percent
+from ..numbers import count, listed, of, percent, rule_out
 from ..reading import Reading
 
 ORDER = 50
@@ -82,8 +82,7 @@ def _limits(reading: Reading) -> Iterator[str]:
     yield REPLAY_LIMIT
     advice = reading.advice
     if advice.cannot_rule_out and reading.tasks:
-        one_in = count(max(1, round(1 / advice.cannot_rule_out)))
-        yield f"{of(reading.tasks, 'task')} cannot rule out a large loss in up to 1 of {one_in} runs."
+        yield rule_out(of(reading.tasks, "task"), advice.cannot_rule_out) + "."
     unchecked = [item.strategy for item in reading.ranked if "not checked" in item.marks]
     if unchecked:
         yield f"Some texts of {listed(unchecked)} could not be read, so they were not checked."
