@@ -256,41 +256,37 @@ names = st.sampled_from(["recorded", "a", "b", HOSTILE])
 steps = st.integers(-3, 40)
 
 
-def _struct(kind: type, **fields: Any) -> Any:
-    return st.builds(kind, **fields)
-
-
 def anything() -> Any:
     """A strategy of hypothesis: any comparison that the types allow, however odd."""
     number = st.builds(Number, value=floats, weight=st.floats(0, 1e6), reason=texts)
     metrics = st.dictionaries(st.sampled_from([*LABELS, "own.metric", ""]), number, max_size=5)
     finding = st.builds(Finding, step=st.none() | steps, text=texts, was=texts)
     rules = st.sampled_from(["ran", "valid", "changed", "invented", "needed", "far", "judged", "cheaper"])
-    score = _struct(Score, strategy=names, numbers=metrics, checks=st.dictionaries(rules, _struct(Check, hits=steps, of=steps, findings=st.tuples(finding)), max_size=2),
-                    failure=st.none() | _struct(Failure, step=steps, slot=texts, error=texts), unstable_at=st.none() | steps, constant_texts=st.tuples(texts))  # fmt: skip
-    facts = _struct(RunFacts, sha256=texts, format=texts, task=texts, model=st.none() | texts, turns=st.integers(0, 50), results=st.integers(0, 50), cut=st.integers(0, 3),
+    score = st.builds(Score, strategy=names, numbers=metrics, checks=st.dictionaries(rules, st.builds(Check, hits=steps, of=steps, findings=st.tuples(finding)), max_size=2),
+                    failure=st.none() | st.builds(Failure, step=steps, slot=texts, error=texts), unstable_at=st.none() | steps, constant_texts=st.tuples(texts))  # fmt: skip
+    facts = st.builds(RunFacts, sha256=texts, format=texts, task=texts, model=st.none() | texts, turns=st.integers(0, 50), results=st.integers(0, 50), cut=st.integers(0, 3),
                     skipped=st.dictionaries(texts, st.integers(1, 9), max_size=2), counted_tokens=st.integers(0, 99), reported_tokens=st.integers(0, 99), cache_shares=st.sampled_from(["recorded", "assumed", ""]))  # fmt: skip
-    run = _struct(MeasuredRun, id=texts, facts=facts, scores=st.lists(score, max_size=3).map(tuple))
-    price = _struct(Price, unit=st.sampled_from(["usd", "tokens"]), per_run=st.floats(0, 1e9), ratio=floats, high=floats)
-    rule = _struct(RuleResult, rule=rules, passed=st.booleans(), value=floats, limit=floats, findings=st.tuples(finding), worst_run=texts)
+    run = st.builds(MeasuredRun, id=texts, facts=facts, scores=st.lists(score, max_size=3).map(tuple))
+    price = st.builds(Price, unit=st.sampled_from(["usd", "tokens"]), per_run=st.floats(0, 1e9), ratio=floats, high=floats)
+    rule = st.builds(RuleResult, rule=rules, passed=st.booleans(), value=floats, limit=floats, findings=st.tuples(finding), worst_run=texts)
     verdicts = st.sampled_from(["ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid"])
-    ranked = _struct(Ranked, strategy=names, verdict=verdicts, cached=st.none() | price, uncached=st.none() | price, missed_turns=floats, far_recall=floats, rules=st.lists(rule, max_size=3).map(tuple))
+    ranked = st.builds(Ranked, strategy=names, verdict=verdicts, cached=st.none() | price, uncached=st.none() | price, missed_turns=floats, far_recall=floats, rules=st.lists(rule, max_size=3).map(tuple))
     bases = st.sampled_from(["cached", "uncached", "tokens", "quality"])
-    advice_of = _struct(Advice, today=names, advised=st.none() | names, sentence=texts, basis=bases, tasks=st.integers(0, 9), runs=st.integers(0, 9), cannot_rule_out=st.none() | st.floats(0.001, 1), cheapest_rejected=st.none() | names, theoretical_minimum=floats, ranked=st.lists(ranked, max_size=4, unique_by=lambda item: item.strategy).map(tuple))
+    advice_of = st.builds(Advice, today=names, advised=st.none() | names, sentence=texts, basis=bases, tasks=st.integers(0, 9), runs=st.integers(0, 9), cannot_rule_out=st.none() | st.floats(0.001, 1), cheapest_rejected=st.none() | names, theoretical_minimum=floats, ranked=st.lists(ranked, max_size=4, unique_by=lambda item: item.strategy).map(tuple))
     gate_rule = st.builds(GateRule, metric=st.sampled_from([*LABELS]), settings=st.dictionaries(st.sampled_from(["min", "max", "max_drop", "max_increase"]), st.floats(0, 1) | st.just("5%") | st.booleans(), max_size=2))
-    gate = _struct(GateResult, rule=gate_rule, strategy=names, outcome=st.sampled_from(["pass", "fail", "undecided", "skipped"]), reason=texts, before=floats, value=floats, limit=floats, basis=texts, run=st.none() | texts)
+    gate = st.builds(GateResult, rule=gate_rule, strategy=names, outcome=st.sampled_from(["pass", "fail", "undecided", "skipped"]), reason=texts, before=floats, value=floats, limit=floats, basis=texts, run=st.none() | texts)
     run_move = st.builds(RunMove, run=texts, before=st.floats(-9, 9), after=st.floats(-9, 9))
-    move = _struct(Move, strategy=names, metric=st.sampled_from([*LABELS]), before=floats, after=floats, better=st.none() | st.booleans(), improved_runs=st.integers(0, 9), regressed_runs=st.integers(0, 9), runs=st.lists(run_move, max_size=3).map(tuple))
-    message = _struct(ShownMessage, role=texts, kind=st.sampled_from(["system", "result", "made"]), step=st.none() | steps, text=texts, left_out=st.integers(0, 9))
-    call = _struct(ShownCall, step=steps, thread=st.sampled_from(["main", "b"]), tokens=st.integers(0, 99), keep=st.integers(0, 5), tail=st.lists(st.integers(0, 5), max_size=4).map(tuple))
-    fact = _struct(MissedFact, turn=steps, fact=texts, origin=texts, origin_step=steps, distance=st.integers(0, 9), handle=texts)
-    changed = _struct(RecordChange, step=steps, path=texts, before=texts, after=st.none() | texts)
-    detail = _struct(ReplayDetail, run=texts, strategy=names, messages=st.lists(message, max_size=5).map(tuple), calls=st.lists(call, max_size=3).map(tuple), missed=st.lists(fact, max_size=4).map(tuple), changes=st.lists(changed, max_size=2).map(tuple))
-    return _struct(
+    move = st.builds(Move, strategy=names, metric=st.sampled_from([*LABELS]), before=floats, after=floats, better=st.none() | st.booleans(), improved_runs=st.integers(0, 9), regressed_runs=st.integers(0, 9), runs=st.lists(run_move, max_size=3).map(tuple))
+    message = st.builds(ShownMessage, role=texts, kind=st.sampled_from(["system", "result", "made"]), step=st.none() | steps, text=texts, left_out=st.integers(0, 9))
+    call = st.builds(ShownCall, step=steps, thread=st.sampled_from(["main", "b"]), tokens=st.integers(0, 99), keep=st.integers(0, 5), tail=st.lists(st.integers(0, 5), max_size=4).map(tuple))
+    fact = st.builds(MissedFact, turn=steps, fact=texts, origin=texts, origin_step=steps, distance=st.integers(0, 9), handle=texts)
+    changed = st.builds(RecordChange, step=steps, path=texts, before=texts, after=st.none() | texts)
+    detail = st.builds(ReplayDetail, run=texts, strategy=names, messages=st.lists(message, max_size=5).map(tuple), calls=st.lists(call, max_size=3).map(tuple), missed=st.lists(fact, max_size=4).map(tuple), changes=st.lists(changed, max_size=2).map(tuple))
+    return st.builds(
         Compared, title=texts, signature=st.just(SIGNATURE), strategies=st.lists(names, unique=True).map(tuple), specs=st.dictionaries(names, st.sampled_from(["a=1", "a=2", "a=3", HOSTILE]), max_size=3),
         answers=st.sampled_from(["savings", "stored", "judged", "routed"]), runs=st.lists(run, max_size=3, unique_by=lambda item: item.id).map(tuple), metrics=st.just(metric_infos()),
         totals=st.dictionaries(names, metrics, max_size=3), advice=st.none() | advice_of, gates=st.lists(gate, max_size=3).map(tuple), against=texts, moves=st.lists(move, max_size=3).map(tuple),
-        skipped=st.lists(_struct(Skipped, path=texts, reason=texts, damaged=st.booleans()), max_size=2).map(tuple), details=st.lists(detail, max_size=3).map(tuple), notes=st.tuples(texts),
+        skipped=st.lists(st.builds(Skipped, path=texts, reason=texts, damaged=st.booleans()), max_size=2).map(tuple), details=st.lists(detail, max_size=3).map(tuple), notes=st.tuples(texts),
     )  # fmt: skip
 
 

@@ -13,13 +13,14 @@ Tone = Literal["", "good", "bad", "muted"]
 
 @dataclass(frozen=True)
 class Span:
-    """Some words of a text with a look of their own."""
+    """Some words of a text with a look of their own; `lost` marks a value that is gone."""
 
     text: str
     tone: Tone = ""
     strong: bool = False
     code: bool = False
     href: str = ""
+    lost: bool = False
 
 
 Text = str | tuple[str | Span, ...]
@@ -173,7 +174,6 @@ class Heading:
     """A heading inside a section."""
 
     text: Text
-    anchor: str = ""
 
 
 @dataclass(frozen=True)

@@ -98,9 +98,8 @@ def _block(block: Block, level: int) -> str:
         case Prose(text):
             muted = not isinstance(text, str) and len(text) == 1 and isinstance(text[0], Span) and text[0].tone == "muted"
             return f'<p class="mut">{safe(plain(text))}</p>' if muted else f"<p>{rich(text)}</p>"
-        case Heading(text, anchor):
-            named = f' id="{anchor}"' if anchor else ""
-            return f"<h{level}{named}>{rich(text)}</h{level}>"
+        case Heading(text):
+            return f"<h{level}>{rich(text)}</h{level}>"
         case Figures():
             return _figures(block, level)
         case Table():
@@ -137,7 +136,7 @@ def rich(text: Text) -> str:
 
 def _span(span: Span) -> str:
     inner, tone = (breakable(span.text) if span.code else safe(span.text)), _TONES[span.tone]
-    if span.strong and span.tone == "bad" and not span.code and " " not in span.text.strip() and len(span.text) > 1 and not span.text.endswith("%"):
+    if span.lost:
         return f"<mark>{inner}</mark>"
     if span.href:
         return f'<a href="{safe(span.href)}">{inner}</a>'
@@ -220,7 +219,7 @@ def _cell(cell: Cell, column: Column, table: Table, first: bool) -> str:
     names = [*(["n"] if column.number and table.look != "numbers" else ["w"] if table.look == "cards" and column.card != "-" else []), *(["hide"] if column.card == "-" else [])]
     name = column.card or column.title
     empty = not plain(cell.text) and not cell.note
-    data = f' data-l="{safe(name)}"' if table.look == "cards" and column.card != "-" and not empty else ""
+    data = f' data-l="{safe(name)}"' if table.look == "cards" and name.strip("- ") and not empty else ""
     look = f' class="{" ".join(names)}"' if names else ""
     text = f'<span class="{tone}">{rich(cell.text)}</span>' if tone and not cell.note else rich(cell.text)
     if note and tone:

@@ -125,10 +125,10 @@ def marked(text: str, facts: Sequence[str], tone: Literal["bad", ""]) -> Text:
     """A text with each fact set off.
 
     >>> marked("to HAT028 now", ["HAT028"], "bad")[1]
-    Span(text='HAT028', tone='bad', strong=True, code=False, href='')
+    Span(text='HAT028', tone='bad', strong=True, code=False, href='', lost=True)
     """
     wanted = sorted({fact for fact in facts if fact}, key=len, reverse=True)
     if not wanted or not tone:
         return text
     parts = re.split("(" + "|".join(map(re.escape, wanted)) + ")", text)
-    return tuple(Span(part, tone, strong=True) if part in wanted else part for part in parts if part)
+    return tuple(Span(part, tone, strong=True, lost=True) if part in wanted else part for part in parts if part)

@@ -104,11 +104,13 @@ def _scatter(chart: Scatter, width: int) -> str:
         words = f"limit {percent(chart.limit)}"
         parts.append(_text(left + 6, at - 6, words, "r"))
         taken += [(left, at - 20, left + 10 + width_of(words), at), (left, at - 2, width - right, at + 2)]
-        over, end = "loses too much", width - right - 6.0
-        crossing = next((across(point.x) for point in chart.points if point.mark == "today"), -1.0)
-        end = crossing - 6 if end - width_of(over) - 6 < crossing < end + 6 else end
-        parts.append(_text(end, top + 16, over, "r", "end"))
-        taken.append((end - 4 - width_of(over), top, end + 4, top + 22))
+        spots = [(across(point.x), top if point.mark == "today" else down(point.y)) for point in chart.points]
+        wide, over = width_of("loses too much"), "loses too much"
+        for start in (width - right - 6 - wide, left + 6, (left + width - right - wide) / 2):
+            if not any(start - 12 < x < start + wide + 12 and y < top + 30 for x, y in spots):
+                parts.append(_text(start, top + 16, over, "r"))
+                taken.append((start - 4, top, start + wide + 4, top + 22))
+                break
     shown, step = ticks(low, high, 4 if width > 500 else 3), 0.0
     step = shown[1] - shown[0] if len(shown) > 1 else 0.0
     for value in shown:

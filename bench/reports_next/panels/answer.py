@@ -210,9 +210,9 @@ def _table(reading: Reading) -> Table:
     main = ", ".join(filter(None, [f"price {unit_words}", reading.with_cache]))
     columns = [Column("strategy"), Column(main, True, "price")]
     columns += [Column("change, 95% interval", card="-")] if intervals else []
-    columns += [Column(other_words, True, other_words.removeprefix("with "))] if both else []
+    columns += [Column(other_words, True, "no cache" if other_words == "without cache" else "cache")] if both else []
     columns += [Column("missed turns", True, "missed"), Column("kept from far back", True, "far kept")]
-    columns += [Column("verdict")]
+    columns += [Column("verdict", card=" ")]
     rows = []
     for place, item in enumerate(reading.ranked, 1):
         mark, price = reading.mark(item.strategy), reading.price(item)
@@ -321,5 +321,5 @@ def _measures(reading: Reading) -> Table:
         cells += [Cell(_of(reading, item.strategy, name)) for name in shown]
         cells.append(Cell((Span(item.verdict, tone, strong=True),), _why(item)))  # type: ignore[arg-type]
         rows.append(Row(tuple(cells), chosen=mark == "advised"))
-    columns = (Column("strategy"), *(Column(label(name, reading.info(name)), True) for name in shown), Column("verdict"))
+    columns = (Column("strategy"), *(Column(label(name, reading.info(name)), True) for name in shown), Column("verdict", card=" "))
     return Table("All strategies", columns, tuple(rows), "cards")

@@ -125,7 +125,7 @@ def _details(reading: Reading) -> Iterator[Block]:
     shown = [item for item in reading.compared.details if item.strategy != reading.compared.today]
     shown.sort(key=lambda item: -len(item.missed))
     for number, item in enumerate(shown):
-        blocks = tuple(_detail(reading, item, today.get(item.run), number))
+        blocks = tuple(_detail(reading, item, today.get(item.run)))
         if number < _OPEN and item.missed:
             yield from blocks
         else:
@@ -138,8 +138,8 @@ def _title(reading: Reading, item: ReplayDetail) -> str:
     return f"{reading.name(item.run)} with {item.strategy}: {lost}"
 
 
-def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None, number: int) -> Iterator[Block]:
-    yield Heading(_title(reading, item), f"run-{number}")
+def _detail(reading: Reading, item: ReplayDetail, today: ReplayDetail | None) -> Iterator[Block]:
+    yield Heading(_title(reading, item))
     results = sorted({message.step for message in (today or item).messages if message.kind == "result" and message.step is not None})
     if item.missed:
         yield Drawing(_arcs(item.missed, results), note="Each arc leads from what gave a value (square) to the turn that needed it (circle). By then the value was no longer in the prompt.")
