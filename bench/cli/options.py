@@ -198,7 +198,7 @@ _REPLAYING: tuple[Callable[[Command], Command], ...] = (
     click.option("--engine", type=click.Choice(["processes", "dask"]), default="processes", show_default=True,
                  help="Measure cases in processes here, or as tasks of a Dask scheduler."),
     click.option("--scheduler", metavar="ADDRESS", help="The Dask scheduler, tcp://host:8786 (default: one is started here)."),
-    click.option("--no-cache", is_flag=True, help="Measure everything again; `bench cache` shows what is kept."),
+    click.option("--no-cache", is_flag=True, help="Measure everything again; read and keep nothing."),
     limited,
     click.option("--outside", is_flag=True, help="Let scenarios name traces outside their repository."),
 )  # fmt: skip

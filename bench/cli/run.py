@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ..files.writing import require_place
 from ..model.errors import ScenarioError
 from .github import summary_files
-from .options import FILE, Replaying, allow_inconclusive, grouped, inputs_of, replaying, require_apart
+from .options import Replaying, allow_inconclusive, grouped, inputs_of, replaying, require_apart
 from .outcome import finish
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 )
 @click.option("--against", metavar="REV",
               help="Compare with the strategies as they were at a git revision, settings and files, in place of a baseline.")  # fmt: skip
-@click.option("--history", "kept", type=FILE, metavar="FILE",
-              help="Keep this run in an SQLite file, and show the runs before it in the report.")  # fmt: skip
 @click.option("--budget", "budget", metavar="TOKENS[,TOKENS…]",
               help="Run every strategy that has a window at each of these, and rank at equal cost.")  # fmt: skip
 @allow_inconclusive
@@ -47,7 +44,6 @@ def run(
     accept_new: bool,
     require_baseline: bool,
     against: str | None,
-    kept: Path | None,
     budget: str | None,
     allow_inconclusive: bool,
     no_calibrate: bool,
@@ -58,18 +54,17 @@ def run(
 
     bench run runs/ --strategy mask=compactor=mask_observations
 
-    Reports, baselines and the history are written at the end, all or none of them.
+    Reports and baselines are written at the end, all or none of them.
     """
     accept = "--accept-new" if accept_new else accept
     changes = {"--budget": budget, "--no-calibrate": no_calibrate, "--model": asked.model}
     plans = asked.plans()
     _require_sense(asked, accept, require_baseline, against, [name for name, given in changes.items() if given])
     plans = [_changed(plan, budget, no_calibrate) for plan in plans]
-    growing = {**({} if kept is None else {kept: "the history of this run"}), **summary_files()}
+    growing = summary_files()
     require_apart(asked.outputs, inputs_of(plans, (*asked.outputs, *growing)), growing)
     if accept is not None:
         require_place(filter(None, (plan.baseline_path for plan in plans)))
-    keeping = _keeping(plans, kept)
     comparisons: Sequence[Comparison] = asked.compared(
         plans,
         against=against,
@@ -85,7 +80,7 @@ def run(
     if accept is not None:
         comparisons = _accepted(plans, comparisons, accept == "--accept-new", beside, said)
     finish(comparisons, asked.outputs, files=[plan.path for plan in plans], shown=shown, beside=beside, said=said,
-           keeping=keeping, history=kept, form=asked.form)  # fmt: skip
+           form=asked.form)  # fmt: skip
 
 
 def _changed(plan: Scenario, budget: str | None, no_calibrate: bool) -> Scenario:
@@ -154,21 +149,3 @@ def _accepted(
         renewed.append(comparison if found is None else judged_against(comparison, Against(baseline=found)))
         said.extend(lines)
     return renewed
-
-
-def _keeping(
-    plans: Sequence[Scenario], path: Path | None
-) -> Callable[[Sequence[Comparison]], AbstractContextManager[Any]]:
-    """A context that keeps comparisons in a history; one that does nothing where none was asked for."""
-    import datetime
-
-    from ..comparison.history import keeping
-    from ..files.git import commit_of
-
-    if path is None:
-        return nullcontext
-    titles = [plan.title for plan in plans]
-    twice = next((title for title in titles if titles.count(title) > 1), None)
-    if twice is not None:
-        raise ScenarioError(f"--history: two scenarios are titled {twice!r}, which is how a history tells them apart")
-    return lambda comparisons: keeping(comparisons, path, commit_of(Path()), datetime.datetime.now(datetime.UTC))

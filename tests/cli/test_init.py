@@ -92,7 +92,7 @@ def test_the_action_gives_the_command_line_options_that_exist(capsys):
     action = (ROOT / "action.yml").read_text()
     assert bench("run", "--help") == 0
     known = capsys.readouterr().out
-    for option in ("--against", "--require-baseline", "--history", "--allow-inconclusive"):
+    for option in ("--against", "--require-baseline", "--allow-inconclusive"):
         assert f"({option}" in action
         assert option in known
 
