@@ -1,4 +1,4 @@
-"""Options that several commands have, each declared once, and what `run` and `advise` do with theirs."""
+"""Options that several commands have, each declared once, and what `run` does with its own."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ _REPLAYING: tuple[Callable[[Command], Command], ...] = (
     output,
     click.option("--traces", "traces", multiple=True, metavar="[FORMAT:]PATH", help="Traces to replay, as a path without an option is too."),
     click.option("--strategy", "strategies", multiple=True, metavar="SPEC",
-                 help="NAME=SLOT=SPEC(+SLOT=SPEC)*, or the bare name of a reference strategy. A setting may be several: keep_last=5|10|20."),
+                 help="NAME=SLOT=SPEC(+SLOT=SPEC)*; a setting may be several: keep_last=5|10|20. Without one, about 20 are tried."),
     click.option("--max-fault-rate", type=SHARE, metavar="SHARE",
                  help="Recommend nothing that leaves more turns without what they used: the scenario's `max_fault_rate`, or 0.05."),
     click.option("--min-far-recall", type=SHARE, metavar="SHARE",
@@ -240,8 +240,8 @@ class Replaying:
         return plans
 
     def _declared(self) -> list[Scenario]:
-        from ..plugins.registry import entries
         from ..run.scenario import Scenario, read_scenario
+        from ..strategies.portfolio import PORTFOLIO
 
         if self.scenarios and (self.traces or self.strategies):
             raise ScenarioError("give scenario files, or traces with --strategy, not both")
@@ -250,8 +250,8 @@ class Replaying:
         if not self.traces:
             raise ScenarioError("nothing to replay — give a scenario file, or traces and --strategy SPEC")
         if not self.strategies:
-            references: dict[str, Any] = {name: name for name in entries("reference")}
-            return [Scenario(title="The references alone", traces=self.traces, strategies=references)]
+            named: dict[str, Any] = {name: f"{name}={slots}" for name, slots in PORTFOLIO.items()}
+            return [Scenario(title="Which strategy is cheapest?", traces=self.traces, strategies=named)]
         slots: dict[str, Any] = {}
         for text in self.strategies:
             name = text.partition("=")[0].strip()

@@ -48,16 +48,20 @@ def run(
     allow_inconclusive: bool,
     no_calibrate: bool,
 ) -> None:
-    """Replay scenarios (TOML files), or traces under every --strategy (none: the references); print the comparison, judge the gates.
+    """Replay scenarios (TOML files), or traces under every --strategy; print what to run, and judge the gates.
 
     TRACES is a file, a folder, a pattern or `-`, with or without its format before a colon:
 
     bench run runs/ --strategy mask=compactor=mask_observations
 
+    Without --strategy about twenty strategies are tried.
+
     Reports and baselines are written at the end, all or none of them.
     """
     accept = "--accept-new" if accept_new else accept
     changes = {"--budget": budget, "--no-calibrate": no_calibrate, "--model": asked.model}
+    from ..comparison.tuning import judged_apart
+
     plans = asked.plans()
     _require_sense(asked, accept, require_baseline, against, [name for name, given in changes.items() if given])
     plans = [_changed(plan, budget, no_calibrate) for plan in plans]
@@ -73,9 +77,9 @@ def run(
         require_baseline=require_baseline and accept is None,
     )
     beside: dict[Path, bytes] = {}
-    said = []
-    if asked.traces and not asked.strategies:
-        said.append("no --strategy was given, so the references are compared with each other")
+    said: list[str] = []
+    if not asked.scenarios and not asked.strategies:
+        comparisons = [judged_apart(item, plan.seed) for plan, item in zip(plans, comparisons, strict=True)]
     shown = _shown(asked, plans, comparisons, against)
     if accept is not None:
         comparisons = _accepted(plans, comparisons, accept == "--accept-new", beside, said)

@@ -42,7 +42,7 @@ _GATES = (
 @click.command()
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
 @click.option("--traces", "traces", multiple=True, metavar="[FORMAT:]PATH",
-              help="Your own recordings: the scenario is about them and what `bench advise` finds on them.")  # fmt: skip
+              help="Your own recordings: the scenario is about them and what `bench run` advises on them.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite files that are there already.")
 def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
     """Write a scenario with its traces, a strategy of your own, an accepted baseline and a GitHub workflow into DIR, and run it once.
@@ -80,12 +80,12 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
 
     Raises BenchError where no policy qualifies: there is nothing to keep so in CI.
     """
-    from .. import advise
+    from .. import compare
     from ..reports.answered import Answered
     from ..reports.decision_sentence import advice_text
     from ..strategies.portfolio import PORTFOLIO
 
-    comparison = Answered.of(advise(traces, jobs=os.cpu_count() or 1))
+    comparison = Answered.of(compare(traces, jobs=os.cpu_count() or 1))
     say(advice_text(comparison))
     found = comparison.advice
     named = next(

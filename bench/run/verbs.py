@@ -129,7 +129,7 @@ def score(trace: Trace, run: Run) -> dict[str, tuple[Sample, ...]]:
 
 def compare(
     traces: Traces,
-    strategies: Strategies,
+    strategies: Strategies | None = None,
     *,
     title: str = "",
     gates: Sequence[Mapping[str, Any]] = (),
@@ -150,7 +150,7 @@ def compare(
     """Replay and score every trace under every strategy, the references added, and pair the results by case.
 
     `traces`: a path or several, what `load` gives, one Trace, or any number of them. `strategies`: a list of spec strings, functions (each is
-    a summarizer) or Strategies, or a mapping of name → one of these, or of slots → specs or functions. `gates` are tables
+    a summarizer) or Strategies, or a mapping of name → one of these, or of slots → specs or functions; None for the portfolio, of which the best is chosen. `gates` are tables
     as a scenario has them; their verdicts are in the comparison. `jobs` is how many processes work on cases; the result is the same. Strategies
     found by a spec, in a file, a module or a command, run in processes anyhow, and may take what `limits` say; functions that are passed run in
     this process where `jobs` is 1. `progress` is called with (cases done, of how many), `times` is told what each strategy took. `case_cache` has
@@ -163,6 +163,8 @@ def compare(
     Raises SpecError for two strategies of one name, BenchError for no traces, no strategies at all, or a share beyond 0 and 1.
     """
     limits = limits or Limits()
+    portfolio = strategies is None
+    strategies = {name: f"{name}={slots}" for name, slots in PORTFOLIO.items()} if strategies is None else strategies
     listed = isinstance(strategies, Iterable) and not isinstance(strategies, str)
     unnamed = ((None, item) for item in (strategies if listed else [strategies]))  # type: ignore[union-attr]
     given = declared(strategies.items() if isinstance(strategies, Mapping) else unnamed, base=base, limits=limits)
@@ -174,17 +176,8 @@ def compare(
                     min_far_recall=share_of("min_far_recall", min_far_recall), cache=cache_named(cache))  # fmt: skip
     running = Running(jobs, progress, limits, times or Times(), case_cache, engine)
     job = Job(plan, given, rules_of(plan, given, ""), loaded, running)
-    return _compared(((trace, {}) for trace in found), job)
-
-
-def advise(traces: Any, strategies: Any = None, *, seed: int = 0, **settings: Any) -> Comparison:
-    """Return what to do about the cost of recorded runs, as a comparison whose advice that is.
-
-    `strategies` are those to choose from, None for the policies of `bench.strategies.portfolio`; `settings` are those of `compare`. With 12 tasks or
-    more one half of them, drawn by `seed`, is chosen on, and the comparison is that of the other half.
-    """
-    tried = {name: f"{name}={slots}" for name, slots in PORTFOLIO.items()} if strategies is None else strategies
-    return judged_apart(compare(traces, tried, seed=seed, **settings), seed)
+    compared = _compared(((trace, {}) for trace in found), job)
+    return judged_apart(compared, seed) if portfolio else compared
 
 
 def render(comparisons: Comparison | Sequence[Comparison], path: Path | str) -> Path:

@@ -13,7 +13,7 @@ from ..blocks import Block, Cell, Prose, Table, measured, number, strategy, tabl
 from ..words import FAR as FAR_SAID, KEPT, NEEDED, obstacle_text
 
 SAME = (
-    "The setting is named by the traces that it was chosen on, and looks better on these than on others: `bench advise` judges it on traces that "
+    "The setting is named by the traces that it was chosen on, and looks better on these than on others: a comparison of the portfolio judges it on traces that "
     "it did not choose on."
 )
 TUNED = "These are the traces that the setting is judged on; it was chosen on others."
