@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Fail where a gate compares with a baseline and there is none, and where a gate was loosened or is gone.",
 )
-@click.option("--against", metavar="REV",
-              help="Compare with the strategies as they were at a git revision, settings and files, in place of a baseline.")  # fmt: skip
+@click.option("--against", metavar="REV|FILE",
+              help="Compare with the strategies as they were at a git revision, or with a file that `-o x.json` wrote.")  # fmt: skip
 @click.option("--budget", "budget", metavar="TOKENS[,TOKENS…]",
               help="Run every strategy that has a window at each of these, and rank at equal cost.")  # fmt: skip
 @allow_inconclusive

@@ -15,6 +15,7 @@ import msgspec
 from ..comparison.intervals import deltas
 from ..comparison.judging import check as check
 from ..comparison.rows import summarized
+from ..comparison.score_files import scores_as_baseline
 from ..comparison.tuning import judged_apart
 from ..evidence.of_run import RunEvidence
 from ..evidence.of_trace import TraceEvidence
@@ -56,7 +57,7 @@ from ..version import VERSION
 from .cache import CaseCache
 from .case import Measuring, OracleCosts, replayed, scored
 from .engines import Engine, Task, cases as measured_cases, processes
-from .job import REFERENCES, Job, Progress, Running, Times, against_of, baseline_of, rules_of
+from .job import KEPT, REFERENCES, Job, Progress, Running, Times, against_of, baseline_of, rules_of
 from .scenario import (
     Scenario,
     ScenarioTraces,
@@ -202,7 +203,7 @@ def run_scenario(
     """A scenario from traces to verdicts: load, replay, score, compare with its baseline, check.
 
     `against` names a git revision: the strategies' files as they were there are replayed too, and are the baseline, and the gates of there are
-    judged too. `accepting` says that
+    judged too; or a file that `bench run -o x.json` wrote, whose values are the baseline. `accepting` says that
     the baseline is about to be written anew, so that one that cannot be read is taken for none. `require_baseline`: gates that compare with one
     fail where there is none, and so does what was loosened or is gone since. `limits`, `times`, `case_cache` and `engine` are as in `compare`.
     """
@@ -210,12 +211,16 @@ def run_scenario(
     where = str(plan.path or plan.title)
     running = Running(jobs, progress, limits or Limits(), times or Times(), case_cache, engine)
     with named_in_errors(where if plan.path else ""):
-        baseline = None if against is not None else baseline_of(plan, accepting)  # before code that could write it anew
+        scores = None if against is None or not Path(against).is_file() else Path(against)
+        if scores is not None:
+            baseline, against = scores_as_baseline(scores, plan.title), None
+        else:  # before code that could write it anew
+            baseline = None if against is not None else baseline_of(plan, accepting)
         given = declared_by(plan, running.limits)
         asked = ScenarioTraces(plan, where, running.limits)
         job = Job(
             plan, given, rules_of(plan, given, where), asked, running, allow_inconclusive, require_baseline, baseline,
-            gone=tuple(orphaned(plan)),
+            gone=tuple(orphaned(plan)), name=KEPT if scores is None else scores.name,
         )  # fmt: skip
         if against is None:
             return _compared(asked, job)

@@ -11,7 +11,6 @@ import pytest
 
 import bench
 from bench.comparison.baselines import read_baseline
-from bench.comparison.score_files import read_scores
 from bench.model.errors import BenchError, one_line
 from bench.plugins.registry import entries
 from bench.run.scenario import read_scenario
@@ -98,14 +97,6 @@ def test_baselines(tmp_path, draws):
         for draw in draws(2):
             file.write_bytes(mutated(data, draw))
             survives(lambda: read_baseline(file), "fuzzed.baseline.json")
-
-
-def test_scores(tmp_path, draws, compared):
-    file = tmp_path / "fuzzed.json"
-    data = bench.render(compared, tmp_path / "whole.json").read_bytes()
-    for draw in draws():
-        file.write_bytes(mutated(data, draw))
-        survives(lambda: read_scores(file), "fuzzed.json")
 
 
 def test_cassettes(tmp_path, draws):
