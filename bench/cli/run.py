@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 @replaying
 @click.option("--update-baseline", "accept", flag_value="--update-baseline",
               help="Accept this run's values as the scenario's baseline; prints old and new.")  # fmt: skip
-@click.option("--accept-new", "accept_new", is_flag=True,
-              help="Add the values of new cases to the scenario's baseline; what was accepted of the others stays.")  # fmt: skip
 @click.option(
     "--require-baseline",
     is_flag=True,
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
 def run(
     asked: Replaying,
     accept: str | None,
-    accept_new: bool,
     require_baseline: bool,
     against: str | None,
     budget: str | None,
@@ -58,7 +55,6 @@ def run(
 
     Reports and baselines are written at the end, all or none of them.
     """
-    accept = "--accept-new" if accept_new else accept
     changes = {"--budget": budget, "--no-calibrate": no_calibrate, "--model": asked.model}
     from ..comparison.tuning import judged_apart
 
@@ -82,7 +78,7 @@ def run(
         comparisons = [judged_apart(item, plan.seed) for plan, item in zip(plans, comparisons, strict=True)]
     shown = _shown(asked, plans, comparisons, against)
     if accept is not None:
-        comparisons = _accepted(plans, comparisons, accept == "--accept-new", beside, said)
+        comparisons = _accepted(plans, comparisons, beside, said)
     finish(comparisons, asked.outputs, files=[plan.path for plan in plans], shown=shown, beside=beside, said=said,
            form=asked.form)  # fmt: skip
 
@@ -132,7 +128,6 @@ def _shown(
 def _accepted(
     plans: Sequence[Scenario],
     comparisons: Sequence[Comparison],
-    only_new: bool,
     beside: dict[Path, bytes],
     said: list[str],
 ) -> list[Comparison]:
@@ -147,7 +142,7 @@ def _accepted(
         path = plan.baseline_path
         if path is None:
             raise ScenarioError(f"{plan.title}: no scenario file, so there is no place for a baseline")
-        found, lines = accepted(comparison, path, only_new=only_new)
+        found, lines = accepted(comparison, path)
         if found is not None:
             beside[path] = baseline_bytes(found)
         renewed.append(comparison if found is None else judged_against(comparison, Against(baseline=found)))

@@ -11,6 +11,7 @@ from ..files.limits import read_result
 from ..metrics import metrics
 from ..model import Baseline, Row
 from ..model.errors import ResultsError, nearest, one_line
+from ..version import VERSION
 from .baselines import accepted_from, signature_from
 
 
@@ -42,4 +43,7 @@ def scores_as_baseline(path: Path, title: str) -> Baseline:
         raise ResultsError(f"{path}: no score file: {one_line(error)} — {hint}") from None
     rows = [row for row in (*file.summary, *file.rows) if not several or row.scenario == title]
     infos = {name: item.info for name, item in metrics().items()}
+    if signature.bench_version == VERSION:  # a score file signs the families of gated metrics alone
+        versions = {info.family: info.version for info in infos.values()}
+        signature = msgspec.structs.replace(signature, metrics=versions)
     return accepted_from(rows, signature, infos, {name: name for name in signature.strategies})

@@ -151,7 +151,7 @@ def compare(
     """Replay and score every trace under every strategy, the references added, and pair the results by case.
 
     `traces`: a path or several, what `load` gives, one Trace, or any number of them. `strategies`: a list of spec strings, functions (each is
-    a summarizer) or Strategies, or a mapping of name → one of these, or of slots → specs or functions; None for the portfolio, of which the best is chosen. `gates` are tables
+    a summarizer) or Strategies, or a mapping of name → one of these, or of slots → specs or functions (None: the portfolio). `gates` are tables
     as a scenario has them; their verdicts are in the comparison. `jobs` is how many processes work on cases; the result is the same. Strategies
     found by a spec, in a file, a module or a command, run in processes anyhow, and may take what `limits` say; functions that are passed run in
     this process where `jobs` is 1. `progress` is called with (cases done, of how many), `times` is told what each strategy took. `case_cache` has

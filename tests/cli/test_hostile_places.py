@@ -69,7 +69,6 @@ def test_a_file_or_nothing_is_a_place(tmp_path: Path) -> None:
         (("import", TRACES, "-o", "x.jsonl.gz"), "x.jsonl.gz"),
         (("import", TRACES / "survey.jsonl", "-o", "out"), "out/survey.jsonl.gz"),
         (("run", SCENARIO, "--update-baseline"), str(BASELINE)),
-        (("run", SCENARIO, "--accept-new"), str(BASELINE)),
     ],
 )
 def test_every_command_refuses_a_link_before_it_works(
