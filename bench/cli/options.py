@@ -119,7 +119,7 @@ def output(command: Command) -> Command:
     file = click.option("-o", "--output", "outputs", multiple=True, type=FILE, metavar="FILE",
                         help="Write the report; the ending decides the format. `-`: print it. May be given several times.")  # fmt: skip
     form = click.option("--format", "form", metavar="NAME",
-                        help="text, json, markdown, html, csv, junit or parquet, whatever the ending. Without -o it is printed.")  # fmt: skip
+                        help="text, json, markdown, html, csv or junit, whatever the ending. Without -o it is printed.")  # fmt: skip
     return file(form(command))
 
 
