@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 )
 @click.option("--against", metavar="REV|FILE",
               help="Compare with the strategies as they were at a git revision, or with a file that `-o x.json` wrote.")  # fmt: skip
-@click.option("--budget", "budget", metavar="TOKENS[,TOKENS…]",
-              help="Run every strategy that has a window at each of these, and rank at equal cost.")  # fmt: skip
 @allow_inconclusive
 @click.option("--no-calibrate", is_flag=True,
               help="Count tokens by the plain rule, not as the usage that a trace recorded says.")  # fmt: skip
@@ -41,7 +39,6 @@ def run(
     accept: str | None,
     require_baseline: bool,
     against: str | None,
-    budget: str | None,
     allow_inconclusive: bool,
     no_calibrate: bool,
 ) -> None:
@@ -55,12 +52,12 @@ def run(
 
     Reports and baselines are written at the end, all or none of them.
     """
-    changes = {"--budget": budget, "--no-calibrate": no_calibrate, "--model": asked.model}
+    changes = {"--no-calibrate": no_calibrate, "--model": asked.model}
     from ..comparison.tuning import judged_apart
 
     plans = asked.plans()
     _require_sense(asked, accept, require_baseline, against, [name for name, given in changes.items() if given])
-    plans = [_changed(plan, budget, no_calibrate) for plan in plans]
+    plans = [replace(plan, calibrate=plan.calibrate and not no_calibrate) for plan in plans]
     growing = summary_files()
     require_apart(asked.outputs, inputs_of(plans, (*asked.outputs, *growing)), growing)
     if accept is not None:
@@ -83,20 +80,12 @@ def run(
            form=asked.form)  # fmt: skip
 
 
-def _changed(plan: Scenario, budget: str | None, no_calibrate: bool) -> Scenario:
-    from ..strategies.sweeps import parse_budgets
-
-    budgets = plan.budgets if budget is None else parse_budgets(budget)
-    return replace(plan, budgets=budgets, calibrate=plan.calibrate and not no_calibrate)
-
-
 def _require_sense(
     asked: Replaying, accept: str | None, required: bool, against: str | None, changes: Sequence[str]
 ) -> None:
     """Raise ScenarioError for options about a baseline where there can be none, or where the scenario alone would not give its values again."""
     if accept is not None and changes:
-        what = "write `budgets = […]`" if changes[0] == "--budget" else "write it"
-        raise ScenarioError(f"--update-baseline with {changes[0]}: {what} into the scenario, then accept")
+        raise ScenarioError(f"--update-baseline with {changes[0]}: write it into the scenario, then accept")
     for option, why in ((accept, "accepts a run as the baseline"), ("--require-baseline" if required else None, "asks for a baseline")):  # fmt: skip
         if option is not None and not asked.scenarios:
             raise ScenarioError(f"{option} needs a scenario file: the baseline is kept beside it")
@@ -118,9 +107,7 @@ def _shown(
 
     more = {
         "judgements": fills("evaluator") or fills("routers"),
-        "settings": any(
-            plan.budgets or sweeps(item, "cost.prompt_tokens") for plan, item in zip(plans, comparisons, strict=True)
-        ),
+        "settings": any(sweeps(item, "cost.prompt_tokens") for item in comparisons),
     }
     return (*TERMINAL_PANELS, *(name for name, wanted in more.items() if wanted))
 

@@ -192,7 +192,6 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     skipped: tuple[tuple[str, str], ...] = ()
     damaged: tuple[str, ...] = ()
     against: Against = Against()
-    budgets: tuple[int, ...] = ()
     allow_inconclusive: bool = False
     max_fault_rate: float = MAX_FAULT_RATE
     min_far_recall: float = MIN_FAR_RECALL

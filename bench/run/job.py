@@ -123,7 +123,7 @@ class Job:
 
 
 def rules_of(plan: Scenario, given: Declared, where: str) -> tuple[GateRule, ...]:
-    """The gates of a scenario, each at every setting and budget of its strategies. Errors: as `parse_rule` and `require_known`."""
+    """The gates of a scenario, each at every setting of its strategies. Errors: as `parse_rule` and `require_known`."""
     head = f"{where}: " if where else ""
     rules = [parse_rule(table, f"{head}gates[{number}]", number) for number, table in enumerate(plan.gates, 1)]
     require_known(rules, [*given.names, *REFERENCES], where or "gates")

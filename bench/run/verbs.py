@@ -228,17 +228,17 @@ def run_scenario(
         def written_at(base: Path, sha: str) -> Any:
             return declared_at(base / plan.path.name, f"{plan.path} at {sha[:9]}") if plan.path else None
 
-        with strategies_at(against, given, written_at, plan.base, plan.budgets, running.limits) as then:
+        with strategies_at(against, given, written_at, plan.base, running.limits) as then:
             judge = judge_at(plan, then, job.rules, given.names)
             return _compared(asked, replace(job, earlier=then, judge=judge, gone=(*judge.gone, *job.gone)))
 
 
 def declared_by(plan: Scenario, limits: Limits) -> Declared:
-    """The strategies of a scenario, each at every setting and budget. Errors: as `declared`."""
+    """The strategies of a scenario, each at every setting. Errors: as `declared`."""
     each = plan.strategies.items()
     whole = {name for name, slots in each if isinstance(slots, str) or (not slots and name in REFERENCES)}
     items = [(None, slots or name) if name in whole else (name, slots) for name, slots in each]
-    return declared(items, plan.budgets, plan.base, limits)
+    return declared(items, plan.base, limits)
 
 
 # ---------------------------------------------------------------- how a comparison is made
@@ -251,7 +251,6 @@ def _compared(traces: Labelled, job: Job) -> Compared:
         metrics=chosen,
         shown=frozenset(name for name in job.names if name not in REFERENCES) or frozenset(job.names),
         losses_for=frozenset(rule.metric for rule in job.rules),
-        budgets=plan.budgets,
         prompts_for=tuple(dict.fromkeys([*job.names, "recorded", YARDSTICK])),
         calibrate=plan.calibrate,
         model=plan.model,
@@ -280,7 +279,6 @@ def _compared(traces: Labelled, job: Job) -> Compared:
             *(() if job.earlier is None else job.earlier.skipped),
             *unread_labels(plan, cases),
         ),
-        budgets=plan.budgets,
         allow_inconclusive=job.allow_inconclusive,
         max_fault_rate=plan.max_fault_rate,
         min_far_recall=plan.min_far_recall,

@@ -94,7 +94,6 @@ RUN = ("run", "--traces", "runs", "--strategy", "keep_all")
         ((*RUN, "--strategy", "summarizers.py:cut"), "write summarizers=summarizer=summarizers.py:cut"),
         ((*RUN, "--strategy", "summarizer=summarizers.py"), "write summarizers=summarizer=summarizers.py:FUNCTION"),
         ((*RUN, "--strategy", "m=summarizer=csv"), "unknown summarizer 'csv' — did you mean csv_table?"),
-        ((*RUN, "--budget", "many"), "budget 'many' is no number of tokens — write --budget 8000,16000,32000"),
         ((*RUN, "--format", "jsn"), "unknown format 'jsn' — did you mean json?"),
         ((*RUN, "-o", "x.jsn"), "unknown ending '.jsn', which decides the format — did you mean .json?"),
         ((*RUN, "--against", "nowhere"), "nowhere"),

@@ -242,7 +242,6 @@ def test_strategies_are_specs_functions_or_a_mapping_of_names(compared):
         (TRACES, 3, "got int"),
         (TRACES, [3], "got int"),
         (TRACES, {"mine": 3}, "got int"),
-        (TRACES, None, "got NoneType"),
         (
             TRACES,
             {"mine": "compactr=mask_observations"},
