@@ -15,7 +15,9 @@ import click
 from .. import __version__
 from ..files.writing import folder_in_place, require_place, write_together
 from ..model.errors import BenchError
+from ..files.git import git
 from ..plugins.spec import split_top
+from ..traces.paths import require_inside
 from .saying import say
 
 DISTRIBUTION = "agent-memory-bench"
@@ -57,6 +59,9 @@ def init(folder: Path, traces: tuple[str, ...], force: bool) -> None:
         raise BenchError(f"{folder}: is a file — give a folder")
     scenario = ADVISED if traces else SCENARIO
     baseline = scenario.removesuffix(".toml") + ".baseline.json"
+    if traces:
+        hint = "copy it inside: the workflow checks out that repository alone"
+        require_inside([_placed(text, os.path.abspath) for text in traces], _there(folder), hint)
     made = advised(traces, folder) if traces else starter()
     require_free(folder, made, force=force)
     require_place(folder / name for name in (*made, baseline))
@@ -141,7 +146,7 @@ def require_free(folder: Path, made: Mapping[str, bytes], *, force: bool) -> Non
 
 
 def requirement() -> str:
-    """The requirement that makes pip install this bench in CI: the git commit that it was installed from, else its version."""
+    """The requirement that makes pip install this bench: the git commit that it comes from, its checkout, else its version."""
     try:
         said = importlib.metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
     except importlib.metadata.PackageNotFoundError:
@@ -149,4 +154,17 @@ def requirement() -> str:
     origin = json.loads(said) if said else {}
     if vcs := origin.get("vcs_info"):
         return f"{DISTRIBUTION} @ {vcs['vcs']}+{origin['url']}@{vcs['commit_id']}"
-    return f"{DISTRIBUTION}=={__version__}"
+    checkout = Path(__file__).parents[2]
+    asked = (("remote", "get-url", "origin"), ("rev-parse", "HEAD"))
+    remote, commit = ((git(checkout, *arguments) or b"").decode("utf-8", "replace").strip() for arguments in asked)
+    if commit and remote.startswith(("https://", "ssh://")):
+        return f"{DISTRIBUTION} @ git+{remote}@{commit}"
+    return str(checkout) if (checkout / "pyproject.toml").is_file() else f"{DISTRIBUTION}=={__version__}"
+
+
+def _there(folder: Path) -> Path:
+    """The folder, or the nearest one above it that exists."""
+    place = folder.absolute()
+    while not place.exists():
+        place = place.parent
+    return place

@@ -160,6 +160,17 @@ def _probes(path: Path, tables: list[dict[str, Any]]) -> tuple[Probe, ...]:
     return tuple(found)
 
 
+def is_collected(path: Path) -> bool:
+    """True if a TOML file names both traces and strategies, or a baseline lies beside it: other projects have TOML too."""
+    if path.with_suffix(".baseline.json").exists():
+        return True
+    try:
+        text = read_regular(path).decode("utf-8", "replace")
+    except (OSError, BenchError):
+        return False
+    return all(re.search(rf"^[ \t]*\[*[ \t]*[\"']?{key}\b", text, re.MULTILINE) for key in ("traces", "strategies"))
+
+
 def meant_as_scenario(path: Path) -> bool:
     """True if a TOML file is a scenario, however broken: it has a key that only scenarios have. One that cannot be read may be one."""
     try:

@@ -254,3 +254,17 @@ def test_it_is_named_as_an_entry_point():
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["entry-points"]["pytest11"] == {"bench": "bench.pytest_plugin"}
+
+
+def test_other_toml_below_folders_called_scenarios_is_left_alone(tmp_path_factory):
+    """A project below a folder of that name, and TOML of other tools that shares single keys with ours."""
+    project = tmp_path_factory.mktemp("above") / "scenarios" / "their_project"
+    (project / "scenarios").mkdir(parents=True)
+    (project / "pytest.ini").write_text("[pytest]\n")
+    (project / "test_theirs.py").write_text("def test_theirs():\n    pass\n")
+    (project / "load.toml").write_text("traces = 3\n[strategies]\nround_robin = 1\n")
+    (project / "scenarios/one.toml").write_text("[strategies]\nround_robin = 1\n")
+    (project / "scenarios/two.toml").write_text("traces = true\nprobes = 4\n")
+    (project / "scenarios/three.toml").write_text("[gates]\nopen = [\n")
+    code, said = run("-q", str(project), "--rootdir", str(project))
+    assert (code, "1 passed" in said) == (0, True), said
