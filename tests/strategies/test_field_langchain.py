@@ -25,8 +25,8 @@ from field import (  # noqa: F401  # noqa: F401
 from hypothesis import given, strategies as st
 
 from bench.model import Message
-from bench.strategies.policies import langchain_tokens
-from bench.strategies.policies.langchain import TOO_LONG
+from bench.strategies.policies.summary import LangchainSummarize
+from bench.strategies.policies.units import langchain_tokens
 
 # ---------------------------------------------------------------- against the package
 
@@ -128,7 +128,7 @@ def test_summarizes_as_langchain_does(
     assert as_users(ours)[1:] == of_original(kept)
     text = summary.content.partition("\n\n")[2]
     if text == "Previous conversation was too long to summarize.":
-        assert ours[0].text == TOO_LONG
+        assert ours[0].text == LangchainSummarize.unread
     else:
         assert text == ours[0].text.strip()
 

@@ -14,7 +14,7 @@ from bench.model.errors import SpecError
 from bench.plugins.registry import build, entries, packages
 from bench.replayer.loop import replay
 from bench.strategies import compose
-from bench.strategies.policies.codex import _cut
+from bench.strategies.policies.outputs import middle_cut as _cut
 
 POLICIES = {
     "compactor": [
@@ -109,3 +109,20 @@ def test_a_middle_cut_leaves_whole_characters_and_no_more_bytes(text: str, limit
     assert text.endswith(tail)
     assert len((head + tail).encode()) <= limit
     assert left_out == f"{len(text) - len(head) - len(tail)} chars truncated"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["inspect.trim:preserve=-1", "inspect.trim:preserve=2", "langchain.summarize:chars_per_token=-1",
+     "langchain.summarize:chars_per_token=0", "gemini.compress:preserve=-0.1", "codex:threshold=0", "openhands.mask:window=-1",
+     "swe_agent.last_n:polling=0", "clear_tool_uses:every=0", "codex:user_tokens=1e400"],
+)  # fmt: skip
+def test_a_setting_outside_its_bounds_is_refused(spec: str) -> None:
+    with pytest.raises(SpecError):
+        build("compactor", spec)
+
+
+@pytest.mark.parametrize("factor", ["-1", "0", "nan", "inf", "1e9"])
+def test_a_factor_outside_its_bounds_is_refused(factor: str) -> None:
+    with pytest.raises(SpecError):
+        build("summarizer", f"codex.output:factor={factor}")
