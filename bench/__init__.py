@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 from .version import VERSION
 
 if TYPE_CHECKING:
-    from .recording import record as record
     from .run.auditing import audit as audit
     from .run.case import measure as measure
     from .run.verbs import (
-        advise as advise,
         check as check,
         compare as compare,
         load as load,
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 __all__ = [
-    "advise",
     "ask",
     "audit",
     "check",
@@ -39,7 +36,6 @@ __all__ = [
     "load",
     "measure",
     "offload",
-    "record",
     "render",
     "replay",
     "run_scenario",
@@ -56,10 +52,6 @@ def __getattr__(name: str) -> Any:
         from .run.case import measure
 
         return measure
-    if name == "record":
-        from .recording import record
-
-        return record
     if name == "audit":
         from .run.auditing import audit
 

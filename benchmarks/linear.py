@@ -20,7 +20,6 @@ from typing import Any
 from bench.evidence.dependencies import DependencyFinder, suffixes
 from bench.evidence.spoken import parts_of
 from bench.model import ModelTurn, Source, SystemTurn, ToolCall, ToolResult, Trace, UserTurn
-from bench.recording.redaction import redacted
 from bench.text.cut import without_halves
 from bench.text.decode import NothingParsed, parse_prefix, unescape
 from bench.text.fact_kinds import exit_codes, measures_of
@@ -34,6 +33,7 @@ from bench.text.texts import Texts
 from bench.text.wording import visible
 from bench.tokens.counting import TokenCounter
 from bench.traces.commands import commands_in, is_observation
+from bench.traces.redaction import Redactor
 
 LIMIT = 12.0
 TOO_SHORT_S = 0.1
@@ -249,7 +249,7 @@ STAGES: dict[str, Callable[[str, Texts], Any]] = {
     "words": lambda text, texts: words_of_name(text),
     "visible": lambda text, texts: visible(text),
     "tokens": lambda text, texts: TokenCounter().text(text),
-    "redaction": lambda text, texts: redacted(trace_of(text), emails=True, homes=True),
+    "redaction": lambda text, texts: Redactor(emails=True, homes=True).trace(trace_of(text)),
 }
 
 

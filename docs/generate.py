@@ -6,10 +6,8 @@ a part is older than the code, new plug-ins aside. With `--check` this script sa
 
 from __future__ import annotations
 
-import csv
 import re
 import sys
-import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,15 +19,11 @@ sys.path.insert(0, str(FOLDER.parent))
 
 from bench.cli import cli  # noqa: E402
 from bench.cli.listing import shown_type  # noqa: E402
-from bench.comparison.published import nearest  # noqa: E402
 from bench.metrics import metrics  # noqa: E402
-from bench.model import grouped  # noqa: E402
 from bench.plugins.registry import Entry, entries  # noqa: E402
 from bench.plugins.spec import format_value  # noqa: E402
-from bench.reports.decision_sentence import evidence_text  # noqa: E402
-from bench.strategies.policies import MEASURED, field_policies  # noqa: E402
 
-PAGES = ("traces.md", "strategies.md", "report.md", "ci.md", "metrics.md", "leaderboard.md")
+PAGES = ("traces.md", "strategies.md", "report.md", "ci.md", "metrics.md")
 NEVER_ACTED = "never acted here"
 QUALIFY = {"ship it", "cheaper, not best", "cheaper, not sure", "same cost", "costs more than today"}
 PART = re.compile(r"(<!-- generated: (.*) -->\n)(.*?)(<!-- end of \2 -->)", re.DOTALL)
@@ -198,61 +192,6 @@ def parameters(entry: Entry) -> str:
     return "".join(told) + (f"; for example `{names[entry.name]}`" if told else "")
 
 
-def leaderboard(_: str | None) -> Iterator[str]:
-    """What benchmarks/leaderboard.py measured, by corpus: policies with the same figures in one row, those that never acted in one line; and at
-    each other setting the first of the decision.
-    """
-    with MEASURED.open(encoding="utf-8", newline="") as file:
-        measured = list(csv.DictReader(file))
-    corpora = tomllib.loads((FOLDER.parent / "benchmarks" / "corpora.toml").read_text(encoding="utf-8"))
-    for name, corpus in corpora.items():
-        found = grouped((row["setting"], row) for row in measured if row["corpus"] == name)
-        rows = found.pop("defaults")
-        what = corpus["what"]
-        if "repository" in corpus:
-            what += f" ([source]({corpus['repository']}/tree/{corpus['commit']}), {corpus['licence']})"
-        prices = f", priced as {corpus['model']} where no model is named" if "model" in corpus else ""
-        yield from (f"### {name}", "")
-        yield f"{what}: {rows[0]['runs']} runs of {rows[0]['tasks']} tasks{prices}. SHA-256 `{corpus['sha256'][:16]}…`."
-        yield ""
-        same: dict[tuple[str, ...], list[str]] = {}
-        for row in rows:
-            changes = f"{row['changed']} / {float(row['invented'] or 0):.1%} / {row['hidden']}"
-            figures = (
-                span(row, "provider"),
-                span(row, "none"),
-                row["fault rate"],
-                row["far recall"],
-                changes,
-                row["fits"],
-                row["verdict"],
-            )
-            same.setdefault(figures, []).append(f"`{row['policy']}`")
-        never = [name for figures, names in same.items() if figures[-1] == NEVER_ACTED for name in names]
-        acting = [(", ".join(names), *figures) for figures, names in same.items() if figures[-1] != NEVER_ACTED]
-        yield from table(
-            ("policy", "with the cache", "without", "fault rate", "far recall", "changed", "fits", "verdict"), acting
-        )
-        yield from (f"Never acted: {', '.join(sorted(never))}.", "") if never else ()
-        head = (
-            "setting",
-            "policies that acted",
-            "qualify",
-            "the first of them",
-            "with the cache",
-            "without",
-            "fault rate",
-            "far recall",
-            "verdict",
-        )
-        yield from table(head, [first_of(setting, others) for setting, others in found.items()])
-    yield from ("### Published outcomes", "")
-    near = {f"`{entry.name}`": nearest(f"{entry.kind}={entry.name}") for entry in field_policies()}
-    told = [(name, evidence_text(found).partition(": ")[2]) for name, found in near.items() if found is not None]
-    yield from table(("policy", "the nearest experiment, and what happened there"), told)
-    yield "No experiment is near the other policies."
-
-
 def first_of(setting: str, rows: Sequence[dict[str, str]]) -> tuple[str, ...]:
     """The first policy of the decision at a setting, and how many acted and qualify there."""
     acted = [row for row in rows if row["verdict"] != NEVER_ACTED]
@@ -313,7 +252,6 @@ PARTS = {
     "report formats": report_formats,
     "gates": gates,
     "command line": command_line,
-    "leaderboard": leaderboard,
     **{f"metrics {group}": lambda written, group=group: families(group, written) for group in (*GROUPS, "other")},
 }
 

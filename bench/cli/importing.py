@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from ..model.errors import BenchError
-from .options import limited, require_apart
+from .options import require_apart
 from .saying import say
 
 if TYPE_CHECKING:
     from ..model import Trace
-    from ..recording.found import Found
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
@@ -31,89 +29,52 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
     is_flag=True,
     help="Keep secrets (keys, tokens, passwords in URLs, cookies); they are removed otherwise.",
 )
-@click.option("--redact-emails", is_flag=True, help="Remove e-mail addresses too.")
-@click.option("--redact-homes", is_flag=True, help="Remove the user's name in home paths too.")
-@click.option(
-    "--shape-only",
-    is_flag=True,
-    help="Write no text: stand-ins for words and numbers, so that a trace can be shared and measures nearly the same.",
-)
-@click.option("--replace", is_flag=True, help="Write over what earlier imports left in the folder.")
-@click.option("--strict", is_flag=True, help="A damaged file in a folder is an error, not left out.")
-@limited
-def import_(
-    sources: tuple[str, ...],
-    output: Path,
-    no_redact: bool,
-    redact_emails: bool,
-    redact_homes: bool,
-    shape_only: bool,
-    replace: bool,
-    strict: bool,
-    call_s: float,
-    memory_mib: int,
-) -> None:
-    """Convert the runs of files, folders or patterns into native traces, and say what was found in each and what was left out."""
+@click.option("--redact-personal", is_flag=True, help="Remove e-mail addresses and user names in home paths too.")
+def import_(sources: tuple[str, ...], output: Path, no_redact: bool, redact_personal: bool) -> None:
+    """Convert the runs of files, folders or patterns into native traces without secrets."""
     from ..files.writing import folder_in_place
-    from ..plugins.apart import Limits
-    from ..recording.found import Found
-    from ..text.wording import counted, visible
+    from ..text.wording import visible
     from ..traces import TraceSource, files_of
     from ..traces.formats.native import write_traces
+    from ..traces.redaction import Redactor
+    from ..traces.summary import ReadSummary, summary_of
 
     one_file = output.name.endswith(ENDINGS)
     _require_place(output, one_file)
-    if shape_only and (no_redact or redact_emails or redact_homes):
-        what = "--shape-only keeps no text, so there is nothing to keep or to remove in it"
-        raise BenchError(f"{what} — leave out the other option")
-    if no_redact and (redact_emails or redact_homes):
-        what = "--no-redact keeps everything, --redact-emails and --redact-homes remove more"
+    if no_redact and redact_personal:
+        what = "--no-redact keeps everything, --redact-personal removes more"
         raise BenchError(f"{what} — give one of them")
-    source, totals = TraceSource(sources, strict=strict, limits=Limits(call_s, memory_mib)), list[Found]()
-    made = map(_changing(no_redact, redact_emails, redact_homes, shape_only), source)
+    source, total = TraceSource(sources), ReadSummary()
+    redactor = None if no_redact else Redactor(emails=redact_personal, homes=redact_personal)
     read = [(file, "a file that is read") for text in sources for file in files_of(text, Path())[0]]
+
+    def converted() -> Iterator[Trace]:
+        nonlocal total
+        for trace in source:
+            clean = trace if redactor is None else redactor.trace(trace)
+            summary = summary_of([clean])
+            total += summary
+            say(f"{visible(trace.id)} ({trace.source.format}): {summary.line()}")
+            yield clean
+
     if one_file:
         require_apart([output], read)
-        write_traces(_told(made, totals), output)
+        write_traces(converted(), output)
     else:
         taken: set[str] = set()
         with folder_in_place(output) as stage:
-            for trace in _told(made, totals):
+            for trace in converted():
                 name = f"{_own_name(_file_name(trace.id), taken)}.jsonl.gz"
                 require_apart([output / name], read)
-                if not _is_there(output / name, trace, replace):
+                if not _is_there(output / name, trace):
                     write_traces([trace], stage / name)
     for file, reason in source.skipped:
         say(f"left out {visible(file)}: {visible(reason)}")
-    total = sum(totals, Found())
     if total.traces > 1:
-        say(f"{counted(total.traces, 'trace')}: {total.sentence()}")
+        say((total + summary_of([], source.skipped)).line())
     if no_redact:
         say("secrets were kept, as --no-redact says")
     say(f"wrote {output}")
-
-
-def _changing(no_redact: bool, emails: bool, homes: bool, shape: bool) -> Callable[[Trace], Trace]:
-    """The change that every trace goes through before it is written."""
-    from ..recording.redaction import redacted
-    from ..recording.shape import shape_only
-
-    if shape:
-        numbers = count(1)
-        return lambda trace: shape_only(trace, next(numbers))
-    return (lambda trace: trace) if no_redact else partial(redacted, emails=emails, homes=homes)
-
-
-def _told(traces: Iterable[Trace], totals: list[Found]) -> Iterator[Trace]:
-    """The traces one by one, each with its line as it comes."""
-    from ..recording.found import found_in
-    from ..text.wording import visible
-
-    for trace in traces:
-        found = found_in(trace)
-        totals.append(found)
-        say(f"{visible(trace.id)} ({trace.source.format}): {found.sentence()}")
-        yield trace
 
 
 def _require_place(output: Path, one_file: bool) -> None:
@@ -123,7 +84,7 @@ def _require_place(output: Path, one_file: bool) -> None:
         raise BenchError(f"{output}: is a folder — give a file name, or a folder whose name has no ending")
 
 
-def _is_there(target: Path, trace: Trace, replace: bool) -> bool:
+def _is_there(target: Path, trace: Trace) -> bool:
     """True if a file holds exactly this trace already. Raises BenchError where it holds anything else: it may be all that is left of a run."""
     from ..traces.documents import Document
     from ..traces.lines import KEY, encode_trace
@@ -135,10 +96,8 @@ def _is_there(target: Path, trace: Trace, replace: bool) -> bool:
         raise BenchError(f"{target}: is there already, and is no trace — give another folder, or move it away")
     if there.data == encode_trace(trace):
         return True
-    if not replace:
-        what = "is there already, and not as this import would write it"
-        raise BenchError(f"{target}: {what} — give another folder, or --replace")
-    return False
+    what = "is there already, and not as this import would write it"
+    raise BenchError(f"{target}: {what} — give another folder")
 
 
 def _file_name(case: str) -> str:

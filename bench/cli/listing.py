@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -25,20 +25,12 @@ LISTED = {
 @click.argument("what", metavar="|".join(LISTED))
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option("--long", "at_length", is_flag=True, help="With parameters, defaults and sources.")
-@click.option("--field", "of_field", is_flag=True,
-              help="With strategies: what the field's agents do, with the verdicts that were measured.")  # fmt: skip
-def list_(what: str, words: tuple[str, ...], at_length: bool, of_field: bool) -> None:
+def list_(what: str, words: tuple[str, ...], at_length: bool) -> None:
     """Print what is registered, a line each. WORDs: only what holds all of them, in its name or its description."""
     from ..plugins.registry import entries
 
     if what not in LISTED:
         raise SpecError(f"nothing is listed under {what!r}{nearest(what, LISTED)}")
-    if of_field:
-        if what != "strategies":
-            raise SpecError(f"--field is about strategies, not {what} — write bench list strategies --field")
-        for line in _field():
-            say(line)
-        return
     listed = 0
     for kind in LISTED[what]:
         found = {name: entry for name, entry in entries(kind).items() if _matches(name, entry, words)}
@@ -68,26 +60,6 @@ def list_(what: str, words: tuple[str, ...], at_length: bool, of_field: bool) ->
 def _matches(name: str, entry: Any, words: Sequence[str]) -> bool:
     text = f"{name} {entry.doc.splitlines()[0] if entry.doc else ''}".lower()
     return all(word.lower() in text for word in words)
-
-
-def _field() -> Iterator[str]:
-    """The policies of the field, each with its verdict on every corpus of docs/leaderboard.md."""
-    import csv
-
-    from ..strategies.policies import MEASURED, field_policies
-
-    with MEASURED.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    yield "each with its defaults, on the recordings of docs/leaderboard.md; percent: its price with the provider's cache against what ran"
-    for entry in field_policies():
-        told = [
-            f"{row['corpus']} {row['verdict']}" + (f" ({float(row['provider']):+.1%})" if row["provider"] else "")
-            for row in rows
-            if row["policy"] == entry.name and row["setting"] == "defaults"
-        ]
-        yield f"  {entry.kind}={entry.name}: {'; '.join(told) or 'not measured'}"
-        yield f"      {entry.doc.splitlines()[0]}"
-        yield f"      Source: {entry.source}"
 
 
 def _placeholders(entry: Any) -> str:

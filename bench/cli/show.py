@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from ..model.errors import TraceError, nearest
-from .options import limited
 from .saying import say
 
 if TYPE_CHECKING:
@@ -23,14 +22,13 @@ WIDTH = 70
 @click.argument("trace", metavar="[FORMAT:]PATH")
 @click.option("--step", "index", type=int, metavar="N", help="Print one step whole: its index in the trace.")
 @click.option("--case", "case", metavar="ID", help="Of a file or folder with several traces, only this one.")
-@limited
-def show(trace: str, index: int | None, case: str | None, call_s: float, memory_mib: int) -> None:
+def show(trace: str, index: int | None, case: str | None) -> None:
     """Print the steps of a trace (or of every trace of a folder) with their tokens, or one step whole."""
-    from ..plugins.apart import Limits
     from ..text.wording import visible
     from ..traces import load
+    from ..traces.summary import summary_of
 
-    loaded = load([trace], limits=Limits(call_s, memory_mib))
+    loaded = load([trace])
     found = loaded.traces
     if case is not None:
         ids = [item.id for item in found]
@@ -44,6 +42,8 @@ def show(trace: str, index: int | None, case: str | None, call_s: float, memory_
             say(line)
     for file, reason in loaded.skipped:
         say(f"left out {visible(file)}: {visible(reason)}", err=True)
+    if index is None:
+        say(summary_of(found, loaded.skipped).line())
 
 
 def step_lines(trace: Trace) -> Iterator[str]:
@@ -57,7 +57,6 @@ def step_lines(trace: Trace) -> Iterator[str]:
     3 tokens of text
     """
     from ..model import ToolsChanged
-    from ..recording.found import texts_of
     from ..text.wording import counted, cut, quantity
     from ..tokens.counting import TokenCounter, encoding_for
 
@@ -81,6 +80,27 @@ def step_lines(trace: Trace) -> Iterator[str]:
         kind = step.__struct_config__.tag
         yield f"{step.index:>{wide}}  {kind:<10} {quantity(tokens, 'tokens'):>8}  {where}{_before(step)}{begins}"
     yield f"{counted(total, 'token')} of text"
+
+
+def texts_of(step: AnyStep) -> Iterator[str]:
+    """The texts of a step that a prompt may hold: content, calls, the untruncated result, the tools."""
+    from .. import model
+    from ..model.trace import as_text, compact_json
+
+    match step:
+        case model.SystemTurn() | model.UserTurn():
+            yield model.text_of(step.content)
+        case model.ModelTurn():
+            calls = (f"{call.name}({as_text(call.arguments)})" for call in step.tool_calls if not call.in_text)
+            yield from filter(None, (model.text_of(step.content), *calls))
+        case model.ToolResult():
+            yield step.text
+        case model.ToolsChanged():
+            yield from map(compact_json, step.tools)
+        case model.ContextReset():
+            yield step.summary or ""
+        case model.ContextEdit():
+            yield from step.shown.values()
 
 
 def _flat(text: str) -> str:

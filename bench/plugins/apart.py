@@ -42,12 +42,15 @@ _PATIENCE_S = 3.0
 _BEAT_S = 0.1
 _HEAD, _LENGTH, _SECONDS, _CODE = (struct.Struct(form) for form in ("=cQ", "=Q", "=d", "=i"))
 _LONGEST = 1 << 31
+_TIMER = getattr(signal, "SIGPROF", 0)
+WAITS = 5.0
+"""The seconds by the clock that a call may take, for each of processor time: a machine that is busy with others fails nobody."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on somebody else's code: seconds for a call (of a strategy, for its calls at one step; of a reader, for one file), and MiB of memory
-    for its process, beside what that has of the bench when it begins.
+    """Limits on somebody else's code: processor seconds for a call (of a strategy, for its calls at one step; of a reader, for one file), and MiB
+    of memory for its process, beside what that has of the bench when it begins. A call that waits may take `WAITS` times as long.
     """
 
     call_s: float = 60.0
@@ -59,9 +62,14 @@ class Limits:
             raise SpecError(f"limits are {least}, got {self.call_s:g} s and {self.memory_mib} MiB")
 
     @property
+    def wall_s(self) -> float:
+        """The seconds by the clock that a call may take, most of them spent waiting."""
+        return WAITS * self.call_s
+
+    @property
     def late(self) -> str:
         """The message for a call that takes longer."""
-        return f"a call took more than {self.call_s:g} s — make it faster, or raise --call-timeout"
+        return f"a call took more than {self.call_s:g} s of processor time, or {self.wall_s:g} s in all — make it faster, or raise --call-timeout"
 
     @property
     def full(self) -> str:
@@ -87,13 +95,16 @@ Prepare = Callable[[], Any]
 class Link:
     """The way from a request's process to the process that measures: to say that it goes on, and to have tokens counted there."""
 
-    def __init__(self, pipe: socket.socket) -> None:
+    def __init__(self, pipe: socket.socket, call_s: float) -> None:
+        self._call_s = call_s
+        _limit_call(call_s)
         self._pipe, self._lock, self._process, self._last = pipe, threading.Lock(), os.getpid(), 0.0
 
     def step(self, extra_s: float = 0.0) -> None:
         """Say that the next call begins; it may take `extra_s` more than others. A process that the code forked, and that goes on like us, ends."""
         if _getpid() != self._process:
             leave(0)
+        _limit_call(self._call_s)
         now = _monotonic()
         if now - self._last > _BEAT_S:
             self._last = now
@@ -165,6 +176,8 @@ class Apart:
             code = exchange.code
             if why.spoilt or code is None:
                 code = self.stop(by_itself=why.ended)
+            if why.ended and code is not None and -code == _TIMER:
+                raise NoAnswer(self.limits.late, late=True) from None
             if why.ended and code is not None:
                 raise NoAnswer(f"it ended its process ({how_ended(code)})", ended=True) from None
             raise
@@ -215,7 +228,7 @@ class _Exchange:
     ) -> None:
         self._pipe, self._told, self._limits, self._count = pipe, told, limits, count
         self._out, self._heard = memoryview(_LENGTH.pack(len(request)) + request), bytearray()
-        self._until = time.monotonic() + limits.call_s
+        self._until = time.monotonic() + limits.wall_s
         self.code: int | None = None
         pipe.setblocking(False)
 
@@ -282,7 +295,7 @@ class _Exchange:
         if kind == b"S":
             (extra_s,) = _SECONDS.unpack(body)
             longer = extra_s if math.isfinite(extra_s) else 0.0
-            self._until = time.monotonic() + self._limits.call_s + longer + _BEAT_S
+            self._until = time.monotonic() + self._limits.wall_s + longer + _BEAT_S
         elif self._count is not None:
             answer = _LENGTH.pack(self._count(body.decode("utf-8", "surrogatepass")))
             self._out = memoryview(bytes(self._out) + answer)
@@ -335,7 +348,9 @@ _getpid, _monotonic, _fork, _waitpid = os.getpid, time.monotonic, os.fork, os.wa
 def _warm(control: socket.socket, prepare: Prepare, limits: Limits) -> None:
     """Import the code, then fork a process for each request until the control closes."""
     limit_memory(held_mib() + limits.memory_mib)
+    _limit_call(limits.call_s)
     ready = prepare()
+    _limit_call(0.0)
     held, opened = held_mib(), regular_files({control.fileno()})
     limit_memory(held + limits.memory_mib)
     gc.freeze()  # so that a fork copies few pages
@@ -354,7 +369,7 @@ def _warm(control: socket.socket, prepare: Prepare, limits: Limits) -> None:
             control.close()
             os.setpgid(0, 0)
             reopen(opened)
-            _answer(socket.socket(fileno=pipe), ready)
+            _answer(socket.socket(fileno=pipe), ready, limits.call_s)
         os.close(pipe)
         while True:
             ended, status = _waitpid(-1, 0)
@@ -368,17 +383,26 @@ def _warm(control: socket.socket, prepare: Prepare, limits: Limits) -> None:
         os.close(tells)
 
 
+_set_timer = getattr(signal, "setitimer", None)
+
+
+def _limit_call(seconds: float) -> None:
+    """Let this process end by a signal (SIGPROF) after so much processor time from now, where there is such a timer."""
+    if _set_timer is not None:
+        _set_timer(signal.ITIMER_PROF, seconds)
+
+
 def _fresh(pipe: socket.socket, prepare: Prepare, limits: Limits) -> None:
     """Answer one request in a process of its own, on platforms without fork."""
     limit_memory(held_mib() + limits.memory_mib)
-    _answer(pipe, prepare())
+    _answer(pipe, prepare(), limits.call_s)
 
 
-def _answer(pipe: socket.socket, ready: Any) -> NoReturn:
+def _answer(pipe: socket.socket, ready: Any, call_s: float) -> NoReturn:
     """Answer the request of a pipe, and end."""
     code = 1
     try:
-        link = Link(pipe)
+        link = Link(pipe, call_s)
         work, given = link.request()
         try:
             kind, body = b"A", work(link, ready, *given)
@@ -390,6 +414,7 @@ def _answer(pipe: socket.socket, ready: Any) -> NoReturn:
             said = f"{f'{place}: ' if place else ''}{type(error).__name__}: {one_line(error)}"
             kind, body = b"X", said.encode("utf-8", "replace")
         limit_memory(None)
+        _limit_call(0.0)
         if _getpid() == link._process:
             link.send(kind, body)
         code = 0

@@ -77,14 +77,14 @@ class Interval:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Counts by bin; `bad` bins are red. `labels` are by bin, "" for none; `now` is the edge where nothing changes."""
+    """Counts (or values of `unit`) by bin. `labels` are by bin or edge, "" for none; `now` is the edge where nothing changes."""
 
     alt: str
-    counts: tuple[int, ...]
+    counts: tuple[float, ...]
     labels: tuple[str, ...]
     marks: tuple[Mark, ...]
     now: int | None = None
-    title: str = ""
+    unit: str = "count"
 
 
 @dataclass(frozen=True)

@@ -202,7 +202,7 @@ def _shares(chart: Shares, width: int) -> str:
 def _histogram(chart: Histogram, width: int) -> str:
     small, bins = width < 300, len(chart.counts)
     height, base, top = (104, 80, 24) if small else (190, 150, 34)
-    wide, largest = width / max(bins, 1), max([*chart.counts, 1])
+    wide, largest = width / max(bins, 1), max([*chart.counts, 1e-12])
     edges = len(chart.labels) == bins + 1
     gap = min(2.0 if small else 8.0, wide / 4)
     parts = []
@@ -211,8 +211,9 @@ def _histogram(chart: Histogram, width: int) -> str:
             high = max(2.0, number / largest * (base - top))
             look = "fw" if mark == "rejected" and not small else FILL[mark]
             parts.append(_rect(place * wide + gap / 2, base - high, wide - gap, high, look))
-            if number == largest and chart.counts.index(number) == place or not small:
-                parts.append(_text((place + 0.5) * wide, base - high - 6, count(number), "m", "middle"))
+            text = quantity(number, chart.unit)
+            if (number == largest and chart.counts.index(number) == place) or (not small and wide > width_of(text)):
+                parts.append(_text(_clamped((place + 0.5) * wide, text, width), base - high - 6, text, "m", "middle"))
     parts.append(_line(0, base, width, base, "ax"))
     if chart.now is not None and 0 <= chart.now <= bins:
         parts.append(_line(chart.now * wide, 8, chart.now * wide, base + 4, "now"))

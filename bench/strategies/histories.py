@@ -11,14 +11,23 @@ from ..model import Message, ToolCall
 from ..plugins.registry import build
 from . import Edits, Window, Written
 
-Count = Annotated[int, msgspec.Meta(ge=0)]
-"""A parameter that counts something: a whole number from 0 up."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
+"""A setting that counts something: a whole number from 0 up."""
 
-Turns = Annotated[int, msgspec.Meta(ge=1)]
-"""A parameter that counts turns between two moves of a boundary: a whole number from 1 up."""
+Turns = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
+"""A setting that counts turns between two moves of a boundary: a whole number from 1 up."""
 
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
-"""A parameter that is a fraction: above 0, up to 1."""
+"""A setting that is a fraction: above 0, up to 1."""
+
+Portion = Annotated[float, msgspec.Meta(ge=0, le=1)]
+"""A setting that is a fraction or nothing: from 0 to 1."""
+
+PerToken = Annotated[float, msgspec.Meta(ge=0.1, le=100)]
+"""A setting that estimates tokens: characters a token."""
+
+Factor = Annotated[float, msgspec.Meta(gt=0, le=100)]
+"""A setting that a limit is multiplied by."""
 
 PromptMessages = list[Message] | None
 """The answer of a per-call compactor: the messages of this prompt, or None for the full history."""
@@ -127,6 +136,27 @@ class AtShare(Compactor):
     def limit(self, window: Window, share: float | None = None) -> float:
         """Return the prompt tokens of a share, by default of the threshold."""
         return (share or self.threshold) * (window.max_tokens if self.max_tokens is None else self.max_tokens)
+
+
+class Repeated(AtShare):
+    """Base of a rule that acts above a share of the window, and up to three times more while that helps. A subclass defines `shown`."""
+
+    @abstractmethod
+    def shown(self, messages: list[Message]) -> list[Message]:
+        """Return a history after the rule acted on it once."""
+
+    def compact(self, window: Window) -> Edits | None:
+        limit, messages, tokens = self.limit(window), list(window.messages), window.tokens
+        if tokens <= limit:
+            return None
+        for _ in range(4):
+            left = self.shown(messages)
+            fewer = tokens - total(window.count, messages) + total(window.count, left)
+            helped, messages, tokens = fewer < tokens, left, fewer
+            if tokens <= limit or not helped:
+                break
+        ends = "" if tokens <= limit else ": the original ends the run here"
+        return Edits(messages=messages, notes=(f"{window.tokens} tokens, now {tokens}{ends}",))
 
 
 class Summarising(Compactor):

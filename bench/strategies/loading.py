@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,12 @@ from ..model.errors import BenchError, EndedError, SpecError, one_line
 from ..plugins.apart import Apart, Limits, Link, NoAnswer
 from ..plugins.own_code import NeedsChild, compile_from_source, forget_imported, import_from, is_installed, not_here
 from ..plugins.registry import KINDS, Entry, Parameter, Plugin, entries
-from ..plugins.spec import parse_spec
+from ..plugins.spec import parse_spec, parse_value, split_top
 from ..plugins.touched import looked_at, state_of, taken, watch
-from . import Strategy, strategy_of
+from . import SLOTS, Strategy, strategy_of
 from .own_calls import serve_clients
 
-_FILE = re.compile(r"[^\s\"'=+\[\],:]+\.py\b")
+_HEAD = re.compile(rf"(?:[\w-]+\s*=\s*)??(?:(?:{'|'.join(SLOTS)})\s*=)?(?P<spec>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -170,8 +171,7 @@ def put_together(
             for kind in KINDS:  # found once, and not in each child
                 if kind not in ("panel", "renderer", "gate", "metric"):
                     entries(kind)
-        files = (*_FILE.findall(_written(item)),)
-        key = files or (_written(item),)
+        key = code_of(item, place.base or Path())
         if key not in children:
             children[key] = Apart(functools.partial(_prepare, item, name, place), limits)
         try:
@@ -184,6 +184,45 @@ def put_together(
         except EndedError as error:
             found.append(_broken(name, item, f"it cannot be loaded: {error}"))
     return found
+
+
+def code_of(item: Any, base: Path) -> tuple[str, ...]:
+    """The files (resolved), modules and command lines that a strategy loads code from, sorted: one child for each.
+
+    >>> code_of({"summarizer": '"one b/mine.py":cut:limit=3', "store": "truncate"}, Path("/r"))
+    ('/r/one b/mine.py',)
+    >>> code_of("a=summarizer=x=1/m.py:f", Path("/r")), code_of('a=compactor=summarize_old:writer="w.py:f"', Path("/r"))
+    (('/r/x=1/m.py',), ('/r/w.py',))
+    """
+    try:
+        return tuple(sorted({target for text in _specs(item) for target in _targets(text, base)})) or (_written(item),)
+    except SpecError:
+        return (_written(item),)
+
+
+def _specs(item: Any) -> Iterator[str]:
+    """The specs that a strategy is written with."""
+    if isinstance(item, Mapping):
+        item = list(item.values())
+    if isinstance(item, list | tuple):
+        for part in item:
+            yield from _specs(part) if isinstance(part, list | tuple) else [part] if isinstance(part, str) else []
+    elif isinstance(item, str):
+        for part in split_top(item, "+"):
+            head = _HEAD.fullmatch(part.strip())
+            text = (head["spec"] if head else part).strip()
+            found = parse_value(text, item) if text.startswith("[") else text
+            yield from [found] if isinstance(found, str) else found
+
+
+def _targets(text: str, base: Path) -> Iterator[str]:
+    spec = parse_spec(text)
+    if spec.attribute is not None:
+        yield str((base / spec.target).resolve()) if spec.target.endswith(".py") else f"{spec.target}:{spec.attribute}"
+    for value in (part for _, raw in spec.params for part in ([raw] if isinstance(raw, str) else raw)):
+        if ":" in value:
+            with contextlib.suppress(SpecError):
+                yield from _targets(value, base)
 
 
 def described(child: Apart, item: Any, name: str | None, place: Place) -> Strategy:

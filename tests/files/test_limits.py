@@ -18,10 +18,9 @@ from bench.cli import cli
 from bench.files.limits import VARIABLE, limits_of
 from bench.model import MAX_DEPTH, Source, SystemTurn, Trace
 from bench.model.errors import BenchError, TraceError
-from bench.recording.redaction import redacted
-from bench.recording.shape import shape_only
 from bench.text.decode import NothingParsed, decode_strings, parse_json
 from bench.traces.documents import Document
+from bench.traces.redaction import Redactor
 
 RUN = [
     {"role": "user", "content": "go"},
@@ -100,8 +99,7 @@ def test_a_deep_trace_is_an_error_of_its_file_or_stays_text(tmp_path, depth, pla
     else:
         run[1]["tool_calls"][0]["function"]["arguments"] = '{"a": ' + deep + "}"
     (trace,) = bench.load([str(put(tmp_path / "a.json", run))]).traces
-    redacted(trace)
-    shape_only(trace)
+    Redactor().trace(trace)
     assert bench.compare([trace], ["mask_observations=compactor=mask_observations"], calibrate=False).cases
     put(tmp_path / "b.json").write_text('{"x": ' + deep + "}")
     with pytest.raises(TraceError, match=f"nested more than {MAX_DEPTH} levels deep|not recognised"):
@@ -120,7 +118,7 @@ def test_json_in_json_in_json_is_opened_so_far():
     with pytest.raises(NothingParsed):
         parse_json("[" * 300 + "]" * 300)
     step = SystemTurn(index=0, content=json.loads(text))
-    assert redacted(Trace(id="a", source=Source(format="x"), steps=(step,))).steps == (step,)
+    assert Redactor().trace(Trace(id="a", source=Source(format="x"), steps=(step,))).steps == (step,)
 
 
 def test_what_is_no_regular_file_is_left_out_of_a_folder(tmp_path):

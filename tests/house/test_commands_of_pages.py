@@ -23,25 +23,21 @@ PAGES = [page for page in TEXTS if not page.startswith(("tests/", "bench/"))]
 NOT_RUN = {
     "pip ": "downloads packages; .ci/packages installs a wheel and a checkout",
     "make ": "runs the tests or the tools themselves; CI runs each",
-    "python benchmarks/": "measures for minutes; test_leaderboard.py and test_benchmarks.py run parts",
+    "python benchmarks/": "measures for minutes; test_benchmarks.py runs parts",
     "python docs/validity.py": "measures for a minute; tests/metrics/test_findings.py runs its parts",
-    "python traces/record_": "tests/recording/test_recorders.py runs it",
+    "python traces/record_": "tests/traces/test_shipped_recordings.py runs it",
     "python -m pytest": "tests/traces/test_readers_page.py runs it",
     "python tests/reread.py": "writes into the tests",
     "bench show tests/data/formats/deskbot.jsonl": "a reader that the page shows; test_newcomers.py adds and uses it",
     "bench run --traces traces/terminal --strategy 'mine=summarizer=first_lines": "a rule that the page shows; test_newcomers.py adds and uses it",
-    "bench record --": "listens until Ctrl-C; tests/recording/test_recording.py starts and ends both servers",
-    "OPENAI_BASE_URL=": "your agent is not here",
-    "OTEL_EXPORTER": "your agent is not here",
     "dask ": "starts servers; tests/run/test_cluster.py has a scheduler and workers",
     "bench run scenarios/mine.toml --engine dask": "starts a cluster; tests/run/test_cluster.py has one",
     "bench run s3://": "needs a bucket",
-    "bench run notes.toml --record-model": "asks a provider; tests/strategies/test_asking_models.py asks one that is here",
     "bench run runs/ --strategy 'mine=summarizer=command:": "needs dotnet; tests/strategies/test_other_peoples_code.py runs the examples",
 }
 """How a command begins that is not run here, and why."""
 
-CHEAP = ("bench --version", "bench show", "bench list", "bench cache", "bench import", "bench audit")
+CHEAP = ("bench --version", "bench show", "bench list", "bench import", "bench audit")
 """How a command begins that takes less than a second."""
 
 PYTHON = {
@@ -49,7 +45,7 @@ PYTHON = {
     "docs/python.md": "test_docs.py",
     "docs/start.md": "here",
     "README.md": "here",
-    "docs/strategies.md": "here, tests/strategies/test_strategies_page.py, test_peer_messages.py, test_handles.py and test_asking_models.py",
+    "docs/strategies.md": "here, tests/strategies/test_strategies_page.py, test_library_adapters.py, test_handles.py and test_asking_models.py",
     "docs/traces.md": "here and test_newcomers.py",
     "docs/ci.md": "here",
 }
@@ -164,14 +160,8 @@ def test_every_reason_is_of_a_command_that_a_page_shows():
 
 def test_python_of_the_pages_runs(copy):
     (compared,) = (block for block in blocks("docs/strategies.md", "python") if block.startswith("bench.compare"))
-    (recorded,) = (block for block in blocks("docs/traces.md", "python") if "bench.record(" in block)
-    call = {"id": "c1", "type": "function", "function": {"name": "count", "arguments": '{"of": "walls"}'}}
-    response = {"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [call]}}]}
-    names: dict[str, object] = {"bench": bench, "response": response}
+    names: dict[str, object] = {"bench": bench}
     exec((copy / "summary_utils.py").read_text() + compared, names)
-    exec(recorded, names)
-    (trace,) = bench.load("runs/walls.jsonl").traces
-    assert trace.results[0].call_id == "c1"
 
 
 @pytest.mark.slow

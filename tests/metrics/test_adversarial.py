@@ -173,7 +173,7 @@ SHIPPED = (
     *REFERENCES,
     *(
         f"{name}=summarizer={name}"
-        for name in ("compact_json", "csv_table", "toon", "truncate", "head_tail", "table_console", "output_summary")
+        for name in ("compact_json", "csv_table", "truncate", "head_tail", "table_console", "output_summary")
     ),
     "mask=compactor=mask_observations:keep_last=2",
     "old=compactor=summarize_old:max_tokens=3000",
@@ -181,7 +181,6 @@ SHIPPED = (
     "deepagents=summarizer=deepagents.output:max_chars=1000",
     "mini=summarizer=mini_swe_agent.output:limit=1000",
     "gemini=compactor=gemini.mask:protect_tokens=200,min_prunable_tokens=100",
-    "pichay=compactor=pichay:age=1",
     "repeats=compactor=repeats",
 )
 

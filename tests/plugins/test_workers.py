@@ -356,3 +356,39 @@ def test_a_run_that_ends_early_ends_its_processes(folder):
     with pytest.raises(ZeroDivisionError):
         bench.compare(TRACES, ["keep_all"], jobs=2, progress=lambda done, total: 1 / 0)
     assert until(lambda: not any(alive(pid) for pid in {*below(os.getpid())} - before), 10)
+
+
+@pytest.mark.slow
+def test_files_in_folders_with_blanks_have_a_child_each(tmp_path, monkeypatch):
+    """One file patches Python for good; the other has another name in the same place of its path."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("one b", "two b", "a=1", "b=1"):
+        (tmp_path / folder).mkdir()
+    patches = "import builtins\nreal = builtins.len\nbuiltins.len = lambda given: 7\n"
+    plain = "def cut(result): return result.text[:len(result.text)]\n"
+    for bad, good in (("one b", "two b"), ("a=1", "b=1")):
+        (tmp_path / bad / "mine.py").write_text(patches + plain)
+        (tmp_path / good / "mine.py").write_text(plain)
+        both = {bad: {"summarizer": f'"{bad}/mine.py":cut'}, good: {"summarizer": f'"{good}/mine.py":cut'}}
+        trace = opened([result("twelve chars", index=2), ModelTurn(index=3, content="x")])
+        found = bench.compare(trace, both)
+        assert (
+            found.value(good, "cost.prompt_tokens")
+            == found.value("keep_all", "cost.prompt_tokens")
+            != found.value(bad, "cost.prompt_tokens")
+        )
+
+
+@pytest.mark.slow
+def test_waiting_is_not_processor_time(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "import time\ndef waits(r):\n    time.sleep(0.6)\ndef works(r):\n    until = time.process_time() + 0.6\n"
+        "    while time.process_time() < until: pass\n"
+    )
+    trace = opened([result("text", index=2)])
+    waits, works = (
+        bench.replay(trace, f"m=summarizer=mine.py:{name}", limits=Limits(0.3)).failure for name in ("waits", "works")
+    )
+    assert waits is None
+    assert works.step == -1

@@ -177,12 +177,6 @@ def test_a_plain_store_with_resolve_is_read_back() -> None:
     assert needed(trace, run) == (1.0, 0.0)
 
 
-def test_pichay_gives_its_pages_back() -> None:
-    trace, run = run_with("mine=compactor=pichay:age=1,min_bytes=1")
-    assert [item.text for item in run.handles] == [FIRST]
-    assert needed(trace, run) == (2 / 3, 0.0)
-
-
 def test_a_process_names_what_it_keeps(tmp_path: Path) -> None:
     (tmp_path / "aside.py").write_text(
         "import json, sys\n"

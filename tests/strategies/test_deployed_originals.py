@@ -1,6 +1,6 @@
-"""The `…_deployed` plug-ins beside the public code that they repeat, call by call.
+"""What was deployed of the documents beside the public code itself, call by call, and the rules of the documents beside that.
 
-`BENCH_ORIGINALS` names a folder with clones of three repositories as `OWNER+NAME/repo`, git directories. Without it these tests are skipped: nothing
+`BENCH_ORIGINALS` names a folder with clones of three repositories as `OWNER+NAME/repo`, git directories. Without it most tests are skipped: nothing
 of that code is part of this project.
 """
 
@@ -19,32 +19,21 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import deployed
 import pytest
 from handmade import SMALL, result
 
 from bench.model import Message, Record, ToolCall, ToolResult
-from bench.model.errors import StrategyError
 from bench.plugins.registry import build
-from bench.strategies import Summary, Window, Written
-from bench.strategies.values import execution_mapping, raw_mapping, record_of_mapping
+from bench.strategies import Window, Written
+from bench.strategies.documents.separate_commands import is_command
+from bench.strategies.forms import execution_mapping, raw_mapping
 from bench.traces import load
 
 ORIGINALS = Path(os.environ.get("BENCH_ORIGINALS", "/nowhere"))
 TRACES = Path(__file__).parents[2] / "traces"
 SUMMARIES = "rap-server/server/agent/summary_utils.py"
-REVISIONS = {
-    "table_console_deployed": "7b42c3d",
-    "count_always_deployed": "fe5ad80",
-    "headers_preview_deployed": "093ca62",
-    "first_result_line_deployed": "9f1a587",
-}
-
-
-@pytest.fixture(autouse=True)
-def originals() -> None:
-    """Nothing is tried without the originals."""
-    if not ORIGINALS.is_dir():
-        pytest.skip("BENCH_ORIGINALS names no folder")
+needs_originals = pytest.mark.skipif(not ORIGINALS.is_dir(), reason="BENCH_ORIGINALS names no folder")
 
 
 def source(repository: str, revision: str, path: str) -> str:
@@ -137,28 +126,67 @@ def raw_results() -> Iterator[ToolResult]:
             yield from (item for trace in load([str(path)]).traces for item in trace.results[:200])
 
 
-def summaries(name: str, original: str) -> list[tuple[Any, Any]]:
+def outcomes(original: str, ours: Callable[[dict[str, Any]], Any]) -> list[tuple[Any, Any]]:
     scope: dict[str, Any] = {"print": lambda *said: None}
     exec(source("Sey56+Paracore", original, SUMMARIES), {"__name__": "original"}, scope)
-    generate = types.FunctionType(
-        scope["generate_summary"].__code__, {"json": json, "print": lambda *said: None, "__builtins__": __builtins__}
-    )
-    summarize = build("summarizer", name).start()[1]
-
-    def ours(given: ToolResult) -> Any:
-        answer = summarize(given)
-        return answer.shown if isinstance(answer, Summary) else answer
-
-    return [
-        (outcome(lambda given=given: ours(given)), outcome(lambda given=given: generate(raw_mapping(given))))
-        for given in raw_results()
-    ]
+    code = scope["generate_summary"].__code__
+    generate = types.FunctionType(code, {"json": json, "print": lambda *said: None, "__builtins__": __builtins__})
+    raws = [raw_mapping(given) for given in raw_results()]
+    return [(outcome(lambda raw=raw: ours(raw)), outcome(lambda raw=raw: generate(raw))) for raw in raws]
 
 
-@pytest.mark.parametrize(("name", "original"), [*REVISIONS.items(), ("first_result_line_deployed", "81d3fce")])
-def test_summaries(name: str, original: str) -> None:
-    equal, calls = agreement(summaries(name, original))
+REVISIONS = [
+    ("7b42c3d", deployed.first_five),
+    ("fe5ad80", lambda raw: deployed.revision(raw, "count")),
+    ("093ca62", lambda raw: deployed.revision(raw, "headers")),
+    ("9f1a587", lambda raw: deployed.revision(raw, "result")),
+    ("81d3fce", lambda raw: deployed.revision(raw, "result")),
+]
+
+
+@needs_originals
+@pytest.mark.parametrize(("original", "ours"), REVISIONS, ids=lambda item: str(item)[:7])
+def test_summaries(original: str, ours: Callable[[dict[str, Any]], Any]) -> None:
+    equal, calls = agreement(outcomes(original, ours))
     assert (equal, calls > 200) == (calls, True)
+
+
+def shaped(answer: Any) -> Any:
+    """A summary of the document without its message, its rows as JSON, as the first deployment has them."""
+    if not isinstance(answer, dict) or answer["type"] != "table" or "table" not in answer:
+        return (
+            {key: value for key, value in answer.items() if key != "message"}
+            if answer and "console" in answer
+            else answer
+        )
+    rows = list(map(json.dumps, answer["table"]["truncated_rows_json"]))
+    return {"type": "table", "table": {**answer["table"], "truncated_rows_json": rows}}
+
+
+def is_plain(given: ToolResult) -> bool:
+    """True without what the documents leave open: blank lines, a `\\r`, two tables, an item or data of another kind."""
+    raw = raw_mapping(given)
+    log, items = raw.get("output"), raw.get("structured_output") or []
+    if not isinstance(log, str) or not all(log.split("\n")) or "\r" in log or not isinstance(items, list):
+        return False
+    if not all(isinstance(item, dict) for item in items) or sum(item.get("type") == "table" for item in items) > 1:
+        return False
+    return all(str(item.get("data", "[]")) in map(json.dumps, ROWS) or item.get("type") != "table" for item in items)
+
+
+RULES = [
+    ("table_console:noise=markers", deployed.first_five),
+    ("headers_preview", lambda raw: deployed.revision(raw, "headers")),
+    ("first_result_line", lambda raw: deployed.revision(raw, "result")),
+]
+
+
+@pytest.mark.parametrize(("name", "oracle"), RULES, ids=[name for name, _ in RULES])
+def test_the_rules_by_the_document_are_those_that_were_deployed(name: str, oracle: Callable[[Any], Any]) -> None:
+    summarize, plain_ones = build("summarizer", name).start()[1], list(filter(is_plain, raw_results()))
+    pairs = [(shaped(summarize(one).shown), oracle(raw_mapping(one))) for one in plain_ones]
+    assert agreement(pairs) == (len(pairs), len(pairs))
+    assert len(pairs) > 100
 
 
 # ---------------------------------------------------------------- 004: storage and the step evaluator
@@ -188,27 +216,31 @@ def analyst() -> Any:
 
 
 def stored() -> list[tuple[Any, Any]]:
-    nodes, put = analyst(), build("store", "by_function_deployed").start()[1]
-    pairs = []
-    for function, value, success in itertools.product(FUNCTIONS, VALUES, (True, False)):
-        text = value if isinstance(value, str) else None
-        given = result(text, function=function, data=None if text is not None else value, success=success)
-
-        def ours(given: ToolResult = given) -> Any:
-            return put(given)
-
-        def theirs(given: ToolResult = given) -> Any:
-            kept = nodes._store_execution_result({"function_name": given.function}, given.value, given.success)
-            return record_of_mapping(kept, given)
-
-        pairs.append((outcome(ours), outcome(theirs)))
-    return pairs
+    nodes = analyst()
+    return [
+        (
+            outcome(lambda f=function, v=value, s=success: deployed.stored(f, v, s)),
+            outcome(
+                lambda f=function, v=value, s=success: without_none(
+                    nodes._store_execution_result({"function_name": f}, v, s)
+                )
+            ),
+        )
+        for function, value, success in itertools.product(FUNCTIONS, VALUES, (True, False))
+    ]
 
 
-def evaluated() -> list[tuple[Any, Any]]:
-    nodes, judge = analyst(), build("evaluator", "step_v1_deployed").start()[1]
+def without_none(kept: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: kept[key]
+        for key in ("result_type", "result", "result_summary", "result_metadata")
+        if kept.get(key) is not None or key == "result"
+    }
+
+
+def records() -> list[Record]:
     kinds = ("structured", "text", "visualization")
-    records = [
+    return [
         Record(step=1, call_id="c", function=function, success=True, value=value, result_type=kind, summary=summary)
         for function, value, kind, summary in itertools.product(FUNCTIONS, VALUES, kinds, ("", "Success"))
     ] + [
@@ -216,23 +248,52 @@ def evaluated() -> list[tuple[Any, Any]]:
         for function, error in itertools.product(FUNCTIONS, ERRORS)
     ]
 
+
+def evaluated() -> list[tuple[Any, Any]]:
+    nodes = analyst()
+
     def same(findings: dict[str, Any]) -> dict[str, Any]:
         """Without the time, and without the words of an error."""
-        return {**findings, "timestamp": None, **({"error": "said"} if "error" in findings else {})}
+        left = {key: value for key, value in findings.items() if key != "timestamp"}
+        return {**left, **({"error": "said"} if "error" in left else {})}
 
     return [
         (
-            outcome(lambda record=record: same(judge(record, ()))),
+            outcome(lambda record=record: same(deployed.evaluated(execution_mapping(record)))),
             outcome(lambda record=record: same(nodes._evaluate_single_step_v1(execution_mapping(record), {}))),
         )
-        for record in records
+        for record in records()
     ]
 
 
+@needs_originals
 @pytest.mark.parametrize("pairs", [stored, evaluated])
 def test_storage_and_evaluation(pairs: Callable[[], list[tuple[Any, Any]]]) -> None:
     equal, calls = agreement(pairs())
     assert (equal, calls > 200) == (calls, True)
+
+
+def test_the_store_by_the_document_keeps_the_same_values() -> None:
+    put = build("store", "by_function").start()[1]
+    for function, value, success in itertools.product(FUNCTIONS, VALUES, (True, False)):
+        given = result(
+            value if isinstance(value, str) else None,
+            function=function,
+            data=None if isinstance(value, str) else value,
+            success=success,
+        )
+        kept = json.loads(
+            outcome(lambda f=function, v=value, s=success: deployed.stored(f, v, s)).replace("raised", "null")
+        )
+        if kept is not None and function != "search_enrichment_semantic":  # which the document stores as text
+            assert (kept["result_type"], kept["result"] or None) == (put(given).result_type, put(given).value or None)
+
+
+def test_the_evaluator_by_the_document_aborts_alike() -> None:
+    judge = build("evaluator", "step_v1").start()[1]
+    for record in records():
+        theirs = outcome(lambda record=record: deployed.evaluated(execution_mapping(record))["critical_failure"])
+        assert theirs in ("raised", outcome(lambda record=record: judge(record, ())["critical_failure"]))
 
 
 # ---------------------------------------------------------------- 002: the command history
@@ -309,9 +370,13 @@ def theirs_of(answers: list[str], results: list[str], max_tokens: int) -> list[l
 
 
 def ours_of(answers: list[str], results: list[str], max_tokens: int) -> list[list[str]]:
-    """The prompts of the compactor, until it ends the run."""
-    compactor = build("compactor", f"separate_commands_deployed:usage=all_calls,max_tokens={max_tokens}").start()[0]
+    """The prompts of the compactor on the deployed agent's own count: prompts and answers of all calls, which end the run when used up.
+
+    At a trigger the characters of what was summarised / 4 come off, and those of the new history / 4 are added.
+    """
+    compactor = build("compactor", f"separate_commands_deployed:max_tokens={max_tokens}").start()[0]
     compactor.write = lambda read, window: Written(read, "SUMMARY1")
+    used, last = 0, -max_tokens
     history = [Message(role="user", kind="user", text="Find it.", step=0)]
     added, prompts = list(history), list[list[str]]()
 
@@ -319,13 +384,23 @@ def ours_of(answers: list[str], results: list[str], max_tokens: int) -> list[lis
         return words(item if isinstance(item, str) else item.text)
 
     for number, answer in enumerate(answers):
-        window = Window(number, "main", history, added, sum(map(count, history)), max_tokens, count)
-        try:
-            edits = compactor.compact(window)
-        except StrategyError:
+        if used >= max_tokens:
+            break
+        due = used >= 0.8 * max_tokens and used >= last + 0.1 * max_tokens
+        shown = compactor._shown
+        window = Window(number, "main", history, added, used + sum(map(count, shown)), max_tokens, count)
+        edits = compactor.compact(window)
+        if edits.messages is not None:
+            last = used
+            before = [m for m in history if m not in (*edits.messages, *shown) and not is_command(m)]
+            used += sum(len(message.text) // 4 for message in edits.messages) - sum(
+                len(message.text) // 4 for message in before
+            )
+        if due and used >= 0.95 * max_tokens:
             break
         kept = history if edits.messages is None else edits.messages
         history = [new for old in kept if (new := edits.replace.get(old, old)) is not None] + [*edits.append]
+        used += sum(map(count, history)) + words(answer)
         prompts.append([plain(message.text) for message in history])
         call = ToolCall(id=f"c{number}", name="bash", arguments={"command": f"cat part_{number}.c"}, in_text=True)
         said = Message(
@@ -359,6 +434,7 @@ SESSIONS = [
 ]
 
 
+@needs_originals
 @pytest.mark.parametrize(("commands", "chars", "max_tokens"), SESSIONS)
 def test_prompts_and_the_call_at_which_the_run_ends(
     commands: int, chars: int, max_tokens: int, monkeypatch: pytest.MonkeyPatch

@@ -85,62 +85,6 @@ def test_openhands_condenses_as_the_sdk_does(told: list[Message], max_size: int,
     assert sum(max(1, len(message.tool_calls)) for message in prompt[:made]) == offset
 
 
-@given(told=histories(max_turns=8, orphans=False, system=False), head=st.integers(1, 6), tail=st.integers(1, 6))
-def test_autogen_shows_as_the_package_does(told: list[Message], head: int, tail: int) -> None:
-    context = pytest.importorskip("autogen_core.model_context", reason="autogen-core is not installed")
-    import asyncio
-
-    from autogen_core import FunctionCall
-    from autogen_core.models import (
-        AssistantMessage,
-        FunctionExecutionResult,
-        FunctionExecutionResultMessage,
-        UserMessage,
-    )
-
-    theirs: list[Any] = []
-    ours = [message for message in told if message.kind != "model" or message.text or message.tool_calls]
-    for message in ours:
-        if message.kind == "model":
-            calls = [FunctionCall(id=call.id, name=call.name, arguments="{}") for call in message.tool_calls]
-            theirs.append(AssistantMessage(content=calls or message.text, source="a"))
-        elif message.kind == "user":
-            theirs.append(UserMessage(content=message.text, source="u"))
-        else:
-            given_result = FunctionExecutionResult(
-                content=message.text, name="f", call_id=message.call_id or "", is_error=False
-            )
-            if theirs and isinstance(theirs[-1], FunctionExecutionResultMessage):
-                theirs[-1].content.append(given_result)
-            else:
-                theirs.append(FunctionExecutionResultMessage(content=[given_result]))
-    buffer = context.HeadAndTailChatCompletionContext(head_size=head, tail_size=tail, initial_messages=theirs)
-    wanted: list[Any] = []
-    for message in asyncio.run(buffer.get_messages()):
-        if isinstance(message, FunctionExecutionResultMessage):
-            wanted.extend(("result", item.call_id) for item in message.content)
-        elif isinstance(message, AssistantMessage):
-            wanted.append(
-                (
-                    "model",
-                    tuple(call.id for call in message.content)
-                    if isinstance(message.content, list)
-                    else message.content,
-                )
-            )
-        else:
-            wanted.append(("user", message.content))
-    got: list[Any] = []
-    for message in answer(f"autogen.head_and_tail:head={head},tail={tail}", ours):
-        if message.kind == "result":
-            got.append(("result", message.call_id))
-        elif message.kind == "model":
-            got.append(("model", tuple(call.id for call in message.tool_calls) or message.text))
-        else:
-            got.append(("user", message.text))
-    assert got == wanted
-
-
 # ---------------------------------------------------------------- pydantic ai, against the package
 
 
@@ -148,7 +92,7 @@ def of_pydantic_ai(told: Sequence[Message]) -> tuple[list[Any], list[list[Messag
     """The package's messages, and ours that each stands for."""
     from pydantic_ai import messages as package
 
-    from bench.strategies.policies.pydantic_ai import requests_of
+    from bench.strategies.policies.units import requests_of
 
     runs = requests_of(told)
     found: list[Any] = []

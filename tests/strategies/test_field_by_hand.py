@@ -5,26 +5,16 @@ from __future__ import annotations
 import pytest
 from field import answer, prompts, says, session, shape, spied_writer, talk, user, window_of  # noqa: F401
 
-from bench.model import Message, ToolCall, ToolResult
+from bench.model import Message, ToolResult
 from bench.plugins.registry import build
-from bench.strategies.policies import langchain_tokens
+from bench.strategies.policies.units import langchain_tokens
 
 WIDE = 128_000
 OFTEN = [*session(3), user("now this", 20), *session(2)[2:]]
 REQUESTS = [user("a" * 40, 0), user("b" * 40, 1), user("c" * 40, 2), says("x", 3)]
 PARTED = [*session(1, calls=2)[:4], user("wait", 9), session(1, calls=2)[4]]
 TALK = [*talk(10), user("and now?", 99)]
-THREE = [*session(6, "y" * 40_000), user("second", 50), says("ok", 51), user("third", 52)]
 MIXED = [*session(2), *session(2, name="read", ids="r")[2:], *session(1, ids="d")[2:]]
-FILES = [
-    *session(8, "body", name="read_file"),
-    *session(1, "long " * 9000, name="read_file", path="big.py", ids="d")[2:],
-]
-WRITES = [
-    *session(1),
-    says("", 90, ToolCall(id="w", name="write_file", arguments={"content": "z" * 9000})),
-    *session(20)[2:],
-]
 SIX = [*session(6), user("on", 50)]
 HANDMADE = [
     ("codex keeps the user's messages and a summary", "codex:threshold=0.01,writer=spied", OFTEN, 1000, "0-1 8 user"),
@@ -41,8 +31,6 @@ HANDMADE = [
     ("openhands puts the request back", "openhands.recent:max_events=4", session(6), WIDE, "0-1 12-13"),
     ("openhands forgets", "openhands.amortized:max_size=10", session(6), WIDE, "0-1 10-13"),
     ("swe-agent keeps task and last", "swe_agent.last_n:n=3", session(8, "a\nb\nc"), WIDE, "0-2 3~ 4 5~ 6 7~ 8 9~ 10 11~ 12-17"),
-    ("autogen counts what is between", "autogen.head_and_tail:head=3,tail=2", session(4), WIDE, "0-3 user 8-9"),
-    ("autogen drops a call at the head's end", "autogen.head_and_tail:head=2,tail=3", session(4), WIDE, "0-1 user 8-9"),
     ("agent framework: a call and its results apart are one group", "agent_framework.selective:keep_last_tool_call_groups=0",
      PARTED, WIDE, "0-1 4"),
     ("agent framework truncates from the oldest", "agent_framework.truncation:max_n=6,compact_to=5,unit=messages", session(4), WIDE, "0 6-9"),
@@ -66,20 +54,6 @@ HANDMADE = [
     ("gemini refuses a larger summary", "gemini.compress:max_tokens=100,writer=spied", TALK, WIDE, "0-20"),
     ("gemini masks", "gemini.mask:protect_tokens=500,min_prunable_tokens=300",
      session(12, "z" * 800), WIDE, "0-2 3~ 4 5~ 6 7~ 8 9~ 10 11~ 12 13~ 14 15~ 16 17~ 18 19~ 20-25"),
-    ("opencode keeps a tail", "opencode:max_output_tokens=100,tail_tokens=2000",
-     [*talk(20, "x" * 2000), user("now?", 99)], 5000, "user assistant 38-40"),
-    ("opencode splits a turn", "opencode:max_output_tokens=100,tail_tokens=2000", session(20, "y" * 2000), 5000, "0 user assistant 36-41"),
-    ("opencode does not prune one request", "opencode:prune=true,max_tokens=9999999", session(6, "y" * 40_000), WIDE, "0-13"),
-    ("opencode prunes behind two requests", "opencode:prune=true,max_tokens=9999999", THREE, WIDE, "0-2 3~ 4 5~ 6 7~ 8-16"),
-    ("opencode prunes only if asked", "opencode:max_tokens=9999999", THREE, WIDE, "0-16"),
-    ("qwen brings files back", "qwen.auto:reserve=0", FILES, 1000, "0 user assistant user*5 18-19"),
-    ("aider leaves the current exchange alone", "aider:max_tokens=10", session(30), WIDE, "0-61"),
-    ("aider keeps half", "aider:max_tokens=200,writer=empty", [*talk(20), user("now?", 99)], WIDE, "user 32-40"),
-    ("deepagents summarises", "deepagents", session(20), 500, "0 user 40-41"),
-    ("deepagents cuts arguments first", "deepagents", WRITES, 4000, "0-3 4~ 5-44"),
-    ("pichay takes out what is old and large", "pichay", session(8, "x" * 600), WIDE, "0-2 3~ 4 5~ 6 7~ 8 9~ 10-17"),
-    ("pichay leaves small ones", "pichay", session(8, "x" * 400), WIDE, "0-17"),
-    ("pichay leaves errors", "pichay", session(8, "Traceback: <returncode>1</returncode>" + "x" * 600), WIDE, "0-17"),
     ("anthropic keeps three", "clear_tool_uses:trigger=1", session(6), WIDE, "0-2 3~ 4 5~ 6 7~ 8-13"),
     ("anthropic clears all", "clear_tool_uses:trigger=1,keep=0", session(6), WIDE, "0-2 3~ 4 5~ 6 7~ 8 9~ 10 11~ 12 13~"),
     ("anthropic below its trigger", "clear_tool_uses", session(6), WIDE, "0-13"),
@@ -119,14 +93,9 @@ WORDS = [
     ("codex:threshold=0.01,writer=empty", OFTEN, 100, -1, "(no summary)"),
     ("codex:threshold=0.01,user_tokens=15", [user("b" * 40, 1), user("c" * 40, 2)], 100, 0, "b" * 10 + "…5 tokens truncated…" + "b" * 10),
     ("openhands.mask:window=4", session(4), WIDE, 3, "<MASKED>"),
-    ("autogen.head_and_tail:head=3,tail=2", session(4), WIDE, 4, "Skipped 4 messages."),
     ("agent_framework.tool_result", session(3, "x" * 5000), WIDE, 2, "[Tool results: bash: 0: xxx"),
     ("inspect.edit:threshold=0.01", SIX, 100, 3, "(Tool result removed)"),
     ("inspect.edit:threshold=0.01,keep_tool_inputs=false", SIX, 100, 2, "[call of bash removed, with its result]"),
-    ("qwen.auto:reserve=0,file_tokens=1", session(2, name="read_file"), 100, 3, "Files read or written lately:\n- f1.py\n- f0.py"),
-    ("qwen.auto:reserve=0", session(2, name="read_file"), 100, 3, "File f1.py:\n1: word"),
-    ("deepagents:writer=spied", session(20), 500, 1, "[the whole is in conversation_history/session.md]\nSUMMARY OF user:go|model:"),
-    ("pichay", session(8, "x" * 600), WIDE, 3, "[tensor:"),
     ("langchain.summarize:trigger_messages=1,keep_messages=1,writer=spied", session(9, "word " * 500), WIDE, 1,
      "[the earlier conversation is too long to be summarised]"),  # one request and many tools: nothing is left to read
     ("langchain.summarize:trigger_messages=1,keep_messages=1,writer=spied", APART, WIDE, 1, "SUMMARY OF user:now this|model:|result:"),
@@ -143,20 +112,17 @@ def test_the_words_that_a_policy_writes(spec: str, told: list[Message], window: 
 
 PARTS = [
     ("pydantic_ai.summarize:max_messages=8,keep_messages=4,writer=spied,tool_return_max_chars=20", session(12), "result:0: word word wo[...]|"),
-    ("pichay", session(8, "x" * 600), "— bash (603 bytes)]"),
     ("gemini.mask:protect_tokens=0,min_prunable_tokens=1", YS, "... [TRUNCATED] ..."),
     ("gemini.mask:protect_tokens=0,min_prunable_tokens=1", [*session(1, "y\n" * 89, name="run_shell_command"), says("ok", 9)],
      "... [70 lines omitted] ..."),
     ("gemini.mask:protect_tokens=0,min_prunable_tokens=1", YS, "tool-outputs/bash_c0_0.txt"),
     ("agent_framework.tool_result", session(3, "x" * 5000), "... [truncated]]"),
-    ("deepagents", WRITES, "z" * 20 + "...(truncated)"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("spec", "told", "part"), PARTS, ids=lambda item: str(item)[:40])
 def test_a_part_of_what_a_policy_writes(spec: str, told: list[Message], part: str) -> None:
-    window = 4000 if spec.startswith("deepagents") else WIDE
-    assert part in "".join(f"{m.text}{[call.arguments for call in m.tool_calls]}" for m in answer(spec, told, window))
+    assert part in "".join(message.text for message in answer(spec, told))
 
 
 def test_triggers_are_exact() -> None:
@@ -172,23 +138,13 @@ def test_triggers_are_exact() -> None:
         (f"langchain.clear_tool_uses:trigger={estimate - 1}", WIDE, True),
         (f"langchain.clear_tool_uses:count=model,trigger={tokens}", WIDE, False),
         (f"langchain.clear_tool_uses:count=model,trigger={tokens - 1}", WIDE, True),
-        ("qwen.auto", tokens + 33_000, True),
-        ("qwen.auto", tokens + 33_001, False),
-        ("qwen.auto", int(tokens / 0.85) + 2, False),  # below 33,000 the share alone
     ):
         assert (answer(spec, told, window) != told) is acts, spec
 
 
 # ---------------------------------------------------------------- call after call
 
-REPLACED = ("[tool result cleared]", "Old environment", "<tool_output_masked>", "[tensor:")
-AGAIN = says("", 90, ToolCall(id="again", name="Read", arguments={"file_path": "f0.py"}))
-
-
-def read_again(text: str) -> list[Message]:
-    """Five readings, the first file once more, and what came of it."""
-    result = Message(role="tool", kind="result", text=text, step=91, call_id="again")
-    return [*session(5, "x" * 600, name="Read"), AGAIN, result, *session(6, "y" * 600, ids="d")[2:]]
+REPLACED = ("[tool result cleared]", "Old environment", "<tool_output_masked>")
 
 
 SEQUENCES = [
@@ -197,9 +153,6 @@ SEQUENCES = [
     ("swe_agent.last_n:n=2,polling=4", session(14), [0, 0, 0, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9]),
     ("pydantic_ai.clear:max_tokens=null,max_messages=8,keep_pairs=1", session(14), [0, 0, 0, 0, 3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11]),
     ("gemini.mask:protect_tokens=500,min_prunable_tokens=300", session(12, "z" * 800), [0, 0, 0, 0, 0, 2, 2, 4, 4, 6, 6, 8, 8]),
-    ("complexity_trap.hybrid:n=5,keep_last_m_turns=3,last_n=2", session(14), [0, 0, 0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2]),
-    ("pichay", read_again("0: " + "x" * 600), [0, 0, 0, 0, 0, 1, 1, 2, 3, 4, 4, 5, 6]),  # asked for again: pinned, and both readings are shown
-    ("pichay", read_again("changed " * 99), [0, 0, 0, 0, 0, 1, 1, 3, 4, 5, 6, 7, 8]),  # unpinned by another content
 ]  # fmt: skip
 """A spec, a session, and how many results are replaced in each prompt."""
 
@@ -214,10 +167,6 @@ def test_summaries_of_summaries() -> None:
         prompt for prompt in prompts("inspect.summary:max_tokens=400,writer=spied", session(12)) if len(prompt) == 3
     ]
     assert last[-1][-1].text.startswith("SUMMARY OF system:You help.|user:go|made:SUMMARY OF ")
-    trap = prompts("complexity_trap.hybrid:n=5,keep_last_m_turns=3,last_n=2,writer=spied", session(14))
-    made = [[message.text for message in prompt if message.kind == "made"] for prompt in trap]
-    assert [len(found) for found in made] == [0] * 8 + [1] * 5 + [2] * 2
-    assert made[13][1].startswith("SUMMARY OF made:SUMMARY OF ")
     codex = prompts("codex:max_tokens=200", session(12))[-1]
     assert [message.kind for message in codex].count("made") == 1  # earlier summaries are not the user's
 

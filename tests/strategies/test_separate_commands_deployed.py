@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ from bench.model import Message, ModelTurn, Run, ToolCall, ToolResult, Trace
 from bench.model.errors import StrategyError
 from bench.plugins import registry
 from bench.plugins.registry import entries, register
-from bench.replayer.loop import replay
-from bench.strategies import parse_strategy
 from bench.strategies.documents.separate_commands import is_command
 from bench.traces import load
 
@@ -109,33 +106,6 @@ def test_it_fires_again_only_when_it_uses_a_tenth_more_than_last_time() -> None:
 
 
 # ---------------------------------------------------------------- the deployment's own count
-
-
-def ends(turns: int, settings: str) -> tuple[int, int, str]:
-    """The number of prompts before the run ends, the triggers before that, and why it ends (`""`: it does not)."""
-    ended = replay(session(turns), parse_strategy(f"s=compactor={NAME}:usage=all_calls,{settings}"))
-    return (
-        len(ended.prompts),
-        len({call.step for call in ended.writer_calls}),
-        ended.failure.error if ended.failure else "",
-    )
-
-
-def test_the_deployed_count_adds_up_all_calls_and_ends_the_run() -> None:
-    sums = [0, *itertools.accumulate(prompt.tokens for prompt in run(20, "max_tokens=1000000").prompts)]
-    prompts, _, why = ends(20, f"max_tokens={sums[12]},threshold=1")
-    assert "the deployed agent ends the run before the call at step" in why
-    assert 11 <= prompts <= 12  # the answers count too
-    assert ends(20, "max_tokens=1000000") == (21, 0, "")
-    assert run(20, f"max_tokens={sums[12]},threshold=1").writer_calls == ()  # a prompt alone is far below
-
-
-def test_the_deployed_count_triggers_long_before_a_prompt_is_full_and_the_run_ends_soon_after() -> None:
-    prompts, triggers, why = ends(30, "max_tokens=30000")
-    assert (triggers > 0, bool(why)) == (True, True)
-    assert max(prompt.tokens for prompt in run(30, "max_tokens=1000000").prompts[:prompts]) < 0.5 * 30_000
-    at_once = ends(30, "max_tokens=30000,ends_at=0.5")
-    assert (at_once[0] < prompts, at_once[1], bool(at_once[2])) == (True, 0, True)
 
 
 def test_a_message_that_names_the_command_history_takes_its_place() -> None:

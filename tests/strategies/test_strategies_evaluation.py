@@ -7,7 +7,6 @@ import pytest
 from handmade import SMALL, opened, result, run_of, trace
 
 from bench.model import Decision, ModelTurn, Record, RouteDecision
-from bench.model.errors import StrategyError
 from bench.plugins.registry import build
 
 ENRICHED = {
@@ -154,58 +153,6 @@ def test_dea_and_visualizations() -> None:
     assert shown["visualization_evaluation"] == {"html_generated": True, "html_chars": len(html)}
     assert shown["truncation_likely"] is True  # the false alarm that the document's own rules raise
     assert judge(record("display_umap", "saved"))["visualization_evaluation"]["html_generated"] is False
-
-
-AS_BUILT = "step_v1_deployed"
-
-
-@pytest.mark.parametrize(
-    ("function", "value", "findings"),
-    [
-        ("process_cells", "Discovered: T cell", {"discovery_status": "successful", "discovered_cell_types": []}),
-        ("process_cells", "400 cells", {"discovery_status": "no_new_types", "discovered_cell_types": []}),
-        ("process_cells", {"discovered_cell_types": ["T cell"]}, {"status": "completed"}),
-        ("dea_split_by_condition", None, {"status": "completed"}),
-        (
-            "display_umap",
-            "<p>",
-            {"type": "display_umap", "html_generated": False, "html_length": 3, "status": "no_html_content"},
-        ),
-        (
-            "display_umap",
-            {"a": 1},
-            {"type": "display_umap", "html_generated": False, "html_length": 0, "status": "no_html_content"},
-        ),
-        ("perform_enrichment_analyses", "cut", {"data_quality": "legacy_text_parsing"}),
-    ],
-)
-def test_step_v1_as_its_owners_built_it(function: str, value: Any, findings: dict[str, Any]) -> None:
-    assert findings in judge(record(function, value), AS_BUILT).values()
-
-
-def test_step_v1_as_built_names_its_fields_and_judges_by_the_summary_what_has_no_value() -> None:
-    failed = judge(record(success=False, error="ZipImportError: bad"), AS_BUILT)
-    assert (failed["critical_failure"], failed["failure_evaluation"]["suggested_action"]) == (True, "abort_workflow")
-    found = judge(record("perform_enrichment_analyses", ENRICHED), AS_BUILT)["enrichment_evaluation"]
-    assert found["top_pathways"] == {"go": ["GO 0", "GO 1", "GO 2"], "reactome": ["Cell Cycle"]}
-    empty = judge(record("display_umap", None, result_type="visualization", summary="<div>"), AS_BUILT)
-    assert empty["visualization_evaluation"]["html_length"] == 5
-    assert judge(record("search", "x" * 500), AS_BUILT)["parsing_issues"] == "truncation_likely"
-    assert "error" in judge(record("perform_enrichment_analyses", [1]), AS_BUILT)
-    assert judge(None, AS_BUILT) == {"status": "no_history", "critical_failure": False}
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        record(success=False),
-        record("perform_enrichment_analyses", {"go": {"total_significant": "12"}}),
-        record("perform_enrichment_analyses", {"go": {"total_significant": 1, "top_terms": {}}}),
-    ],
-)
-def test_step_v1_as_built_fails_where_it_did(given: Record) -> None:
-    with pytest.raises(StrategyError, match="the deployed code fails here"):
-        judge(given, AS_BUILT)
 
 
 def test_storage_changes_findings_and_never_an_abort() -> None:

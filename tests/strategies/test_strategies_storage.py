@@ -78,37 +78,6 @@ def test_by_function_keeps_visualizations_and_gives_them_a_summary() -> None:
     assert record.metadata == {"function": "display_umap", "html_chars": len(html)}
 
 
-@pytest.mark.parametrize(
-    ("function", "value", "kind", "summary"),
-    [
-        (
-            "search_enrichment_semantic",
-            "## enrichment terms\na\n\nb",
-            "structured",
-            "Semantic search: 2 matching terms found",
-        ),
-        ("search_enrichment_semantic", ["a"], "structured", "Semantic search: Results found"),
-        ("process_cells", "", "structured", "Process cells: "),
-        ("dea_split_by_condition", {}, "structured", "DEA: Analysis completed"),
-        ("search_web", "a" * 900, "text", "a" * 100),
-    ],
-)
-def test_by_function_as_its_owners_built_it(function: str, value: Any, kind: str, summary: str) -> None:
-    record = put("by_function_deployed", ran(function, value))
-    assert (record.value, record.result_type, record.summary) == (
-        value if kind != "text" else value[:500],
-        kind,
-        summary,
-    )
-
-
-def test_by_function_as_built_says_what_html_it_found_and_fails_as_it_did() -> None:
-    shown = put("by_function_deployed", ran("display_umap", "<html>"))
-    assert shown.metadata == {"visualization_type": "display_umap", "html_length": 6, "contains_html": True}
-    with pytest.raises(StrategyError, match="gsea of an enrichment is NoneType"):
-        put("by_function_deployed", ran("perform_enrichment_analyses", {"gsea": None}))
-
-
 @pytest.mark.parametrize("function", ["perform_enrichment_analyses", "display_umap", "search_web"])
 def test_by_function_cuts_failures_and_other_functions(function: str) -> None:
     success = function == "search_web"

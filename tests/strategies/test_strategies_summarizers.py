@@ -7,7 +7,7 @@ import pytest
 from handmade import LOG, SMALL, TABLE, opened, prompts_of, result, run_of
 
 from bench.model import ToolResult
-from bench.model.errors import SpecError, StrategyError
+from bench.model.errors import SpecError
 from bench.plugins.registry import build
 from bench.strategies import Summary
 
@@ -84,87 +84,6 @@ def test_noise_markers_loses_answers_as_first_deployed() -> None:
     assert shown("table_console:max_lines=6,noise=markers", given) is None
     with pytest.raises(SpecError, match="noise"):
         build("summarizer", "table_console:noise=all")
-
-
-DEPLOYED = "table_console:noise=deployed"
-
-
-def test_as_deployed_blank_lines_count_and_a_carriage_return_stays() -> None:
-    given = script("✅ Code executed\r\n" + "a\r\n\r\nb\r\n\r\nc\r\nd\r\n\r\n")
-    assert shown("table_console:noise=markers", given) is None  # four lines
-    assert shown(DEPLOYED, given) == {
-        "type": "console",
-        "message": "6 console lines; first 5 shown.",
-        "console": {"line_count": 6, "truncated_lines": ["a\r", "\r", "b\r", "\r", "c\r"]},
-    }
-    assert shown(DEPLOYED, script("\n" + log(5) + "\n\n")) is None  # blank ones at the ends do not
-    assert shown(DEPLOYED, script(log(5) + " ✅ not at the start"))["console"]["line_count"] == 6
-    assert shown(DEPLOYED, script("")) is None
-
-
-def test_as_deployed_only_the_first_table_is_looked_at() -> None:
-    assert shown(DEPLOYED, script("", rows(2), rows(8))) is None
-    assert shown("table_console:noise=markers", script("", rows(2), rows(8)))["table"]["row_count"] == 8
-    assert shown(DEPLOYED, script(log(9), rows(8)))["table"] == {"row_count": 8, "truncated_rows_json": FIRST_FIVE}
-    assert shown(DEPLOYED, script(log(9), rows(2), rows(8)))["console"]["line_count"] == 9
-    assert shown(DEPLOYED, script(log(9), {"type": "table", "data": ""}, rows(8)))["console"]["line_count"] == 9
-
-
-@pytest.mark.parametrize(("data", "problem"), [("[{", "JSON"), ("7", "JSON"), ("null", "JSON"), (7, "a list")])
-def test_as_deployed_data_that_is_no_list_ends_the_rule(data: Any, problem: str) -> None:
-    found = summary(DEPLOYED, script(log(9), {"type": "table", "data": data}, rows(8)))
-    assert found == Summary(None, (f"the first table's data is not {problem}: no summary",))
-
-
-@pytest.mark.parametrize(("data", "problem"), [('{"a": 1}', "a list"), ('"text"', "JSON"), ({"a": 1}, "a list")])
-def test_as_deployed_a_mapping_or_a_text_goes_on_to_the_console(data: Any, problem: str) -> None:
-    found = summary(DEPLOYED, script(log(9), {"type": "table", "data": data}, rows(8)))
-    assert found.shown["console"]["line_count"] == 9
-    assert found.notes == (f"the first table's data is not {problem}: rule falls through",)
-
-
-# ---------------------------------------------------------------- the deployed code itself
-
-BY_LETTER = tuple(
-    f"{name}_deployed" for name in ("table_console", "count_always", "headers_preview", "first_result_line")
-)
-
-
-@pytest.mark.parametrize("spec", BY_LETTER)
-def test_the_deployed_code_fails_on_an_item_that_is_no_mapping(spec: str) -> None:
-    with pytest.raises(StrategyError, match=r"structured_output\[0\] is str"):
-        shown(spec, script(log(9), "a text", rows(8)))
-    assert shown(spec, script("", rows(8), "a text"))["type"] == "table"  # not looked at
-
-
-@pytest.mark.parametrize(
-    ("data", "ends"), [([1], "fails"), ("7", "fails"), ("null", "fails"), ("[{", "none"), ('"a"', "console")]
-)
-def test_the_deployed_codes_on_data_that_is_no_list_in_json(data: Any, ends: str) -> None:
-    given = script(log(9), {"type": "table", "data": data})
-    if ends == "fails":
-        with pytest.raises(StrategyError, match="the deployed code fails here"):
-            shown(BY_LETTER[0], given)
-    else:
-        found = shown(BY_LETTER[0], given)
-        assert (found and found["type"]) == (None if ends == "none" else "console")
-    for spec in BY_LETTER[1:]:
-        assert shown(spec, given)["type"] == "console"
-
-
-def test_the_deployed_codes_shapes() -> None:
-    assert shown(BY_LETTER[0], script("", rows(6)))["table"]["truncated_rows_json"][4] == '{"n": 4}'
-    assert "message" not in shown(BY_LETTER[0], script(log(6)))
-    assert [shown(spec, script(" \n"))["line_count"] for spec in BY_LETTER[1:]] == [1, 1, 1]
-    assert shown(BY_LETTER[0], script(log(5))) is None
-
-
-@pytest.mark.parametrize("spec", ["count_always", "count_always_deployed"])
-def test_counts_however_few(spec: str) -> None:
-    assert shown(spec, script(log(9), rows(2))) == {"type": "table", "row_count": 2}
-    assert shown(spec, script("✅ Wall created.\na\n")) == {"type": "console", "line_count": 1}
-    assert shown(spec, script("✅ Done | 12:03")) == {"type": "default", "message": "Done"}
-    assert shown(spec, script("")) is None
 
 
 # ---------------------------------------------------------------- later revisions

@@ -1,28 +1,19 @@
-"""Writers: the summary that a trace holds, and a model's, recorded from a real server once and replayed without one."""
+"""Writers: the summary that a trace holds, and a model's in a cassette."""
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Iterator
-from contextlib import nullcontext
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from measured import COUNT, measured
 
-import bench
-from bench.cli import main
 from bench.model import ContextReset, Message, ModelTurn, Run, Source, SystemTurn, Trace, UserTurn
 from bench.model.errors import SpecError, StrategyError
 from bench.plugins.registry import build
-from bench.recording.models import Hosts
 from bench.replayer.loop import replay
 from bench.strategies import compose
-from bench.strategies.own_calls import Cassette, RecordedAnswer, recording_from
-from bench.traces.formats.native import encode_trace
+from bench.strategies.own_calls import Cassette, RecordedAnswer
 
 # ---------------------------------------------------------------- recorded
 
@@ -87,55 +78,6 @@ def test_an_empty_summary_is_a_message_that_says_nothing(name: str) -> None:
 # ---------------------------------------------------------------- model
 
 
-class Endpoint(BaseHTTPRequestHandler):
-    """Enough of an OpenAI-compatible server: one answer a request, which it remembers."""
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.asked.append((self.path, body))  # type: ignore[attr-defined]
-        if body["model"] == "refused":
-            self._reply(401, {"error": {"message": "no such key", "type": "auth"}})
-            return
-        text = None if body["model"] == "silent" else f"Notes {len(self.server.asked)}"  # type: ignore[attr-defined]
-        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-        self._reply(
-            200, {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"], "choices": [choice]}
-        )
-
-    def _reply(self, status: int, body: dict[str, Any]) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Says nothing."""
-
-
-@pytest.fixture
-def server() -> Iterator[HTTPServer]:
-    """A real HTTP server on this machine; `asked` is what it was asked."""
-    found = HTTPServer(("127.0.0.1", 0), Endpoint)
-    found.asked = []  # type: ignore[attr-defined]
-    thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield found
-    found.shutdown()
-    thread.join()
-    found.server_close()
-
-
-def address(server: HTTPServer) -> str:
-    return f"http://127.0.0.1:{server.server_port}/v1"
-
-
-def recording(server: HTTPServer) -> Any:
-    """The server as the host that answers while a cassette is recorded."""
-    return recording_from(Hosts([address(server)]))
-
-
 def writer(cassette: Path, model: str = "small", **more: Any) -> Any:
     settings = {"cassette": cassette.name, "model": model, **more}
     given = ",".join(f'{key}="{value}"' for key, value in settings.items())
@@ -144,68 +86,6 @@ def writer(cassette: Path, model: str = "small", **more: Any) -> Any:
 
 def history(*texts: str) -> list[Message]:
     return [Message(role="user", text=text, kind="user") for text in texts]
-
-
-def test_recorded_from_a_server_and_replayed_without_one(tmp_path: Path, server: HTTPServer) -> None:
-    asked: list[Any] = server.asked  # type: ignore[attr-defined]
-    cassette, trace = tmp_path / "notes.cassette.jsonl", trace_of()
-
-    def run() -> Run:
-        spec = "model:cassette=notes.cassette.jsonl,model=small"
-        slots = {"compactor": f'summarize_old:max_tokens=250,keep_last=2,writer="{spec}"'}
-        return replay(trace, compose("s", slots, tmp_path))
-
-    with recording(server):
-        first = run()
-    assert first.failure is None
-    assert made(first) == [f"Notes {number}" for number in range(1, len(asked) + 1)]
-    assert {path for path, _ in asked} == {"/v1/chat/completions"}
-    assert "Question 0" in asked[0][1]["messages"][1]["content"]
-    count, kept = len(asked), cassette.read_bytes()
-    assert count > 1
-
-    with recording(server):
-        again = run()
-    assert (made(again), len(asked), cassette.read_bytes()) == (made(first), count, kept)  # nothing is asked twice
-
-    server.shutdown()
-    offline = run()
-    assert (offline.failure, made(offline)) == (None, made(first))
-    assert offline.writer_calls == first.writer_calls  # its tokens and its time are in the cassette
-    assert {call.model for call in first.writer_calls} == {"small"}
-    assert all(call.seconds is not None and call.seconds >= 0 for call in first.writer_calls)
-    assert [call.produced_tokens for call in first.writer_calls] == [COUNT.text(text) for text in made(first)]
-
-
-def test_two_writers_record_into_one_cassette(tmp_path: Path, server: HTTPServer) -> None:
-    cassette = tmp_path / "c.jsonl"
-    with recording(server):
-        one, two = (writer(cassette) for _ in range(2))
-        texts = one(history("a")), two(history("b"))
-    assert [writer(cassette)(history(text)) for text in "ab"] == list(texts) == ["Notes 1", "Notes 2"]
-
-
-def test_a_miss_names_the_nearest_request(tmp_path: Path, server: HTTPServer) -> None:
-    cassette = tmp_path / "c.jsonl"
-    with recording(server):
-        record = writer(cassette)
-        record(history("one", "two", "three"))
-        record(history("walls", "doors"))
-    with pytest.raises(StrategyError) as error:
-        writer(cassette)(history("walls", "windows"))
-    message = str(error.value)
-    assert "the nearest of 2 is number 2" in message
-    assert "first difference: recorded 'doors', now 'windows'" in message
-    assert message.endswith("record it with --record-model HOST")
-    assert "\n" not in message
-
-
-@pytest.mark.parametrize(("model", "says"), [("refused", "no such key"), ("silent", "gave no text for model 'silent'")])
-def test_an_endpoint_that_gives_nothing_is_named(tmp_path: Path, server: HTTPServer, model: str, says: str) -> None:
-    cassette = tmp_path / "c.jsonl"
-    with pytest.raises(StrategyError, match=says), recording(server):
-        writer(cassette, model)(history("a"))
-    assert not cassette.exists()
 
 
 def test_a_missing_cassette_is_told_before_a_replay() -> None:
@@ -276,65 +156,3 @@ def test_an_empty_cassette_says_so(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------- what a scenario may not do
-
-STRANGER = """
-title = "From a stranger"
-traces = ["t.jsonl"]
-
-[strategies]
-s = {{ compactor = 'summarize_old:max_tokens=100,keep_last=2,writer="model:{settings}"' }}
-"""
-
-
-@pytest.mark.parametrize(
-    ("settings", "says"),
-    [
-        ('record=true,base_url=\\"ADDRESS\\",cassette=\\"../../x\\"', "has no parameter"),
-        ('base_url=\\"ADDRESS\\"', "has no parameter 'base_url'"),
-        ("record=true", "has no parameter 'record'"),
-        ('cassette=\\"../../x.jsonl\\"', "lies outside"),
-        ('cassette=\\"../.git/hooks/x\\"', "ends in .jsonl"),
-        ('cassette=\\"/tmp/x.jsonl\\"', "lies outside"),
-        ('cassette=\\"link.jsonl\\"', "lies outside"),
-        ("model=small", "no such cassette"),
-    ],
-)
-@pytest.mark.parametrize("recording", [False, True])
-def test_a_scenario_cannot_record_or_reach_outside(
-    tmp_path: Path, server: HTTPServer, monkeypatch: pytest.MonkeyPatch, settings: str, says: str, recording: bool
-) -> None:
-    """It names an address and a cassette elsewhere: no request leaves, nothing is written, nothing outside is read. Recording does not open it."""
-    monkeypatch.setenv("OPENAI_API_KEY", "secret")
-    outside = tmp_path / "outside.jsonl"
-    outside.write_text('{"bench_cassette": 1}\n')
-    inside = tmp_path / "repository" / "scenarios"
-    inside.mkdir(parents=True)
-    (inside.parent / ".git").mkdir()
-    (inside / "link.jsonl").symlink_to(outside)
-    (inside / "t.jsonl").write_bytes(encode_trace(trace_of()))
-    (inside / "s.toml").write_text(STRANGER.format(settings=settings.replace("ADDRESS", address(server))))
-    before = {path for path in tmp_path.rglob("*") if path.name != "notes"}
-    if recording and says == "no such cassette":
-        return
-    elsewhere = Hosts(["http://127.0.0.1:9/v1"])
-    with recording_from(elsewhere) if recording else nullcontext(), pytest.raises(SpecError, match=says):
-        bench.run_scenario(inside / "s.toml")
-    assert server.asked == []  # type: ignore[attr-defined]
-    assert {*tmp_path.rglob("*")} == before
-    assert outside.read_text() == '{"bench_cassette": 1}\n'
-
-
-def test_the_command_line_records_from_the_host_that_it_names(
-    tmp_path: Path, server: HTTPServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "t.jsonl").write_bytes(encode_trace(trace_of()))
-    (tmp_path / "s.toml").write_text(STRANGER.format(settings='cassette=\\"c.jsonl\\",model=small'))
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit):
-        main(["run", "s.toml", "--record-model", address(server)])
-    asked = len(server.asked)  # type: ignore[attr-defined]
-    assert asked > 0
-    assert (tmp_path / "c.jsonl").exists()
-    with pytest.raises(SystemExit):
-        main(["run", "s.toml"])
-    assert len(server.asked) == asked  # type: ignore[attr-defined]

@@ -14,13 +14,13 @@ from bench.evidence import copied, spoken
 from bench.evidence.copied import SPAN_CONTENT, SPAN_WORDS, Spans
 from bench.evidence.spoken import parts_by_turn
 from bench.model import ModelTurn, Source, Trace, UserTurn
-from bench.recording.redaction import Redactor, _any_of
 from bench.text import facts, notices, tables
 from bench.text.common_words import COMMON_WORDS
 from bench.text.found_leaves import LabelsOf
 from bench.text.leaves import Leaves
 from bench.text.texts import Texts
 from bench.traces.commands import commands_in
+from bench.traces.redaction import Redactor, any_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -137,7 +137,7 @@ def test_a_marker_that_the_whole_line_has_is_not_the_strategys_own():
 
 def test_many_secrets_are_one_pattern_that_takes_the_longest():
     secrets = sorted(["abcdefgh1", "abcdefgh12", "abcdxyz99", "abc", "zz"], key=len, reverse=True)
-    assert re.findall(_any_of(secrets), "abcdefgh12 abcdefgh1 abcdxyz99 abcx zz") == [
+    assert re.findall(any_of(secrets), "abcdefgh12 abcdefgh1 abcdxyz99 abcx zz") == [
         "abcdefgh12",
         "abcdefgh1",
         "abcdxyz99",

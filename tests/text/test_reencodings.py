@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,11 +12,9 @@ from hypothesis import example, given, strategies as st
 from measured import COUNT, measured
 
 from bench.model import ModelTurn, Source, ToolResult, Trace, compact_json
-from bench.model.errors import SpecError
 from bench.plugins.registry import build
 from bench.replayer.loop import replay
 from bench.strategies import compose
-from bench.strategies.documents.head_tail import in_toon, read_toon
 from bench.text.decode import NothingParsed, decode_strings
 from bench.text.lossless import exact_json, gives_back, read_json, read_tables, write_tables
 from bench.traces import load
@@ -27,7 +23,6 @@ TRACES = Path(__file__).parents[2] / "traces"
 FORMATS = {
     "compact_json": SimpleNamespace(encode=exact_json, decode=read_json),
     "csv_table": SimpleNamespace(encode=write_tables, decode=read_tables),
-    "toon": SimpleNamespace(encode=lambda value: in_toon(value) or exact_json(value), decode=read_toon),
 }
 
 tricky = st.sampled_from(
@@ -127,25 +122,6 @@ def test_a_table_is_written_where_it_is_shorter() -> None:
     assert write_tables(sparse) == compact_json(sparse)
 
 
-def test_a_float_without_fraction_stays_one_in_toon() -> None:
-    result = ToolResult(index=0, call_id="c", function="f", data=[{"length": 2.0}, {"length": 2.5}])
-    summary = build("summarizer", "toon").start()[1](result)
-    assert (summary.shown, len(summary.notes)) == ('[{"length":2.0},{"length":2.5}]', 1)
-
-
-def test_toon_without_its_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    real: Callable[..., Any] = importlib.import_module
-
-    def missing(name: str, package: str | None = None) -> Any:
-        if name == "toon_format":
-            raise ImportError(name)
-        return real(name, package)
-
-    monkeypatch.setattr(importlib, "import_module", missing)
-    with pytest.raises(SpecError, match=r"needs the extra bench\[toon\]"):
-        build("summarizer", "toon")
-
-
 def test_real_tables_cost_fewer_tokens_and_lose_nothing() -> None:
     spent = dict.fromkeys(["raw", *FORMATS], 0)
     for trace in load([str(TRACES / "building_model")]).traces:
@@ -155,7 +131,7 @@ def test_real_tables_cost_fewer_tokens_and_lose_nothing() -> None:
                 shown = _shown(name, result, unpack=True)
                 assert exact(format_.decode(shown)) == exact(decode_strings(result.data))
                 spent[name] += COUNT.text(shown)
-    assert spent["csv_table"] < spent["toon"] < spent["compact_json"] < 0.6 * spent["raw"]
+    assert spent["csv_table"] < spent["compact_json"] < 0.6 * spent["raw"]
 
 
 def _with_tables(trace: Trace) -> list[ToolResult]:

@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 from ...model import ToolResult, as_text, lines_of
-from ...model.errors import StrategyError
 from ...text.decode import NothingParsed, parse_json
 
 Noise = Literal["status", "markers"]
@@ -93,12 +92,6 @@ def tables_of(output: ScriptOutput, notes: list[str]) -> list[list[Any]]:
         else:
             notes.append(f"structured_output[{position}].data is {problem}: rule falls through")
     return found
-
-
-def deployed_fails(why: str) -> NoReturn:
-    """Raise the StrategyError of a `…_deployed` plug-in where the code that its owners deployed raises."""
-    what = f"the deployed code fails here: {why}"
-    raise StrategyError(f"{what} — the rule of the document is the plug-in without `_deployed`")
 
 
 # ---------------------------------------------------------------- results of the analysis functions

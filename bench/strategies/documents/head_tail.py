@@ -1,16 +1,13 @@
-"""Summarizers `head_tail`, `compact_json`, `csv_table` and `toon`: the ends of a result, or the whole of it in another notation."""
+"""Summarizers `head_tail`, `compact_json` and `csv_table`: the ends of a result, or the whole of it in another notation."""
 
 from __future__ import annotations
 
-import importlib
 from typing import Any, Literal
 
 from ...model import ToolResult, lines_of
-from ...model.errors import SpecError
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, decode_strings, decoded, parse_json
 from ...text.lossless import exact_json, read_json, read_tables, write_tables
-from .. import Summary
 from ..histories import Count
 
 
@@ -90,62 +87,3 @@ def csv_table(result: ToolResult, *, unpack: bool = True) -> str:
         return write_tables(structured_value(result, unpack))
     except NothingParsed:
         return result.text
-
-
-def read_toon(text: str) -> Any:
-    """Return the value that `toon` wrote. Raises NothingParsed for any other text."""
-    try:
-        return read_json(text)
-    except NothingParsed:
-        pass
-    try:
-        return _toon_format().decode(text)
-    except (ValueError, RecursionError):
-        raise NothingParsed from None
-
-
-def in_toon(value: Any) -> str | None:
-    """Return the value in TOON; None where `read_toon` would read something else out of it: another type or order of keys."""
-    try:
-        text: str = _toon_format().encode(value)
-        return text if repr(read_toon(text)) == repr(value) else None
-    except (ValueError, RecursionError, NothingParsed):
-        return None
-
-
-def _toon_format() -> Any:
-    try:
-        return importlib.import_module("toon_format")
-    except ImportError:
-        raise SpecError("summarizer 'toon' needs the extra bench[toon] — pip install toon-format") from None
-
-
-@register("summarizer", "toon", decode=read_toon)
-class Toon:
-    """The whole result in TOON, a notation that names a table's columns once: nothing is lost, `decode` gives the value back.
-
-    TOON does not tell 2.0 from 2, nor some very large numbers apart: a value that would not come back exactly is shown as compact JSON, and a note
-    says so. `unpack` is that of `csv_table`. Needs the extra `bench[toon]`: SpecError without it.
-
-    Source: toon-format 1.2 (github.com/toon-format/toon-python)
-
-    >>> rows = {"walls": [{"id": 1, "mark": "W1"}, {"id": 2, "mark": "2"}]}
-    >>> print(Toon().summarize(ToolResult(index=0, call_id="a", function="f", data=rows)).shown)
-    walls[2]{id,mark}:
-      1,W1
-      2,"2"
-    """
-
-    def __init__(self, *, unpack: bool = True) -> None:
-        self.unpack = unpack
-        _toon_format()
-
-    def summarize(self, result: ToolResult) -> Summary:
-        try:
-            value = structured_value(result, self.unpack)
-        except NothingParsed:
-            return Summary(result.text)
-        text = in_toon(value)
-        if text is None:
-            return Summary(exact_json(value), ("TOON would not give every value back: shown as compact JSON",))
-        return Summary(text)

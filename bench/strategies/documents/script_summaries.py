@@ -1,12 +1,8 @@
-"""Summarizers of a raw script result, as documents 000, 001 and 003, the later revisions of their owners, and their deployments have them.
-
-A plug-in `…_deployed` is the code of its owners to the letter, which fails on malformed data.
-"""
+"""Summarizers of a raw script result, as documents 000, 001 and 003 and two later revisions of their owners have them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from ...model import ToolResult
@@ -14,12 +10,11 @@ from ...plugins.registry import register
 from ...text.decode import NothingParsed, parse_json
 from .. import Summary
 from ..histories import Count
-from ..values import raw_mapping
-from . import Noise, ScriptOutput, deployed_fails, script_output, tables_of
+from . import Noise, ScriptOutput, script_output, tables_of
 
 MARKS = ("✅", "❌")
 STATUS = ("✅ Code executed", "❌ Code execution")
-Shows = Literal["count", "headers", "result"]
+Shows = Literal["headers", "result"]
 """The part of a result that a later revision shows beside its count."""
 
 Words = tuple[str, str, str]
@@ -53,34 +48,19 @@ def output_summary(result: ToolResult, *, max_rows: Count = 5, max_lines: Count 
 
 
 @register("summarizer", "table_console")
-def table_console(
-    result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise | Literal["deployed"] = "status"
-) -> Summary:
+def table_console(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status") -> Summary:
     """The first rows of the first table longer than `max_rows`, else the first lines of a console log longer than `max_lines`.
 
     Status lines are taken out of the log before it is measured: `noise="status"` those that report the execution itself, `noise="markers"` every
     line that starts with ✅ or ❌, answers included. Where table data cannot be read, the rule falls through, and a note says so.
 
-    `noise="deployed"` is the rule as first deployed, for data that it can read: blank lines count, a `\\r` stays, only the first table item is
-    looked at, and data that is not JSON ends the rule without a summary. `table_console_deployed` fails on some malformed data.
-
-    Source: 000 Step 3, and its first deployment
+    Source: 000 Step 3
 
     >>> log = ToolResult(index=0, call_id="a", function="f", data={"output": "✅ Code executed successfully\\na\\nb"})
     >>> table_console(log, max_lines=1).shown
     {'type': 'console', 'message': '2 console lines; first 1 shown.', 'console': {'line_count': 2, 'truncated_lines': ['a']}}
     """
-    if noise != "deployed":
-        return _by_document(result, max_rows, max_lines, noise, FIRST)
-    output = script_output(result)
-    rows, problem, lines = _read(output)
-    if problem and not _is_mapping_or_text(output):
-        return Summary(None, (f"{problem}: no summary",))
-    if rows is not None and len(rows) > max_rows:
-        return Summary(_table(rows, max_rows, FIRST))
-    lines = _unmarked(lines, MARKS)
-    shown = _console(lines, max_lines, FIRST) if len(lines) > max_lines else None
-    return Summary(shown, _fell_through(problem))
+    return _by_document(result, max_rows, max_lines, noise, FIRST)
 
 
 @register("summarizer", "count_only")
@@ -149,22 +129,6 @@ def first_result_line(result: ToolResult) -> Summary:
     return _by_revision(*_read(script_output(result)), "result")
 
 
-@register("summarizer", "count_always")
-def count_always(result: ToolResult) -> Summary:
-    """The number of rows of the first table, else of the console lines that start with no ✅ or ❌, however few there are.
-
-    A log of such lines alone gives the first of them, up to a `|`. Only the first table item is looked at; data that is no list counts as no
-    table, with a note. Nothing at all gives no summary (`shown` is None).
-
-    Source: 000 Step 3, a later revision by the same owners
-
-    >>> table = {"structured_output": [{"type": "table", "data": "[1, 2]"}]}
-    >>> count_always(ToolResult(index=0, call_id="a", function="f", data=table)).shown
-    {'type': 'table', 'row_count': 2}
-    """
-    return _by_revision(*_read(script_output(result)), "count")
-
-
 @register("summarizer", "headers_preview")
 def headers_preview(result: ToolResult, *, preview: Count = 2) -> Summary:
     """A table as its row count, its column names and the first `preview` rows; else a console log as what it calls its summary.
@@ -184,7 +148,7 @@ def headers_preview(result: ToolResult, *, preview: Count = 2) -> Summary:
 def _by_revision(rows: list[Any] | None, problem: str, lines: Sequence[str], shows: Shows, preview: int = 2) -> Summary:
     """Return the summary of the rows of the first table, else of the console lines that start with no mark."""
     if rows is not None:
-        named = shows != "count" and rows and isinstance(rows[0], dict)
+        named = rows and isinstance(rows[0], dict)
         more = {"headers": list(rows[0]), "preview": rows[:preview]} if named else {}
         return Summary({"type": "table", "row_count": len(rows), **more})
     notes, said = _fell_through(problem), _unmarked(lines, STATUS if shows == "result" else MARKS)
@@ -198,8 +162,6 @@ def _by_revision(rows: list[Any] | None, problem: str, lines: Sequence[str], sho
 
 
 def _preview(lines: list[str], shows: Shows, preview: int) -> dict[str, Any]:
-    if shows == "count":
-        return {}
     own = [line.replace("SUMMARY:", "").strip() for line in lines if line.strip().startswith("SUMMARY:")]
     if own:
         return {"summary_text": " ".join(own)}
@@ -232,131 +194,3 @@ def _read(output: ScriptOutput) -> tuple[list[Any] | None, str, list[str]]:
 def _first_data(output: ScriptOutput) -> Any:
     tables = (item for item in output.items if isinstance(item, dict) and item.get("type") == "table")
     return next(tables, {}).get("data")
-
-
-def _is_mapping_or_text(output: ScriptOutput) -> bool:
-    """True if the data of the first table item is a mapping or a text, as itself or in JSON."""
-    data = _first_data(output)
-    if isinstance(data, str):
-        try:
-            data = json.loads(data)
-        except (ValueError, RecursionError):
-            return False
-    return isinstance(data, dict | str)
-
-
-# ---------------------------------------------------------------- as deployed
-
-
-@register("summarizer", "table_console_deployed", raises=True)
-def table_console_deployed(result: ToolResult) -> Summary:
-    """The first deployment to the letter: the first five rows of the first table, else the first five console lines, above five alone.
-
-    Rows are JSON strings, and there is no message; blank lines count, a `\\r` stays. Raises StrategyError where the original raises: an item that
-    is no mapping before the first table, table data that is no text, or that is a number or null.
-
-    Source: 000 Step 3, its first deployment
-
-    >>> rows = {"structuredOutput": [{"type": "table", "data": "[1, 2, 3, 4, 5, 6]"}]}
-    >>> table_console_deployed(ToolResult(index=0, call_id="a", function="f", data=rows)).shown
-    {'type': 'table', 'table': {'row_count': 6, 'truncated_rows_json': ['1', '2', '3', '4', '5']}}
-    """
-    data, lines = _raw(result)
-    if data:
-        try:
-            rows = _decoded(data)
-        except json.JSONDecodeError:
-            return Summary(None, ("the first table's data is not JSON: no summary",))
-        if not isinstance(rows, list | dict | str):
-            deployed_fails(f"table data that is {type(rows).__name__} has no length")
-        if isinstance(rows, list) and len(rows) > 5:
-            body = {"row_count": len(rows), "truncated_rows_json": [json.dumps(row) for row in rows[:5]]}
-            return Summary({"type": "table", "table": body})
-    lines = _unmarked(lines, MARKS)
-    if len(lines) <= 5:
-        return Summary(None)
-    return Summary({"type": "console", "console": {"line_count": len(lines), "truncated_lines": lines[:5]}})
-
-
-@register("summarizer", "count_always_deployed", raises=True)
-def count_always_deployed(result: ToolResult) -> Summary:
-    """The second revision to the letter: the number of rows of the first table, else of console lines, however few there are.
-
-    A log of status lines alone gives the first of them, up to a `|`. Table data that cannot be read falls through to the console. Raises
-    StrategyError where the original raises: an item that is no mapping before the first table.
-
-    Source: 000 Step 3, a later revision by the same owners
-
-    >>> log = ToolResult(index=0, call_id="a", function="f", data={"output": "a\\nb\\n✅ Code executed successfully | 12:03"})
-    >>> count_always_deployed(log).shown
-    {'type': 'console', 'line_count': 2}
-    """
-    return _by_revision(*_read_deployed(result), "count")
-
-
-@register("summarizer", "headers_preview_deployed", raises=True)
-def headers_preview_deployed(result: ToolResult) -> Summary:
-    """`headers_preview` to the letter: it looks at text as table data alone, and a blank log is one line.
-
-    Raises StrategyError where the original raises: an item that is no mapping before the first table.
-
-    Source: 000 Step 3, a later revision by the same owners
-
-    >>> table = {"structured_output": [{"type": "table", "data": '[{"a": 1}, {"a": 2}, {"a": 3}]'}]}
-    >>> headers_preview_deployed(ToolResult(index=0, call_id="a", function="f", data=table)).shown
-    {'type': 'table', 'row_count': 3, 'headers': ['a'], 'preview': [{'a': 1}, {'a': 2}]}
-    """
-    return _by_revision(*_read_deployed(result), "headers")
-
-
-@register("summarizer", "first_result_line_deployed", raises=True)
-def first_result_line_deployed(result: ToolResult) -> Summary:
-    """`first_result_line` to the letter: it looks at text as table data alone, and a blank log is one line.
-
-    Raises StrategyError where the original raises: an item that is no mapping before the first table.
-
-    Source: 000 Step 3, the latest revision by the same owners
-
-    >>> first_result_line_deployed(ToolResult(index=0, call_id="a", function="f", data={"output": "level 2\\n✅ Wall created."})).shown
-    {'type': 'console', 'line_count': 2, 'preview': ['✅ Wall created.']}
-    """
-    return _by_revision(*_read_deployed(result), "result")
-
-
-def _read_deployed(result: ToolResult) -> tuple[list[Any] | None, str, list[str]]:
-    data, lines = _raw(result)
-    try:
-        rows = _decoded(data) if isinstance(data, str) and data else None
-    except json.JSONDecodeError:
-        rows = None
-    if isinstance(rows, list):
-        return rows, "", lines
-    return None, "the first table's data cannot be read as rows" if data else "", lines
-
-
-def _raw(result: ToolResult) -> tuple[Any, list[str]]:
-    """Return the data of the first table item, and the console lines, split at line feeds alone; a blank console is one blank line.
-
-    Raises StrategyError for an item before the table that is no mapping.
-    """
-    raw, data = raw_mapping(result), None
-    items, console = raw.get("structuredOutput"), raw.get("output")
-    for position, item in enumerate(items if isinstance(items, list) else ()):
-        if not isinstance(item, Mapping):
-            deployed_fails(f"structured_output[{position}] is {type(item).__name__}, not a mapping")
-        if item.get("type") == "table":
-            data = item.get("data")
-            break
-    return data, console.strip().split("\n") if console and isinstance(console, str) else []
-
-
-def _decoded(data: Any) -> Any:
-    """Decode table data. Raises JSONDecodeError for a text that is not JSON, StrategyError for what is no text."""
-    if not isinstance(data, str):
-        deployed_fails(f"table data that is {type(data).__name__} is no JSON text")
-    try:
-        return json.loads(data)
-    except json.JSONDecodeError:
-        raise
-    except (ValueError, RecursionError) as error:  # a number of too many digits, or too deep
-        deployed_fails(str(error))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from ...model import Message
 from ...model.errors import StrategyError
@@ -183,11 +182,6 @@ class SeparateCommandsDeployed(AtShare, Summarising):
     `keep_last` stay; where it fails on the commands alone, these are gone; a note says why. While any message says "Command History", as the agent
     itself may, no command message is added. A tool call can be cut from its result. Token counts are kept as parts.
 
-    `usage="all_calls"` is the deployment's own count: prompt and answer of every call so far are added up, at a trigger the characters of the
-    summarised messages / 4 come off and those of the new history / 4 are added. That count only grows, so `max_tokens` is a budget of the run: it
-    ends (StrategyError) at a call with all of it used, or with `ends_at` used where the trigger did not help. `usage="prompt"` counts the prompt
-    alone and ends no run.
-
     Source: 002 Proposed Smart Strategy, as one deployment has it
 
     >>> SeparateCommandsDeployed().tried("call ls", "tool: a.txt", tokens=11)
@@ -204,39 +198,25 @@ class SeparateCommandsDeployed(AtShare, Summarising):
     message_chars: Count = 500
     old_result_chars: Count = 1000
     around_chars: Count = 50
-    usage: Literal["prompt", "all_calls"] = "prompt"
-    ends_at: Share = 0.95
     _commands: CommandHistory = state(CommandHistory)
     _summarised_at: float | None = state(lambda: None)  # the tokens at the last trigger
     _shown: tuple[Message, ...] = state(tuple)  # the command message of the last prompt, before the first trigger
     _of_commands: tuple[Message, ...] = state(tuple)  # what the history holds about commands, after it
     _naming: set[Message] = state(set)  # messages that say "Command History"
-    _used: int = state(int)  # the tokens of all calls so far, as the deployment adds them up
 
     def compact(self, window: Window) -> Edits:
         for message in window.added:
             self._commands.take(message)
-            self._used += window.count(message) if message.kind == "model" else 0
         self._name(window.added)
-        self._require_tokens(window, 1.0)
-        edits = self._edited(window)
-        self._used += edits.parts["total"]
-        return edits
-
-    def _edited(self, window: Window) -> Edits:
         earlier = self._shown
         messages = [message for message in window.messages if message not in earlier]
         tokens = window.tokens - total(window.count, earlier)
-        used = tokens if self.usage == "prompt" else self._used
-        if self._due(window, used):
+        if self._due(window, tokens):
             system, old, recent = split_old(messages, self.keep_last)
             talk = [message for message in old if not is_command(message, self.around_chars)]
             if talk and len(messages) > self.more_than:
-                edits = self._compacted(window, tokens, system, old, talk, recent)
-                self._summarised_at = used
-                self._require_tokens(window, self.ends_at)
-                return edits
-            self._require_tokens(window, self.ends_at)
+                self._summarised_at = tokens
+                return self._compacted(window, tokens, system, old, talk, recent)
         if self._of_commands:
             talked = tokens - total(window.count, self._of_commands)
             return Edits(parts=parts_of(window, talked, self._of_commands))
@@ -251,13 +231,6 @@ class SeparateCommandsDeployed(AtShare, Summarising):
 
     def _name(self, messages: Iterable[Message]) -> None:
         self._naming.update(message for message in messages if "Command History" in message.text)
-
-    def _require_tokens(self, window: Window, share: float) -> None:
-        """Raise StrategyError where the deployed agent ends the run."""
-        limit = self.limit(window, 1.0)
-        if self.usage == "all_calls" and self._used >= share * limit:
-            what = f"{self._used} of {limit:.0f} tokens are used by all calls together"
-            raise StrategyError(f"the deployed agent ends the run before the call at step {window.step}: {what}")
 
     def _compacted(
         self,
@@ -281,14 +254,12 @@ class SeparateCommandsDeployed(AtShare, Summarising):
             self._of_commands = tuple(message for message in self._of_commands if message in recent)
             self._shown = () if self._of_commands else self._formatted(entries, self.last)
             messages = [*system, *recent, *self._shown]
-            self._used = _quarter([*system, *recent])
         else:
             summary = summary_message(written[0].text)
             of_older = self._of_older(older, window, written, notes)
             of_last = self._formatted(entries[len(older) :], len(entries) - len(older))
             messages = [*system, summary, *of_older, *recent, *of_last]
             self._of_commands, self._shown = (*of_older, *of_last), ()
-            self._used += _quarter(messages) - _quarter(talk)
             self._name((summary,))
         before, after = {*system, *old, *recent}, set(messages)
         tokens += total(window.count, after - before) - total(window.count, before - after)
@@ -317,11 +288,6 @@ class SeparateCommandsDeployed(AtShare, Summarising):
         if len(entries) > last:
             shown.append(f"(Total {len(entries)} commands executed, showing last {last})")
         return (_history(shown),) if entries else ()
-
-
-def _quarter(messages: Iterable[Message]) -> int:
-    """Return the tokens of some messages as the deployment estimates them: characters / 4 of each."""
-    return sum(len(message.text) // 4 for message in messages)
 
 
 def is_command(message: Message, around_chars: int = 50) -> bool:

@@ -1,4 +1,4 @@
-"""Evaluators `step_v1` and `step_v1_deployed`, and extractor `enrichment`: document 004 on what a step found."""
+"""Evaluator `step_v1` and extractor `enrichment`: document 004 on what a step found."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...model import Record, as_text
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, parse_prefix
 from ..histories import Count
-from . import ENRICHMENT, deployed_fails, methods_of
+from . import ENRICHMENT, methods_of
 
 _DISCOVERED = re.compile(r"discovered\b[^:\n]{0,1000}+:[ \t]*(?P<types>[^\n]+)", re.IGNORECASE)
 _MARKUP = re.compile(r"<\w+[\s>/]")
@@ -149,76 +149,6 @@ def _number(value: Any) -> int | float:
 
 def _list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else []
-
-
-@register("evaluator", "step_v1_deployed", raises=True)
-def step_v1_deployed(record: Record | None, history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """`step_v1` as its owners built it, with the names of its fields.
-
-    HTML is what holds `<div` or `<html`; an empty record is judged by its summary. Raises StrategyError where the original raises: a failure
-    without an error, a total that is no number, terms that are no list. `timestamp` is the trace's.
-
-    Source: 004 §5.1, §5.2, §5.3, as its owners built it
-
-    >>> shown = Record(step=4, call_id="a", function="display_umap", success=True, value="<div>a</div>", result_type="visualization")
-    >>> step_v1_deployed(shown, ())["visualization_evaluation"]
-    {'type': 'display_umap', 'html_generated': True, 'html_length': 12, 'status': 'success'}
-    """
-    if record is None:
-        return {"status": "no_history", "critical_failure": False}
-    value = record.summary if record.value is None else record.value
-    base = _base(record)
-    if not record.success:
-        if record.error is None:
-            deployed_fails("a failed step without an error")
-        failed = _failure(record.error, CRITICAL)
-        told = failed["failure_evaluation"]
-        failure = {"error_message": record.error, "error_category": told["error_category"]}
-        failed["failure_evaluation"] = {**failure, "suggested_action": told["recommendation"]}
-        return {**base, **failed}
-    structured = record.result_type == "structured"
-    limited = not structured and bool(value) and len(str(value)) >= 500
-    quality = {
-        "data_quality": "high_structured_access" if structured else "legacy_text_parsing",
-        "data_completeness": "limited" if limited else "full",
-        "parsing_issues": "truncation_likely" if limited else None,
-    }
-    return {**base, **quality, **_of_function(record.function, value, structured)}
-
-
-def _of_function(function: str, value: Any, structured: bool) -> dict[str, Any]:
-    if function == ENRICHMENT and structured:
-        return _deployed_enrichment(value)
-    if function == ENRICHMENT:
-        return {"enrichment_evaluation": {"data_quality": "legacy_text_parsing"}}
-    if function == "process_cells":
-        status = "successful" if isinstance(value, str) and "discovered" in value.lower() else "no_new_types"
-        of_text = {"discovery_status": status, "discovered_cell_types": []}
-        return {"process_cells_evaluation": of_text if isinstance(value, str) else {"status": "completed"}}
-    if function == "dea_split_by_condition":
-        return {"dea_evaluation": {"status": "completed"}}
-    if function.startswith("display_"):
-        text = value if isinstance(value, str) else ""
-        html = "<div" in text or "<html" in text
-        made = {"html_generated": html, "html_length": len(text), "status": "success" if html else "no_html_content"}
-        return {"visualization_evaluation": {"type": function, **made}}
-    return {"function_evaluation": "generic_success"}
-
-
-def _deployed_enrichment(value: Any) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        return {"error": f"an enrichment is a mapping, got {type(value).__name__}"}
-    methods = methods_of(value)
-    counts = {name: method.get("total_significant", 0) for name, method in methods.items()}
-    for name, count in counts.items():
-        if not isinstance(count, int | float):
-            deployed_fails(f"the total of {name} is {type(count).__name__}, not a number")
-    tops = {name: methods[name].get("top_terms", []) for name, count in counts.items() if count > 0}
-    for name, terms in tops.items():
-        if not isinstance(terms, str | list | tuple):
-            deployed_fails(f"the terms of {name} are {type(terms).__name__}, not a list")
-    evaluation = _evaluated(counts, {name: terms[:3] for name, terms in tops.items()}, 100)
-    return {"enrichment_evaluation": {**evaluation, "top_pathways": {name: terms[:3] for name, terms in tops.items()}}}
 
 
 READ = ("reactome", "go", "kegg", "gsea")

@@ -13,10 +13,9 @@ from ...model.errors import StrategyError
 from ...plugins.registry import register
 from .. import untruncated_record
 from ..histories import Count
-from . import ENRICHMENT, METHODS, brief, deployed_fails
+from . import ENRICHMENT, METHODS, brief
 
 STRUCTURED = (ENRICHMENT, "dea_split_by_condition", "process_cells", "compare_cell_counts")
-SEMANTIC_SEARCH = "search_enrichment_semantic"
 
 
 @register("store", "full", lossless=True)
@@ -61,29 +60,6 @@ def by_function(
     return _record(result, brief(value, summary_limit), value=brief(value, text_limit), result_type="text")
 
 
-@register("store", "by_function_deployed", raises=True)
-def by_function_deployed(result: ToolResult) -> Record:
-    """`by_function` as its owners built it: the semantic search keeps its structure too, and its summary counts the terms that it found.
-
-    A visualization's metadata has the keys `visualization_type`, `html_length` and `contains_html`. An empty result of a function that keeps its
-    structure has the summary of a full one. Raises StrategyError where the original raises: a method of an enrichment that is no mapping.
-
-    Source: 004 §2.1, §2.2, as its owners built it
-
-    >>> found = ToolResult(index=0, call_id="a", function="search_enrichment_semantic", seen="## enrichment terms\\nmitosis\\n\\ncell cycle")
-    >>> by_function_deployed(found).summary
-    'Semantic search: 2 matching terms found'
-    """
-    value, function = result.value, result.function
-    if result.success and function in (*STRUCTURED, SEMANTIC_SEARCH):
-        return _record(result, _deployed_summary(function, value), result_type="structured")
-    if result.success and function.startswith("display_"):
-        text = value if isinstance(value, str) else ""
-        html = "<div" in text or "<html" in text
-        return _visualization(result, {"visualization_type": function, "html_length": len(text), "contains_html": html})
-    return _record(result, brief(value, 100), value=brief(value, 500), result_type="text")
-
-
 def _record(result: ToolResult, summary: str, **fields: Any) -> Record:
     return msgspec.structs.replace(untruncated_record(result), summary=summary, **fields)
 
@@ -91,19 +67,6 @@ def _record(result: ToolResult, summary: str, **fields: Any) -> Record:
 def _visualization(result: ToolResult, metadata: dict[str, Any]) -> Record:
     summary = f"Visualization generated: {result.function}"
     return _record(result, summary, result_type="visualization", metadata=metadata)
-
-
-def _deployed_summary(function: str, value: Any) -> str:
-    if function == ENRICHMENT and isinstance(value, Mapping):
-        for name in METHODS:
-            if name in value and not isinstance(value[name], Mapping):
-                deployed_fails(f"{name} of an enrichment is {type(value[name]).__name__}, not a mapping")
-    if function != SEMANTIC_SEARCH:
-        return _summary(function, value, 100)
-    if not isinstance(value, str) or "enrichment terms" not in value:
-        return "Semantic search: Results found"
-    terms = [line for line in value.split("\n") if line.strip() and not line.startswith("##")]
-    return f"Semantic search: {len(terms)} matching terms found"
 
 
 def _summary(function: str, value: Any, limit: int) -> str:

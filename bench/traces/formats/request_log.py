@@ -38,7 +38,7 @@ class RequestLog:
         results="as shown",
         also=("usage", "times", "reasoning", "threads", "resets", "tools", "model"),
         never="the untruncated result, errors and times of tools: they ran where the proxy does not see",
-        tested="LiteLLM StandardLoggingPayload, HAR 1.2, `bench record --proxy`; written by hand after the specifications",
+        tested="LiteLLM StandardLoggingPayload, HAR 1.2; written by hand after the specifications",
     )
 
     def sniff(self, document: Document) -> Confidence | Near:

@@ -1,0 +1,148 @@
+"""Cache breaks of a recording: turns that were billed again for what the provider's cache could have served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..model import (
+    ContextEdit,
+    ContextReset,
+    ModelTurn,
+    SystemTurn,
+    ToolsChanged,
+    Trace,
+    Usage,
+)
+from ..model.audit import BreakCause, CacheBreak, CacheReport
+from ..tokens.caching import HOUR_S, CacheRule, cache_rule
+from ..tokens.prices import provider_of, unit_prices
+
+TOLERANCE = 0.01
+"""The share of an expected read that may be missing: providers keep blocks, not tokens."""
+
+FEWEST_TOKENS = 1024
+"""A smaller shortfall is a block or two that was not read, no break."""
+
+
+class _Left(NamedTuple):
+    """A turn with what it left in the cache, and what has happened in its thread since."""
+
+    turn: ModelTurn
+    usage: Usage
+    changed: BreakCause | None = None
+
+
+def cache_report(trace: Trace, model: str | None = None) -> CacheReport:
+    """The cache breaks of a recording, and the share of its turns that the cache model explains.
+
+    A turn is expected to read what the turn before it in its thread read and wrote; where a
+    provider does not report writes, the prompt before as far as the provider's rule reads it. A
+    shortfall of more than 1 % (and of at least 1,024 tokens) is a break. It has a cause that the
+    recording shows, or "unknown"; a turn is explained if it read what was expected, or broke for a
+    cause that the recording shows. Turns without reported cache reads are not judged.
+
+    >>> from bench.model import Source, UserTurn
+    >>> def turn(at, prompt, read, t):
+    ...     usage = Usage(prompt_tokens=prompt, cached_prompt_tokens=read, cache_write_tokens=prompt - read)
+    ...     return ModelTurn(index=at, model="claude-sonnet-4-5", usage=usage, t=t)
+    >>> turns = (turn(0, 9000, 0, 0.0), turn(1, 9500, 9000, 9.0), turn(2, 9900, 0, 900.0))
+    >>> report = cache_report(Trace(id="a", source=Source(format="x"), steps=turns))
+    >>> report.judged, report.explained, [(b.turn, b.tokens_again, b.cause) for b in report.breaks]
+    (2, 2, [(3, 9500, 'lifetime over')])
+    """
+    judged = explained = 0
+    breaks: list[CacheBreak] = []
+    for number, left, turn, usage in _pairs(trace, model):
+        rule = _rule_of(turn.model or model)
+        if rule is None:
+            continue
+        judged += 1
+        expected = min(_left_by(left, rule), usage.prompt_tokens)
+        short = expected - (usage.cached_prompt_tokens or 0)
+        if short < max(FEWEST_TOKENS, TOLERANCE * expected):
+            explained += 1
+            continue
+        idle_s = None if left.turn.t is None or turn.t is None else turn.t - left.turn.t
+        cause = _cause(left, turn, rule, idle_s, model)
+        explained += cause != "unknown"
+        breaks.append(
+            CacheBreak(
+                step=turn.index,
+                turn=number,
+                thread=turn.thread,
+                tokens_again=short,
+                cause=cause,
+                idle_s=idle_s,
+                usd=_extra_usd(turn, usage, short, trace, model),
+            )
+        )
+    return CacheReport(judged=judged, explained=explained, breaks=tuple(breaks))
+
+
+def _pairs(trace: Trace, model: str | None) -> Iterator[tuple[int, _Left, ModelTurn, Usage]]:
+    """Yield each turn whose cache reads are reported, after another of its thread, with its number from 1."""
+    last: dict[str, _Left] = {}
+    number = 0
+    for step in trace.steps:
+        before = last.get(step.thread)
+        if isinstance(step, ModelTurn):
+            number += 1
+            usage = step.usage
+            if usage is None or usage.cached_prompt_tokens is None:
+                continue
+            if before is not None:
+                yield number, before, step, usage
+            last[step.thread] = _Left(step, usage)
+        elif before is not None:
+            changed = _changed_by(step)
+            if changed is not None and before.changed is None:
+                last[step.thread] = before._replace(changed=changed)
+
+
+def _changed_by(step: object) -> BreakCause | None:
+    if isinstance(step, ContextReset):
+        return "compaction"
+    if isinstance(step, ContextEdit):
+        return "prefix edited"
+    return "tools or system prompt changed" if isinstance(step, ToolsChanged | SystemTurn) else None
+
+
+def _rule_of(model: str | None) -> CacheRule | None:
+    return cache_rule(provider_of(model), model)
+
+
+def _left_by(left: _Left, rule: CacheRule) -> int:
+    """Tokens that a turn left in the cache: its reported reads and writes, else its prompt by the rule."""
+    usage = left.usage
+    if usage.cache_write_tokens is not None and rule.writes:
+        return (usage.cached_prompt_tokens or 0) + usage.cache_write_tokens
+    return rule.read(usage.prompt_tokens + (usage.completion_tokens if rule.answers else 0))
+
+
+def _cause(
+    left: _Left, turn: ModelTurn, rule: CacheRule, idle_s: float | None, model: str | None
+) -> BreakCause:
+    if left.changed is not None:
+        return left.changed
+    if (left.turn.model or model) != (turn.model or model):
+        return "model changed"
+    lifetime_s = rule.lifetime_s
+    if lifetime_s is not None and getattr(left.usage, "cache_write_1h_tokens", None):
+        lifetime_s = HOUR_S
+    over = lifetime_s is not None and idle_s is not None and idle_s > lifetime_s
+    return "lifetime over" if over else "unknown"
+
+
+def _extra_usd(
+    turn: ModelTurn, usage: Usage, short: int, trace: Trace, model: str | None
+) -> float | None:
+    """Dollars that the missing tokens cost beyond a read from the cache; None without listed prices."""
+    began = next((step.t for step in trace.steps if step.t is not None), None)
+    prices = unit_prices(turn.model or model, began)
+    if prices is None:
+        return None
+    written = min(short, usage.cache_write_tokens or 0)
+    new = prices.cost_usd(usage.prompt_tokens, usage.cached_prompt_tokens or 0, written, 0)
+    read = min((usage.cached_prompt_tokens or 0) + short, usage.prompt_tokens)
+    return new - prices.cost_usd(usage.prompt_tokens, read, 0, 0)

@@ -1,0 +1,109 @@
+"""The cost of each message over all prompts that hold it: a prompt's charges, shared out by size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from ..model.audit import Charges
+from ..model.replay import Call
+
+OUTSIDE = -1
+"""Stands for what a prompt holds beside its messages: framing, instructions and tools of the harness."""
+
+
+class Carried(NamedTuple):
+    """One message over a run: the prompts that held it, its tokens over all of them, and their dollars."""
+
+    prompts: int = 0
+    tokens: float = 0.0
+    usd: float = 0.0
+
+
+class _Rates(NamedTuple):
+    """One call: charged tokens for each counted one, the counted tokens that the cache served, dollars for each."""
+
+    scale: float
+    served: float
+    cached_usd: float
+    fresh_usd: float
+
+    def usd(self, start: float, size: float) -> float:
+        """Dollars of the counted tokens from `start` on, of which the cache served the first ones."""
+        from_cache = min(max(self.served - start, 0.0), size)
+        return from_cache * self.cached_usd + (size - from_cache) * self.fresh_usd
+
+
+def carried_by(
+    calls: Sequence[Call], tokens: Sequence[int], charges: Mapping[int, Charges]
+) -> dict[int, Carried]:
+    """What each message cost over the run, by its number; `OUTSIDE` is what no message accounts for.
+
+    `tokens` are those of each message, `charges` what each call (by its step) was charged. Tokens
+    and dollars add up to those of the calls. What stands outside of the messages begins a prompt,
+    and the cache serves a prompt from its start. Without listed prices dollars are 0. No calls: {}.
+
+    >>> calls = [Call(1, "main", 0, (0,)), Call(3, "main", 1, (1,))]
+    >>> one = Charges(prompt_tokens=10, usd=1.0, new_usd=1.0)
+    >>> two = Charges(prompt_tokens=40, cached_tokens=10, usd=3.1, new_usd=3.0, cached_usd=0.1)
+    >>> found = carried_by(calls, [10, 30], {1: one, 3: two})
+    >>> [(number, cost.prompts, cost.tokens, round(cost.usd, 6)) for number, cost in found.items()]
+    [(0, 2, 20.0, 1.1), (1, 1, 30.0, 3.0), (-1, 2, 0.0, 0.0)]
+    """
+    threads: dict[str, list[Call]] = {}
+    for call in calls:
+        threads.setdefault(call.thread, []).append(call)
+    found: dict[int, Carried] = {}
+    for of_thread in threads.values():
+        for number, cost in _of_thread(of_thread, tokens, charges):
+            old = found.get(number, Carried())
+            found[number] = Carried(
+                old.prompts + cost.prompts, old.tokens + cost.tokens, old.usd + cost.usd
+            )
+    if OUTSIDE in found:
+        found[OUTSIDE] = found.pop(OUTSIDE)
+    return found
+
+
+def _of_thread(
+    calls: Sequence[Call], tokens: Sequence[int], charges: Mapping[int, Charges]
+) -> list[tuple[int, Carried]]:
+    """The costs of one thread: a stay of a message in its prompts at a time."""
+    prompt: list[tuple[int, int]] = []  # a message and the call that brought it to its place
+    ends: list[int] = [0]
+    rates: list[tuple[_Rates, float]] = []
+    found: list[tuple[int, Carried]] = []
+
+    def leave(keep: int) -> None:
+        for place in range(keep, len(prompt)):
+            number, since = prompt[place]
+            start, size = ends[place], ends[place + 1] - ends[place]
+            stay = rates[since:]
+            carried = sum(rate.scale for rate, _ in stay) * size
+            usd = sum(rate.usd(outside + start, size) for rate, outside in stay)
+            found.append((number, Carried(len(stay), carried, usd)))
+
+    for at, call in enumerate(calls):
+        leave(call.keep)
+        prompt[call.keep :] = [(number, at) for number in call.tail]
+        ends[call.keep :] = accumulate((tokens[n] for n in call.tail), initial=ends[call.keep])
+        charged = charges[call.step]
+        inside = ends[-1]
+        scale = min(1.0, charged.prompt_tokens / inside) if inside else 1.0
+        rate = _rates_of(charged, scale)
+        outside = charged.prompt_tokens - inside if scale == 1.0 else 0.0
+        rates.append((rate, outside))
+        cost = Carried(1, outside, rate.usd(0.0, outside))
+        found.append((OUTSIDE, cost))
+    leave(0)
+    return found
+
+
+def _rates_of(charged: Charges, scale: float) -> _Rates:
+    """The rates of one call for each token as it is counted here; 0 without prices."""
+    fresh_tokens = charged.prompt_tokens - charged.cached_tokens
+    cached = charged.cached_usd / charged.cached_tokens if charged.cached_tokens else 0.0
+    fresh = (charged.new_usd + charged.written_usd) / fresh_tokens if fresh_tokens else 0.0
+    served = charged.cached_tokens / scale if scale else 0.0
+    return _Rates(scale, served, cached * scale, fresh * scale)

@@ -1,0 +1,88 @@
+"""The index of a trace: the only thing that reads all of its texts."""
+
+from __future__ import annotations
+
+from ..model import ModelTurn, ToolsChanged, Trace, compact_json, text_of
+from ..model.index import TraceIndex
+from ..model.messages import recorded_messages
+from ..text.texts import Texts
+from ..tokens.counting import TokenCounter, encoding_for
+from ..tokens.prices import window_tokens
+from ..tokens.usage import calibration_of
+from .needs import needs_of
+from .spoken import spoken
+
+INDEX_VERSION = "1"
+"""Version of what an index holds and how it is found: part of the key under which it is kept."""
+
+_EARLY = 1.5
+"""An answer whose text has so many times the output tokens reported: they were counted before it had ended."""
+
+
+def index_trace(trace: Trace, *, model: str | None = None, calibrate: bool = True) -> TraceIndex:
+    """Look at a trace once. `model` is that of a trace which names none; without `calibrate` tokens follow the plain rule.
+
+    >>> from bench.model import Source, UserTurn
+    >>> steps = UserTurn(index=0, content="Count 471."), ModelTurn(index=1, content="It has 471.")
+    >>> index = index_trace(Trace(id="a", source=Source(format="native"), steps=steps))
+    >>> index.facts, index.tokens, index.answer_tokens
+    (('471',), (7, 8), {1: 5})
+    """
+    named = trace.model or model
+    encoding, assumed = encoding_for(named)
+    plain = TokenCounter(encoding)
+    fit = calibration_of(trace, plain, named, assumed=assumed, calibrate=calibrate)
+    count = plain.calibrated(fit.counting)
+    recorded = recorded_messages(trace, fit.reasoning_tokens)
+    needs = needs_of(trace, recorded, reading_texts(trace))
+    return TraceIndex(
+        trace_sha256=trace.sha256,
+        encoding=encoding,
+        encoding_assumed=assumed,
+        counting=fit.counting,
+        model=named,
+        window_tokens=_window_of(trace, named),
+        full=recorded.full,
+        shown=recorded.shown,
+        tokens=tuple(map(count.message, recorded.messages)),
+        tools_tokens={s.index: count.tools(s.tools) for s in trace.steps if isinstance(s, ToolsChanged)},
+        answer_tokens={turn.index: _answer_tokens(turn, count) for turn in trace.model_turns},
+        reasoning_tokens=fit.reasoning_tokens,
+        facts=needs.facts,
+        kinds=needs.kinds,
+        needs=needs.by_turn,
+        holders=needs.holders,
+    )
+
+
+def reading_texts(trace: Trace) -> Texts:
+    """A reader of texts that knows the words which the trace writes in small letters: capitalised, they are no names."""
+    texts = Texts()
+    words = (texts.words(text) for step in trace.steps for text in spoken(step))
+    texts.lower.update(word for of_text in words for word in of_text if word.islower())
+    return texts
+
+
+def counter_of(index: TraceIndex) -> TokenCounter:
+    """A counter that counts as the index does."""
+    return TokenCounter(index.encoding, index.counting)
+
+
+def _window_of(trace: Trace, model: str | None) -> int | None:
+    """The window of a model; no smaller than a prompt that its provider took. None where it is not known."""
+    listed = window_tokens(model)
+    taken = [turn.usage.prompt_tokens for turn in trace.model_turns if turn.usage is not None]
+    return None if listed is None else max(listed, *taken, 0)
+
+
+def _answer_tokens(turn: ModelTurn, count: TokenCounter) -> int:
+    """Output tokens of a turn: the provider's count, else its text, calls and reasoning counted.
+
+    A count that is much smaller than the text was taken before the answer had ended: the text counts.
+    """
+    said = count.text(text_of(turn.content)) + sum(
+        count.text(call.name) + count.text(compact_json(call.arguments)) for call in turn.tool_calls if not call.in_text
+    )
+    if turn.usage is None:
+        return said + count.text(turn.reasoning or "")
+    return said if said > _EARLY * turn.usage.completion_tokens else turn.usage.completion_tokens

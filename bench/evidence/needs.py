@@ -1,0 +1,239 @@
+"""Needs: every fact of a model turn that an earlier message of its thread had said, and that its recorded prompt held.
+
+Facts are extracted from the turns alone; results and messages are only searched for what some turn
+says. Two things are no needs: names of tools and their parameters, and names inside code that the
+agent itself had made up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from ..model import (
+    ContextEdit,
+    ContextReset,
+    Message,
+    ModelTurn,
+    SystemTurn,
+    ToolResult,
+    ToolsChanged,
+    Trace,
+    UserTurn,
+    nested,
+)
+from ..model.index import Need, Origin
+from ..model.messages import RecordedMessages, Speaking
+from ..text.cut import without_halves
+from ..text.facts import flat
+from ..text.fields import FieldTable
+from ..text.texts import FactsHeld, Texts
+from .copied import FlatTexts, Spans
+from .spoken import call_text, parts_by_turn
+
+FAR_TURNS = 6
+"""A need is far where its fact was last said so many model turns ago, or more."""
+
+
+class Needs(NamedTuple):
+    """The needed facts of a trace with their kinds, what each turn needs by its step, and who holds each fact."""
+
+    facts: tuple[str, ...]
+    kinds: tuple[str, ...]
+    by_turn: dict[int, tuple[Need, ...]]
+    holders: tuple[frozenset[int], ...]
+
+
+def needs_of(trace: Trace, recorded: RecordedMessages, texts: Texts) -> Needs:
+    """The needs of a trace over its numbered messages. A trace without model turns has none.
+
+    >>> from bench.model import Source
+    >>> from bench.model.messages import recorded_messages
+    >>> steps = UserTurn(index=0, content="Count 471."), ModelTurn(index=1, content="It has 471.")
+    >>> trace = Trace(id="a", source=Source(format="native"), steps=steps)
+    >>> found = needs_of(trace, recorded_messages(trace), Texts())
+    >>> found.facts, found.by_turn[1][0].origin, found.holders
+    (('471',), 'user', (frozenset({0, 1}),))
+    """
+    contents = MessageContents(trace)
+    asked = _facts_of_turns(trace, texts)
+    spans = Spans(trace, texts, parts_by_turn(trace))
+    universe = dict.fromkeys(fact for facts in asked.values() for fact in facts)
+    universe.update(dict.fromkeys(span for turn in asked for span in spans.of(turn)))
+    held = FactsHeld(universe, texts)
+    holds = [
+        frozenset(fact for text in contents.of(message) for fact in held(text))
+        for message in recorded.messages
+    ]
+    tables: dict[int, FieldTable] = {}
+
+    def field_of(step: int, fact: str) -> str:
+        if step not in tables:
+            tables[step] = field_table(contents.results[step])
+        return tables[step].key_of(fact)
+
+    numbers: dict[str, int] = {}
+    kinds: list[str] = []
+    by_turn: dict[int, tuple[Need, ...]] = {}
+    threads: dict[str, _Thread] = defaultdict(_Thread)
+    tools = _tool_words(trace)
+    for step in trace.steps:
+        thread = threads[step.thread]
+        if isinstance(step, ModelTurn):
+            needs = []
+            for fact, kind in thread.needed(asked[step.index], spans.of(step.index), tools):
+                if fact not in numbers:
+                    numbers[fact] = len(numbers)
+                    kinds.append(kind)
+                origin, at = thread.first[fact]
+                field = field_of(at, fact) if origin == "result" else ""
+                distance = thread.turns - thread.last[fact]
+                needs.append(Need(numbers[fact], origin, at, distance, field))
+            if needs:
+                by_turn[step.index] = tuple(needs)
+        elif isinstance(step, ContextReset):
+            thread.reset(step, frozenset(held(step.summary or "")))
+        elif isinstance(step, ContextEdit):
+            thread.edit({at: frozenset(held(text)) for at, text in step.shown.items()})
+        if isinstance(step, Speaking):
+            origin = _ORIGINS.get(type(step), "result")
+            full, seen = recorded.full[step.index], recorded.shown[step.index]
+            calls = frozenset(
+                fact
+                for call in (step.tool_calls if isinstance(step, ModelTurn) else ())
+                for fact in held(call_text(call))
+            )
+            thread.join(step.index, origin, holds[full], holds[seen], calls)
+    holders: list[set[int]] = [set() for _ in numbers]
+    for number, facts in enumerate(holds):
+        for fact in facts & numbers.keys():
+            holders[numbers[fact]].add(number)
+    return Needs(tuple(numbers), tuple(kinds), by_turn, tuple(map(frozenset, holders)))
+
+
+_ORIGINS: dict[type, Origin] = {SystemTurn: "system", UserTurn: "user", ModelTurn: "model"}
+
+
+def field_table(result: ToolResult) -> FieldTable:
+    """The fields of a result: of its structured value, else of its text where that is JSON."""
+    return FieldTable(result.data if isinstance(result.data, dict | list) else result.text)
+
+
+class MessageContents:
+    """The texts in which a message says something: its own, without half a word at a cut, and those of its calls."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.results = {result.index: result for result in trace.results}
+        self._whole: dict[tuple[int, str], str] = {}
+
+    def of(self, message: Message) -> list[str]:
+        """The texts of a message, none of them empty."""
+        text, result = message.text, self.results.get(-1 if message.step is None else message.step)
+        if result is not None and text != result.text:
+            key = result.index, text
+            if key not in self._whole:
+                self._whole[key] = without_halves(text, result.text)
+            text = self._whole[key]
+        return [part for part in (text, *map(call_text, message.tool_calls)) if part]
+
+
+class _Asked(NamedTuple):
+    """A fact as a turn says it: its kind, and whether only code says it."""
+
+    kind: str
+    in_code: bool
+
+
+def _facts_of_turns(trace: Trace, texts: Texts) -> dict[int, dict[str, _Asked]]:
+    """The facts that each turn says, by its step. A proper name in code is none."""
+    found: dict[int, dict[str, _Asked]] = {}
+    for turn, (prose, code) in parts_by_turn(trace).items():
+        facts = found.setdefault(turn, {})
+        for parts, in_code in ((prose, False), (code, True)):
+            for part in parts:
+                for fact, kind in texts.facts(part).items():
+                    if not (in_code and kind == "proper"):
+                        facts.setdefault(fact, _Asked(kind, in_code))
+    return found
+
+
+_Remembered = tuple[int | None, Origin, frozenset[str], frozenset[str]]
+
+
+class _Thread:
+    """The facts of one thread: who said each first and where, after how many turns last, and what its recorded prompt holds."""
+
+    def __init__(self) -> None:
+        self.first: dict[str, tuple[Origin, int]] = {}
+        self.last: dict[str, int] = {}
+        self.turns = 0
+        self._prompt: Counter[str] = Counter()
+        self._messages: list[_Remembered] = []
+
+    def needed(
+        self, asked: Mapping[str, _Asked], spans: Iterable[str], tools: frozenset[str]
+    ) -> Iterator[tuple[str, str]]:
+        """Yield what a turn needs of the prompt, as (fact, kind): its facts, then copied runs of words that say more."""
+        seen: list[str] = []
+        for fact, (kind, in_code) in asked.items():
+            first = self.first.get(fact)
+            if first is None or not self._prompt[fact] or fact in tools:
+                continue
+            if first[0] == "model" and in_code and kind in ("name", "quoted", "error"):
+                continue
+            seen.append(fact)
+            yield fact, kind
+        with_facts = FlatTexts(map(flat, seen))
+        for span in spans:
+            if self.first.get(span, ("model",))[0] == "model" or not self._prompt[span]:
+                continue
+            if span not in with_facts:
+                with_facts.add(f" {span} ")
+                yield span, "span"
+
+    def join(
+        self, step: int, origin: Origin, facts: frozenset[str], seen: frozenset[str], calls: frozenset[str]
+    ) -> None:
+        """A message joins: `facts` of the untruncated one, `seen` of the one that the recorded model saw."""
+        for fact in facts:
+            self.first.setdefault(fact, (origin, step))
+            self.last[fact] = self.turns
+        self._messages.append((step, origin, seen, calls))
+        self._prompt.update(seen)
+        self.turns += origin == "model"
+
+    def edit(self, shown: Mapping[int, frozenset[str]]) -> None:
+        """The recorded harness showed these steps in other words from here on; calls stay."""
+        self._show(
+            (step, origin, facts if step is None or step not in shown else shown[step] | calls, calls)
+            for step, origin, facts, calls in self._messages
+        )
+
+    def reset(self, reset: ContextReset, summary: frozenset[str]) -> None:
+        """The recorded harness cleared its prompt: the system turns at its start stay, the summary, and what it kept."""
+        before, kept = self._messages, set(reset.kept)
+        start = next((at for at, item in enumerate(before) if item[1] != "system"), len(before))
+        told: _Remembered = (None, "result", summary, frozenset())
+        self._show([*before[:start], told, *(item for item in before[start:] if item[0] in kept)])
+
+    def _show(self, messages: Iterable[_Remembered]) -> None:
+        self._messages = list(messages)
+        self._prompt = Counter(fact for _, _, facts, _ in self._messages for fact in facts)
+
+
+def _tool_words(trace: Trace) -> frozenset[str]:
+    """The names of tools and of their parameters."""
+    found: set[str] = set()
+    for turn in trace.model_turns:
+        for call in turn.tool_calls:
+            found.add(call.name)
+            if isinstance(call.arguments, dict):
+                found.update(map(str, call.arguments))
+    for node in nested([step.tools for step in trace.steps if isinstance(step, ToolsChanged)]):
+        if isinstance(node, dict):
+            if isinstance(node.get("name"), str):
+                found.add(node["name"])
+            if isinstance(node.get("properties"), dict):
+                found.update(map(str, node["properties"]))
+    return frozenset(found)

@@ -1,0 +1,99 @@
+"""Messages by number: those of the recording as they come, behind them those that a strategy writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..model import AnyStep, Message, compact_json
+from ..model.errors import StrategyError
+from .plain import plain_data, plain_struct
+
+Count = Callable[[Message | str], int]
+
+
+class Recorded(NamedTuple):
+    """A step of the recording as it comes, with all that a replay must know of it.
+
+    `full` and `shown` are its messages (untruncated, and as the recorded model saw it) with their
+    numbers and tokens; None for a step that no prompt holds. `tools_tokens` is of tools that change.
+    """
+
+    step: AnyStep
+    full: tuple[Message, int, int] | None = None
+    shown: tuple[Message, int, int] | None = None
+    tools_tokens: int = 0
+
+    @property
+    def messages(self) -> tuple[Message, Message]:
+        """The untruncated message of a result, and the one that the recorded model saw."""
+        if self.full is None or self.shown is None:
+            raise ValueError(f"step {self.step.index} has no message")
+        return self.full[0], self.shown[0]
+
+
+class Numbers:
+    """The number of each message of one replay. Written ones are numbered from `first` on.
+
+    A message that says what another one does has its number. With `own` a message may be made by
+    somebody else's code: it is kept as plain data as it was when it was first met.
+    """
+
+    def __init__(self, first: int, count: Count, *, own: bool = False) -> None:
+        self.first, self.written = first, list[Message]()
+        self._count, self._own = count, own
+        self._by_message: dict[Message, int] = {}
+        self._by_content: dict[Any, int] = {}
+        self._unread: list[tuple[Message, int]] = []
+        self._tokens: dict[int, int] = {}
+
+    def know(self, message: Message, number: int, tokens: int) -> None:
+        """A message of the recording has come."""
+        self._by_message[message] = number
+        self._tokens[number] = tokens
+        self._unread.append((message, number))
+
+    def of(self, message: Message) -> int:
+        """The number of a message, a new one where nothing before says the same.
+
+        Raises StrategyError for what is no Message.
+        """
+        found = self._by_message.get(message) if isinstance(message, Message) else None
+        if found is None:
+            if not isinstance(message, Message):
+                kind = type(message).__name__
+                raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
+            kept = plain_struct(Message, message) if self._own else message
+            for known, number in self._unread:
+                self._by_content.setdefault(_content(known), number)
+            self._unread.clear()
+            new = self.first + len(self.written)
+            found = self._by_content.setdefault(_content(kept), new)
+            if found == new:
+                self.written.append(kept)
+            self._by_message[message] = found
+        return found
+
+    def tokens(self, number: int) -> int:
+        """The tokens of a numbered message, framing included."""
+        found = self._tokens.get(number)
+        if found is None:
+            found = self._tokens[number] = self._count(self.written[number - self.first])
+        return found
+
+    def count(self, item: Message | str) -> int:
+        """The tokens of a text or a message, which need not stand in any prompt."""
+        if isinstance(item, Message):
+            number = self._by_message.get(item)
+            if number is not None:
+                return self.tokens(number)
+            return self._count(plain_struct(Message, item) if self._own else item)
+        return self._count(plain_data(item) if self._own else item)
+
+
+def _content(message: Message) -> Any:
+    calls = message.tool_calls and compact_json(
+        [(c.id, c.name, c.arguments) for c in message.tool_calls]
+    )
+    about = message.step, message.kind, message.role, message.call_id, message.non_text
+    return *about, message.reasoning_tokens, calls, message.text

@@ -1,0 +1,198 @@
+"""(Trace, TraceIndex, Strategy) → Replay."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from ..evidence.dependencies import Dependency
+from ..evidence.oracle import Future, find_needs
+from ..model import (
+    AnyStep,
+    Decision,
+    Failure,
+    Message,
+    Record,
+    RouteDecision,
+    ToolsChanged,
+    Trace,
+)
+from ..model.index import TraceIndex
+from ..model.messages import recorded_messages
+from ..model.replay import Replay, StepOutcome
+from ..plugins.registry import build, entries
+from ..strategies import Strategy, untruncated_record
+from ..strategies.routing import labelled_route
+from ..text.scripts import expected_scripts
+from ..tokens.counting import TokenCounter
+from .loop import About, Broken, Loop, Outcomes, broken
+from .numbering import Recorded
+from .plain import copied
+
+
+def replay(trace: Trace, index: TraceIndex, strategy: Strategy) -> Replay:
+    """One trace replayed through one strategy; one that raises gives a `failure`, no exception."""
+    return Replayer(trace, index).replay(strategy)
+
+
+class Replayer:
+    """Replays one trace through any number of strategies; none sees what another changed.
+
+    `count` counts tokens as the index does; its memory is shared with whoever gives it.
+    """
+
+    def __init__(self, trace: Trace, index: TraceIndex, count: TokenCounter | None = None) -> None:
+        self.trace, self.index = trace, index
+        self.counter = count or TokenCounter(index.encoding, index.counting)
+        self.steps = tuple(_recorded(trace, index))
+        points = {(step.at, step.router) for step in trace.steps if isinstance(step, RouteDecision)}
+        self.about = About(
+            messages=len(index.tokens),
+            framing=index.counting.prompt_tokens,
+            window_tokens=index.window_tokens,
+            meta=trace.meta,
+            points=frozenset(points),
+        )
+        self._extractors = [
+            (name, build("extractor", name).start()[1]) for name in entries("extractor")
+        ]
+        self._extracted: dict[int, dict[str, Any] | None] = {}
+        labelled = trace.labels.get("scripts"), trace.meta.get("manifest")
+        self._scripts = expected_scripts(*labelled)
+
+    def count(self, item: Message | str) -> int:
+        """The tokens of a text, or of a message with its framing."""
+        return self.counter.text(item) if isinstance(item, str) else self.counter.message(item)
+
+    @functools.cached_property
+    def future(self) -> Future:
+        """The needs of the whole recording, for a reference that reads them."""
+        threads = {turn.index: turn.thread for turn in self.trace.model_turns}
+        labels: dict[tuple[int, str], str] = {}
+        found = []
+        for turn, needs in sorted(self.index.needs.items()):
+            for need in needs:
+                fact = self.index.facts[need.fact]
+                labels.setdefault((need.origin_step, fact), need.field)
+                place = turn, threads[turn], 0, need.origin, need.origin_step, need.distance
+                found.append(Dependency(fact, fact, "", "verbatim", *place))
+        results = MappingProxyType({result.index: result.text for result in self.trace.results})
+        return Future.of(
+            find_needs(self.trace, found, lambda step, fact: labels[step, fact]), results
+        )
+
+    def replay(self, strategy: Strategy, steps: int | None = None) -> Replay:
+        """One replay in this process, of all steps or of the first so many."""
+        reads_on = any(plugin.attribute("needs_future", False) for plugin in strategy.everything)
+        future = self.future if reads_on and not strategy.own else None
+        loop = Loop(self.about, strategy, self.count, own=strategy.own, future=future)
+        failure: Failure | None = None
+        step: AnyStep | None = None
+        try:
+            loop.start()
+            for recorded in self.steps[:steps]:
+                step = recorded.step
+                loop.take(recorded)
+            if steps is None:
+                loop.end(step)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            if not (strategy.own or isinstance(error, Broken | SystemExit)):
+                raise
+            failure = failed(error, step)
+        finally:
+            loop.close()
+        return self.assembled(strategy, loop.out, loop.numbers.written, failure)
+
+    def assembled(
+        self, strategy: Strategy, out: Outcomes, written: Iterable[Message], failure: Failure | None
+    ) -> Replay:
+        """What a strategy made of the steps, with what its process does not know: labels, extractions."""
+        results: list[StepOutcome] = []
+        try:
+            results.extend(map(self._extracted_from, out.results))
+        except Broken as error:
+            step = out.results[len(results)].step
+            failure = failure or Failure(step=step, slot=error.slot, error=error.text)
+        return Replay(
+            trace_sha256=self.trace.sha256,
+            strategy=strategy.name,
+            spec=strategy.spec,
+            written=tuple(written),
+            calls=tuple(out.calls),
+            results=tuple(results),
+            decisions=tuple(map(self._labelled, out.decisions)),
+            own_calls=tuple(out.own_calls),
+            handles=tuple(out.handles),
+            notes=tuple(out.notes),
+            failure=failure,
+        )
+
+    def _extracted_from(self, outcome: StepOutcome) -> StepOutcome:
+        """The outcome with the findings extracted from the stored and from the untruncated record."""
+        if not self._extractors:
+            return outcome
+        record, result = outcome.record, self._results[outcome.step]
+        if outcome.step not in self._extracted:
+            self._extracted[outcome.step] = self._extract(untruncated_record(result))
+        full = self._extracted[outcome.step]
+        stored = full
+        if outcome.stored is not result.value or record.value is not result.value:
+            result_type = record.result_type
+            if record.handle and isinstance(outcome.stored, dict | list):
+                result_type = "structured"
+            read = msgspec.structs.replace(record, value=outcome.stored, result_type=result_type)
+            stored = self._extract(read)
+        if full is None and stored is None:
+            return outcome
+        return msgspec.structs.replace(outcome, extraction=stored, extraction_untruncated=full)
+
+    @functools.cached_property
+    def _results(self) -> dict[int, Any]:
+        return {result.index: result for result in self.trace.results}
+
+    def _extract(self, record: Record) -> dict[str, Any] | None:
+        with broken("extractor"):
+            found = {name: extract(copied(record)) for name, extract in self._extractors}
+        return {name: value for name, value in found.items() if value is not None} or None
+
+    def _labelled(self, decision: Decision) -> Decision:
+        """The decision with the route that was recorded there, and the one that the labels ask for."""
+        step = self._decided.get(decision.step)
+        labels, at = self.trace.labels, str(decision.step)
+        label = labelled_route(labels, self._scripts, at, decision.route, decision.detail)
+        if step is None and label is None:
+            return decision
+        recorded = None if step is None else step.taken
+        return msgspec.structs.replace(decision, recorded=recorded, labelled=label)
+
+    @functools.cached_property
+    def _decided(self) -> dict[int, RouteDecision]:
+        return {step.index: step for step in self.trace.steps if isinstance(step, RouteDecision)}
+
+
+def failed(error: BaseException, step: AnyStep | None) -> Failure:
+    """The failure of a strategy that raised at a step; None: before the first."""
+    told = error if isinstance(error, Broken) else Broken("strategy", error)
+    return Failure(step=-1 if step is None else step.index, slot=told.slot, error=told.text)
+
+
+def _recorded(trace: Trace, index: TraceIndex) -> Iterable[Recorded]:
+    """The steps of a trace with their numbered messages."""
+    messages, full, shown = recorded_messages(trace, index.reasoning_tokens)
+    for step in trace.steps:
+        if step.index in full:
+            one, other = (
+                (messages[number], number, index.tokens[number])
+                for number in (full[step.index], shown[step.index])
+            )
+            yield Recorded(step, one, one if one[1] == other[1] else other)
+        elif isinstance(step, ToolsChanged):
+            yield Recorded(step, tools_tokens=index.tools_tokens.get(step.index, 0))
+        else:
+            yield Recorded(step)

@@ -1,0 +1,42 @@
+"""A place outside of the prompt, for values that a strategy of yours shows under a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from ..model.errors import StrategyError, one_line
+
+Keep = Callable[[str, Any], None]
+_KEEP: ContextVar[Keep | None] = ContextVar("_KEEP", default=None)
+
+
+def offload(name: str, value: Any) -> str:
+    """Keep a value outside of the prompt under a name that you then show to the model; gives the name.
+
+    No file is written. Wherever a prompt shows the name, the value counts as retrievable, at the
+    cost of fetching it. A name given twice stands for the newer value. Raises StrategyError for a
+    name that is empty or has a line break, and for a value that JSON cannot hold.
+
+    >>> f"[{offload('results/3.json', {'rows': 471})}: 1 row]"
+    '[results/3.json: 1 row]'
+    """
+    if not isinstance(name, str) or not name.strip() or name != name.strip() or "\n" in name:
+        what = "a name is one line of text without blanks around it"
+        raise StrategyError(f"offload: {what}, got {one_line(name)[:80]!r}")
+    keep = _KEEP.get()
+    if keep is not None:
+        keep(name, value)
+    return name
+
+
+@contextmanager
+def offloaded_to(keep: Keep) -> Iterator[None]:
+    """Inside the block `keep` is given each name and value."""
+    outer = _KEEP.set(keep)
+    try:
+        yield
+    finally:
+        _KEEP.reset(outer)

@@ -1,0 +1,409 @@
+"""The engine of policies that show an end of the history, and perhaps its head, and drop the rest; and its presets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from ...model import Message
+from ...plugins.registry import register
+from .. import Edits, Window
+from ..histories import (
+    AtShare,
+    Batched,
+    Compactor,
+    Count,
+    Portion,
+    PromptMessages,
+    Repeated,
+    Share,
+    View,
+    assistant_message,
+    state,
+    system_count,
+    total,
+)
+from .units import (
+    Group,
+    agent_framework_tokens,
+    events_of,
+    groups_of,
+    joined,
+    kind_of,
+    langchain_tokens,
+    messages_of,
+    older,
+    pydantic_ai_tokens,
+    requests_of,
+    results_of,
+    run_cut,
+    trimmed,
+)
+
+# ---------------------------------------------------------------- the longest end that fits
+
+
+@register("compactor", "langchain.trim")
+class LangchainTrim(View):
+    """The longest end of the history within `max_tokens`, then without what comes before the first message of type `start_on`.
+
+    A view. `count="model"` counts the model's tokens, "messages" one a message. None for `max_tokens` is the model's window. The system message is
+    kept only with `include_system`, and only the first; its tokens are taken off first. Calls and results are not kept together.
+
+    Source: langchain-core 1.8.3, langchain_core/messages/utils.py (trim_messages, strategy "last")
+
+    >>> LangchainTrim(max_tokens=12).tried("user: first", "user: second", "user: third")
+    ['user: second', 'user: third']
+    """
+
+    max_tokens: Count | None = None
+    start_on: Literal["human", "ai", "tool", "system"] | None = None
+    include_system: bool = False
+    count: Literal["approximate", "model", "messages"] = "approximate"
+
+    def view(self, window: Window) -> PromptMessages:
+        counts: dict[str, Callable[[Message], int]] = {
+            "approximate": langchain_tokens,
+            "model": window.count,
+            "messages": lambda _: 1,
+        }
+        kinds = {"human": "user", "ai": "model", "tool": "result"}
+        limit = window.max_tokens if self.max_tokens is None else self.max_tokens
+        start_on = None if self.start_on is None else kinds.get(self.start_on, self.start_on)
+        return trimmed(
+            window.messages, limit, counts[self.count], start_on=start_on, include_system=self.include_system
+        )
+
+
+@register("compactor", "inspect.trim")
+class InspectTrim(Repeated, AtShare):
+    """Above `threshold` of the window: the system messages, the request, and the last `preserve` of the other messages.
+
+    Results without their call and calls without their results go, and so does a model's message at the end. It acts up to four times while that
+    helps.
+
+    Source: inspect-ai 0.3.285, inspect_ai/model/_compaction/trim.py and inspect_ai/model/_trim.py
+
+    >>> InspectTrim(preserve=0.5).tried("user: 0", "user: 1", "user: 2", "user: 3", "user: 4", tokens=110)
+    ['user: 0', 'user: 4']
+    """
+
+    preserve: Portion = 0.8
+
+    def shown(self, messages: list[Message]) -> list[Message]:
+        head, talk = head_of(messages)
+        kept, made = list[Message](), set[str]()
+        for message in talk[int(len(talk) * (1 - self.preserve)) :]:
+            if message.kind != "result":
+                made = {call.id for call in message.tool_calls} if message.kind == "model" else set()
+            if message.kind != "result" or message.call_id in made:
+                kept.append(message)
+        results = results_of(kept)
+        kept = [_with_calls(message, results) for message in kept]
+        return [*head, *(kept[:-1] if kept and kept[-1].kind == "model" else kept)]
+
+
+def head_of(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
+    """(The system messages and all up to the first user message, the rest), as Inspect divides a history."""
+    system = [message for message in messages if message.kind == "system"]
+    others = [message for message in messages if message.kind != "system"]
+    end = next((place for place, message in enumerate(others) if message.kind in ("user", "made")), len(others))
+    end += end < len(others) and others[end].kind == "user"
+    return [*system, *others[:end]], others[end:]
+
+
+def _with_calls(message: Message, results: Collection[str | None]) -> Message:
+    calls = tuple(call for call in message.tool_calls if call.id in results)
+    return message if len(calls) == len(message.tool_calls) else msgspec.structs.replace(message, tool_calls=calls)
+
+
+@register("compactor", "pydantic_ai.sliding")
+class PydanticAiSliding(Compactor):
+    """Above `max_messages` the last `keep_messages` stay, more where a call would be parted from a result, and the first request.
+
+    `max_tokens` or `max_fraction` of the window trigger it too. The original has no default trigger; 80 is the one of its example. A message is an
+    answer of the model, or all that comes between two answers.
+
+    Source: pydantic-ai-harness 0.62.0, pydantic_ai_harness/compaction/_sliding_window_compaction.py (SlidingWindowCompaction)
+
+    >>> PydanticAiSliding(max_messages=4, keep_messages=2).tried(*[line for n in "012" for line in (f"user: {n}", f"assistant: {n}")])
+    ['user: 0', 'user: 2', 'assistant: 2']
+    """
+
+    max_messages: Count | None = 80
+    max_tokens: Count | None = None
+    max_fraction: Share | None = None
+    keep_messages: Count = 40
+    preserve_first_user_message: bool = True
+
+    def compact(self, window: Window) -> Edits | None:
+        parts = self.parts(window)
+        return (
+            None if parts is None else Edits(messages=[*parts[0], *parts[2]], notes=(f"{len(parts[1])} messages went",))
+        )
+
+    def parts(self, window: Window) -> tuple[list[Message], list[Message], list[Message]] | None:
+        """(The system messages and the first request, what is old, the end); None where nothing goes."""
+        messages, fraction, most = list(window.messages), self.max_fraction, self.max_messages
+        limit = self.max_tokens if fraction is None else int(fraction * window.max_tokens)
+        above = most is not None and len(requests_of(messages)) > most
+        if not above and (limit is None or pydantic_ai_tokens(messages) <= limit):
+            return None
+        start = system_count(messages)
+        runs = requests_of(messages[start:])
+        cut = run_cut(runs, self.keep_messages)
+        request = next((run for run in runs[:cut] if any(message.kind == "user" for message in run)), [])
+        head = [*messages[:start], *(request if self.preserve_first_user_message else [])]
+        return (head, joined(runs[:cut]), joined(runs[cut:])) if cut else None
+
+
+# ---------------------------------------------------------------- OpenHands: the first and the last events
+
+
+def _with_request(events: list[Message], request: list[Message]) -> list[Message]:
+    """The messages of some events that have all their calls and results, the first request of a history in front of them."""
+    shown = messages_of(events)
+    start = system_count(shown)
+    if len(shown) <= start or shown[start].kind != "user":
+        shown[start:start] = request
+    shown = messages_of(shown)
+    results = results_of(shown).keys()
+    native = {message: {call.id for call in message.tool_calls if not call.in_text} for message in shown}
+    broken = {message for message, ids in native.items() if not ids <= results}
+    lost = {call_id for message in broken for call_id in native[message]}
+    made = {call.id for message in shown for call in message.tool_calls} - lost
+    return [m for m in shown if m not in broken and (m.kind != "result" or m.call_id in made)]
+
+
+def _first_user(window: Window) -> list[Message]:
+    return [message for message in window.messages if message.kind == "user"][:1]
+
+
+@register("compactor", "openhands.recent")
+class OpenhandsRecent(View):
+    """The first `keep_first` events and the last ones, `max_events` in all.
+
+    A view. The first request is put behind the system prompt where it is not there. A model's message of which a call or a result is gone goes
+    with all its results. A shorter history stays; the original repeats its head there. The class itself keeps 10 events.
+
+    Source: openhands-ai 0.62.0, openhands/memory/condenser/impl/recent_events_condenser.py and openhands/memory/conversation_memory.py
+
+    >>> OpenhandsRecent(max_events=3).tried(*[f"user: {step}" for step in range(9)])
+    ['user: 0', 'user: 7', 'user: 8']
+    """
+
+    keep_first: Count = 1
+    max_events: Count = 100
+
+    def view(self, window: Window) -> PromptMessages:
+        events = events_of(window.messages)
+        if len(events) <= max(self.keep_first, self.max_events):
+            return None
+        tail = max(0, self.max_events - self.keep_first)
+        return _with_request([*events[: self.keep_first], *events[len(events) - tail :]], _first_user(window))
+
+
+@register("compactor", "openhands.amortized")
+class OpenhandsAmortized(Compactor):
+    """Above `max_size` events the first `keep_first` and the last ones stay, half of `max_size` in all.
+
+    The first request is put behind the system prompt where it is not there. A model's message of which a call or a result is gone goes with all
+    its results, as in the original when it makes messages of events.
+
+    Source: openhands-ai 0.62.0, openhands/memory/condenser/impl/amortized_forgetting_condenser.py; its configuration keeps the first 1
+
+    >>> OpenhandsAmortized(max_size=8).tried(*[f"user: {step}" for step in range(9)])
+    ['user: 0', 'user: 6', 'user: 7', 'user: 8']
+    """
+
+    max_size: Count = 100
+    keep_first: Count = 1
+    _request: list[Message] = state(list)
+
+    def compact(self, window: Window) -> Edits | None:
+        self._request = self._request or _first_user(window)
+        events = events_of(window.messages)
+        if len(events) <= self.max_size:
+            return None
+        tail = max(self.keep_first, len(events) - max(0, self.max_size // 2 - self.keep_first))
+        kept = _with_request([*events[: self.keep_first], *events[tail:]], self._request)
+        return Edits(messages=kept, notes=(f"{len(events)} events: {len(kept)} messages stay",))
+
+
+# ---------------------------------------------------------------- Agent Framework: whole groups
+
+
+def group_tokens(group: Group) -> int:
+    """The tokens of a group."""
+    return total(agent_framework_tokens, group)
+
+
+def left_of(
+    window: Window, groups: Sequence[Group], note: str, places: Mapping[Message, Message] | None = None
+) -> Edits | None:
+    """The history that some groups make up, every message in its place; None where it is the same.
+
+    `places` says for a message that was written where it stands.
+    """
+    kept = {message for group in groups for message in group}
+    written = {place: message for message, place in (places or {}).items() if message in kept}
+    messages: list[Message] = []
+    for message in window.messages:
+        messages += [*([written[message]] if message in written else ()), *([message] if message in kept else ())]
+    return Edits(messages=messages, notes=(note,)) if written or len(messages) != len(window.messages) else None
+
+
+def truncated(
+    groups: list[Group], limit: int, target: int, size: Callable[[Group], int], keep_request: bool
+) -> list[Group]:
+    """Groups without the oldest ones: above a limit they go until the target is reached; system groups and the last other one stay."""
+    left = sum(map(size, groups))
+    others = [group for group in groups if kind_of(group) != "system"]
+    stay = {*others[-1:], *([group for group in others if kind_of(group) == "user"][:1] if keep_request else ())}
+    gone = set[Group]()
+    for group in others if left > limit else ():
+        if left <= target:
+            break
+        if group not in stay:
+            gone.add(group)
+            left -= size(group)
+    return [group for group in groups if group not in gone]
+
+
+def collapsed(groups: Sequence[Group], keep_last: int) -> tuple[list[Group], dict[Message, Message]]:
+    """Groups with every call but the last ones as one assistant line that holds its results, and where each line stands."""
+    lines: dict[Group, Message] = {group: _line(group) for group in older(_calls(groups), keep_last)}
+    places = {line: group[0] for group, line in lines.items()}
+    return [(lines[group],) if group in lines else group for group in groups], places
+
+
+def _calls(groups: Sequence[Group]) -> list[Group]:
+    return [group for group in groups if kind_of(group) == "tool_call"]
+
+
+def _line(group: Group) -> Message:
+    names = {call.id: call.name for message in group for call in message.tool_calls}
+    named = [(names.get(message.call_id or ""), message.text) for message in group if message.kind == "result"]
+    label = "; ".join((f"{name}: {text}" if name else text).strip() for name, text in named) if named else "no results"
+    text, marker = f"[Tool results: {label}]", "... [truncated]"
+    if len(text) > 4096:
+        text = f"[Tool results: {label[: 4096 - len('[Tool results: ') - len(marker) - 1].rstrip()}{marker}]"
+    return assistant_message(text)
+
+
+@register("compactor", "agent_framework.truncation")
+class AgentFrameworkTruncation(Compactor):
+    """Above `max_n` the oldest groups go until `compact_to` is reached.
+
+    Both are tokens, or messages with `unit="messages"`; None is 80 % and 50 % of the model's window (the original has no default). System groups
+    and the last other group stay, and with `preserve_first_user_group` the first user message.
+
+    Source: agent-framework-core 1.23.0, agent_framework/_compaction.py (TruncationStrategy)
+
+    >>> AgentFrameworkTruncation(max_n=3, compact_to=2, unit="messages").tried("user: 0", "user: 1", "user: 2", "user: 3")
+    ['user: 2', 'user: 3']
+    """
+
+    max_n: Count | None = None
+    compact_to: Count | None = None
+    unit: Literal["tokens", "messages"] = "tokens"
+    preserve_first_user_group: bool = False
+
+    def compact(self, window: Window) -> Edits | None:
+        limit = int(0.8 * window.max_tokens) if self.max_n is None else self.max_n
+        target = int(0.5 * window.max_tokens) if self.compact_to is None else self.compact_to
+        size = group_tokens if self.unit == "tokens" else len
+        left = truncated(groups_of(window.messages), limit, target, size, self.preserve_first_user_group)
+        return left_of(window, left, f"above {limit} {self.unit}")
+
+
+@register("compactor", "agent_framework.sliding_window")
+class AgentFrameworkSlidingWindow(Batched):
+    """The system groups and the last `keep_last_groups` others. The original has no default number.
+
+    Source: agent-framework-core 1.23.0, agent_framework/_compaction.py (SlidingWindowStrategy)
+
+    >>> AgentFrameworkSlidingWindow(keep_last_groups=2).tried("system: hi", "user: 0", "user: 1", "user: 2")
+    ['system: hi', 'user: 1', 'user: 2']
+    """
+
+    keep_last_groups: Count = 20
+    preserve_system: bool = True
+
+    def edit(self, window: Window) -> Edits | None:
+        groups = groups_of(window.messages)
+        systems = [group for group in groups if kind_of(group) == "system"]
+        gone = {*older([group for group in groups if group not in systems], max(1, self.keep_last_groups))}
+        gone |= set() if self.preserve_system else {*systems}
+        return left_of(window, [group for group in groups if group not in gone], f"{len(gone)} groups went")
+
+
+@register("compactor", "agent_framework.selective")
+class AgentFrameworkSelective(Batched):
+    """Every call goes with its results, but for the last `keep_last_tool_call_groups`; everything else stays.
+
+    Source: agent-framework-core 1.23.0, agent_framework/_compaction.py (SelectiveToolCallCompactionStrategy)
+
+    >>> AgentFrameworkSelective(keep_last_tool_call_groups=0).tried("user: go", "call ls", "tool: a.txt")
+    ['user: go']
+    """
+
+    keep_last_tool_call_groups: Count = 1
+
+    def edit(self, window: Window) -> Edits | None:
+        groups = groups_of(window.messages)
+        gone = {*older(_calls(groups), self.keep_last_tool_call_groups)}
+        return left_of(window, [group for group in groups if group not in gone], f"{len(gone)} calls went")
+
+
+@register("compactor", "agent_framework.tool_result")
+class AgentFrameworkToolResult(Batched):
+    """Every call but the last `keep_last_tool_call_groups` becomes an assistant line `[Tool results: name: text; …]` of at most 4,096 characters.
+
+    Source: agent-framework-core 1.23.0, agent_framework/_compaction.py (ToolResultCompactionStrategy)
+
+    >>> AgentFrameworkToolResult(keep_last_tool_call_groups=0).tried("call ls", "tool: a.txt")
+    ['assistant: [Tool results: ls: a.txt]']
+    """
+
+    keep_last_tool_call_groups: Count = 1
+
+    def edit(self, window: Window) -> Edits | None:
+        left, places = collapsed(groups_of(window.messages), self.keep_last_tool_call_groups)
+        return left_of(window, left, "older calls are one line each", places)
+
+
+@register("compactor", "agent_framework.context_window")
+class AgentFrameworkContextWindow(Compactor):
+    """Above half of the input budget older calls become one line each; above 80 % of it the oldest groups go until half is left.
+
+    The budget is the window without `max_output_tokens` (for which the original has no default). The last `keep_last_tool_call_groups` calls stay
+    whole.
+
+    Source: agent-framework-core 1.23.0, agent_framework/_compaction.py (ContextWindowCompactionStrategy)
+
+    >>> small = AgentFrameworkContextWindow(max_output_tokens=0, keep_last_tool_call_groups=0)
+    >>> small.tried("call ls", "tool: " + "x" * 400, "user: go", max_tokens=180)
+    ['user: go']
+    """
+
+    max_output_tokens: Count = 16_384
+    tool_eviction_threshold: Share = 0.5
+    truncation_threshold: Share = 0.8
+    keep_last_tool_call_groups: Count = 4
+    preserve_first_user_group: bool = False
+
+    def compact(self, window: Window) -> Edits | None:
+        budget = max(1, window.max_tokens - self.max_output_tokens)
+        groups, places, half = (
+            groups_of(window.messages),
+            dict[Message, Message](),
+            int(budget * self.tool_eviction_threshold),
+        )
+        if sum(map(group_tokens, groups)) > half:
+            groups, places = collapsed(groups, self.keep_last_tool_call_groups)
+        limit = int(budget * self.truncation_threshold)
+        groups = truncated(groups, limit, half, group_tokens, self.preserve_first_user_group)
+        return left_of(window, groups, f"above half of {budget} tokens", places)

@@ -1,0 +1,327 @@
+"""Fields: the scalars of a structured value, and whether another text still says one as what it is.
+
+A field is kept only beside its own key, in a column of its name, or in a sentence that names its
+record. So a renamed key, a bag of values or a value moved to another record keeps nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ..model import as_text
+from .decode import (
+    NothingParsed,
+    containers_in,
+    decode_strings,
+    decoded,
+    parse_json,
+    parse_prefix,
+)
+from .facts import is_number, number_value, numbers_in, occurs, words_of
+from .scripts import FUNCTION_WORDS
+from .tables import find_tables
+
+_FIELD_CHARS, _FIELD_WORDS = 160, 6
+"""A longer value, or one of more words that reads like a sentence, is prose and no field."""
+
+_STEM_CHARS = 5
+_LINE_CHARS = 400
+_IDENTITY_KEY = re.compile(r"(?:^|_)(?:id|ids|code|number|name|key|sku|flight|path|title|email|term|gene)$")
+_SENTENCES = re.compile(r"(?<=[.;!?])\s+(?=\S)")
+_TOKEN = re.compile(r"\w+")
+
+Pair = tuple[str, str]
+"""A key and the text of its value."""
+
+
+class Field(NamedTuple):
+    """A scalar of a structured value: its last key, its text, and the number of its record."""
+
+    key: str
+    text: str
+    record: int
+
+
+class FieldTable:
+    """The fields of one structured value; a text is read as JSON, and one that is none has no fields.
+
+    >>> table = FieldTable({"id": "W123", "status": "sent", "price": 412.75})
+    >>> table.key_of("412.75"), table.key_of("W123"), table.key_of("absent")
+    ('price', 'id', '')
+    >>> texts = "price: 412.75", "W123 was sold for 412.75", "last_price: 412.75", "sold for 412.75"
+    >>> [table.keeps(TextReading(text, table.names), "412.75") for text in texts]
+    [True, True, False, False]
+    """
+
+    def __init__(self, value: Any) -> None:
+        if isinstance(value, str):
+            try:
+                value = parse_json(value)
+            except NothingParsed:
+                value = None
+        self._records = list(_records(decode_strings(value)))
+        self.names = frozenset(key for pairs, _ in self._records for key, _ in pairs if key)
+        """Every key that has a scalar."""
+
+        self.prose: list[str] = []
+        """The values that are texts and no fields."""
+
+        self.fields: list[Field] = []
+        """Every field, in order."""
+
+        for number, (pairs, _) in enumerate(self._records):
+            for key, text in pairs:
+                if not key or _is_prose(text):
+                    self.prose.append(text)
+                else:
+                    self.fields.append(Field(key, text, number))
+
+    @cached_property
+    def _by_word(self) -> dict[str, list[Field]]:
+        return _by_word((item.text, item) for item in self.fields)
+
+    @cached_property
+    def _counts(self) -> Counter[Pair]:
+        """The number of records that have a value under a key."""
+        return Counter(pair for pairs, _ in self._records for pair in set(pairs))
+
+    @cached_property
+    def _identities(self) -> list[frozenset[str]]:
+        """The values that tell each record from the others, those of the records around it too."""
+        counts = self._counts
+        alone = [
+            frozenset(text.casefold() for key, text in pairs if _identifies(key, text, counts[key, text]))
+            for pairs, _ in self._records
+        ]
+        return [
+            alone[number].union(*(alone[outer] for outer in around))
+            for number, (_, around) in enumerate(self._records)
+        ]
+
+    @cached_property
+    def _all_identities(self) -> frozenset[str]:
+        return frozenset().union(*self._identities)
+
+    def of(self, fact: str) -> list[Field]:
+        """The fields that say a fact, in order."""
+        return [item for item in self._by_word.get(_word(fact), ()) if says(item.text, fact)]
+
+    def key_of(self, fact: str) -> str:
+        """The key under which the value says a fact first; `""` where it says it as prose, as a key, or not at all."""
+        if fact in self.names or any(says(text, fact) for text in self.prose):
+            return ""
+        found = self.of(fact)
+        return found[0].key if found else ""
+
+    def keeps(self, reading: TextReading, fact: str) -> bool:
+        """True if a text says a fact as the field that it is."""
+        sources = self.of(fact)
+        return any(self._in_record(record, fact, sources) for record in reading.records_with(fact)) or any(
+            self._in_line(line, fact, sources) for line in reading.lines_with(fact)
+        )
+
+    def keeps_field(self, reading: TextReading, field: Field) -> bool:
+        """True if a text says the value of one field as that field."""
+        for fact in _facts_of(field.text):
+            records = any(self._in_record(record, fact, [field]) for record in reading.records_with(fact))
+            if not records and not any(self._in_line(line, fact, [field]) for line in reading.lines_with(fact)):
+                return False
+        return True
+
+    def _in_record(self, record: TextRecord, fact: str, sources: list[Field]) -> bool:
+        keys = {key.casefold() for key, text in record.pairs if says(text, fact)}
+        values = record.around.union(text.casefold() for _, text in record.pairs)
+        for item in sources:
+            if item.key.casefold() not in keys:
+                continue
+            own = self._identities[item.record] - {item.text.casefold()}
+            others = (self._all_identities - self._identities[item.record]) & values
+            if not own or own & values or not (others or self._shared(item)):
+                return True
+        return False
+
+    def _in_line(self, line: Line, fact: str, sources: list[Field]) -> bool:
+        text = line.text.casefold()
+        at = _place(text, fact)
+        nearest = self._nearest(text, at, fact.casefold())
+        for item in sources:
+            own = self._identities[item.record]
+            named = nearest in own if nearest else not any(o in line.heading for o in self._all_identities - own)
+            if named and (nearest or not self._shared(item)) and (nearest or _stems(item.key) & line.stems):
+                return True
+        return False
+
+    def _shared(self, field: Field) -> bool:
+        """True if another record has the same value under the same key, so that the value alone does not say whose it is."""
+        return bool(self._identities[field.record]) and self._counts[field.key, field.text] > 1
+
+    def _nearest(self, text: str, at: int, fact: str) -> str:
+        """The identity that stands last before a place of a sentence, else first behind it; "" for none."""
+        places = [
+            (place, identity)
+            for identity in self._all_identities
+            if identity != fact and (place := text.find(identity)) >= 0 and occurs(text, identity)
+        ]
+        before = [item for item in places if item[0] <= at]
+        return max(before)[1] if before else min(places)[1] if places else ""
+
+
+class Line(NamedTuple):
+    """One sentence of a text: itself, the heading above it in small letters, and the stems of both."""
+
+    text: str
+    heading: str
+    stems: frozenset[str]
+
+
+class TextRecord(NamedTuple):
+    """One record as a text shows it: its keys and values, and the values of the records around it in small letters."""
+
+    pairs: tuple[Pair, ...]
+    around: frozenset[str]
+
+
+class TextReading:
+    """A text as somebody reads it: the records of its data and tables, and its sentences.
+
+    `names` are the keys by which the header of a table is recognised. Linear in the text.
+    """
+
+    def __init__(self, text: str, names: Iterable[str]) -> None:
+        records: list[TextRecord] = []
+        values: list[Any] = []
+        rest = text
+        if text.lstrip()[:1] in ("{", "["):
+            with suppress(NothingParsed):
+                value, end = parse_prefix(text)
+                values, rest = [value], text[end:]
+        rows, rest = find_tables(rest, {name: (name,) for name in names})
+        values += [rows, *containers_in(rest)]
+        rest = decoded(rest)
+        for value in values:
+            found = list(_records(decode_strings(value)))
+            for pairs, around in found:
+                near = frozenset(text.casefold() for outer in around for _, text in found[outer][0])
+                records.append(TextRecord(tuple(pairs), near))
+        self._records = _by_word((" ".join(text for _, text in item.pairs), item) for item in records)
+        self._lines = _by_word((line.text, line) for line in _sentences(rest))
+
+    def records_with(self, fact: str) -> Iterator[TextRecord]:
+        """Yield the records of the text that say a fact."""
+        return (
+            item
+            for item in self._records.get(_word(fact), ())
+            if any(says(text, fact) for _, text in item.pairs)
+        )
+
+    def lines_with(self, fact: str) -> Iterator[Line]:
+        """Yield the sentences of the text that say a fact."""
+        return (line for line in self._lines.get(_word(fact), ()) if says(line.text, fact))
+
+
+def says(text: str, fact: str) -> bool:
+    """True if a text says a fact: that number by value, or those words whatever their case."""
+    if is_number(fact):
+        return fact in numbers_in(text)
+    return fact in text or (" " in fact and fact.casefold() in " ".join(text.casefold().split()))
+
+
+def _records(node: Any) -> Iterator[tuple[list[Pair], tuple[int, ...]]]:
+    """Yield every mapping of a value as its scalars by key, with the numbers of the mappings around it."""
+    waiting: list[tuple[Any, str, tuple[int, ...]]] = [(node, "", ())]
+    number = 0
+    while waiting:
+        value, name, around = waiting.pop()
+        items = list(value.items()) if isinstance(value, Mapping) else [(name, item) for item in _listed(value)]
+        own: list[Pair] = []
+        inner: list[tuple[Any, str, tuple[int, ...]]] = []
+        within = (*around, number) if isinstance(value, Mapping) else around
+        for key, item in items:
+            if isinstance(item, Mapping | list | tuple):
+                inner.append((item, str(key), within))
+            else:
+                own.append((str(key), as_text(item)))
+        if own or isinstance(value, Mapping):
+            yield own, around
+            number += 1
+        else:
+            inner = [(item, key, around) for item, key, _ in inner]
+        waiting.extend(reversed(inner))
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _is_prose(text: str) -> bool:
+    """True if a value is a text and no field.
+
+    >>> [_is_prose(text) for text in ("rows of the wall that we saw here", "wall W1 L2 B3 C4 D5 E6", "a\\nb")]
+    [True, False, True]
+    """
+    words = text.split()
+    reads = len(words) > _FIELD_WORDS and any(word in FUNCTION_WORDS for word in words)
+    return len(text) > _FIELD_CHARS or "\n" in text or reads
+
+
+def _identifies(key: str, text: str, count: int) -> bool:
+    """True if a value tells its record from the others: under a key of that kind, or a word that stands nowhere else."""
+    if not 2 <= len(text) <= 80:
+        return False
+    return bool(_IDENTITY_KEY.search(key.casefold())) or (count == 1 and any(map(str.isalpha, text)) and any(map(str.isdigit, text)))
+
+
+def _stems(text: str) -> frozenset[str]:
+    """The beginnings of the words of a key or sentence; an identifier is one word.
+
+    >>> sorted(_stems("The totals are open")), sorted(_stems("unit_price"))
+    (['open', 'total'], ['price', 'unit', 'unit_'])
+    """
+    found = {word.casefold() for word in _TOKEN.findall(text)} - FUNCTION_WORDS
+    if " " not in text:  # a key: its parts are words of a sentence
+        parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", text)
+        found.update(part.casefold() for part in parts)
+    return frozenset(word[:_STEM_CHARS] for word in found if not word.isdigit())
+
+
+def _sentences(plain: str) -> Iterator[Line]:
+    heading = ""
+    for line in plain.split("\n"):
+        if not line.strip():
+            continue
+        for chunk in [line[at : at + _LINE_CHARS] for at in range(0, len(line), _LINE_CHARS)]:
+            for sentence in _SENTENCES.split(chunk):
+                stems = frozenset(w.casefold()[:_STEM_CHARS] for w in _TOKEN.findall(f"{heading} {sentence}") if not w.isdigit())
+                yield Line(sentence, heading.casefold(), stems)
+        if line.rstrip().endswith(":") or line.lstrip().startswith("#"):
+            heading = line[:_LINE_CHARS]
+
+
+def _facts_of(text: str) -> list[str]:
+    """The text of a field as facts: its number where it is one, else itself; nothing for an empty one."""
+    number = number_value(text)
+    return [number] if is_number(number) else [text] if text.strip() else []
+
+
+def _place(text: str, fact: str) -> int:
+    if not is_number(fact):
+        return text.find(fact.casefold())
+    return next((match.start() for match in re.finditer(r"[\d][\d.,]*", text) if fact in numbers_in(match.group())), 0)
+
+
+def _word(fact: str) -> str:
+    return fact if is_number(fact) else max(words_of(fact), key=len, default=fact).casefold()
+
+
+def _by_word(items: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
+    """Things by each word and number of their texts."""
+    found: dict[str, list[Any]] = {}
+    for text, item in items:
+        for word in {*map(str.casefold, words_of(text)), *numbers_in(text)}:
+            found.setdefault(word, []).append(item)
+    return found

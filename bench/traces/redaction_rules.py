@@ -1,0 +1,146 @@
+"""The rules by which secrets are found: gitleaks.toml, own_rules.toml, and the checks that they name."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from importlib.resources import files
+from typing import Any
+
+_PLACEHOLDER = re.compile(
+    r"REDACTED_|^[$%<{*\[]|[}>*]$|\.\.\.|^(?:x{3,}|password|passwd|pass|secret|token|none|null|true|false|undefined)$"
+    r"|your[_-]|example$|^(?:my|the|some|test|dummy|fake|changeme)[_-]|_here$|-here$|placeholder",
+    re.IGNORECASE,
+)
+_LETTERS = re.compile(r"(?=.*[a-z])(?=.*[A-Z])[A-Za-z]{16,}")
+_CAMEL_CASE = re.compile(r"(?:[a-z]+|(?=[A-Z]))(?:[A-Z]+[a-z]{2,})*[A-Z]*")
+_CODE = re.compile(r"[(\[]|^(?:os|self|process|config|settings|env)\.")
+_PATH = re.compile(r"[\w.]*/[\w./-]*|[a-z_]+\.[a-z_.]+\d*")
+
+
+def is_placeholder(text: str) -> bool:
+    """True if a text only marks the place of a secret: a variable, a word, stars, a placeholder of ours.
+
+    >>> is_placeholder("$TOKEN"), is_placeholder("<your key>"), is_placeholder("****")
+    (True, True, True)
+    >>> is_placeholder("hunter2!")
+    False
+    """
+    return bool(_PLACEHOLDER.search(text)) or len(set(text)) < 4
+
+
+def entropy(text: str) -> float:
+    """Shannon's entropy of the characters, in bits each; 0.0 for an empty text."""
+    return -sum(n / len(text) * math.log2(n / len(text)) for n in Counter(text).values())
+
+
+def is_mixed(text: str) -> bool:
+    """True if a text has letters and digits and is no placeholder."""
+    return any(map(str.isdigit, text)) and any(map(str.isalpha, text)) and not is_placeholder(text)
+
+
+def is_random(text: str) -> bool:
+    """True if a text has letters and digits, or letters of both cases that are no words, and at
+    least 3 bits a character.
+
+    >>> is_random("q8Zr2LmW0xKt5VbN"), is_random("authentication_required"), is_random("aaaaaaaaaaaaaaa1")
+    (True, False, False)
+    >>> is_random("hwOVQyKaZgPJyNPuWnff"), is_random("HTTPAuthenticationRequired")
+    (True, False)
+    """
+    scrambled = _LETTERS.fullmatch(text) and not _CAMEL_CASE.fullmatch(text) and not is_placeholder(text)
+    return (is_mixed(text) or bool(scrambled)) and entropy(text) >= 3.0
+
+
+def is_password(text: str) -> bool:
+    """True if a text may be a password: no placeholder, no code that fetches one."""
+    return not is_placeholder(text) and not _CODE.search(text)
+
+
+def is_assigned(text: str) -> bool:
+    """True if the value of a key with a secret's name is mixed, and neither code nor a path."""
+    return is_mixed(text) and is_password(text) and not _PATH.fullmatch(text)
+
+
+def is_jwt(text: str) -> bool:
+    """True if the first part of a dotted token decodes to the header of a JWT."""
+    try:
+        header = json.loads(base64.urlsafe_b64decode(text.split(".")[0] + "==="))
+    except ValueError:
+        return False
+    return isinstance(header, dict) and ("alg" in header or "typ" in header)
+
+
+def is_login(text: str) -> bool:
+    """True if a text is a name and a password in base64, as Docker keeps them.
+
+    >>> is_login("Ym9iOmh1bnRlcjIh"), is_login("bm90aGluZyBoZXJl")
+    (True, False)
+    """
+    try:
+        name, _, password = base64.b64decode(text, validate=True).decode().partition(":")
+    except ValueError:
+        return False
+    return bool(name and password) and name.isprintable() and password.isprintable()
+
+
+def _has_entropy(text: str, least: float) -> bool:
+    return not is_placeholder(text) and entropy(text) >= least
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One kind of secret. A text without any of `hints` (small letters) is not searched; `group` is
+    the secret in a match, `each` finds several within it, and `check` says if it is one."""
+
+    kind: str
+    expression: str
+    hints: tuple[str, ...]
+    check: Callable[[str], bool]
+    each: str | None
+    group: int | str
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The expression, compiled when a text has a hint."""
+        return re.compile(self.expression)
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """The places of secrets of this kind in a text."""
+        for match in self.pattern.finditer(text):
+            spans = [match.span(self.group)]
+            if self.each is not None:
+                spans = [inner.span("secret") for inner in re.compile(self.each).finditer(text, *spans[0])]
+            yield from ((start, end) for start, end in spans if self.check(text[start:end]))
+
+
+_CHECKS = {check.__name__: check for check in (is_random, is_mixed, is_password, is_assigned, is_jwt, is_login)}
+
+
+def _rule(entry: dict[str, Any]) -> Rule:
+    expression, check = entry["regex"], _CHECKS.get(entry.get("check", ""), lambda text: True)
+    if "entropy" in entry or "group" in entry:
+        check = partial(_has_entropy, least=entry.get("entropy", 0.0))
+    group = entry.get("group", "secret" if "(?P<secret>" in expression else 0)
+    kind = entry["id"].replace("-", "_")
+    return Rule(kind, expression, tuple(entry["keywords"]), check, entry.get("each"), group)
+
+
+def _file(name: str) -> dict[str, Any]:
+    return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+
+
+_own = _file("own_rules.toml")
+*_FORMATS, _ASSIGNED, EMAILS, HOMES = map(_rule, _own["rules"])
+RULES: tuple[Rule, ...] = (*_FORMATS, *map(_rule, _file("gitleaks.toml")["rules"]), _ASSIGNED)
+"""The rules in their order: where two find the same text, the first names it."""
+
+SECRET_NAMES = re.compile(_own["secret_names"])
+"""Keys of a mapping whose text is a secret as a whole."""

@@ -1,0 +1,135 @@
+"""`bench import` and `bench show --step`: what was read is what is written, said in numbers that add up."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+from handmade import opened, result, shell
+
+from bench.cli import main
+from bench.model import ModelTurn, Source, ToolCall, Trace, Usage, UserTurn
+from bench.model.errors import TraceError
+from bench.traces import load
+from bench.traces.formats.native import encode_trace, write_traces
+from bench.traces.summary import summary_of
+
+CHAT = [
+    {"role": "system", "content": "You run scripts."},
+    {"role": "user", "content": "List the walls."},
+    {"role": "assistant", "content": None,
+     "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "run", "arguments": '{"name":"walls"}'}}]},
+    {"role": "tool", "tool_call_id": "c1", "content": '{"count": 36}'},
+    {"role": "assistant", "content": "36 walls."},
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with two runs in two formats, a damaged one and a foreign file, in which the process works."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs" / "b").mkdir(parents=True)
+    (tmp_path / "runs" / "chat.json").write_text(json.dumps({"messages": CHAT}))
+    (tmp_path / "runs" / "b" / "shell.jsonl").write_bytes(encode_trace(opened(shell(3, start=2), id="shell")))
+    (tmp_path / "runs" / "broken.jsonl").write_bytes(encode_trace(opened(shell(1, start=2), id="x"))[:-20])
+    (tmp_path / "runs" / "NOTES").write_text("nothing of a run")
+    return tmp_path
+
+
+def bench(*arguments: str) -> int:
+    """The exit code of one call."""
+    try:
+        main(arguments)
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    return 0
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".jsonl.zst"])
+def test_a_folder_becomes_one_file_that_holds_the_same_traces(capsys, ending):
+    assert bench("import", "runs", "-o", f"out/all{ending}") == 0
+    out = capsys.readouterr().out
+    before, after = load(["runs"]).traces, load([f"out/all{ending}"]).traces
+    assert len(after) == 2
+    assert after == before
+    assert all(name in out for name in ("runs/NOTES", "runs/broken.jsonl"))
+
+
+def test_a_folder_becomes_a_folder_with_a_file_for_each_trace(capsys):
+    assert bench("import", "runs", "-o", "out") == 0
+    assert (
+        load(["out/chat.jsonl.gz", "out/shell.jsonl.gz"]).traces
+        == load(["runs/chat.json", "runs/b/shell.jsonl"]).traces
+    )
+
+
+def test_what_is_in_the_folder_stays_unless_it_is_the_same(folder, capsys):
+    assert bench("import", "runs", "-o", "native") == 0
+    assert bench("import", "runs", "-o", "native") == 0, "importing again"
+    kept = folder / "native" / "chat.jsonl.gz"
+    labelled = gzip.decompress(kept.read_bytes()).replace(b'"source":', b'"labels":{"mine":1},"source":', 1)
+    for mine in (gzip.compress(labelled), b"my notes", b"", gzip.compress(b'{"bench_trace": 7'), b"[1, 2]"):
+        kept.write_bytes(mine)
+        assert bench("import", "runs", "-o", "native") == 2
+        assert "native/chat.jsonl.gz: " in capsys.readouterr().err
+        assert kept.read_bytes() == mine
+
+
+def test_a_trace_whose_name_leads_elsewhere_stays_in_the_folder(folder):
+    (folder / "odd.jsonl").write_bytes(encode_trace(opened([], id="../../odd/../x")))
+    assert bench("import", "odd.jsonl", "-o", "out") == 0
+    assert [path.relative_to(folder).as_posix() for path in folder.rglob("*.gz")] == ["out/odd/x.jsonl.gz"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("runs/chat.json", "-o", "runs/chat.json"),
+        ("runs/b/shell.jsonl", "-o", "runs/b/shell.jsonl"),
+        ("none.json", "-o", "x.jsonl"),
+        ("runs",),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(capsys, arguments):
+    assert bench("import", *arguments) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_summary_adds_up():
+    call = ToolCall(id="c", name="f", arguments={"a": 1})
+    turn = ModelTurn(index=2, content="é", tool_calls=(call, ToolCall(id="d", name="f")), usage=Usage(prompt_tokens=9))
+    cut = result("cut", index=3, call_id="c", function="f", truncated_at_source=True, data=[1])
+    steps = (UserTurn(index=0, content="go"), turn, cut, ModelTurn(index=4))
+    trace = Trace(id="w", source=Source(format="native"), steps=steps, left_out={"block": 2})
+    summary = summary_of([trace, trace], [("x", "no recording")])
+    assert (summary.traces, summary.steps, summary.model_calls, summary.results) == (2, 8, 4, 2)
+    assert (summary.cut, summary.skipped) == (2, {"block": 4, "file": 1})
+    assert sorted(summary.unknown.values()) == [2, 2]
+
+
+def test_several_traces_in_one_file_come_back_in_order(folder):
+    speaks = Trace(
+        id="b", source=Source(format="native"), steps=(UserTurn(index=0, content='{"bench_trace":1,"id":"z"}'),)
+    )
+    traces = (opened([], id="a"), speaks, Trace(id="c", source=Source(format="native"), steps=()))
+    write_traces(traces, "all.jsonl")
+    assert load(["all.jsonl"]).traces == traces
+    write_traces(traces[:1] * 2, "twice.jsonl")
+    with pytest.raises(TraceError, match="used by two of its traces"):
+        load(["twice.jsonl"])
+
+
+def test_one_step_is_shown_whole(folder, capsys):
+    long = "\n".join(f"row {number}" for number in range(500))
+    write_traces([opened([result(long, index=2, error="no\x1b[31m")], id="a"), opened([], id="b")], "two.jsonl")
+    assert bench("show", "two.jsonl", "--case", "a", "--step", "2") == 0
+    out = capsys.readouterr().out
+    assert all(f"  {line}\n" in out for line in long.split("\n"))
+    assert "\x1b" not in out
+    assert bench("show", "two.jsonl", "--step", "2") == 2
+    assert "add --case a" in capsys.readouterr().err
+    assert bench("show", "two.jsonl", "--case", "a", "--step", "99") == 2
+    assert "its steps are 0 to 3" in capsys.readouterr().err
+    assert bench("show", "two.jsonl", "--case", "aa") == 2
+    assert "did you mean a?" in capsys.readouterr().err
