@@ -153,7 +153,7 @@ class _Audit:
         written, written_usd = sum(item.written_tokens for item in charges), sum(item.written_usd for item in charges)
         yield "output", sum(item.output_tokens for item in charges), sum(item.output_usd for item in charges)
         yield "new prompt", max(0, new), sum(item.new_usd for item in charges)
-        yield "written to the cache" + (f" ({percent(hour / written)} for an hour)" if hour and written else ""), written, written_usd
+        yield "written to the cache" if not hour else f"written, {percent(hour / written)} for an hour", written, written_usd
         yield "read from the cache", sum(item.cached_tokens for item in charges), sum(item.cached_usd for item in charges)
 
     def by_session(self) -> Table:

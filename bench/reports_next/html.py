@@ -188,7 +188,7 @@ def _table(table: Table) -> str:
     extra = " every" if table.look == "numbers" else ""
     look = {"cards": f"cards c{min(4, sum(column.number for column in table.columns)) or 1}", "plain": ""}.get(table.look, table.look)
     caption = f'<p class="mut">{safe(table.caption)}</p>' if table.caption else ""
-    named = f'tabindex="0" role="region" aria-label="{safe(table.name)}"'
+    named = f'tabindex="0" role="group" aria-label="{safe(table.name)}"'
     return f'<div class="scroll{extra}" {named}><table class="{look}"><thead><tr>{heads}</tr></thead>{inner}</table></div>{caption}'
 
 

@@ -265,16 +265,19 @@ def _clamped(x: float, text: str, width: float) -> float:
 
 
 def _bars(chart: Bars, width: int) -> str:
+    """Names beside the bars, on a narrow chart above them."""
     names = [name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name, *_ in chart.items]
-    left = min(max(map(width_of, names), default=0) + 10, width * 0.5)
-    right = max((width_of(text) for _, _, text, _ in chart.items), default=0) + 12
+    narrow = width < 500
+    left = 0.0 if narrow else max(map(width_of, names), default=0) + 14
+    right, tall = max((width_of(text) for _, _, text, _ in chart.items), default=0) + 12, 46 if narrow else 26
     parts = []
     for place, (name, (_, share, text, mark)) in enumerate(zip(names, chart.items, strict=True)):
-        y, bar = place * 26 + 4, max(0.0, min(1.0, share)) * max(20.0, width - left - right)
+        y, bar = place * tall + (22 if narrow else 4), max(0.0, min(1.0, share)) * max(20.0, width - left - right)
         look = "s" if mark in ("advised", "today") else _TEXT[mark]
-        parts += [_text(left - 8, y + 14, name, look, "end"), _rect(left, y, max(bar, 1.5), 18, "fw" if mark == "rejected" else FILL[mark])]
+        parts.append(_text(0, y - 6, name, look) if narrow else _text(left - 8, y + 14, name, look, "end"))
+        parts.append(_rect(left, y, max(bar, 1.5), 18, "fw" if mark == "rejected" else FILL[mark]))
         parts.append(_text(left + bar + 8, y + 14, text, "m"))
-    return _svg(width, len(chart.items) * 26 + 8, chart.alt, parts)
+    return _svg(width, len(chart.items) * tall + 8, chart.alt, parts)
 
 
 # ---------------------------------------------------------------- sweep and arcs
