@@ -15,7 +15,7 @@ from ..plugins.registry import Plugin
 from .dialects import OpenAIMessages
 from .forms import FORMS, Handed, forms_of, told_of_form
 from .messages import Bridge
-from .own_calls import offload
+from .offloading import offload
 from .slots import Edits, Execution, Reply
 from .values import as_declared, awaited as awaited, execution_mapping, plain, record_of_mapping
 
