@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from .run.auditing import audit as audit
     from .run.case import measure as measure
     from .run.verbs import (
-        advise as advise,
         check as check,
         compare as compare,
         load as load,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 __all__ = [
-    "advise",
     "ask",
     "audit",
     "check",

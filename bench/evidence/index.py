@@ -6,9 +6,9 @@ from ..model import ModelTurn, ToolsChanged, Trace, compact_json, text_of
 from ..model.index import TraceIndex
 from ..model.messages import recorded_messages
 from ..text.texts import Texts
-from ..tokens.calibration import calibrated
 from ..tokens.counting import TokenCounter, encoding_for
 from ..tokens.prices import window_tokens
+from ..tokens.usage import calibration_of
 from .needs import needs_of
 from .spoken import spoken
 
@@ -31,9 +31,9 @@ def index_trace(trace: Trace, *, model: str | None = None, calibrate: bool = Tru
     named = trace.model or model
     encoding, assumed = encoding_for(named)
     plain = TokenCounter(encoding)
-    fit = calibrated(trace, plain, named, assumed=assumed, fit=calibrate)
+    fit = calibration_of(trace, plain, named, assumed=assumed, calibrate=calibrate)
     count = plain.calibrated(fit.counting)
-    recorded = recorded_messages(trace, fit.sizes)
+    recorded = recorded_messages(trace, fit.reasoning_tokens)
     needs = needs_of(trace, recorded, reading_texts(trace))
     return TraceIndex(
         trace_sha256=trace.sha256,
@@ -47,7 +47,7 @@ def index_trace(trace: Trace, *, model: str | None = None, calibrate: bool = Tru
         tokens=tuple(map(count.message, recorded.messages)),
         tools_tokens={s.index: count.tools(s.tools) for s in trace.steps if isinstance(s, ToolsChanged)},
         answer_tokens={turn.index: _answer_tokens(turn, count) for turn in trace.model_turns},
-        reasoning_tokens=fit.sizes,
+        reasoning_tokens=fit.reasoning_tokens,
         facts=needs.facts,
         kinds=needs.kinds,
         needs=needs.by_turn,
@@ -81,9 +81,7 @@ def _answer_tokens(turn: ModelTurn, count: TokenCounter) -> int:
     A count that is much smaller than the text was taken before the answer had ended: the text counts.
     """
     said = count.text(text_of(turn.content)) + sum(
-        count.text(call.name) + count.text(compact_json(call.arguments))
-        for call in turn.tool_calls
-        if not call.in_text
+        count.text(call.name) + count.text(compact_json(call.arguments)) for call in turn.tool_calls if not call.in_text
     )
     if turn.usage is None:
         return said + count.text(turn.reasoning or "")

@@ -13,7 +13,7 @@ from ..model.errors import StrategyError
 from ..model.run import OUTPUT, SUMMARY
 from ..text.scripts import NONE, Script
 from . import RECORDED, Seen
-from .values import execution_mapping
+from .forms import execution_mapping
 
 
 def state_of(seen: Seen) -> dict[str, Any]:

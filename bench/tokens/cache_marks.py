@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 from ..model import Message
 
@@ -26,9 +27,9 @@ class MarkedStarts:
         self,
         step: int,
         begins: Hashable,
-        keys: Sequence[str],
+        keys: Sequence[Hashable],
         at: int,
-        messages: Mapping[str, Message],
+        messages: Any,
         look_back: int,
         kept: Callable[[int], bool],
     ) -> tuple[int, int] | None:
@@ -48,7 +49,7 @@ class MarkedStarts:
             self._used[self._path[end]] = step
         return used
 
-    def _follow(self, begins: Hashable, keys: Sequence[str], at: int) -> None:
+    def _follow(self, begins: Hashable, keys: Sequence[Hashable], at: int) -> None:
         root = self._next.setdefault((None, begins), len(self._next))
         if root not in self._path:
             self._path, at = [root], 0
@@ -59,8 +60,8 @@ class MarkedStarts:
     def _back(
         self,
         mark: int,
-        keys: Sequence[str],
-        messages: Mapping[str, Message],
+        keys: Sequence[Hashable],
+        messages: Any,
         look_back: int,
         kept: Callable[[int], bool],
     ) -> int | None:
@@ -92,5 +93,5 @@ def _is_result(message: Message) -> bool:
     return message.kind == "result" and message.role != "user"
 
 
-def _system_count(keys: Sequence[str], messages: Mapping[str, Message]) -> int:
+def _system_count(keys: Sequence[Hashable], messages: Any) -> int:
     return next((n for n, key in enumerate(keys) if messages[key].role not in ("system", "developer")), len(keys))

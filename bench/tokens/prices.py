@@ -19,7 +19,8 @@ UNDATED = datetime(2026, 11, 1, tzinfo=UTC)
 class UnitPrices:
     """The prices of one model in US dollars a token, at a given size of prompt.
 
-    `cached_read` and `cache_write` fall back to the plain input price where the provider lists none.
+    `cached_read` and `cache_write` fall back to the plain input price where the provider lists none,
+    writes for an hour to those for five minutes.
     """
 
     provider: str
@@ -28,25 +29,35 @@ class UnitPrices:
     _output: Any
     _cached_read: Any
     _cache_write: Any
+    _cache_write_1h: Any = None
 
-    def cost_usd(self, prompt_tokens: int, cached: int, written: int, output_tokens: int) -> float:
-        """Dollars of one call: `prompt_tokens` is the total, of which `cached` were read from the cache and `written` put into it."""
-        return sum(self.parts(prompt_tokens, cached, written, output_tokens)) / 1e6
+    def cost_usd(
+        self, prompt_tokens: int, cached: int, written: int, output_tokens: int, written_1h: int = 0
+    ) -> float:
+        """Dollars of one call: `prompt_tokens` is the total, of which `cached` were read from the cache and `written` put into it.
 
-    def parts(self, prompt_tokens: int, cached: int, written: int, output_tokens: int) -> tuple[float, ...]:
+        `written_1h` are those of `written` that are kept an hour.
+        """
+        return sum(self.parts(prompt_tokens, cached, written, output_tokens, written_1h)) / 1e6
+
+    def parts(
+        self, prompt_tokens: int, cached: int, written: int, output_tokens: int, written_1h: int = 0
+    ) -> tuple[float, ...]:
         """Millionths of a dollar of one call: what is new in its prompt, what was read from the cache, what was put into it, and its answer."""
-        fresh, read, write, answer = self._flat or self._rates(prompt_tokens)
+        fresh, read, write, answer, hour = self._flat or self._rates(prompt_tokens)
         plain = prompt_tokens - cached - written
-        return plain * fresh, cached * read, written * write, output_tokens * answer
+        writes = (written - written_1h) * write + written_1h * hour
+        return plain * fresh, cached * read, writes, output_tokens * answer
 
     def _rates(self, size: int) -> tuple[float, ...]:
         read, write = self._cached_read or self._input, self._cache_write or self._input
-        return tuple(_at(price, size) for price in (self._input, read, write, self._output))
+        prices = self._input, read, write, self._output, self._cache_write_1h or write
+        return tuple(_at(price, size) for price in prices)
 
     @functools.cached_property
     def _flat(self) -> tuple[float, ...] | None:
         """The rates of a model whose prices are the same at every size of prompt."""
-        prices = self._input, self._output, self._cached_read, self._cache_write
+        prices = self._input, self._output, self._cached_read, self._cache_write, self._cache_write_1h
         return None if any(hasattr(price, "tiers") for price in prices) else self._rates(0)
 
 
@@ -90,7 +101,13 @@ def unit_prices(model: str | None, recorded_at_s: float | None = None) -> UnitPr
     if prices.input_mtok is None or prices.output_mtok is None:
         return None
     return UnitPrices(
-        provider.id, info.id, prices.input_mtok, prices.output_mtok, prices.cache_read_mtok, prices.cache_write_mtok
+        provider.id,
+        info.id,
+        prices.input_mtok,
+        prices.output_mtok,
+        prices.cache_read_mtok,
+        prices.cache_write_mtok,
+        getattr(prices, "cache_write_1h_mtok", None),
     )
 
 

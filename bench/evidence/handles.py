@@ -1,0 +1,60 @@
+"""Handles: names in a prompt that stand for a text which the strategy keeps elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ..model import as_text
+from ..model.replay import Replay
+from .own_texts import TraceMessages
+
+
+class Handles:
+    """The handles of one replay, with what each gives from which step on. False where there are none."""
+
+    def __init__(self, replay: Replay, messages: TraceMessages) -> None:
+        self._messages = messages
+        self._texts: dict[str, list[tuple[int, str]]] = {}
+        for outcome in replay.results:
+            if outcome.record.handle and outcome.stored is not None:
+                text = as_text(outcome.stored)
+                self._texts.setdefault(outcome.record.handle, []).append((outcome.step, text))
+        for item in replay.handles:
+            self._texts.setdefault(item.handle, []).append((item.step, item.text))
+        self._shown: dict[int, list[str]] = {}
+        self._holds: dict[tuple[int, str], bool] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._texts)
+
+    def shown_by(self, number: int) -> list[str]:
+        """The handles that a message shows whole."""
+        if number not in self._shown:
+            text = self._messages.messages[number].text
+            self._shown[number] = [
+                name
+                for name in self._texts
+                if name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+            ]
+        return self._shown[number]
+
+    def text_at(self, handle: str, step: int) -> str | None:
+        """The text that a handle gives at a step; None before it was kept."""
+        given = [text for at, text in self._texts[handle] if at <= step]
+        return given[-1] if given else None
+
+    def giving(self, fact: int, step: int, numbers: Iterable[int]) -> str:
+        """A handle, shown by one of some messages, whose text holds a needed fact; `""` for none."""
+        for number in numbers:
+            for handle in self.shown_by(number):
+                text = self.text_at(handle, step)
+                if text is not None and self._holding(fact, text):
+                    return handle
+        return ""
+
+    def _holding(self, fact: int, text: str) -> bool:
+        key = fact, text
+        if key not in self._holds:
+            self._holds[key] = self._messages.fact_in(fact, text)
+        return self._holds[key]

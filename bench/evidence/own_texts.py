@@ -1,0 +1,109 @@
+"""The messages of one trace while strategies are measured: the recorded ones, and each distinct one that a strategy wrote, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..model import Message, Trace, as_text
+from ..model.index import Need, TraceIndex
+from ..model.messages import recorded_messages
+from ..model.replay import Replay
+from ..text.facts import flat, is_number
+from ..text.fields import FieldTable, TextReading
+from ..text.texts import FactsHeld, Texts
+from .index import counter_of, reading_texts
+from .needs import MessageContents, field_table
+
+
+class TraceMessages:
+    """The numbered messages of one trace. Lives as long as the trace is measured, whatever the strategies.
+
+    Numbers below `recorded` are those of the index. A message that says what a recorded one says has
+    its number, so that a strategy is never charged for repeating it.
+    """
+
+    def __init__(self, trace: Trace, index: TraceIndex) -> None:
+        self.trace, self.index = trace, index
+        self.count = counter_of(index)
+        numbered = recorded_messages(trace, index.reasoning_tokens)
+        self.messages: list[Message] = list(numbered.messages)
+        self.tokens: list[int] = list(index.tokens)
+        self.recorded = len(self.messages)
+        self.contents = MessageContents(trace)
+        self._numbers = {_key(message): at for at, message in reversed([*enumerate(self.messages)])}
+        self._texts: Texts | None = None
+        self._held: FactsHeld | None = None
+        self._facts: dict[int, frozenset[int]] = {}
+        self._tables: dict[int, FieldTable] = {}
+        self._readings: dict[tuple[int, int], list[TextReading]] = {}
+        self._kept: dict[tuple[int, int, int], bool] = {}
+
+    @property
+    def texts(self) -> Texts:
+        """A reader of texts; made when a strategy has written something."""
+        if self._texts is None:
+            self._texts = reading_texts(self.trace)
+        return self._texts
+
+    def number_of(self, message: Message) -> int:
+        """The number of a message, a new one for what nobody has said yet."""
+        key = _key(message)
+        known = self._numbers.get(key)
+        if known is None:
+            known = self._numbers[key] = len(self.messages)
+            self.messages.append(message)
+            self.tokens.append(self.count.message(message))
+        return known
+
+    def numbers_of(self, replay: Replay) -> Sequence[int]:
+        """The numbers here of the messages of a replay, by their numbers there."""
+        return [*range(self.recorded), *map(self.number_of, replay.written)]
+
+    def facts(self, number: int) -> frozenset[int]:
+        """The needed facts that a strategy's own message holds, by their numbers."""
+        if number not in self._facts:
+            if self._held is None:
+                self._held = FactsHeld(self.index.facts, self.texts)
+            order = {fact: at for at, fact in enumerate(self.index.facts)}
+            texts = self.contents.of(self.messages[number])
+            self._facts[number] = frozenset(order[fact] for text in texts for fact in self._held(text))
+        return self._facts[number]
+
+    def keeps(self, number: int, need: Need) -> bool:
+        """True if a strategy's own message holds a needed fact, a fact of a field as that field."""
+        if need.fact not in self.facts(number):
+            return False
+        if not need.field:
+            return True
+        key = number, need.fact, need.origin_step
+        if key not in self._kept:
+            fact, table = self.index.facts[need.fact], self.table(need.origin_step)
+            readings = self._reading(number, need.origin_step, table)
+            self._kept[key] = any(table.keeps(reading, fact) for reading in readings)
+        return self._kept[key]
+
+    def table(self, step: int) -> FieldTable:
+        """The fields of the result of a step."""
+        if step not in self._tables:
+            self._tables[step] = field_table(self.contents.results[step])
+        return self._tables[step]
+
+    def _reading(self, number: int, step: int, table: FieldTable) -> list[TextReading]:
+        key = number, step
+        if key not in self._readings:
+            texts = self.contents.of(self.messages[number])
+            self._readings[key] = [TextReading(text, table.names) for text in texts]
+        return self._readings[key]
+
+    def fact_in(self, fact: int, text: str) -> bool:
+        """True if a text that is no message (what a handle gives) holds a needed fact."""
+        wanted = self.index.facts[fact]
+        if " " in wanted and not is_number(wanted):
+            return flat(wanted) in self.texts.flat(text)
+        return self.texts.holds(text, wanted)
+
+
+def _key(message: Message) -> Any:
+    calls = tuple((call.id, call.name, as_text(call.arguments)) for call in message.tool_calls)
+    return message.role, message.kind, message.step, message.call_id, message.text, calls

@@ -1,0 +1,148 @@
+"""The price of the model calls of a replay: what the provider's cache reads of each prompt, and its dollars with and without a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..model import Message, ModelTurn, Trace
+from ..model.index import TraceIndex
+from ..model.replay import Call
+from ..tokens.cache_marks import MarkedStarts
+from ..tokens.caching import HOUR_S, CacheRule, cache_rule
+from ..tokens.counting import PROMPT_TOKENS
+from ..tokens.prices import UnitPrices, provider_of, unit_prices
+
+
+class PricedCall(NamedTuple):
+    """One model call in tokens and dollars. `read` is None where no cache rule of the provider is known; dollars without listed prices.
+
+    `reread` is what a call right after it would read of this prompt.
+    """
+
+    step: int
+    prompt_tokens: int
+    answer_tokens: int
+    read: int | None = None
+    written: int = 0
+    reread: int = 0
+    usd: float | None = None
+    uncached_usd: float | None = None
+
+
+class ThreadPrompt:
+    """One thread's prompt as it goes from call to call: its messages, the tokens of the first n, and what the last call left in the cache."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+        self.sums: list[int] = [0]
+        self.length_before = 0
+        self.last: Call | None = None
+        self.tools_changes = 0
+        self.marks = MarkedStarts()
+
+
+class Pricing:
+    """The prices of one trace, by the rule of the model's provider and the prices of that day.
+
+    Source: for each provider the page that `bench.tokens.caching.cache_rule` names
+    """
+
+    def __init__(self, trace: Trace, index: TraceIndex) -> None:
+        self.index = index
+        self._models = {turn.index: turn.model or index.model for turn in trace.model_turns}
+        self._times = {step.index: step.t for step in trace.steps if step.t is not None}
+        self._began = next(iter(self._times.values()), None)
+        first: dict[str, ModelTurn] = {}
+        for turn in trace.model_turns:
+            first.setdefault(turn.thread, turn)
+        self._warm = {
+            turn.index: turn.usage.cached_prompt_tokens or 0 for turn in first.values() if turn.usage
+        }
+        written = [turn.usage for turn in trace.model_turns if turn.usage is not None]
+        hour = sum(usage.cache_write_1h_tokens or 0 for usage in written)
+        every = sum(usage.cache_write_tokens or 0 for usage in written)
+        self._hour_share = hour / every if every else 0.0
+        self._rules: dict[str | None, tuple[CacheRule | None, UnitPrices | None]] = {}
+
+    def rule_of(self, step: int) -> tuple[CacheRule | None, UnitPrices | None]:
+        """The cache rule and the prices of the model of a turn."""
+        return self._rule(self._models.get(step, self.index.model))
+
+    def own_usd(self, step: int, model: str | None, read: int, written: int) -> float | None:
+        """Dollars of a call that a strategy made itself, uncached, by its model, else by that of its turn."""
+        prices = self._rule(model)[1] if model else self.rule_of(step)[1]
+        return None if prices is None else prices.cost_usd(read, 0, 0, written)
+
+    def _rule(self, model: str | None) -> tuple[CacheRule | None, UnitPrices | None]:
+        if model not in self._rules:
+            self._rules[model] = cache_rule(provider_of(model), model), unit_prices(model, self._began)
+        return self._rules[model]
+
+    def price(self, call: Call, at: ThreadPrompt, size: int, messages: Sequence[Message]) -> PricedCall:
+        """Price a call whose prompt of `size` tokens `at` holds by now; `at.last` is the call before it."""
+        counting = self.index.counting
+        rule, prices = self.rule_of(call.step)
+        begins = size - max(0, min(counting.prompt_tokens, PROMPT_TOKENS))
+        answer = self.index.answer_tokens.get(call.step, 0)
+        at.tools_changes += call.tools_changed
+        read: int | None = None
+        written = reread = 0
+        if rule is not None:
+            read = self._read(rule, call, at, begins, messages)
+            if not counting.cache_used:
+                read = 0
+            elif rule.writes and size >= rule.minimum:
+                written = begins - read
+            reread = int(rule.read(begins) * counting.cache_share) if counting.cache_used else 0
+        usd = uncached = None
+        if prices is not None:
+            hour = round(written * self._hour_share)
+            usd = prices.cost_usd(size, read or 0, written, answer, written_1h=hour)
+            uncached = prices.cost_usd(size, 0, 0, answer)
+        return PricedCall(call.step, size, answer, read, written, reread, usd, uncached)
+
+    def _read(
+        self, rule: CacheRule, call: Call, at: ThreadPrompt, begins: int, messages: Sequence[Message]
+    ) -> int:
+        last, idle_s, prefix = at.last, None, 0
+        front = begins - at.sums[-1]
+        share = self.index.counting.cache_share
+        if rule.look_back is not None:
+            model = self._models.get(call.step)
+            found = at.marks.read(
+                call.step, (model, at.tools_changes), at.numbers, call.keep, messages, rule.look_back,
+                lambda used: not self._expired(rule, self._idle_s(used, call.step)),
+            )  # fmt: skip
+            if last is not None and found is not None:
+                prefix, idle_s = front + at.sums[found[0]], self._idle_s(found[1], call.step)
+        elif last is not None and not call.tools_changed:
+            if self._models.get(last.step) == self._models.get(call.step):
+                prefix, idle_s = front + at.sums[call.keep], self._idle_s(last.step, call.step)
+                prefix += self._answered(rule, call, at, messages)
+        if last is None and (warm := self._warm.get(call.step, 0)):
+            recorded = len(self.index.tokens)
+            same = next((n for n, number in enumerate(at.numbers) if number >= recorded), len(at.numbers))
+            return min(warm, front + at.sums[same])
+        if self._expired(rule, idle_s):
+            return 0
+        return int(rule.read(prefix) * share)
+
+    def _answered(self, rule: CacheRule, call: Call, at: ThreadPrompt, messages: Sequence[Message]) -> int:
+        """Tokens of the answer to the prompt before, where it follows at once and the provider keeps it too."""
+        if not rule.answers or not call.tail or call.keep != at.length_before or at.last is None:
+            return 0
+        answer = messages[call.tail[0]]
+        if answer.kind != "model" or answer.step != at.last.step:
+            return 0
+        return at.sums[call.keep + 1] - at.sums[call.keep]
+
+    def _expired(self, rule: CacheRule, idle_s: float | None) -> bool:
+        """True if nothing is left in the cache; a recording that wrote for an hour is kept an hour."""
+        if self._hour_share > 0.5 and idle_s is not None:
+            return idle_s > HOUR_S
+        return rule.expired(idle_s)
+
+    def _idle_s(self, used: int, step: int) -> float | None:
+        times = self._times
+        return times[step] - times[used] if used in times and step in times else None

@@ -1,0 +1,137 @@
+"""One walk over the prompts of a replay: what each costs, when each message stands in them, and which needs they lack."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import NamedTuple
+
+from ..model.index import Need
+from ..model.replay import Call, Replay
+from .handles import Handles
+from .needs import FAR_TURNS
+from .own_texts import TraceMessages
+from .prices import PricedCall, Pricing, ThreadPrompt
+
+
+class Missed(NamedTuple):
+    """A need that the prompt of its turn lacked. `handle` is one that the prompt shows and that gives the fact; `""` for none."""
+
+    step: int
+    need: Need
+    handle: str = ""
+
+
+class Stay(NamedTuple):
+    """The calls, by number, in whose prompts a message stands: from `first` up to but not `after`."""
+
+    first: int
+    after: int
+    thread: str
+
+
+@dataclass
+class Walked:
+    """What one walk found. Calls are numbered from 0 over all threads, messages as in `TraceMessages`.
+
+    `turns_missing` counts the calls that miss a need which no handle gives. `held` of `needs` were in
+    their prompts; `far_held` of `far` of those that were last said six or more turns ago.
+    """
+
+    calls: list[Call] = field(default_factory=list)
+    priced: list[PricedCall] = field(default_factory=list)
+    stays: dict[int, list[Stay]] = field(default_factory=lambda: defaultdict(list))
+    missed: list[Missed] = field(default_factory=list)
+    needs: int = 0
+    far: int = 0
+    turns_missing: int = 0
+    overflows: int = 0
+
+    @property
+    def lost(self) -> list[Missed]:
+        """The needs that were missed and that no handle gives."""
+        return [item for item in self.missed if not item.handle]
+
+    @property
+    def far_lost(self) -> int:
+        """How many of the lost needs are far."""
+        return sum(item.need.distance >= FAR_TURNS for item in self.lost)
+
+
+def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
+    """Walk through the prompts of a replay once. Costs what changes between them.
+
+    A need is met by a recorded message that holds its fact, or by the strategy's own text that holds
+    it as what it is. The window of a model that is not known is never exceeded.
+    """
+    numbers = messages.numbers_of(replay)
+    index, tokens = messages.index, messages.tokens
+    handles = Handles(replay, messages)
+    threads: dict[str, ThreadPrompt] = defaultdict(ThreadPrompt)
+    present: dict[str, dict[int, int]] = defaultdict(dict)
+    found = Walked()
+    for number, local in enumerate(replay.calls):
+        tail = tuple(numbers[at] for at in local.tail)
+        at, stands = threads[local.thread], present[local.thread]
+        old = at.numbers[local.keep :]
+        same = _shared(old, tail)
+        call = Call(
+            local.step, local.thread, local.keep + same, tail[same:], local.tools_tokens, local.tools_changed
+        )
+        _change(found, call, at, stands, number)
+        at.length_before = len(at.numbers)
+        at.numbers[call.keep :] = call.tail
+        sums = accumulate((tokens[item] for item in call.tail), initial=at.sums[call.keep])
+        at.sums[call.keep :] = sums
+        size = index.counting.prompt_tokens + call.tools_tokens + at.sums[-1]
+        found.overflows += index.window_tokens is not None and size > index.window_tokens
+        found.calls.append(call)
+        found.priced.append(pricing.price(call, at, size, messages.messages))
+        at.last = call
+        _judge(found, call, stands, messages, handles)
+    for thread, stands in present.items():
+        for item, first in stands.items():
+            found.stays[item].append(Stay(first, len(found.calls), thread))
+    return found
+
+
+def _shared(old: Sequence[int], new: Sequence[int]) -> int:
+    """Count the leading messages that two lists share: what was replaced by its equal did not change."""
+    return next(
+        (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new))
+    )
+
+
+def _change(found: Walked, call: Call, at: ThreadPrompt, stands: dict[int, int], number: int) -> None:
+    """Take out of the standing messages what a call removes, and put in what it adds."""
+    gone, came = set(at.numbers[call.keep :]), set(call.tail)
+    for item in gone - came:
+        if item not in stands:
+            continue
+        found.stays[item].append(Stay(stands.pop(item), number, call.thread))
+    for item in came - gone:
+        stands.setdefault(item, number)
+
+
+def _judge(
+    found: Walked, call: Call, stands: Mapping[int, int], messages: TraceMessages, handles: Handles
+) -> None:
+    """Which needs of a turn its prompt lacks: recorded messages first, then the strategy's own."""
+    index = messages.index
+    own: list[int] | None = None
+    missing = False
+    for need in index.needs.get(call.step, ()):
+        found.needs += 1
+        found.far += need.distance >= FAR_TURNS
+        if not index.holders[need.fact].isdisjoint(stands):
+            continue
+        if own is None:
+            own = [item for item in stands if item >= messages.recorded]
+        if any(messages.keeps(item, need) for item in own):
+            continue
+        handle = handles.giving(need.fact, call.step, own) if handles else ""
+        found.missed.append(Missed(call.step, need, handle))
+        missing = missing or not handle
+    found.turns_missing += missing
