@@ -37,7 +37,7 @@ NOT_RUN = {
 }
 """How a command begins that is not run here, and why."""
 
-CHEAP = ("bench --version", "bench show", "bench list", "bench cache", "bench import", "bench audit")
+CHEAP = ("bench --version", "bench show", "bench list", "bench import", "bench audit")
 """How a command begins that takes less than a second."""
 
 PYTHON = {
