@@ -10,9 +10,12 @@ from ..model import ToolResult, Trace, as_text
 from ..model.index import TraceIndex
 from ..model.replay import Replay, StepOutcome
 from ..text.fields import TextReading
+from .missing import Instruction, MissingInstructions, instructions_of, missing_instructions
 from .own_texts import TraceMessages
 from .prices import Pricing
+from .records import RecordValues
 from .result_facts import ResultFacts
+from .said import Said
 from .walk import Walked, walk
 
 Place = Literal["shown", "stored", "end"]
@@ -41,6 +44,32 @@ class TraceSession:
         self.messages = TraceMessages(trace, index)
         self.pricing = Pricing(trace, index)
         self.facts = ResultFacts(self.messages)
+        self.said = Said(self.messages)
+        self.excused: frozenset[tuple[int, int]] = frozenset()
+        self._lines: dict[int | None, frozenset[str]] = {}
+
+    def excuse(self, recorded: ReplayEvidence) -> None:
+        """Hold nothing against a strategy that the recording's own prompts lacked."""
+        lacking = recorded.missing_instructions
+        self.excused = frozenset((item.step, at) for item in lacking for at in item.missing)
+
+    @cached_property
+    def records(self) -> RecordValues:
+        """The records of its structured results."""
+        return RecordValues([self.messages.table(result.index) for result in self.trace.results])
+
+    @cached_property
+    def instructions(self) -> list[Instruction]:
+        """What its system and user turns tell the agent to do."""
+        return instructions_of(self.trace)
+
+    def lines_of(self, step: int | None) -> frozenset[str]:
+        """The lines of the messages that show a step; of all recorded messages for None."""
+        if step not in self._lines:
+            messages = self.messages.messages[: self.messages.recorded]
+            texts = (message.text for message in messages if step is None or message.step == step)
+            self._lines[step] = frozenset(line for text in texts for line in text.split("\n"))
+        return self._lines[step]
 
 
 class ReplayEvidence:
@@ -54,6 +83,19 @@ class ReplayEvidence:
     def walked(self) -> Walked:
         """The walk over its prompts."""
         return walk(self.replay, self.messages, self.session.pricing)
+
+    @cached_property
+    def missing_instructions(self) -> list[MissingInstructions]:
+        """For each call the instructions that its prompt lacks."""
+        session = self.session
+        return missing_instructions(
+            self, session.instructions, self.index.full, self.messages.messages, session.excused
+        )
+
+    @property
+    def steps_of_calls(self) -> list[tuple[int, str]]:
+        """The step and the thread of each call."""
+        return [(call.step, call.thread) for call in self.walked.calls]
 
     @cached_property
     def outcomes(self) -> dict[int, StepOutcome]:
