@@ -78,12 +78,13 @@ class TraceMessages:
             return True
         key = number, need.fact, need.origin_step
         if key not in self._kept:
-            fact, table = self.index.facts[need.fact], self._table(need.origin_step)
+            fact, table = self.index.facts[need.fact], self.table(need.origin_step)
             readings = self._reading(number, need.origin_step, table)
             self._kept[key] = any(table.keeps(reading, fact) for reading in readings)
         return self._kept[key]
 
-    def _table(self, step: int) -> FieldTable:
+    def table(self, step: int) -> FieldTable:
+        """The fields of the result of a step."""
         if step not in self._tables:
             self._tables[step] = field_table(self.contents.results[step])
         return self._tables[step]

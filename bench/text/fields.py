@@ -9,12 +9,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..model import as_text
-from .decode import NothingParsed, containers_in, decode_strings, decoded, parse_json
-from .facts import is_number, numbers_in, occurs, words_of
+from .decode import (
+    NothingParsed,
+    containers_in,
+    decode_strings,
+    decoded,
+    parse_json,
+    parse_prefix,
+)
+from .facts import is_number, number_value, numbers_in, occurs, words_of
 from .scripts import FUNCTION_WORDS
 from .tables import find_tables
 
@@ -63,22 +71,29 @@ class FieldTable:
         self.prose: list[str] = []
         """The values that are texts and no fields."""
 
-        self._fields: list[Field] = []
+        self.fields: list[Field] = []
+        """Every field, in order."""
+
         for number, (pairs, _) in enumerate(self._records):
             for key, text in pairs:
                 if not key or _is_prose(text):
                     self.prose.append(text)
                 else:
-                    self._fields.append(Field(key, text, number))
+                    self.fields.append(Field(key, text, number))
 
     @cached_property
     def _by_word(self) -> dict[str, list[Field]]:
-        return _by_word((item.text, item) for item in self._fields)
+        return _by_word((item.text, item) for item in self.fields)
+
+    @cached_property
+    def _counts(self) -> Counter[Pair]:
+        """The number of records that have a value under a key."""
+        return Counter(pair for pairs, _ in self._records for pair in set(pairs))
 
     @cached_property
     def _identities(self) -> list[frozenset[str]]:
         """The values that tell each record from the others, those of the records around it too."""
-        counts = Counter(pair for pairs, _ in self._records for pair in set(pairs))
+        counts = self._counts
         alone = [
             frozenset(text.casefold() for key, text in pairs if _identifies(key, text, counts[key, text]))
             for pairs, _ in self._records
@@ -110,15 +125,23 @@ class FieldTable:
             self._in_line(line, fact, sources) for line in reading.lines_with(fact)
         )
 
-    def _in_record(self, record: tuple[Pair, ...], fact: str, sources: list[Field]) -> bool:
-        keys = {key.casefold() for key, text in record if says(text, fact)}
-        values = {text.casefold() for _, text in record}
+    def keeps_field(self, reading: TextReading, field: Field) -> bool:
+        """True if a text says the value of one field as that field."""
+        for fact in _facts_of(field.text):
+            records = any(self._in_record(record, fact, [field]) for record in reading.records_with(fact))
+            if not records and not any(self._in_line(line, fact, [field]) for line in reading.lines_with(fact)):
+                return False
+        return True
+
+    def _in_record(self, record: TextRecord, fact: str, sources: list[Field]) -> bool:
+        keys = {key.casefold() for key, text in record.pairs if says(text, fact)}
+        values = record.around.union(text.casefold() for _, text in record.pairs)
         for item in sources:
             if item.key.casefold() not in keys:
                 continue
             own = self._identities[item.record] - {item.text.casefold()}
             others = (self._all_identities - self._identities[item.record]) & values
-            if not own or own & values or not others:
+            if not own or own & values or not (others or self._shared(item)):
                 return True
         return False
 
@@ -129,9 +152,13 @@ class FieldTable:
         for item in sources:
             own = self._identities[item.record]
             named = nearest in own if nearest else not any(o in line.heading for o in self._all_identities - own)
-            if named and (nearest or _stems(item.key) & line.stems):
+            if named and (nearest or not self._shared(item)) and (nearest or _stems(item.key) & line.stems):
                 return True
         return False
+
+    def _shared(self, field: Field) -> bool:
+        """True if another record has the same value under the same key, so that the value alone does not say whose it is."""
+        return bool(self._identities[field.record]) and self._counts[field.key, field.text] > 1
 
     def _nearest(self, text: str, at: int, fact: str) -> str:
         """The identity that stands last before a place of a sentence, else first behind it; "" for none."""
@@ -152,6 +179,13 @@ class Line(NamedTuple):
     stems: frozenset[str]
 
 
+class TextRecord(NamedTuple):
+    """One record as a text shows it: its keys and values, and the values of the records around it in small letters."""
+
+    pairs: tuple[Pair, ...]
+    around: frozenset[str]
+
+
 class TextReading:
     """A text as somebody reads it: the records of its data and tables, and its sentences.
 
@@ -159,22 +193,31 @@ class TextReading:
     """
 
     def __init__(self, text: str, names: Iterable[str]) -> None:
-        records: list[tuple[Pair, ...]] = []
-        rest = decoded(text)
-        try:
-            values, rest = [parse_json(text)], ""
-        except NothingParsed:
-            rows, rest = find_tables(text, {name: (name,) for name in names})
-            values = [rows, *containers_in(rest)]
-            rest = decoded(rest)
+        records: list[TextRecord] = []
+        values: list[Any] = []
+        rest = text
+        if text.lstrip()[:1] in ("{", "["):
+            with suppress(NothingParsed):
+                value, end = parse_prefix(text)
+                values, rest = [value], text[end:]
+        rows, rest = find_tables(rest, {name: (name,) for name in names})
+        values += [rows, *containers_in(rest)]
+        rest = decoded(rest)
         for value in values:
-            records += [tuple(pairs) for pairs, _ in _records(decode_strings(value))]
-        self._records = _by_word((" ".join(text for _, text in pairs), pairs) for pairs in records)
+            found = list(_records(decode_strings(value)))
+            for pairs, around in found:
+                near = frozenset(text.casefold() for outer in around for _, text in found[outer][0])
+                records.append(TextRecord(tuple(pairs), near))
+        self._records = _by_word((" ".join(text for _, text in item.pairs), item) for item in records)
         self._lines = _by_word((line.text, line) for line in _sentences(rest))
 
-    def records_with(self, fact: str) -> Iterator[tuple[Pair, ...]]:
+    def records_with(self, fact: str) -> Iterator[TextRecord]:
         """Yield the records of the text that say a fact."""
-        return (pairs for pairs in self._records.get(_word(fact), ()) if any(says(text, fact) for _, text in pairs))
+        return (
+            item
+            for item in self._records.get(_word(fact), ())
+            if any(says(text, fact) for _, text in item.pairs)
+        )
 
     def lines_with(self, fact: str) -> Iterator[Line]:
         """Yield the sentences of the text that say a fact."""
@@ -257,6 +300,12 @@ def _sentences(plain: str) -> Iterator[Line]:
                 yield Line(sentence, heading.casefold(), stems)
         if line.rstrip().endswith(":") or line.lstrip().startswith("#"):
             heading = line[:_LINE_CHARS]
+
+
+def _facts_of(text: str) -> list[str]:
+    """The text of a field as facts: its number where it is one, else itself; nothing for an empty one."""
+    number = number_value(text)
+    return [number] if is_number(number) else [text] if text.strip() else []
 
 
 def _place(text: str, fact: str) -> int:

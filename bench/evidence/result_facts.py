@@ -1,0 +1,70 @@
+"""The facts of tool results, and which of them a prompt no longer holds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from functools import cached_property
+
+from ..model import ToolResult
+from ..text.texts import FactsHeld
+from .own_texts import TraceMessages
+
+Stands = Callable[[int], bool]
+"""True if a message, by its number, stands in the prompt that is asked about."""
+
+
+class ResultFacts:
+    """The facts of the results of one trace. They are extracted when a strategy altered a result, not before."""
+
+    def __init__(self, messages: TraceMessages) -> None:
+        self._messages = messages
+        self._results = messages.contents.results
+        self._facts: dict[int, tuple[str, ...]] = {}
+        self._holds: dict[int, frozenset[str]] = {}
+
+    def of(self, result: ToolResult) -> tuple[str, ...]:
+        """The distinct facts of an untruncated result, in order."""
+        if result.index not in self._facts:
+            self._facts[result.index] = tuple(self._messages.texts.facts(result.text))
+        return self._facts[result.index]
+
+    def lost(self, result: ToolResult, own: frozenset[int], stands: Stands) -> tuple[str, ...]:
+        """The facts of a result that no standing message holds; `own` are the strategy's messages that stand."""
+        index = self._messages.index
+        if stands(index.full[result.index]):
+            return ()
+        kept = frozenset[str]().union(*map(self.held_by, own))
+        return tuple(
+            fact
+            for fact in self.of(result)
+            if fact not in kept and not any(map(stands, self._holders.get(fact, ())))
+        )
+
+    def lost_in_text(self, result: ToolResult, text: str) -> tuple[str, ...]:
+        """The facts of a result that a text does not hold: what a store gives back."""
+        if text == result.text:
+            return ()
+        kept = frozenset(self._held(text))
+        return tuple(fact for fact in self.of(result) if fact not in kept)
+
+    def held_by(self, number: int) -> frozenset[str]:
+        """The facts of any result that a message holds."""
+        if number not in self._holds:
+            texts = self._messages.contents.of(self._messages.messages[number])
+            self._holds[number] = frozenset(fact for text in texts for fact in self._held(text))
+        return self._holds[number]
+
+    @cached_property
+    def _held(self) -> FactsHeld:
+        facts = dict.fromkeys(fact for result in self._results.values() for fact in self.of(result))
+        return FactsHeld(facts, self._messages.texts)
+
+    @cached_property
+    def _holders(self) -> dict[str, list[int]]:
+        """By fact the recorded messages that hold it."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for number in range(self._messages.recorded):
+            for fact in self.held_by(number):
+                found[fact].append(number)
+        return found
