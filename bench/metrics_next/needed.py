@@ -70,11 +70,10 @@ def refetches(evidence: ReplayEvidence) -> Number:
     A repeated call has the function and arguments (or the command) of an earlier one of its thread, and
     its result gives at least one fact of the earlier result again. It counts where the prompt of its turn
     lacks such a fact. A call repeated to see a change counts too: it cannot be told from one repeated to
-    be reminded. No model turns: nothing to measure.
+    be reminded. No repeated calls: nothing to measure.
 
     Source: cache misses that are fetched again (Denning 1968)
 
     >>> refetches(example()).value
-    0.0
     """
-    return Number(float(len(refetched(evidence)))) if evidence.walked.calls else NOTHING
+    return Number(float(len(refetched(evidence)))) if evidence.session.repeats else NOTHING
