@@ -21,6 +21,7 @@ from ..plugins.registry import build, entries, register as register
 from .decoded import as_dict as as_dict, dicts as dicts, strict_json as strict_json
 from .documents import Document as Document, Node as Node, values_of as values_of
 from .far import FarPath
+from .markers import with_marked_cuts
 from .own_reader import NotOpened, OwnReader
 from .paths import GivenPath, InputFile, case_id as case_id, given_files, told_apart
 from .reader import (
@@ -342,6 +343,8 @@ def _read(name: str, reader: Reader, document: Document) -> Iterator[Trace]:
             left_out["lone surrogate of its id"] = sum(a != b for a, b in zip(own, clean, strict=True))
         if repeated and not position:
             left_out["key that an object has twice: the last one counts"] = repeated
+        if trace.source.format != "native":  # what is written there says itself what was cut
+            trace = with_marked_cuts(trace)
         changed = clean != trace.id or left_out != trace.left_out
         yield msgspec.structs.replace(trace, id=clean, left_out=left_out) if changed else trace
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib
@@ -156,6 +157,22 @@ class Document:
             except TraceError:
                 break
         return found
+
+    @functools.cached_property
+    def first_objects(self) -> list[dict[str, Any]]:
+        """The objects among the first 200 lines, or of the one list or value that the file is, to tell a format
+        by; `[]` where there are none."""
+        values: list[Any] = []
+        try:
+            if not self.is_json_lines and self.problem is None:
+                values = self.head if isinstance(self.head, list) else [self.head]
+            else:
+                for number, line in itertools.islice(self.lines(), 200):
+                    with contextlib.suppress(TraceError):
+                        values.append(self.decode(line, number))
+        except TraceError:  # cannot be read at all
+            pass
+        return [value for value in values if isinstance(value, dict)]
 
     @functools.cached_property
     def is_json_lines(self) -> bool:

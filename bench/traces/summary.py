@@ -56,7 +56,7 @@ def _listed(counts: Counter[str]) -> str:
 
 def summary_of(traces: Iterable[Trace], skipped: Sequence[tuple[str, str]] = ()) -> ReadSummary:
     """The counts over traces and the files that were skipped while reading them (name and reason)."""
-    files = Counter({"file": len(skipped)} if skipped else {})
+    files = Counter({counted(len(skipped), "file").split(" ", 1)[1]: len(skipped)} if skipped else {})
     return sum(map(_of_one, traces), ReadSummary(skipped=files))
 
 

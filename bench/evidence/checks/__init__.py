@@ -9,11 +9,13 @@ from .hidden import hidden
 from .instructed import instructed
 from .invented import invented
 from .misattributed import misattributed
+from .valid import valid
 
 
 def checks_of(evidence: ReplayEvidence) -> dict[Rule, Check]:
     """The checks of one replay by rule; a strategy that wrote nothing has no hits."""
     return {
+        "valid": valid(evidence),
         "instructed": instructed(evidence),
         "changed": changed(evidence),
         "misattributed": misattributed(evidence),

@@ -1,25 +1,93 @@
-"""The Agent Trajectory Interchange Format (ATIF), which Harbor and others write: version 1, as it is read."""
+"""The Agent Trajectory Interchange Format (ATIF), which Harbor and others write: version 1."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from typing import Annotated, Any
 
-from ...model import Content, ImagePart, Part, TextPart, ToolCall, Usage
-from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register
-from ..nodes import filled, moment, picked
-from ..parts import simple, usage_of
+import msgspec
+
+from ...model import Content, ImagePart, Part, TextPart, ToolCall, Usage, text_of
+from .. import Confidence, Document, Keeps, Near, Traces, by_marks, dicts, register
+from ..nodes import filled
+from ..parts import simple
+from ..session_log import Blocks, add_blocks, claude_code_run, count_unknown, dict_in, text, time_of, typed
 from ..steps import Said, Steps
 
 _VERSION = re.compile(r"(?:ATIF-)?v?(\d+)(?:\.\d+)*")
-_ROOT = {"schema_version", "session_id", "trajectory_id", "agent", "steps", "notes", "final_metrics", "continued_trajectory_ref", "extra",
-         "subagent_trajectories"}  # fmt: skip
-_STEP = {"step_id", "timestamp", "source", "model_name", "reasoning_effort", "message", "reasoning_content", "tool_calls", "observation",
-         "metrics", "extra", "llm_call_count", "is_copied_context"}  # fmt: skip
-_METRICS = {"prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd", "prompt_token_ids", "completion_token_ids", "logprobs",
-            "extra"}  # fmt: skip
-_RESULT = {"source_call_id", "content", "subagent_trajectory_ref", "extra"}
 _DEEPEST = 20
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Metrics(msgspec.Struct):
+    """Tokens and cost of a step."""
+
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    cached_tokens: Count | None = None
+    cost_usd: float | None = None
+    prompt_token_ids: Any = None
+    completion_token_ids: Any = None
+    logprobs: Any = None
+    extra: Any = None
+
+
+class Tokens(msgspec.Struct):
+    """Tokens that `metrics.extra` holds, in a provider's words."""
+
+    cache_read_input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
+
+
+class Observed(msgspec.Struct):
+    """One observation: the result of a call, or what the environment says."""
+
+    source_call_id: str | None = None
+    content: Any = None
+    subagent_trajectory_ref: list[dict[str, Any]] | None = None
+    extra: Any = None
+
+
+class Observation(msgspec.Struct):
+    """The observations of a step."""
+
+    results: list[dict[str, Any]] = []
+
+
+class TrajectoryStep(msgspec.Struct):
+    """One step of a trajectory."""
+
+    step_id: Any = None
+    timestamp: Any = None
+    source: str | None = None
+    model_name: str | None = None
+    reasoning_effort: Any = None
+    message: Any = None
+    reasoning_content: str | None = None
+    tool_calls: list[dict[str, Any]] | None = None
+    observation: Observation | None = None
+    metrics: Metrics | None = None
+    extra: Any = None
+    llm_call_count: Count | None = None
+    is_copied_context: bool | None = None
+
+
+class Trajectory(msgspec.Struct):
+    """A trajectory, the whole or a sub-agent's."""
+
+    schema_version: str | None = None
+    session_id: Any = None
+    trajectory_id: Any = None
+    agent: dict[str, Any] | None = None
+    steps: list[dict[str, Any]] = []
+    notes: Any = None
+    final_metrics: Any = None
+    continued_trajectory_ref: Any = None
+    extra: Any = None
+    subagent_trajectories: list[dict[str, Any]] | None = None
 
 
 @register("reader", "atif")
@@ -28,70 +96,82 @@ class Atif:
 
     An agent's step is a model turn, its observations the results of its calls; an observation without calls is a user turn. Tool
     definitions come first. Embedded sub-agents are threads before the observation that refers to them. Metrics are usage, costs are in
-    `meta` by step, and so are the agent, notes and final metrics. Version 2 is another format and is refused.
+    `meta` by step, and so are the agent, notes and final metrics. Harbor's observations of Claude Code say the output twice; what the model
+    saw is the `raw_tool_result` beside them. Version 2 is another format and is refused.
 
-    Source: Harbor, RFC 0001 "Agent Trajectory Interchange Format" (github.com/laude-institute/harbor); PyPI `atif` 1.7
+    Source: Harbor, RFC 0001 "Agent Trajectory Interchange Format" (github.com/laude-institute/harbor); PyPI `atif` 1.7;
+    harbor, `src/harbor/agents/installed/claude_code.py` (raw_tool_result)
     """
 
     keeps = Keeps(
-        results="as shown",
-        also=("usage", "times", "reasoning", "threads", "tools", "model"),
-        never="errors (an observation says none) and the untruncated result",
-        tested="ATIF 1.6 and 1.7, written by hand after the RFC",
+        results="untruncated",
+        also=("cuts", "usage", "times", "errors", "reasoning", "threads", "tools", "model"),
+        never="errors and untruncated results of other agents than Claude Code: an observation says neither",
+        tested="ATIF 1.6 and 1.7, written by hand after the RFC and Harbor's converter of Claude Code sessions",
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        head = as_dict(document.head)
+        head = document.head if isinstance(document.head, dict) else {}
         sourced = any("source" in step for step in dicts(head.get("steps")))
         stated = _VERSION.fullmatch(str(head.get("schema_version"))) is not None
-        told = isinstance(head.get("agent"), dict) and sourced
-        return by_marks({"a `schema_version` of ATIF": stated, "an `agent` and `steps` with their source": told})
+        agent = isinstance(head.get("agent"), dict) and sourced
+        return by_marks({"a `schema_version` of ATIF": stated, "an `agent` and `steps` with their source": agent})
 
     def read(self, document: Document) -> Traces:
+        """The file's one trajectory."""
         whole = document.node()
-        version = whole["schema_version"]
-        known = _VERSION.fullmatch(version.text())
+        known = _VERSION.fullmatch(str(whole.object().get("schema_version")))
         if known is None or known.group(1) != "1":
-            told = version.text()[:40]
-            raise version.fail(f"{told} is not version 1 of ATIF, which this reader knows — export it as v1.7")
-        run = _Trajectories()
-        run.unread.keys(whole, _ROOT, "the trajectory")
-        if whole["continued_trajectory_ref"].value is not None:
-            run.unread.add("continuation of the trajectory in another file")
-        run.trajectory(whole, "main", "agent")
-        agent = whole["agent"].object()
+            what = f"{str(whole.value.get('schema_version'))[:40]} is not version 1 of ATIF, which this reader knows"
+            raise whole["schema_version"].fail(f"{what} — export it as v1.7")
+        run = _Trajectories(document)
+        count_unknown(whole.value, Trajectory, run.unread, "the trajectory")
+        trajectory = typed(whole.value, Trajectory, run.unread)
+        run.unread.add(
+            "continuation of the trajectory in another file", trajectory.continued_trajectory_ref is not None
+        )
+        run.trajectory(trajectory, "main", "agent")
+        agent = {
+            key: value
+            for key, value in (trajectory.agent or {}).items()
+            if key not in ("tool_definitions", "model_name")
+        }
+        names = ("trajectory_id", "notes", "final_metrics", "extra")
         yield run.trace(document, "atif", whole, meta=filled(
-            agent={key: value for key, value in agent.items() if key not in ("tool_definitions", "model_name")},
-            trajectory_session_id=whole["session_id"].value,
-            **picked(whole, "trajectory_id", "notes", "final_metrics", "extra"),
+            agent=agent,
+            trajectory_session_id=trajectory.session_id,
+            **{name: value for name in names if (value := getattr(trajectory, name)) not in (None, "", {}, [])},
             costs_usd={str(step): cost for step, cost in run.costs.items()},
         ))  # fmt: skip
 
 
 class _Trajectories(Steps):
-    """A trajectory on its way to a trace: its own steps, and those of sub-agents that it embeds, each in a thread."""
+    """A trajectory on its way to a trace: its own steps, and those of sub-agents, each in a thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, document: Document) -> None:
         super().__init__()
+        self.document = document
         self.costs: dict[int, float] = {}
 
-    def trajectory(self, whole: Node, thread: str, agent: str, depth: int = 0) -> None:
+    def trajectory(self, whole: Trajectory, thread: str, agent: str, depth: int = 0) -> None:
+        """Add the steps of a trajectory as those of an agent."""
         if depth > _DEEPEST:
-            raise whole.document.fail(f"sub-agents of more than {_DEEPEST} levels — export them one by one")
-        embedded = {str(sub["trajectory_id"].value): sub for sub in whole["subagent_trajectories"].items()}
+            raise self.document.fail(f"sub-agents of more than {_DEEPEST} levels — export them one by one")
+        embedded = {str(value.get("trajectory_id")): value for value in whole.subagent_trajectories or ()}
 
         def delegate(name: str) -> None:
-            sub = embedded.pop(name)
-            self.trajectory(sub, name, sub["agent"]["name"].text_or_none() or "sub-agent", depth + 1)
+            inner = typed(embedded.pop(name), Trajectory, self.unread)
+            self.trajectory(inner, name, text((inner.agent or {}).get("name")) or "sub-agent", depth + 1)
 
-        model = whole["agent"]["model_name"].text_or_none()
-        if tools := whole["agent"]["tool_definitions"].items():
-            self.tools([tool.value for tool in tools], thread, agent)
-        for step in whole["steps"].items():
-            observed = self._step(step, thread, agent, model)
-            for result in observed:
-                for reference in result["subagent_trajectory_ref"].items():
-                    name = str(reference["trajectory_id"].value)
+        model = text((whole.agent or {}).get("model_name"))
+        tools = (whole.agent or {}).get("tool_definitions")
+        if isinstance(tools, list) and tools:
+            self.tools(tools, thread, agent)
+        for value in whole.steps:
+            step = typed(value, TrajectoryStep, self.unread, "a step")
+            for result in self._step(step, thread, agent, model):
+                for reference in result.subagent_trajectory_ref or ():
+                    name = str(reference.get("trajectory_id"))
                     if name in embedded:
                         delegate(name)
                     else:
@@ -100,61 +180,83 @@ class _Trajectories(Steps):
         for name in list(embedded):
             delegate(name)
 
-    def _step(self, step: Node, thread: str, agent: str, model: str | None) -> list[Node]:
-        """Tell a step; gives its observations."""
-        self.unread.keys(step, _STEP, "a step")
-        source, t = step["source"].text(), moment(step["timestamp"])
-        if source not in ("system", "user", "agent"):
-            raise step["source"].fail(f"unknown source {source[:40]!r} — system, user or agent")
-        if step["is_copied_context"].value is True:
-            self.unread.add("step copied from an earlier trajectory, told as this one's")
-        calls, content = tuple(map(_call, step["tool_calls"].items())), _content(step["message"])
-        observed = step["observation"]["results"].items() if step["observation"].value is not None else []
-        if source == "agent":
-            count, metrics = step["llm_call_count"].count(), step["metrics"]
-            if count is not None and count != 1:
-                self.unread.add(
-                    f"agent step {'of several model calls' if count else 'without a model call'}, told as one"
-                )
-            said = Said("assistant", content, calls, step["reasoning_content"].text_or_none())
-            named = step["model_name"].text_or_none() or model
-            index = self.say(said, thread, agent, t, model=named, usage=self._usage(metrics))
-            cost = metrics["cost_usd"].seconds() if metrics.value is not None else None
-            self.costs |= {} if cost is None else {index: cost}
+    def _step(self, step: TrajectoryStep, thread: str, agent: str, model: str | None) -> list[Observed]:
+        """Add a step; gives its observations."""
+        t = time_of(step.timestamp, self.unread)
+        self.unread.add("step copied from an earlier trajectory, told as this one's", step.is_copied_context is True)
+        calls = tuple(map(self._call, step.tool_calls or ()))
+        content = self._content(step.message)
+        values = step.observation.results if step.observation else []
+        observed = [typed(value, Observed, self.unread, "an observation") for value in values]
+        if step.source == "agent":
+            if step.llm_call_count not in (None, 1):
+                kind = "of several model calls" if step.llm_call_count else "without a model call"
+                self.unread.add(f"agent step {kind}, told as one")
+            said = Said("assistant", content, calls, step.reasoning_content or None)
+            index = self.say(said, thread, agent, t, model=step.model_name or model, usage=self._usage(step.metrics))
+            if step.metrics and step.metrics.cost_usd is not None:
+                self.costs[index] = step.metrics.cost_usd
+        elif step.source not in ("system", "user"):
+            self.unread.kind("step of a source", step.source)
         elif content or not observed:
-            self.say(Said("system" if source == "system" else "user", content), thread, agent, t)
+            self.say(Said("system" if step.source == "system" else "user", content), thread, agent, t)
         return observed
 
-    def _usage(self, metrics: Node) -> Usage | None:
-        if metrics.value is None:
+    def _call(self, value: dict[str, Any]) -> ToolCall:
+        name = text(value.get("function_name")) or "unknown"
+        return ToolCall(id=text(value.get("tool_call_id")) or "", name=name, arguments=value.get("arguments"))
+
+    def _usage(self, metrics: Metrics | None) -> Usage | None:
+        if metrics is None or metrics.prompt_tokens is None:
             return None
-        self.unread.keys(metrics, _METRICS, "metrics")
-        return usage_of(metrics.made(as_dict(metrics["extra"].value) | metrics.object()))
+        more = typed(dict_in(metrics.extra), Tokens, self.unread)
+        hour = dict_in(metrics.extra, "cache_creation").get("ephemeral_1h_input_tokens")
+        cached = more.cache_read_input_tokens or metrics.cached_tokens
+        return Usage(
+            prompt_tokens=metrics.prompt_tokens,
+            completion_tokens=metrics.completion_tokens or 0,
+            cached_prompt_tokens=cached if cached is not None else more.cache_read_input_tokens,
+            cache_write_tokens=more.cache_creation_input_tokens,
+            cache_write_1h_tokens=hour if type(hour) is int and hour > 0 else None,
+            reasoning_tokens=more.reasoning_tokens,
+        )
 
-    def _result(self, result: Node, step: Node, thread: str, agent: str) -> None:
-        """An observation: the result of the call it names, else of the step's next call; without calls it is what the environment says."""
-        self.unread.keys(result, _RESULT, "an observation")
-        content, call = _content(result["content"]), result["source_call_id"].text_or_none()
-        called = bool(step["tool_calls"].value) or bool(call)
-        said = Said("tool", content, call_id=call or "") if called else Said("user", content)
-        self.say(said, thread, agent, moment(step["timestamp"]))
+    def _result(self, result: Observed, step: TrajectoryStep, thread: str, agent: str) -> None:
+        """Add an observation: the result of the call it names, else of the step's next call; without calls it
+        is what the environment says."""
+        t, call = time_of(step.timestamp, self.unread), result.source_call_id
+        metadata = (
+            dict_in(result.extra, "tool_result_metadata")
+            or dict_in(step.extra, "tool_result_metadata")
+            or dict_in(step.extra, "metadata")
+        )
+        raw = dict_in(metadata, "raw_tool_result")
+        if raw and raw.get("tool_use_id") in (None, call):
+            blocks = Blocks()
+            add_blocks(blocks, [{"tool_use_id": call, **raw, "type": "tool_result"}], self.document, self.unread)
+            said = blocks.results[0]
+            self.ran[said.call_id] = claude_code_run(metadata.get("tool_use_result"), text_of(said.content))
+            self.say(said, thread, agent, t)
+            return
+        content = self._content(result.content)
+        called = bool(step.tool_calls) or bool(call)
+        self.say(Said("tool", content, call_id=call or "") if called else Said("user", content), thread, agent, t)
 
-
-def _call(call: Node) -> ToolCall:
-    name, given = call["function_name"].text(), call["arguments"].value
-    return ToolCall(id=call["tool_call_id"].text(), name=name, arguments=given)
-
-
-def _content(node: Node) -> Content:
-    """A message's or an observation's content: its text, or its parts; a picture is known by its path alone."""
-    if not isinstance(node.value, list):
-        return node.text_or_none() or ""
-    parts: list[Part] = []
-    for part in node.items():
-        if part["type"].value == "image":
-            path = part["source"]["path"].text()
-            sha256 = hashlib.sha256(path.encode("utf-8", "replace")).hexdigest()
-            parts.append(ImagePart(media_type=part["source"]["media_type"].text(), size_bytes=0, sha256=sha256))
-        else:
-            parts.append(TextPart(text=part["text"].text()))
-    return simple(tuple(parts))
+    def _content(self, value: Any) -> Content:
+        """A message's or an observation's content: its text, or its parts; a picture is known by its path."""
+        if not isinstance(value, list):
+            self.unread.add("content that is neither text nor parts", not (value is None or isinstance(value, str)))
+            return value if isinstance(value, str) else ""
+        parts: list[Part] = []
+        for part in value:
+            path = dict_in(part, "source").get("path")
+            if isinstance(path, str):
+                sha256 = hashlib.sha256(path.encode("utf-8", "replace")).hexdigest()
+                parts.append(
+                    ImagePart(media_type=str(dict_in(part, "source").get("media_type")), size_bytes=0, sha256=sha256)
+                )
+            elif isinstance(dict_in(part).get("text"), str):
+                parts.append(TextPart(text=part["text"]))
+            else:
+                self.unread.kind("part", dict_in(part).get("type"))
+        return simple(tuple(parts))

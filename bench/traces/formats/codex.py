@@ -1,18 +1,30 @@
-"""Rollouts of Codex CLI: the files below `~/.codex/sessions`, one a session, as it writes them now and as it did at first."""
+"""Rollouts of Codex CLI: the files below `~/.codex/sessions`, one a session, as it writes them now and as
+it did at first."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
-from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, compact_json, text_of
+from ...model import (
+    Content,
+    ContextReset,
+    ModelTurn,
+    SystemTurn,
+    TextPart,
+    ToolCall,
+    Usage,
+    UserTurn,
+    as_text,
+    compact_json,
+    text_of,
+)
 from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, register, strict_json
-from ..conversations import records
-from ..nodes import inside, moment
-from ..parts import usage_of
-from ..responses import AnswerItems, is_item, said_of_items
+from ..markers import cut_in
+from ..parts import CHAT_ROLES, picture, simple
+from ..session_log import Blocks, arguments, count_unknown, dict_in, objects_of, parts_of, text, time_of, typed
 from ..steps import Ran, Said, Steps
 
 _LINES = {"session_meta", "turn_context", "response_item", "event_msg", "compacted"}
@@ -27,18 +39,87 @@ _MIRRORS = {"agent_message", "agent_reasoning", "agent_reasoning_raw_content", "
 _META = ("cwd", "originator", "cli_version", "source", "git", "forked_from_id", "agent_nickname", "agent_role", "model_provider")  # fmt: skip
 _CODE = re.compile(r"^(?:Process exited with code|Exit code:) *(-?\d{1,9})$", re.MULTILINE)
 _TOOK = re.compile(r"^Wall time: *(\d{1,9}(?:\.\d{1,9})?) seconds$", re.MULTILINE)
-_CUT = re.compile(r"…\d+ (?:tokens|chars) truncated…|^\[\.\.\. (?:omitted|removed|output truncated)\b", re.MULTILINE)
 _BODY = re.compile(r"^Output:\n", re.MULTILINE)
 _ABSENT = "token count of a call that is not in the session"
+_PARTS = {"text", "input_text", "output_text", "refusal", "input_image", "input_file", "input_audio", "summary_text", "reasoning_text"}  # fmt: skip
+_INPUTS, _OUTPUTS = (
+    ("arguments", "input", "action", "operation", "code", "queries"),
+    ("output", "outputs", "results", "result", "tools"),
+)
+_IGNORED = {"encrypted_content", "namespace", "phase", "execution", "server_label", "container_id", "revised_prompt", "created_by",
+            "internal_chat_message_metadata_passthrough", "recipient", "max_output_length", "approval_request_id", "max_output_tokens",
+            "environment", "pending_safety_checks", "acknowledged_safety_checks", "size", "quality", "background", "output_format"}  # fmt: skip
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Line(msgspec.Struct):
+    """One line of a rollout."""
+
+    type: str | None = None
+    timestamp: Any = None
+    payload: dict[str, Any] | None = None
+
+
+class Item(msgspec.Struct):
+    """One item of the Responses interface."""
+
+    type: str | None = None
+    id: str | None = None
+    role: str | None = None
+    content: Any = None
+    status: str | None = None
+    name: str | None = None
+    call_id: str | None = None
+    summary: Any = None
+    author: str | None = None
+    error: Any = None
+    arguments: Any = None
+    input: Any = None
+    action: Any = None
+    operation: Any = None
+    code: Any = None
+    queries: Any = None
+    output: Any = None
+    outputs: Any = None
+    results: Any = None
+    result: Any = None
+    tools: Any = None
+
+    @property
+    def kind(self) -> str:
+        """The type of the item; a message may leave it out."""
+        return self.type or ("message" if self.role else "item")
+
+    def first(self, *names: str) -> Any:
+        """The first of some fields that is not null."""
+        return next((held for name in names if (held := getattr(self, name)) is not None), None)
+
+
+class TokenUsage(msgspec.Struct):
+    """The tokens of one call, or of the session so far."""
+
+    input_tokens: Count | None = None
+    cached_input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    reasoning_output_tokens: Count | None = None
+    total_tokens: Count | None = None
+
+
+class TokenInfo(msgspec.Struct):
+    """What a token count says."""
+
+    total_token_usage: TokenUsage | None = None
+    last_token_usage: TokenUsage | None = None
 
 
 @register("reader", "codex")
 class Codex:
-    """One session a file. What Codex sends is told item by item: the items between two outputs are one turn; a token count is the usage of the turn
-    before it, or of the one after it where the file counts first (0.40). What the turns lack of the session's total is counted. Base instructions
-    are a system turn. `compacted` is a ContextReset: what the new history holds of the old is kept, the rest is the summary; taking turns back is
-    one too. A command failed where its exit code is not 0; its whole output is `full` where the session has it. Reasoning is encrypted unless
-    summaries were asked for; that is counted. A sub-agent's session is a file, and a trace, of its own.
+    """One session a file. What Codex sends is recorded item by item: the items between two outputs are one turn; a token count is the usage of the
+    turn before it, or of the one after it where the file counts first (0.40). What the turns lack of the session's total is counted. Base
+    instructions are a system turn. `compacted` is a ContextReset: what the new history holds of the old is kept, the rest is the summary; taking
+    turns back is one too. A command failed where its exit code is not 0; its whole output is `full` where the session has it. Reasoning is
+    encrypted unless summaries were asked for; that is counted. A sub-agent's session is a file, and a trace, of its own.
 
     Source: github.com/openai/codex, `codex-rs/protocol/src/protocol.rs` (RolloutItem) and `models.rs` (ResponseItem)
     """
@@ -51,125 +132,211 @@ class Codex:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        lines = records(document)
+        lines = document.first_objects
         named = [line for line in lines if str(line.get("type")) in _LINES]
-        typed = [line for line in named if isinstance(line.get("payload"), dict)]
+        payloads = [line["payload"] for line in named if isinstance(line.get("payload"), dict)]
         early = bool(lines) and lines[0].keys() >= _EARLY
-        items = any(is_item(line.get("payload") or line) for line in typed or lines)
+        items = any(map(_is_item, payloads or lines))
         what = "lines of type session_meta, response_item, event_msg, turn_context or compacted"
         return by_marks({what: bool(named or early), "an item of the Responses interface": items})
 
     def read(self, document: Document) -> Traces:
         """The file's one session; its id is in `meta`."""
-        lines = document.values()
-        run = _Rollout(lines)
-        yield run.trace(document, "codex", lines[0])
+        run = _Rollout(document)
+        run.add_all(objects_of(document, run.unread))
+        yield run.trace(document, "codex", Node(document, None, "$", None))
+
+
+def _is_item(value: dict[str, Any]) -> bool:
+    kind = value.get("type")
+    if kind == "message" or kind is None:
+        parts = value.get("content")
+        kinds = (
+            {str(part.get("type")) for part in parts if isinstance(part, dict)} if isinstance(parts, list) else set()
+        )
+        own = not kinds.isdisjoint({"input_text", "output_text", "input_image"})
+        return "role" in value and (own or (kind == "message" and "usage" not in value))
+    return str(kind).endswith(("_call", "_call_output")) or (kind == "reasoning" and "summary" in value)
 
 
 class _Rollout(Steps):
-    def __init__(self, lines: list[Node]) -> None:
+    def __init__(self, document: Document) -> None:
         super().__init__()
+        self.document = document
         self.model: str | None = None
-        self.answer = AnswerItems(self.unread)
+        self.answer = Blocks()
         self.begun: float | None = None
-        self.totals: Any = None
-        self.whole = 0  # the input tokens of the session's earlier runs
-        self.counts_first = _counts_first(lines)
+        self.total: TokenUsage | None = None
+        self.earlier = 0  # the input tokens of the session's earlier runs
         self.counted: Usage | None = None  # the count of the answer that is to come, where counts come first
         self.prompts: list[int] = []  # the user turns that a person typed
-        events = [line["payload"] for line in lines if line["type"].value == "event_msg"]
-        ended = [event for event in events if inside(event, "type").value in _ENDS]
-        self.ends = {event["call_id"].text(): event for event in ended if isinstance(event["call_id"].value, str)}
-        for line in lines:
-            self._line(line, moment(line["timestamp"]))
+
+    def add_all(self, lines: list[dict[str, Any]]) -> None:
+        """Add the lines as steps."""
+        self.counts_first = _counts_first(lines)
+        events = [dict_in(line, "payload") for line in lines if line.get("type") == "event_msg"]
+        self.ends = {
+            event["call_id"]: event for event in events if event.get("type") in _ENDS and text(event.get("call_id"))
+        }
+        for raw in lines:
+            line = typed(raw, Line, self.unread)
+            self._line(raw, line, time_of(line.timestamp, self.unread))
         self._end()
         self.unread.add(_ABSENT, int(self.counted is not None))
-        if isinstance(self.totals, dict):
+        if self.total is not None:
             usages = [step.usage for step in self.steps if isinstance(step, ModelTurn) and step.usage is not None]
-            missing = self.whole + _inputs(self.totals) - sum(usage.prompt_tokens for usage in usages)
+            missing = self.earlier + (self.total.input_tokens or 0) - sum(usage.prompt_tokens for usage in usages)
             self.unread.add("prompt token of the session's total that no turn has", max(0, missing))
             self.unread.add("prompt token of turns above the session's total", max(0, -missing))
 
-    def _line(self, line: Node, t: float | None) -> None:
-        kind, payload = line["type"].value, line["payload"]
-        if kind == "session_meta" or (not line.has("payload") and line.object().keys() >= _EARLY):
-            self._session(payload if line.has("payload") else line)
-        elif kind == "response_item":
+    def _line(self, raw: dict[str, Any], line: Line, t: float | None) -> None:
+        payload = line.payload or {}
+        if line.type == "session_meta" or (line.payload is None and raw.keys() >= _EARLY):
+            self._session(payload or raw)
+        elif line.type == "response_item":
             self._item(payload, t)
-        elif kind == "event_msg":
+        elif line.type == "event_msg":
             self._event(payload, t)
-        elif kind == "compacted":
+        elif line.type == "compacted":
             self._compacted(payload, t)
-        elif kind == "turn_context":
-            self.model = payload["model"].text_or_none() or self.model
-        elif not line.has("payload") and line.has("type"):
-            self._item(line, t)
-        elif not line.has("record_type"):
-            self.unread.kind("line", kind)
+        elif line.type == "turn_context":
+            self.model = text(payload.get("model")) or self.model
+        elif line.payload is None and line.type is not None:
+            self._item(raw, t)
+        elif "record_type" not in raw:
+            self.unread.kind("line", line.type)
 
-    def _session(self, meta: Node) -> None:
+    def _session(self, meta: dict[str, Any]) -> None:
         if "session_id" in self.meta:  # a session that another was forked from
             return
-        self.meta["session_id"] = meta["id"].text()
-        self.meta |= {key: meta[key].value for key in _META if meta[key].value is not None}
-        if meta["base_instructions"].value is not None:
-            self.say(Said("system", meta["base_instructions"]["text"].text()))
-        self.tools([tool.value for tool in meta["dynamic_tools"].items()])
+        self.meta["session_id"] = str(meta.get("id"))
+        self.meta |= {key: meta[key] for key in _META if meta.get(key) is not None}
+        if instructions := text(dict_in(meta, "base_instructions").get("text")):
+            self.say(Said("system", instructions))
+        tools = meta.get("dynamic_tools")
+        self.tools(tools if isinstance(tools, list) else [])
 
-    def _item(self, item: Node, t: float | None) -> None:
-        if self.answer.takes(item):
+    # ---- items
+
+    def _item(self, value: dict[str, Any], t: float | None) -> None:
+        item = typed(value, Item, self.unread)
+        if self._takes(self.answer, value, item):
             self.begun = t if self.begun is None else self.begun
             return
         self._end()
-        if item["type"].value == "ghost_snapshot":  # a commit to go back to
+        if item.kind == "ghost_snapshot":  # a commit to go back to
             return
-        for said in self._told([item]):
+        said = self._other(value, item)
+        if said is not None:
             if said.role == "tool":
-                self.ran[said.call_id] = _ran(said, self.ends.get(said.call_id))
+                self.ran[said.call_id] = _ran(said.text, self.ends.get(said.call_id))
             self.say(said, agent=said.name or "agent" if said.role == "user" else "agent", t=t)
 
-    def _told(self, items: list[Node]) -> list[Said]:
-        return [said for group in said_of_items(items, self.unread) for said in group]
+    def _takes(self, answer: Blocks, value: dict[str, Any], item: Item) -> bool:
+        """Add an item of the model's to an answer; False for any other."""
+        if item.kind == "message" and item.role in (None, "assistant"):
+            content = self._content(item.content)
+            answer.parts += [TextPart(text=content)] if isinstance(content, str) else content
+        elif item.kind == "reasoning":
+            lists = [held for held in (item.summary, item.content) if isinstance(held, list)]
+            thoughts = [part["text"] for held in lists for part in held if text(dict_in(part).get("text"))]
+            answer.thoughts += thoughts or [""]
+            self.unread.add("reasoning whose text is not recorded", not any(thoughts))
+        elif item.kind.endswith("_call"):
+            self._call(answer, item)
+        else:
+            return False
+        count_unknown(value, Item, self.unread, "an item", _IGNORED)
+        return True
+
+    def _call(self, answer: Blocks, item: Item) -> None:
+        name, call_id = item.name or item.kind.removesuffix("_call"), item.call_id or item.id or ""
+        answer.calls.append(ToolCall(id=call_id, name=name, arguments=arguments(item.first(*_INPUTS))))
+        if item.first(*_OUTPUTS, "error") is not None:
+            answer.results.append(self._output(item, call_id, name))
+        elif item.call_id is None:
+            self.unread.add(f"result of {name}, which the server keeps to itself")
+
+    def _other(self, value: dict[str, Any], item: Item) -> Said | None:
+        if item.kind not in ("message", "agent_message") and not item.kind.endswith("_output"):
+            self.unread.kind("item", item.type)
+            return None
+        count_unknown(value, Item, self.unread, "an item", _IGNORED)
+        if item.kind.endswith("_output"):
+            return self._output(item, item.call_id or "", item.name or "")
+        content = (
+            simple(tuple(self._content(item.content))) if isinstance(item.content, list) else text(item.content) or ""
+        )
+        if item.kind == "agent_message":
+            return Said("user", content, name=item.author or "")
+        if item.role not in CHAT_ROLES:
+            self.unread.kind("message of a role", item.role)
+        return Said(CHAT_ROLES.get(item.role or "", "user"), content)
+
+    def _content(self, content: Any) -> Any:
+        return parts_of(content, self.document, self.unread) if isinstance(content, list) else text(content) or ""
+
+    def _output(self, item: Item, call_id: str, name: str) -> Said:
+        """A call's output, handed in by the client or made by the server within the call's own item."""
+        error = None if item.error is None else as_text(item.error)
+        held = item.first(*_OUTPUTS, "error")
+        content: Content = held if isinstance(held, str) else "" if held is None else compact_json(held)
+        url = dict_in(held).get("image_url")
+        if item.kind == "image_generation_call" and isinstance(held, str):
+            content = (picture(f"data:image/png;base64,{held}"),)
+        elif isinstance(url, str) and dict_in(held).get("type") == "computer_screenshot":
+            content = (picture(url),)
+        elif isinstance(held, list) and all(str(dict_in(part).get("type")) in _PARTS for part in held):
+            content = simple(tuple(parts_of(held, self.document, self.unread)))
+        failed = error is not None or item.status in ("failed", "incomplete")
+        return Said("tool", content, call_id=call_id, name=name, failed=failed, error=error)
 
     def _end(self) -> None:
-        for said in self.answer.answer():
-            usage = self.counted if said.role == "assistant" else None
-            self.counted = self.counted if usage is None else None
-            self.say(said, t=self.begun, model=self.model, usage=usage)
-        self.answer, self.begun = AnswerItems(self.unread), None
+        """Add the answer that is being read as a turn, and the results that came within it."""
+        answer, begun = self.answer, self.begun
+        self.answer, self.begun = Blocks(), None
+        if answer.parts or answer.calls or answer.thoughts:
+            turn = Said("assistant", answer.content, tuple(answer.calls), answer.reasoning)
+            self.say(turn, t=begun, model=self.model, usage=self.counted)
+            self.counted = None
+        self.tell(answer.results, t=begun)
 
-    def _event(self, event: Node, t: float | None) -> None:
-        kind = event["type"].value
+    # ---- events
+
+    def _event(self, event: dict[str, Any], t: float | None) -> None:
+        kind = event.get("type")
         if kind == "token_count":
-            self._count(event["info"])
+            self._count(event)
         elif kind == "user_message":
             last = next((step for step in reversed(self.steps) if isinstance(step, UserTurn)), None)
-            if last is not None and text_of(last.content).strip() == str(event["message"].value).strip():
+            if last is not None and text_of(last.content).strip() == str(event.get("message")).strip():
                 self.prompts.append(last.index)
         elif kind == "thread_rolled_back":
-            turns = event["num_turns"].count() or 0
+            turns = event.get("num_turns")
             self._end()
-            if 0 < turns <= len(self.prompts):
+            if type(turns) is int and 0 < turns <= len(self.prompts):
                 first = self.prompts[-turns]
                 del self.prompts[-turns:]
                 self.add(ContextReset(index=self.index, t=t, kept=tuple(range(first))))
             else:
                 self.unread.add("mark of turns taken back that are not in the session")
         elif kind == "error":
-            self.meta.setdefault("errors", []).append(event["message"].value)
+            self.meta.setdefault("errors", []).append(event.get("message"))
         elif str(kind) not in _MIRRORS:
             self.unread.kind("event", kind)
 
-    def _count(self, info: Node) -> None:
-        """A token count as the usage of the turn before it, or after it where the session counts first; the same count may come twice."""
-        if info.value is None or info["total_token_usage"].value == self.totals:
+    def _count(self, event: dict[str, Any]) -> None:
+        """A token count as the usage of the turn before it, or after it where the session counts first; the
+        same count may come twice."""
+        info = typed(dict_in(event, "info"), TokenInfo, self.unread)
+        if not dict_in(event, "info") or info.total_token_usage == self.total:
             return
         self._end()
-        before, self.totals = self.totals, info["total_token_usage"].value
-        if isinstance(before, dict) and isinstance(self.totals, dict) and _inputs(self.totals) < _inputs(before):
-            self.whole += _inputs(before)  # the session was taken up again, and counts from the beginning
+        before, self.total = self.total, info.total_token_usage
+        if before and self.total and (self.total.input_tokens or 0) < (before.input_tokens or 0):
+            self.earlier += before.input_tokens or 0  # the session was taken up again, and counts from the beginning
         turn = next((step for step in reversed(self.steps) if isinstance(step, ModelTurn)), None)
-        usage = usage_of(info["last_token_usage"])
+        usage = _usage(info.last_token_usage)
         if usage is None:
             return
         if self.counts_first:
@@ -180,74 +347,98 @@ class _Rollout(Steps):
         else:
             self.steps[turn.index] = msgspec.structs.replace(turn, usage=usage)
 
-    def _compacted(self, mark: Node, t: float | None) -> None:
-        """The new history as what it holds of the old, and the rest as the summary; without it, Codex keeps what was typed."""
+    def _compacted(self, mark: dict[str, Any], t: float | None) -> None:
+        """The new history as what it holds of the old, and the rest as the summary; without it, Codex keeps
+        what was typed."""
         self._end()
-        summary, kept = mark["message"].text_or_none() or "", set(self.prompts)
-        if mark["replacement_history"].value is not None:
-            told = self._told(mark["replacement_history"].items())
-            for said in told:
-                self.unread.parts(said.content)
+        summary, kept, history = text(mark.get("message")) or "", set(self.prompts), mark.get("replacement_history")
+        if isinstance(history, list):
+            messages = self._messages(history)
             turns = (step for step in self.steps if isinstance(step, SystemTurn | UserTurn | ModelTurn))
             places = {text_of(step.content): step.index for step in turns}
-            kept = {places[said.text] for said in told if said.text in places}
-            summary = "\n".join(said.text for said in told if said.text and said.text not in places) or summary
+            kept = {places[said.text] for said in messages if said.text in places}
+            summary = "\n".join(said.text for said in messages if said.text and said.text not in places) or summary
         self.add(ContextReset(index=self.index, t=t, summary=summary or None, kept=tuple(sorted(kept))))
 
+    def _messages(self, items: list[Any]) -> list[Said]:
+        """Items as messages, those between two outputs as one answer."""
+        messages: list[Said] = []
+        answer = Blocks()
+        for value in [*(item for item in items if isinstance(item, dict)), None]:
+            item = None if value is None else typed(value, Item, self.unread)
+            if value is not None and item is not None and self._takes(answer, value, item):
+                continue
+            if answer.parts or answer.calls or answer.thoughts:
+                messages.append(Said("assistant", answer.content, tuple(answer.calls), answer.reasoning))
+            messages += answer.results
+            answer = Blocks()
+            other = self._other(value, item) if value is not None and item is not None else None
+            messages += [other] if other is not None else []
+        for said in messages:
+            self.unread.parts(said.content)
+        return messages
 
-def _inputs(total: dict[str, Any]) -> int:
-    count = total.get("input_tokens")
-    return count if type(count) is int else 0
+
+def _usage(count: TokenUsage | None) -> Usage | None:
+    if count is None or count.input_tokens is None:
+        return None
+    return Usage(
+        prompt_tokens=count.input_tokens,
+        completion_tokens=count.output_tokens or 0,
+        cached_prompt_tokens=count.cached_input_tokens,
+        reasoning_tokens=count.reasoning_output_tokens,
+    )
 
 
-def _counts_first(lines: list[Node]) -> bool:
+def _counts_first(lines: list[dict[str, Any]]) -> bool:
     """True if the session writes an answer's token count before the answer's items, as Codex 0.40 does: most counts stand after an output or a prompt
     and before an item of the model's. Empty ones and repeated ones, with which later versions begin a turn, say nothing."""
-    told: list[bool | None] = []  # the model's items (True), others (False) and counts (None), in order
+    order: list[bool | None] = []  # the model's items (True), others (False) and counts (None)
     total: Any = None
     for line in lines:
-        held = inside(line, "payload")
-        kind, role = inside(held, "type").value, inside(held, "role").value
-        if line["type"].value == "response_item" and isinstance(held.value, dict):
-            told.append(role == "assistant" or str(kind).endswith("_call") or kind == "reasoning")
-        elif kind == "token_count" and (count := inside(held, "info", "total_token_usage").value) not in (None, total):
-            total = count
-            told.append(None)
-    around = [(before, after) for before, at, after in zip(told, told[1:], told[2:], strict=False) if at is None]
+        payload = dict_in(line, "payload")
+        kind = payload.get("type")
+        if line.get("type") == "response_item" and payload:
+            order.append(payload.get("role") == "assistant" or str(kind).endswith("_call") or kind == "reasoning")
+        elif kind == "token_count":
+            count = dict_in(payload, "info").get("total_token_usage")
+            if count not in (None, total):
+                total = count
+                order.append(None)
+    around = [(before, after) for before, at, after in zip(order, order[1:], order[2:], strict=False) if at is None]
     return around.count((False, True)) > sum(before is True for before, _ in around)
 
 
-def _ran(said: Said, end: Node | None) -> Ran:
-    """A tool's run by its output and by the event of its end: exit code, time, structured value, and the whole output where it was cut."""
-    text = said.text
-    envelope = as_dict(strict_json(text)) if text.startswith("{") else {}
-    metadata, start = as_dict(envelope.get("metadata")), _BODY.search(text)
+def _ran(shown: str, end: dict[str, Any] | None) -> Ran:
+    """A tool's run by its output and by the event of its end: exit code, time, structured value, and the
+    whole output where it was cut."""
+    envelope = as_dict(strict_json(shown)) if shown.startswith("{") else {}
+    metadata, start = dict_in(envelope, "metadata"), _BODY.search(shown)
     head = start.end() if start else 0
-    stated, wall = _CODE.search(text, 0, head), _TOOK.search(text, 0, head)
+    stated, wall = _CODE.search(shown, 0, head), _TOOK.search(shown, 0, head)
     code = int(stated.group(1)) if stated else metadata.get("exit_code")
-    took, cut = float(wall.group(1)) if wall else metadata.get("duration_seconds"), _CUT.search(text) is not None
+    took, cut = float(wall.group(1)) if wall else metadata.get("duration_seconds"), cut_in(shown) is not None
     if end is None:
         return Ran(failed=code not in (0, None), duration_s=_seconds(took), cut=cut)
-    fine, error = as_dict(inside(end, "result", "Ok").value), inside(end, "result", "Err").value
-    error = error if isinstance(error, str) else None
-    code = end["exit_code"].value if end["exit_code"].value is not None else code
-    broken = end["success"].value is False or True in (fine.get("isError"), fine.get("is_error"))
-    output, whole = end["aggregated_output"].value, None
-    if cut and isinstance(output, str) and not _CUT.search(output) and len(output) > len(text) - head:
-        whole = compact_json({**envelope, "output": output}) if envelope else text[:head] + output
+    result, error = dict_in(end, "result", "Ok"), text(dict_in(end, "result").get("Err"))
+    code = end.get("exit_code") if end.get("exit_code") is not None else code
+    broken = end.get("success") is False or True in (result.get("isError"), result.get("is_error"))
+    output, whole = end.get("aggregated_output"), None
+    if cut and isinstance(output, str) and cut_in(output) is None and len(output) > len(shown) - head:
+        whole = compact_json({**envelope, "output": output}) if envelope else shown[:head] + output
     return Ran(
-        data=fine.get("structuredContent") or fine.get("structured_content"),
+        data=result.get("structuredContent") or result.get("structured_content"),
         whole=whole,
         failed=broken or code not in (0, None) or error is not None,
         error=error,
-        duration_s=_seconds(end["duration"].value, took),
+        duration_s=_seconds(end.get("duration"), took),
         cut=cut and whole is None,
     )
 
 
-def _seconds(*told: Any) -> float | None:
-    """The first of some durations that can be read: a number of seconds, or whole seconds and nanoseconds."""
-    for value in told:
+def _seconds(*values: Any) -> float | None:
+    """The first of some durations that can be read: seconds, or whole seconds and nanoseconds."""
+    for value in values:
         if type(value) in (int, float):
             return float(value)
         if isinstance(value, dict) and type(value.get("secs")) is int and type(value.get("nanos")) is int:

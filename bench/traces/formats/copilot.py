@@ -5,13 +5,45 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import msgspec
+
 from ...model import ToolCall
-from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register
-from ..nodes import at, filled, first_of, inside, moment, only_text, picked
-from ..parts import arguments_of
+from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register
+from ..nodes import filled
+from ..parts import Unread
+from ..session_log import arguments, dict_in, objects_of, text, time_of, typed
 from ..steps import Said, Steps
 
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}
+
+
+class Call(msgspec.Struct):
+    """A tool call of a round."""
+
+    id: str | None = None
+    name: str | None = None
+    arguments: Any = None
+
+
+class Round(msgspec.Struct, rename="camel"):
+    """One answer of the model within a request."""
+
+    response: str | None = None
+    tool_calls: list[Call] = []
+    thinking: Any = None
+    timestamp: Any = None
+    model_id: str | None = None
+
+
+class Request(msgspec.Struct, rename="camel"):
+    """What a person asked, and all that followed."""
+
+    message: Any = None
+    response: Any = None
+    result: Any = None
+    timestamp: Any = None
+    model_id: str | None = None
+    is_canceled: bool | None = None
 
 
 @register("reader", "copilot")
@@ -32,90 +64,103 @@ class Copilot:
     )
 
     def sniff(self, document: Document) -> Confidence | Near:
-        head = as_dict(document.head)
-        held = head["v"] if head.get("kind") == 0 and isinstance(head.get("v"), dict) else head
-        asked = any(isinstance(item.get("message"), dict) for item in dicts(held.get("requests")))
-        framed = not _FRAME.isdisjoint(held)
-        marks = {"requests with a message": asked or (framed and held.get("requests") == [])}
-        return by_marks(marks | {"keys of a chat session": framed and "requests" in held})
+        head = document.head if isinstance(document.head, dict) else {}
+        chat = head["v"] if head.get("kind") == 0 and isinstance(head.get("v"), dict) else head
+        asked = any(isinstance(item.get("message"), dict) for item in dicts(chat.get("requests")))
+        framed = not _FRAME.isdisjoint(chat)
+        marks = {"requests with a message": asked or (framed and chat.get("requests") == [])}
+        return by_marks(marks | {"keys of a chat session": framed and "requests" in chat})
 
     def read(self, document: Document) -> Traces:
         """The file's one chat; its id and title are in `meta`."""
-        chat = _replayed(document) if document.is_json_lines else document.node()
-        chat = chat["v"] if chat["kind"].value == 0 and isinstance(chat["v"].value, dict) else chat
-        steps = Steps()
+        run = _Chat()
+        objects = objects_of(document, run.unread)
+        chat = _replayed(objects, run.unread) if objects else {}
         counts: dict[str, Any] = {}
-        for request in chat["requests"].items():
-            _say(steps, request)
-            told = picked(at(request, "result", "metadata"), "promptTokens", "outputTokens")
-            counts |= {str(steps.index - 1): told} if told else {}
-        steps.meta = filled(
-            session_id=chat["sessionId"].value, title=chat["customTitle"].value, tokens_of_requests=counts
-        )
-        yield steps.trace(document, "copilot", chat)
+        for value in dicts(chat.get("requests")):
+            run.request(typed(value, Request, run.unread))
+            metadata = dict_in(value, "result", "metadata")
+            tokens = {
+                key: metadata[key]
+                for key in ("promptTokens", "outputTokens")
+                if metadata.get(key) not in (None, "", {}, [])
+            }
+            counts |= {str(run.index - 1): tokens} if tokens else {}
+        run.meta = filled(session_id=chat.get("sessionId"), title=chat.get("customTitle"), tokens_of_requests=counts)
+        yield run.trace(document, "copilot", Node(document, None, "$", None))
 
 
-def _replayed(document: Document) -> Node:
-    """The chat that lines of changes make: 0 is the whole, 1 sets a place, 2 appends to one."""
-    first, *changes = document.line_nodes()
-    value: Any = copy.deepcopy(first["v"].value)
+def _replayed(objects: list[dict[str, Any]], unread: Unread) -> dict[str, Any]:
+    """The chat that lines of changes make: 0 is the whole, 1 sets a place, 2 appends to one. A change of a
+    place that the chat does not have is counted."""
+    first, *changes = objects
+    if first.get("kind") != 0 or not isinstance(first.get("v"), dict):
+        return first
+    chat: Any = copy.deepcopy(first["v"])
     for line in changes:
-        path, held = [step.value for step in line["k"].items()], line["v"].value
-        inner = value
+        path, value = line.get("k"), line.get("v")
+        inner = chat
         try:
-            for step in path[:-1]:
+            for step in (path or [])[:-1]:
                 inner = inner[step]
-            if line["kind"].value == 2:
-                inner.setdefault(path[-1], []).extend(held) if isinstance(inner, dict) else inner[path[-1]].extend(held)
+            if line.get("kind") == 2 and path:
+                inner.setdefault(path[-1], []).extend(value) if isinstance(inner, dict) else inner[path[-1]].extend(
+                    value
+                )
             elif path:
-                inner[path[-1]] = held
+                inner[path[-1]] = value
         except (LookupError, TypeError, AttributeError):
-            raise line.fail("changes a place that the chat does not have — lines before it are missing") from None
-    return first.made(value)
+            unread.add("change of a place that the chat does not have")
+    return chat  # type: ignore[no-any-return]
 
 
-def _say(steps: Steps, request: Node) -> None:
-    t, model, response = moment(request["timestamp"]), only_text(request["modelId"]), request["response"]
-    if text := only_text(request["message"]["text"]):
-        steps.say(Said("user", text), t=t)
-    steps.unread.add("request that was cancelled", int(request["isCanceled"].value is True))
-    metadata = at(request, "result", "metadata")
-    rounds, results = at(metadata, "toolCallRounds").items(), at(metadata, "toolCallResults")
-    if not rounds and response.value:
-        listed = isinstance(response.value, list)
-        shown = "".join(_shown(part.value) for part in response.items()) if listed else response.text()
-        steps.say(Said("assistant", shown), t=t, model=model)
-    for turn in rounds:
-        calls = tuple(map(_call, turn["toolCalls"].items()))
-        thought = inside(turn, "thinking", "text").value
-        thoughts = "\n".join(map(str, thought)) if isinstance(thought, list) else thought
-        reasoning = thoughts if isinstance(thoughts, str) and thoughts else None
-        said = Said("assistant", only_text(turn["response"]) or "", calls, reasoning)
-        steps.say(said, t=moment(turn["timestamp"]) or t, model=only_text(turn["modelId"]) or model)
-        for call in calls:
-            held = results[call.id] if results.value is not None and call.id else results
-            if parts := inside(held, "content").items():
-                steps.say(Said("tool", "\n".join(filter(None, map(_text, parts))), call_id=call.id), t=t)
+class _Chat(Steps):
+    """One chat on its way to a trace."""
+
+    def request(self, request: Request) -> None:
+        """Add a request and what followed."""
+        t = time_of(request.timestamp, self.unread)
+        if asked := text(dict_in(request.message).get("text")):
+            self.say(Said("user", asked), t=t)
+        self.unread.add("request that was cancelled", request.is_canceled is True)
+        metadata = dict_in(request.result, "metadata")
+        rounds = [typed(value, Round, self.unread) for value in dicts(metadata.get("toolCallRounds"))]
+        if not rounds and request.response:
+            pieces = request.response if isinstance(request.response, list) else [request.response]
+            shown = "".join(map(_shown, pieces))
+            self.say(Said("assistant", shown), t=t, model=request.model_id or None)
+        for turn in rounds:
+            thought = dict_in(turn.thinking).get("text")
+            reasoning = "\n".join(map(str, thought)) if isinstance(thought, list) else text(thought)
+            calls = tuple(map(_call, turn.tool_calls))
+            said = Said("assistant", turn.response or "", calls, reasoning or None)
+            self.say(said, t=time_of(turn.timestamp, self.unread) or t, model=turn.model_id or request.model_id or None)
+            for call in calls:
+                content = dict_in(metadata, "toolCallResults", call.id).get("content")
+                if isinstance(content, list) and content:
+                    self.say(Said("tool", "\n".join(filter(None, map(_text, content))), call_id=call.id), t=t)
 
 
-def _call(call: Node) -> ToolCall:
-    return ToolCall(id=only_text(call["id"]) or "", name=call["name"].text(), arguments=arguments_of(call["arguments"]))
+def _call(call: Call) -> ToolCall:
+    return ToolCall(id=call.id or "", name=call.name or "unknown", arguments=arguments(call.arguments))
 
 
 def _shown(part: Any) -> str:
     """The text of a part of a response; `""` for progress, edits and references."""
     if isinstance(part, str):
         return part
-    held = as_dict(part)
-    value = held.get("value", held.get("content"))
+    value = dict_in(part).get("value", dict_in(part).get("content"))
     value = value.get("value") if isinstance(value, dict) else value
-    return value if isinstance(value, str) and held.get("kind") in (None, "markdownContent") else ""
+    return value if isinstance(value, str) and dict_in(part).get("kind") in (None, "markdownContent") else ""
 
 
-def _text(part: Node) -> str:
+def _text(part: Any) -> str:
     """The text of a result's part, which may be a tree of prompt elements."""
-    held = part if isinstance(part.value, str) else first_of(part, "value", "text")
-    return held.value if isinstance(held.value, str) else _leaves(held.value)
+    if isinstance(part, str):
+        return part
+    values = [dict_in(part).get(key) for key in ("value", "text")]
+    value = next((value for value in values if value is not None), None)
+    return value if isinstance(value, str) else _leaves(value)
 
 
 def _leaves(value: Any) -> str:

@@ -1,0 +1,72 @@
+"""Markers of results that were truncated or cleared before a model saw them: markers.toml, with sources."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+import msgspec
+
+from ..model import ToolResult, Trace
+
+
+class Marker(msgspec.Struct, frozen=True):
+    """One marker: who leaves it, the expression that finds it, what it says happened, and its source."""
+
+    by: str
+    regex: str
+    effect: Literal["cut", "cleared"]
+    source: str
+
+
+@cache
+def markers() -> tuple[Marker, ...]:
+    """All markers of markers.toml."""
+    data = tomllib.loads(files(__package__).joinpath("markers.toml").read_text(encoding="utf-8"))
+    return tuple(msgspec.convert(data["markers"], list[Marker]))
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(marker.regex, re.MULTILINE) for marker in markers())
+
+
+def cut_in(text: str) -> Marker | None:
+    """The first marker that a result's text holds; None where it holds none.
+
+    >>> marker = cut_in("line 1\\n...[OUTPUT]...\\n[Old tool result content cleared]")
+    >>> marker.effect, cut_in("36 walls")
+    ('cleared', None)
+    """
+    found = (marker for marker, pattern in zip(markers(), _patterns(), strict=True) if pattern.search(text))
+    return next(found, None)
+
+
+def with_marked_cuts(trace: Trace) -> Trace:
+    """The trace with `truncated_at_source` on each result that holds a marker and no whole text beside it;
+    the trace itself where there is none."""
+    marked = {step.index for step in trace.results if _is_cut(step)}
+    if not marked:
+        return trace
+    steps = (
+        msgspec.structs.replace(step, truncated_at_source=True)
+        if isinstance(step, ToolResult) and step.index in marked
+        else step
+        for step in trace.steps
+    )
+    return msgspec.structs.replace(trace, steps=tuple(steps))
+
+
+def _is_cut(result: ToolResult) -> bool:
+    unmarked = not result.truncated_at_source and result.full is None and result.seen is not None
+    return unmarked and cut_in(result.seen or "") is not None
+
+
+def marked_cuts(trace: Trace) -> dict[str, int]:
+    """The number of results by who left the marker in them, most first."""
+    found = Counter(marker.by for result in trace.results if (marker := cut_in(result.shown_by_recorder)))
+    return dict(found.most_common())
