@@ -11,7 +11,10 @@ from ..model.index import TraceIndex
 from ..model.replay import Replay, StepOutcome
 from ..text.fields import TextReading
 from .own_texts import TraceMessages
+from .pairs import PromptRules, Refused
 from .prices import Pricing
+from .refetch import Fetch, fetches_of
+from .repeats import Repeat, repeats_of
 from .result_facts import ResultFacts
 from .walk import Walked, walk
 
@@ -42,6 +45,16 @@ class TraceSession:
         self.pricing = Pricing(trace, index)
         self.facts = ResultFacts(self.messages)
 
+    @cached_property
+    def repeats(self) -> list[Repeat]:
+        """Its repeated calls."""
+        return repeats_of(self.trace)
+
+    @cached_property
+    def rules(self) -> PromptRules:
+        """What a provider demands of its prompts."""
+        return PromptRules(self.messages)
+
 
 class ReplayEvidence:
     """What one replay shows. `session` is that of its trace."""
@@ -54,6 +67,20 @@ class ReplayEvidence:
     def walked(self) -> Walked:
         """The walk over its prompts."""
         return walk(self.replay, self.messages, self.session.pricing)
+
+    @cached_property
+    def fetches(self) -> list[Fetch]:
+        """The calls that would give turns what their prompts lacked."""
+        return fetches_of(self.session, self.walked, self.replay)
+
+    @cached_property
+    def refused(self) -> list[Refused]:
+        """The prompts that a provider would refuse."""
+        return list(self.session.rules.refused(self.walked.calls))
+
+    def numbers_at(self, call: int) -> list[int]:
+        """The messages that stand in the prompt of a call."""
+        return [number for number in self.walked.stays if self.stands(number, call)]
 
     @cached_property
     def outcomes(self) -> dict[int, StepOutcome]:
@@ -69,8 +96,7 @@ class ReplayEvidence:
         """True if a message stands in the prompt of a call; calls are numbered from 0 over all threads."""
         thread = self.walked.calls[call].thread
         return any(
-            stay.first <= call < stay.after and stay.thread == thread
-            for stay in self.walked.stays.get(number, ())
+            stay.first <= call < stay.after and stay.thread == thread for stay in self.walked.stays.get(number, ())
         )
 
     def own_at(self, call: int) -> frozenset[int]:
@@ -78,7 +104,8 @@ class ReplayEvidence:
         return frozenset(number for number in self.own if self.stands(number, call))
 
     @cached_property
-    def _thread_calls(self) -> dict[str, list[int]]:
+    def thread_calls(self) -> dict[str, list[int]]:
+        """The calls of each thread, by number."""
         found: dict[str, list[int]] = {}
         for number, call in enumerate(self.walked.calls):
             found.setdefault(call.thread, []).append(number)
@@ -88,7 +115,7 @@ class ReplayEvidence:
         """Yield each result that a later prompt of its thread could hold, with the call of its first or last one."""
         calls = self.walked.calls
         for result in self.trace.results:
-            of_thread = self._thread_calls.get(result.thread, [])
+            of_thread = self.thread_calls.get(result.thread, [])
             later = [number for number in of_thread[-1:] if calls[number].step > result.index]
             if not later:
                 continue
@@ -119,8 +146,12 @@ class ReplayEvidence:
                 continue
             total = len(facts.of(result))
             if total:
-                lost = facts.lost(result, self.own_at(call), lambda number, at=call: self.stands(number, at))  # type: ignore[misc]
+                lost = self.facts_lost(result, call)
                 yield KeptShare(result, total - len(lost), total, lost)
+
+    def facts_lost(self, result: ToolResult, call: int) -> tuple[str, ...]:
+        """The facts of a result that no message in the prompt of a call holds."""
+        return self.session.facts.lost(result, self.own_at(call), lambda number: self.stands(number, call))
 
     def _stored_texts(self) -> Iterator[tuple[ToolResult, str | None]]:
         """Yield each result with the text that a later step reads back; None for the untruncated value itself."""

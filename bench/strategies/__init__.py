@@ -100,6 +100,9 @@ class Strategy:
 
     `str()` gives the string that parses back to it. `broken` says why it cannot be run at all, `written` is then its spec. `apart` is the child
     process of somebody else's code: the plug-ins are then descriptions, and cannot be started here.
+
+    `sandbox` is that child in the new replayer. `here` says why somebody's own code runs in this process, `imported` are the files of it that a
+    child imported.
     """
 
     name: str
@@ -108,6 +111,9 @@ class Strategy:
     broken: str = ""
     written: str = ""
     apart: Elsewhere | None = field(default=None, compare=False, repr=False)
+    sandbox: Any = field(default=None, compare=False, repr=False)
+    here: str = field(default="", compare=False)
+    imported: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def spec(self) -> str:

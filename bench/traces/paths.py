@@ -98,7 +98,9 @@ def told_apart(given: Sequence[GivenPath]) -> list[GivenPath]:
     return [replace(path, files=tuple(map(apart, path.files))) for path in given]
 
 
-def require_inside(texts: Iterable[str], base: Path) -> None:
+def require_inside(
+    texts: Iterable[str], base: Path, hint: str = "move it inside, or allow it with --outside"
+) -> None:
     """Raise TraceError for a path that leads out of the repository that `base` is in, links followed. Outside a repository every path is fine."""
     root = repository_of(base)
     if not (root / ".git").exists():
@@ -106,9 +108,7 @@ def require_inside(texts: Iterable[str], base: Path) -> None:
     for text in texts:
         for file in given_files(text, base).files:
             if isinstance(file.path, FarPath) or not file.path.resolve().is_relative_to(root):
-                raise TraceError(
-                    f"{file.name}: lies outside the repository {root} — move it inside, or allow it with --outside"
-                )
+                raise TraceError(f"{file.name}: lies outside the repository {root} — {hint}")
 
 
 def _split_format(text: str, base: Path) -> tuple[str | None, str]:

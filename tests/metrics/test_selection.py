@@ -20,7 +20,7 @@ from bench.model import ModelTurn, Run, Source, SystemTurn, Told, Trace, UserTur
 from bench.plugins.registry import build
 from bench.replayer.loop import replay
 from bench.strategies import compose
-from bench.strategies.documents import select_script as semantic
+from bench.strategies.documents import document_003 as semantic
 from bench.text.scripts import scripts_of
 from bench.traces import load
 

@@ -1,4 +1,4 @@
-"""Compactors `separate_commands` and `separate_commands_deployed`: document 002 as it proposes, and as it was built."""
+"""Document 002, "Summarize and Store Commands Separately": the rule of today, the proposed one, and that as it was built."""
 
 from __future__ import annotations
 
@@ -22,6 +22,34 @@ from ..histories import (
     total,
     worth_summarising,
 )
+
+
+@register("compactor", "summarize_old")
+class SummarizeOld(AtShare, Summarising):
+    """`[system, summary, last 8]` once the prompt reaches a share of the window: everything older becomes one summary message.
+
+    All prompt tokens count, framing and tool definitions included. The rule counts messages, so a tool call can be cut from its result. An earlier
+    summary is old like the rest. Where nothing is older than the last `keep_last`, nothing changes and a note says so.
+
+    Source: 002 Current Behavior
+
+    >>> SummarizeOld(keep_last=1).tried("user: 0", "user: 1", "user: 2")
+    ['user: Summary of 2 earlier messages:', 'user: 2']
+    """
+
+    threshold: Share = 0.8
+    keep_last: Count = 8
+
+    def compact(self, window: Window) -> Edits | None:
+        if window.tokens < self.limit(window):
+            return None
+        system, old, recent = split_old(window.messages, self.keep_last)
+        if worth_summarising(old):
+            return self.summarised(
+                window, system, old, recent, f"{window.tokens} tokens: {len(old)} messages summarised"
+            )
+        return Edits(notes=(f"{window.tokens} tokens, but nothing is older than the last {self.keep_last} messages",))
+
 
 _EXECUTE = re.compile(r"execute:\s*(.+?)(?:\n|$)")
 _LABEL = re.compile(r"^Command result:\s?")

@@ -1,50 +1,22 @@
-"""Summarizers of a raw script result, as documents 000, 001 and 003 and two later revisions of their owners have them."""
+"""Document 000, "Post-Execution Summary Workflow": the summary of a script's result, two later revisions of it, and the agent's reply."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from ...model import ToolResult
+from ...model import ToolResult, as_text
+from ...model.run import OUTPUT, PARAMETERS, SELECTED, SUMMARY, TASK_STATE
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, parse_json
-from .. import Summary
+from .. import Execution, Reply, Summary
 from ..histories import Count
-from . import Noise, ScriptOutput, script_output, tables_of
+from . import FIRST, Noise, ScriptOutput, script_output, summarized, tables_of
 
 MARKS = ("✅", "❌")
 STATUS = ("✅ Code executed", "❌ Code execution")
 Shows = Literal["headers", "result"]
 """The part of a result that a later revision shows beside its count."""
-
-Words = tuple[str, str, str]
-"""The key of a summary's rows, and the messages of a table and of a console log."""
-
-SHOWING: Words = ("truncated_rows", "Showing {shown} of {count} rows", "Showing {shown} of {count} lines")
-FIRST: Words = (
-    "truncated_rows_json",
-    "Table with {count} rows; first {shown} shown.",
-    "{count} console lines; first {shown} shown.",
-)
-
-
-# ---------------------------------------------------------------- the rules of the documents
-
-
-@register("summarizer", "output_summary")
-def output_summary(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5) -> Summary:
-    """The first rows of a table, however short it is; without one, the first lines of a console log longer than `max_lines`.
-
-    Where there is a table the console text is ignored. A short log or an empty result gives no summary (`shown` is None). Table data that
-    cannot be read counts as no table, and a note says so.
-
-    Source: 001 §1
-
-    >>> table = {"output": "done", "structured_output": [{"type": "table", "data": "[1,2,3]"}]}
-    >>> output_summary(ToolResult(index=0, call_id="a", function="f", data=table), max_rows=2).shown
-    {'type': 'table', 'message': 'Showing 2 of 3 rows', 'table': {'row_count': 3, 'truncated_rows': [1, 2]}}
-    """
-    return _by_document(result, max_rows, max_lines, None, SHOWING, any_table=True)
 
 
 @register("summarizer", "table_console")
@@ -60,57 +32,10 @@ def table_console(result: ToolResult, *, max_rows: Count = 5, max_lines: Count =
     >>> table_console(log, max_lines=1).shown
     {'type': 'console', 'message': '2 console lines; first 1 shown.', 'console': {'line_count': 2, 'truncated_lines': ['a']}}
     """
-    return _by_document(result, max_rows, max_lines, noise, FIRST)
+    return summarized(result, max_rows, max_lines, noise, FIRST)
 
 
-@register("summarizer", "count_only")
-def count_only(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status") -> Summary:
-    """The number of rows or console lines alone, under the conditions of `table_console`; None where those are not met.
-
-    Source: 003 §4.1
-
-    >>> table = {"structured_output": [{"type": "table", "data": "[1,2,3,4,5,6]"}]}
-    >>> count_only(ToolResult(index=0, call_id="a", function="f", data=table)).shown
-    {'type': 'table', 'row_count': 6}
-    """
-    return _by_document(result, max_rows, max_lines, noise, None)
-
-
-def _by_document(
-    result: ToolResult,
-    max_rows: int,
-    max_lines: int,
-    noise: Noise | None,
-    words: Words | None,
-    *,
-    any_table: bool = False,
-) -> Summary:
-    """Return the summary of the first table longer than `max_rows`, else of a console longer than `max_lines`, else nothing."""
-    notes: list[str] = []
-    output = script_output(result)
-    for rows in tables_of(output, notes):
-        if any_table or len(rows) > max_rows:
-            return Summary(_table(rows, max_rows, words), tuple(notes))
-    lines = output.lines if noise is None else output.without(noise)
-    return Summary(_console(lines, max_lines, words) if len(lines) > max_lines else None, tuple(notes))
-
-
-def _table(rows: Sequence[Any], limit: int, words: Words | None) -> dict[str, Any]:
-    return {"type": "table", **_first(rows, limit, "table", "row_count", words and words[:2])}
-
-
-def _console(lines: Sequence[str], limit: int, words: Words | None) -> dict[str, Any]:
-    return {"type": "console", **_first(lines, limit, "console", "line_count", words and ("truncated_lines", words[2]))}
-
-
-def _first(items: Sequence[Any], limit: int, kind: str, counted: str, words: tuple[str, str] | None) -> dict[str, Any]:
-    if words is None:
-        return {counted: len(items)}
-    (key, message), shown = words, list(items[:limit])
-    return {"message": message.format(count=len(items), shown=len(shown)), kind: {counted: len(items), key: shown}}
-
-
-# ---------------------------------------------------------------- the later revisions
+# ---------------------------------------------------------------- two later revisions
 
 
 @register("summarizer", "first_result_line")
@@ -174,10 +99,6 @@ def _fell_through(problem: str) -> tuple[str, ...]:
     return (f"{problem}: rule falls through",) if problem else ()
 
 
-def _unmarked(lines: Sequence[str], marks: tuple[str, ...]) -> list[str]:
-    return [line for line in lines if not line.startswith(marks)]
-
-
 def _read(output: ScriptOutput) -> tuple[list[Any] | None, str, list[str]]:
     """Return the rows of the first table item alone, what is wrong with its data, and the console lines, split at line feeds alone."""
     console = output.console.strip()
@@ -194,3 +115,96 @@ def _read(output: ScriptOutput) -> tuple[list[Any] | None, str, list[str]]:
 def _first_data(output: ScriptOutput) -> Any:
     tables = (item for item in output.items if isinstance(item, dict) and item.get("type") == "table")
     return next(tables, {}).get("data")
+
+
+def _unmarked(lines: Sequence[str], marks: tuple[str, ...]) -> list[str]:
+    return [line for line in lines if not line.startswith(marks)]
+
+
+# ---------------------------------------------------------------- the agent's reply
+
+
+_TOLD = {
+    "table": ("returned a table of", "row", "Table", ("truncated_rows_json", "truncated_rows")),
+    "console": ("printed", "line", "Console", ("truncated_lines",)),
+}
+
+
+@register("consumer", "building_agent")
+def building_agent(
+    execution: Execution, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status"
+) -> Reply:
+    """The agent's reply to one execution: from the summary where there is one, else from the raw output while that is short.
+
+    Paths: `table` and `console` (a summary of that type: its first rows or lines), `text` (any other summary), `empty` (no output, or status lines
+    alone), `message` (a short output, or what a failed execution says), and `error`: an output that the summarizer should have summarised. On every
+    path the task state is cleared and the run goes to `END`.
+
+    Source: 000 Step 5; 001 §2
+
+    >>> log = ToolResult(index=0, call_id="a", function="f", data={"output": "✅ Wall created.\\n✅ Code executed successfully"})
+    >>> reply = building_agent(Execution(log, None))
+    >>> reply.path, reply.text, reply.state, reply.route
+    ('message', 'The script ran and returned the following message: ✅ Wall created.', {}, 'END')
+    """
+    if execution.summary is not None:
+        path, text = _of_summary(execution.summary, _failure(execution.result))
+    else:
+        path, text = _of_output(execution.result, max_rows, max_lines, noise)
+    left = {key: value for key, value in task_state(execution).items() if key not in TASK_STATE}
+    return Reply(text, path, left, "END")
+
+
+def task_state(execution: Execution) -> dict[str, Any]:
+    """Return the state of the task when the agent replies: the script, its parameters, its output, and the summary where there is one."""
+    result = execution.result
+    arguments = result.arguments if isinstance(result.arguments, Mapping) else {}
+    return {
+        SELECTED: arguments.get("script_name", result.function),
+        PARAMETERS: arguments.get("parameters", dict(arguments)),
+        SUMMARY: execution.summary,
+        OUTPUT: result.value,
+    }
+
+
+def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
+    ran = "The script ran successfully" if failure is None else f"The script failed ({failure})"
+    path = summary.get("type") if isinstance(summary, Mapping) else None
+    if path not in _TOLD:
+        return "text", f"{ran}: {as_text(summary)}"
+    did, unit, tab, shown = _TOLD[path]
+    body = summary.get(path)
+    held = body if isinstance(body, Mapping) else summary  # one of counts alone has them at its top, and shows none
+    first: list[Any] = next((held[key] for key in shown if isinstance(held.get(key), list)), [])
+    count = held.get(f"{unit}_count", len(first))
+    listed = f" Here are the first {unit}s:\n" + "\n".join(map(as_text, first)) + "\n" if first else ""
+    what = f"{ran} and {did} {count} {unit}{'s' * (count != 1)}."
+    return path, f"{what}{listed} See the {tab} tab for all of it."
+
+
+def _of_output(result: ToolResult, max_rows: int, max_lines: int, noise: Noise) -> tuple[str, str]:
+    output = script_output(result)
+    lines, unreadable = list(output.without(noise)), list[str]()
+    tables = tables_of(output, unreadable)
+    if len(lines) > max_lines or any(len(rows) > max_rows for rows in tables):
+        longest = max(map(len, tables), default=0)
+        problem = f"no summary was made of an output of {len(lines)} lines and a table of {longest} rows"
+        return "error", f"The output is too long to be shown, and {problem}: the summarizer is at fault."
+    said = [*lines, *(as_text(row) for rows in tables for row in rows)]
+    said += [as_text(item) for item in output.items if not (isinstance(item, dict) and item.get("type") == "table")]
+    said += ["A table came back that cannot be read."] * len(unreadable)
+    failure = _failure(result)
+    if failure is not None:
+        said = said if failure in "\n".join(said) else [*said, failure]
+        return "message", "The script failed: " + "\n".join(said)
+    if not said:
+        return "empty", "Action completed successfully."
+    return "message", "The script ran and returned the following message: " + "\n".join(said)
+
+
+def _failure(result: ToolResult) -> str | None:
+    """Return the message of a failed execution; None where it did not fail. A failure is never reported as a success."""
+    data = result.data if isinstance(result.data, dict) else {}
+    if result.success and data.get("is_success", True):
+        return None
+    return result.error or as_text(data.get("error_message") or data.get("error_details") or "no reason was given")

@@ -1,4 +1,4 @@
-"""Evaluator `step_v1` and extractor `enrichment`: document 004 on what a step found."""
+"""Document 004, "Storage Format Fix and Step-by-Step Evaluator": what is stored of a result, and what is concluded of a step."""
 
 from __future__ import annotations
 
@@ -6,17 +6,148 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...model import Record, as_text
+import msgspec
+
+from ...model import Record, ToolResult, as_text
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, parse_prefix
+from .. import untruncated_record
 from ..histories import Count
-from . import ENRICHMENT, methods_of
+from ..routing import current_step_index, is_critical, total_steps
+
+ENRICHMENT = "perform_enrichment_analyses"
+"""The function whose results hold, per method, `top_terms`, `top_pvalues` and `total_significant`."""
+
+
+METHODS = ("go", "kegg", "reactome", "gsea")
+"""The enrichment methods, in the order in which they are counted."""
+
+
+def methods_of(value: Any, methods: tuple[str, ...] = METHODS) -> dict[str, Mapping[str, Any]]:
+    """Return the findings of an enrichment result by method; `{}` where it is no mapping."""
+    found = value if isinstance(value, Mapping) else {}
+    return {name: found[name] for name in methods if isinstance(found.get(name), Mapping)}
+
+
+def brief(value: Any, limit: int) -> str:
+    """Return the first `limit` characters of `str()` of a value; "Success" for an empty one.
+
+    >>> brief({"go": 12}, 6), brief("", 6)
+    ("{'go':", 'Success')
+    """
+    return str(value)[:limit] if value else "Success"
+
+
+# ---------------------------------------------------------------- what is stored
+
+
+STRUCTURED = (ENRICHMENT, "dea_split_by_condition", "process_cells", "compare_cell_counts")
+
+
+@register("store", "full", lossless=True)
+def full(result: ToolResult, *, summary_limit: Count = 100) -> Record:
+    """The value itself, structure intact; its summary is the first `summary_limit` characters, "Success" for an empty result.
+
+    Source: 004 Issue Analysis "Required Pattern"
+
+    >>> full(ToolResult(index=0, call_id="a", function="f", data={"go": [1, 2]})).value
+    {'go': [1, 2]}
+    """
+    return _record(result, brief(result.value, summary_limit))
+
+
+@register("store", "by_function")
+def by_function(
+    result: ToolResult,
+    *,
+    structured: tuple[str, ...] = STRUCTURED,
+    visualization_prefix: str = "display_",
+    text_limit: Count = 500,
+    summary_limit: Count = 100,
+) -> Record:
+    """The value itself for the functions that need its structure and for visualizations, anything else as cut text.
+
+    Every record has a summary, visualizations too, which the document forgets.
+
+    Source: 004 §2.1, §2.2
+
+    >>> found = {"go": {"total_significant": 12}, "kegg": {"total_significant": 4}}
+    >>> kept = by_function(ToolResult(index=0, call_id="a", function="perform_enrichment_analyses", data=found))
+    >>> kept.result_type, kept.summary
+    ('structured', 'Enrichment: GO: 12 terms, KEGG: 4 terms')
+    """
+    value = result.value
+    if result.success and result.function in structured:
+        summary = _summary(result.function, value, summary_limit) if value else "Success"
+        return _record(result, summary, result_type="structured")
+    if result.success and result.function.startswith(visualization_prefix):
+        metadata = {"function": result.function, "html_chars": len(str(value)) if value else 0}
+        return _visualization(result, metadata)
+    return _record(result, brief(value, summary_limit), value=brief(value, text_limit), result_type="text")
+
+
+def _record(result: ToolResult, summary: str, **fields: Any) -> Record:
+    return msgspec.structs.replace(untruncated_record(result), summary=summary, **fields)
+
+
+def _visualization(result: ToolResult, metadata: dict[str, Any]) -> Record:
+    summary = f"Visualization generated: {result.function}"
+    return _record(result, summary, result_type="visualization", metadata=metadata)
+
+
+def _summary(function: str, value: Any, limit: int) -> str:
+    """Return the line that stands for a structured result in a log."""
+    if function == ENRICHMENT and isinstance(value, Mapping):
+        counts = (f"{name.upper()}: {_significant(value[name])} terms" for name in METHODS if name in value)
+        return f"Enrichment: {', '.join(counts)}"
+    if function == "process_cells":
+        discovered = isinstance(value, str) and "discovered" in value.lower()
+        return f"Process cells: {'Discovery completed' if discovered else str(value)[:limit]}"
+    return "DEA: Analysis completed" if function == "dea_split_by_condition" else str(value)[:limit]
+
+
+def _significant(method: Any) -> Any:
+    return method.get("total_significant", 0) if isinstance(method, Mapping) else 0
+
+
+@register("summarizer", "truncate")
+def truncate(result: ToolResult, *, limit: Count = 500) -> str:
+    """The first `limit` characters of `str()` of the untruncated value; "Success" for an empty one. Nothing says that it was cut.
+
+    Source: 004 §1.2
+
+    >>> truncate(ToolResult(index=0, call_id="a", function="f", data={"go": 12}), limit=6)
+    "{'go':"
+    """
+    return brief(result.value, limit)
+
+
+@register("store", "truncate")
+def truncate_stored(result: ToolResult, *, limit: Count = 500, summary_limit: Count = 100) -> Record:
+    """The first `limit` characters of `str()` of the value as text; "Success" for an empty result. Structure is gone.
+
+    Source: 004 §1.2
+
+    >>> truncate_stored(ToolResult(index=0, call_id="a", function="f", data={"go": [1, 2]}), limit=8).value
+    "{'go': ["
+    """
+    return _record(result, brief(result.value, summary_limit), value=brief(result.value, limit), result_type="text")
+
+
+# ---------------------------------------------------------------- what is concluded of a step
+
 
 _DISCOVERED = re.compile(r"discovered\b[^:\n]{0,1000}+:[ \t]*(?P<types>[^\n]+)", re.IGNORECASE)
+
+
 _MARKUP = re.compile(r"<\w+[\s>/]")
+
+
 _COUNT = re.compile(
     r"\b(?P<method>reactome|go|kegg|gsea)\b\W{0,3}(?P<count>\d+)\s+(?:significant\s+)?(?:terms|pathways)", re.I
 )
+
+
 CRITICAL = ("ImportError", "ModuleNotFoundError", "AttributeError", "FileNotFoundError", "PermissionError")
 
 
@@ -151,7 +282,12 @@ def _list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
+# ---------------------------------------------------------------- findings read back
+
+
 READ = ("reactome", "go", "kegg", "gsea")
+
+
 _NOTHING: dict[str, Any] = {"top_terms": [], "top_pvalues": [], "total_significant": 0}
 
 
@@ -193,3 +329,33 @@ def _read(method: Mapping[str, Any], top: int, missing: Mapping[str, Any]) -> di
     if "total_significant" in held:
         findings["total_significant"] = held["total_significant"]
     return findings
+
+
+# ---------------------------------------------------------------- the routes
+
+
+@register("router", "executor", at="after_result")
+def executor(state: Mapping[str, Any]) -> str:
+    """`step_evaluate` while something was executed and the plan is not overrun, else `complete`; an empty state is `complete`.
+
+    Source: 004 §4.2
+
+    >>> executor({"execution_history": [{}], "current_step_index": 1, "total_steps": 1})
+    'step_evaluate'
+    """
+    within = state.get("execution_history") and current_step_index(state) <= total_steps(state)
+    return "step_evaluate" if within else "complete"
+
+
+@register("router", "step_evaluator", at="after_evaluation")
+def step_evaluator(state: Mapping[str, Any]) -> str:
+    """`abort` after a critical failure, `complete` where the plan is done, else `continue`; an empty state is `complete`.
+
+    Source: 004 §4.2
+
+    >>> step_evaluator({"last_step_evaluation": {"critical_failure": True}, "current_step_index": 1, "total_steps": 3})
+    'abort'
+    """
+    if is_critical(state):
+        return "abort"
+    return "complete" if current_step_index(state) >= total_steps(state) else "continue"

@@ -1,15 +1,117 @@
-"""Routers `select_script.*`: the three ways of document 003 to choose a script for a request."""
+"""Document 003, "RAP agent architecture": counts as summaries, approval, plans of several scripts, and the choice of a script."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Annotated, Any
 
 import msgspec
 
+from ...model import Approval, ModelTurn, ToolResult, compact_json
 from ...plugins.registry import register
 from ...text.scripts import FUNCTION_WORDS, Script, scripts_of, words_of_name
-from ..routing import request_of, selected
+from .. import Summary
+from ..histories import Count
+from ..routing import current_step_index, is_critical, request_of, selected
+from . import Noise, summarized
+
+
+@register("summarizer", "count_only")
+def count_only(result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status") -> Summary:
+    """The number of rows or console lines alone, under the conditions of `table_console`; None where those are not met.
+
+    Source: 003 §4.1
+
+    >>> table = {"structured_output": [{"type": "table", "data": "[1,2,3,4,5,6]"}]}
+    >>> count_only(ToolResult(index=0, call_id="a", function="f", data=table)).shown
+    {'type': 'table', 'row_count': 6}
+    """
+    return summarized(result, max_rows, max_lines, noise, None)
+
+
+RUN_SCRIPT = "run_script_by_name"
+GET_PARAMETERS = "get_script_parameters_tool"
+
+
+@register("router", "agent_turn", at="after_model")
+def agent_turn(state: Mapping[str, Any]) -> str:
+    """The node after the agent's turn: `approval`, `get_parameters`, `tools`, the pending action, else `respond`.
+
+    A call to run a script asks first, whatever else the turn calls; a call for a script's parameters has a node of its own; any other call goes
+    to `tools`. Without a call a pending `next_conversational_action` is followed by its own name. No model turn counts as one without calls.
+
+    Source: 003 §3.2, §3.3
+
+    >>> agent_turn({"next_conversational_action": "summarize_results"}), agent_turn({})
+    ('summarize_results', 'respond')
+    """
+    step = state.get("step")
+    called = {call.name for call in step.tool_calls} if isinstance(step, ModelTurn) else set()
+    if RUN_SCRIPT in called:
+        return "approval"
+    if called:
+        return "get_parameters" if GET_PARAMETERS in called else "tools"
+    pending = state.get("next_conversational_action")
+    return pending if isinstance(pending, str) and pending else "respond"
+
+
+@register("router", "approval", at="approval")
+def approval(state: Mapping[str, Any]) -> str:
+    """`execute` after a person's yes, `agent` after a no: a rejected call returns to the agent with nothing executed.
+
+    Nothing but an approval event leads to execution: a state whose step is none is `agent`.
+
+    Source: 003 §1 "Human-in-the-Loop", §3.2 `run_script_by_name`
+
+    >>> approval({"step": Approval(index=3, call_id="c1", approved=False)})
+    'agent'
+    """
+    step = state.get("step")
+    return "execute" if isinstance(step, Approval) and step.approved else "agent"
+
+
+@register("router", "plan", at="after_evaluation")
+def plan(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The way of a plan of several scripts after a step: `process_summary`, `continue`, `complete` or `abort`.
+
+    The steps of `multi_step_plan` (else of `execution_plan`) run in order. A step that left a summary has that processed before the next starts;
+    the detail says what comes `then`. A failed step goes where the step evaluator sends it. An empty state is `complete`.
+
+    Source: 003 §5.1, 004 §4.2
+
+    >>> steps = ["Foundation.cs", "Columns.cs"]
+    >>> plan({"multi_step_plan": steps, "current_step_index": 1, "execution_history": [{"success": True}]})
+    ('continue', {'next': 'Columns.cs', 'number': 1})
+    """
+    steps, done = _steps(state), current_step_index(state)
+    then = "complete" if done >= len(steps) else "continue"
+    detail = {} if then == "complete" else {"next": _name(steps[max(done, 0)]), "number": max(done, 0)}
+    executed = state.get("execution_history")
+    last = executed[-1] if executed else None
+    if isinstance(last, Mapping) and not last.get("success", True):
+        return ("abort", {}) if is_critical(state) else (then, detail)
+    if last is not None and state.get("execution_summary") is not None:
+        return "process_summary", {"then": then, **detail}
+    return then, detail
+
+
+def _steps(state: Mapping[str, Any]) -> list[Any]:
+    planned = state.get("multi_step_plan")
+    if planned is None:
+        overall = state.get("execution_plan")
+        planned = overall.get("steps") if isinstance(overall, Mapping) else None
+    return list(planned) if isinstance(planned, list | tuple) else []
+
+
+def _name(step: Any) -> Any:
+    keys = ("script_name", "script", "function_name", "name")
+    return next((step[key] for key in keys if step.get(key)), step) if isinstance(step, Mapping) else step
+
+
+# ---------------------------------------------------------------- the choice of a script
+
 
 NAME_WEIGHT, DESCRIPTION_WEIGHT = 3, 2
 """The weights of the words of a name and of a description; those of examples, parameters and categories count once."""
@@ -135,8 +237,8 @@ class Semantic:
     def decide(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         manifest = state.get("manifest")
         if manifest is not self._manifest:
-            self._manifest, self._scripts = manifest, scripts_of(manifest)
-            self._index = _index(self._scripts)
+            self._manifest = manifest
+            self._scripts, self._index = _indexed(compact_json(manifest))
         asked = list(dict.fromkeys(_pieces(request_of(state))))
         if self._index is None or not asked:
             return selected([])
@@ -145,15 +247,18 @@ class Semantic:
         return selected([self._scripts[place] for place in ranked[: self.top]])
 
 
-def _index(scripts: tuple[Script, ...]) -> Any:
-    documents = [_document(script) for script in scripts]
+@lru_cache(maxsize=8)
+def _indexed(manifest: str) -> tuple[tuple[Script, ...], Any]:
+    """The scripts of a manifest (JSON) and their index, kept for the cases that have the same one; None where no script says anything."""
+    scripts = tuple(scripts_of(json.loads(manifest)))
+    documents = list(map(_document, scripts))
     if not any(documents):
-        return None
+        return scripts, None
     import bm25s
 
     index = bm25s.BM25(k1=K1, b=B, method="lucene")
     index.index(documents, show_progress=False)
-    return index
+    return scripts, index
 
 
 def _document(script: Script) -> list[str]:
