@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from ...model import UserTurn
-from .. import Confidence, Document, Keeps, Near, Traces, by_marks, register
-from ..chat import Form, said_of_message
-from ..parts import CHAT_ROLES
-from ..steps import Steps
+from bench.model import UserTurn
+from bench.traces import Confidence, Document, Keeps, Near, Traces, by_marks
+from bench.traces.chat import Form, said_of_message
+from bench.traces.parts import CHAT_ROLES
+from bench.traces.steps import Steps
 
 _FORM = Form(None, {role: ours for role, ours in CHAT_ROLES.items() if ours != "tool"}, keep_parts=True)
 
 
-@register("reader", "bfcl")
 class Bfcl:
     """One trace a request: its messages as turns, `function` as the manifest in `meta`, `expected` as `labels.scripts` of the last user turn.
 

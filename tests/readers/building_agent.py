@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ...model import ToolResult, text_of
-from .. import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts, register
-from ..chat import Form, said_of_message
-from ..nodes import inside
-from ..parts import CHAT_ROLES, content_of
-from ..steps import Said, Steps
+from bench.model import ToolResult, text_of
+from bench.traces import Confidence, Document, Keeps, Near, Node, Traces, by_marks, dicts
+from bench.traces.chat import Form, said_of_message
+from bench.traces.nodes import inside
+from bench.traces.parts import CHAT_ROLES, content_of
+from bench.traces.steps import Said, Steps
 
 _RAW = "raw_execution_result"
 _FORM = Form(None, {role: ours for role, ours in CHAT_ROLES.items() if role != "function"}, keep_parts=True, answers=True)  # fmt: skip
 _ESCAPED_BREAK = re.compile(r"(?<!\\)((?:\\\\)*)\\r\\n")
 
 
-@register("reader", "building_agent", also=("rap",))
 class BuildingAgent:
     """One session: chat messages whose tool messages hold the raw execution result, `{source, manifest, messages}` around them.
 

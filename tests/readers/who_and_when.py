@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from ...model import AnyStep, ContextReset, ModelTurn, Outcome, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
-from .. import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, register, source_of
-from ..parts import role_of
+from bench.model import AnyStep, ContextReset, ModelTurn, Outcome, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
+from bench.traces import Confidence, Document, Keeps, Near, Node, Traces, as_dict, by_marks, dicts, source_of
+from bench.traces.parts import role_of
 
 ROUTES = ("next", "replan", "satisfied", "terminated")
 _ORCHESTRATOR = re.compile(r"(\w*Orchestrator) \((.*)\)", re.DOTALL)
@@ -32,7 +32,6 @@ def _refuse(name: str) -> NoReturn:
 _JSON = json.JSONDecoder(parse_constant=_refuse)
 
 
-@register("reader", "who_and_when")
 class WhoAndWhen:
     """Runs of Who&When, one per file: `{question, history, mistake_agent, mistake_step, mistake_reason}`, or, as AgentRx publishes them, the
     history of a Magentic-One run alone. Step indices are history positions.
