@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from handmade import opened, result, run_of, trace
+from readers import WHO_AND_WHEN
 
 from bench.model import Approval, Message, ModelTurn, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
 from bench.model.errors import SpecError
@@ -103,7 +104,7 @@ def test_ledger_reproduces_every_recorded_decision(shared_traces: Path) -> None:
     expected = {(row["file"], row["index"]): row for row in rows}
     decided = {
         (f"who-and-when/Hand-Crafted/{recording.id}.json", decision.step): decision
-        for recording in load(["who_and_when:who-and-when/Hand-Crafted"], shared_traces).traces
+        for recording in load([f"{WHO_AND_WHEN}:who-and-when/Hand-Crafted"], shared_traces).traces
         for decision in run_of(recording, "s=routers=ledger").decisions
     }
     assert decided.keys() == expected.keys()
